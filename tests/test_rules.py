@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from pathlib import Path
 
 import pytest
 
 import perhop
 from conftest import ROOT
-from perhop.checking import check_file
+from perhop.checking import Finding, check_file
+from perhop.network.findings import between_devices, with_network
 from perhop.rules import rules
 
 # Rules that no small file can show, and why.
@@ -22,16 +25,29 @@ WITHOUT_EXAMPLE = {
 SHOWN = [rule for rule in rules().values() if rule.bad is not None]
 
 
-def _found(folder: Path, text: str) -> list[str]:
-    return [finding.rule for finding in check_file(_written(folder, text)).findings]
+# A line that begins the configuration of a device, in the examples of rules about networks.
+DEVICE = re.compile(r"^! --- (\S+)$", re.MULTILINE)
+
+
+def _findings(folder: Path, text: str) -> list[Finding]:
+    parts = DEVICE.split(text)[1:]
+    if not parts:
+        return check_file(_written(folder, text)).findings
+    network = folder / hashlib.sha256(text.encode()).hexdigest()[:8]
+    network.mkdir()
+    files = [network / name for name in parts[::2]]
+    for file, content in zip(files, parts[1::2], strict=True):
+        file.write_text(content)
+    between = between_devices([network], files)
+    return [one for file in files for one in with_network(check_file(file), between).findings]
 
 
 @pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.id)
 def test_the_bad_example_is_found_and_the_good_one_is_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
     assert rule.bad is not None
     assert rule.good is not None
-    assert rule.id in _found(tmp_path, rule.bad)
-    found = check_file(_written(tmp_path, rule.good)).findings
+    assert rule.id in [one.rule for one in _findings(tmp_path, rule.bad)]
+    found = _findings(tmp_path, rule.good)
     assert rule.id not in [one.rule for one in found]
     assert [one for one in found if one.severity == "error"] == []
 

@@ -206,6 +206,25 @@ class Device:
         """Return the neighbors that the configuration shows, as JSON."""
 
 @final
+class Network:
+    """The devices of a folder of configurations, with their links and routes."""
+
+    def __new__(cls, files: str, written: str) -> Network:
+        """Read configurations with the facts that the user wrote, both as JSON; raises `ValueError`."""
+
+    def summary(self) -> str:
+        """Return devices, links, sites, files that are left out, and remarks, as JSON."""
+
+    def walk(self, packet: str) -> str:
+        """Return the ways of a packet as JSON; raises `ValueError`."""
+
+    def findings(self) -> str:
+        """Return the findings of the rules that need several devices, as JSON."""
+
+    def matrix(self, codepoints: list[str]) -> str:
+        """Return the fate of packets of each codepoint between all sites, as JSON; raises `ValueError`."""
+
+@final
 class Run:
     """A running or finished simulation."""
 

@@ -161,6 +161,10 @@ pub struct PortForwarding {
     pub input_line: Option<usize>,
     /// The line that attaches the policy for departing packets.
     pub output_line: Option<usize>,
+    /// The line that sets the longest packet.
+    pub mtu_line: Option<usize>,
+    /// The line that sets the tags of its frames.
+    pub tag_line: Option<usize>,
 }
 
 /// An address of a group of routers: the one with the highest priority answers for it (RFC 5798 §6).

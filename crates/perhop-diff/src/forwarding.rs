@@ -69,6 +69,8 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         shared_addresses,
         input_line: _,
         output_line: _,
+        mtu_line: _,
+        tag_line: _,
     } = forwarding;
     let mut found = Map::new();
     let mut insert = |key: &str, value: Option<Value>| {

@@ -8,14 +8,14 @@ use perhop_device::{
     RouteTarget, Router, Wire,
 };
 use perhop_lint::Line;
-use perhop_qos::ConfigError;
 use perhop_qos::classifier::Prefix;
 use perhop_qos::framing::Header;
+use perhop_qos::{ConfigError, Packet};
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, Scenario};
 use serde::Serialize;
 
-use crate::forwarding::addresses;
+use crate::forwarding::{Table, addresses};
 use crate::trace::{Answer, TraceOptions, TracedDevice, trace, words};
 
 /// A device with its text, and additional routes.
@@ -117,11 +117,38 @@ impl<'a> NetworkDevice<'a> {
             Ok(next_hop) => RouteTarget::NextHop(next_hop),
             Err(_) => to_port(&self.port(target)?.name),
         };
+        // The routes of a device's own table leave nothing to compute.
+        self.given.retain(|route| route.origin == RouteOrigin::Given);
         self.given.push(given_route(prefix, via));
         Ok(())
     }
 
-    /// Returns the port `written`, which may be abbreviated as its language allows.
+    /// Sets the routes that the device learns from others.
+    pub(crate) fn set_computed(&mut self, routes: Vec<Route>) {
+        self.given = routes;
+    }
+
+    /// Returns the device.
+    pub(crate) fn router(&self) -> &Router {
+        &self.router
+    }
+
+    /// Returns the decision of the device where packets go.
+    pub(crate) fn table(&self) -> Table<'_> {
+        Table { router: &self.router, given: &self.given }
+    }
+
+    /// Returns the classes of packets with their lines, where the language has such classes.
+    pub(crate) fn class_lines(&self) -> Option<&dyn ClassLines> {
+        self.class_lines.as_deref()
+    }
+
+    /// Returns a line of the text, without spaces around.
+    pub(crate) fn line_text(&self, line: usize) -> &str {
+        self.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
+    }
+
+    /// Returns the port called `written`, which may be abbreviated as its language allows.
     ///
     /// # Errors
     /// There is no such interface.
@@ -183,6 +210,20 @@ impl<'a> NetworkDevice<'a> {
     pub fn trace(&self, packet: &str, at: Option<&str>, out: Option<&str>) -> Result<Answer, ConfigError> {
         let PacketText { packet, input, vlan } =
             packet.parse().map_err(|message: String| ConfigError::new("packet", message))?;
+        let named = at.or(input.as_deref()).map(|name| self.port(name)).transpose()?;
+        let arrives = match vlan {
+            Some(vlan) => Some(self.port_of_vlan(vlan, named)?),
+            None => named,
+        };
+        let leaves = out.map(|name| self.port(name)).transpose()?;
+        self.trace_packet(&packet, TraceOptions { arrives, leaves, ..TraceOptions::default() })
+    }
+
+    /// Returns the paths of a packet.
+    ///
+    /// # Errors
+    /// [`trace()`] fails.
+    pub(crate) fn trace_packet(&self, packet: &Packet, options: TraceOptions) -> Result<Answer, ConfigError> {
         let device = TracedDevice {
             router: &self.router,
             lines: &self.lines,
@@ -190,13 +231,7 @@ impl<'a> NetworkDevice<'a> {
             class_lines: self.class_lines.as_deref(),
             given: &self.given,
         };
-        let named = at.or(input.as_deref()).map(|name| self.port(name)).transpose()?;
-        let arrives = match vlan {
-            Some(vlan) => Some(self.port_of_vlan(vlan, named)?),
-            None => named,
-        };
-        let leaves = out.map(|name| self.port(name)).transpose()?;
-        trace(&device, TraceOptions { arrives, leaves }, &packet)
+        trace(&device, options, packet)
     }
 
     /// Returns the unmodeled lines that concern packets at one of `interfaces`, with the reasons.

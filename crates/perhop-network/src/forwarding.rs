@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, Router};
+use perhop_device::{
+    InterfaceAddress, Port, PortRole, Route, RouteOrigin, RouteTarget, Router, RoutingProtocol,
+};
 
 /// Limit on recursive lookups of next hops for one destination.
 const MOST_LOOKUPS: usize = 8;
@@ -64,6 +66,8 @@ pub enum Origin {
     Static,
     /// A route that the caller gives.
     Given,
+    /// The shortest path of a routing protocol.
+    Computed(RoutingProtocol),
 }
 
 /// A route to a destination, and its rank.
@@ -136,7 +140,11 @@ impl<'a> Table<'a> {
     fn follow(&self, route: &'a Route, vrf: Option<&str>, lookups: usize) -> Option<Kind<'a>> {
         let exit = |port, next_hop| Exit {
             port,
-            origin: if route.line == 0 { Origin::Given } else { Origin::Static },
+            origin: match route.origin {
+                RouteOrigin::Configured => Origin::Static,
+                RouteOrigin::Given => Origin::Given,
+                RouteOrigin::Computed(protocol) => Origin::Computed(protocol),
+            },
             prefix: Some(route.prefix.to_string()),
             next_hop,
             lines: (route.line > 0).then_some(route.line).into_iter().collect(),
@@ -168,7 +176,7 @@ pub fn addresses(port: &Port) -> impl Iterator<Item = InterfaceAddress> {
 }
 
 /// Whether neither a port nor the interface around it is shut down.
-fn is_up(router: &Router, port: &Port) -> bool {
+pub(crate) fn is_up(router: &Router, port: &Port) -> bool {
     let parent = port.forwarding.parent.as_ref();
     let parent = parent.and_then(|name| router.ports.iter().find(|other| other.interface == *name));
     !port.shutdown && parent.is_none_or(|parent| !parent.shutdown)

@@ -15,7 +15,9 @@ mod finding;
 pub mod forwarding;
 mod neighbors;
 mod options;
+pub mod rules;
 pub mod show;
+pub mod snapshot;
 pub mod trace;
 mod whole_port;
 

@@ -19,6 +19,7 @@ mod live;
 mod live_processes;
 mod loading;
 mod memory;
+mod network;
 mod playback;
 mod rates;
 mod router;
@@ -70,6 +71,7 @@ mod _core {
             Loaded, Warnings, cake_tins, check, findings, load, load_json, packet_hops, policies, resolve,
             schema,
         },
+        network::Network,
         playback::Playback,
         rates::{class_rates, policers},
         router::{

@@ -141,6 +141,7 @@ pub(crate) fn rules() -> PyResult<String> {
     let all: Vec<Entry> = FRONT_ENDS
         .rules()
         .into_iter()
+        .chain(perhop_network::rules::ALL.iter().copied())
         .map(|rule| Entry { id: rule.id, severity: rule.severity, page: rule.page })
         .collect();
     serde_json::to_string(&all).map_err(|error| PyValueError::new_err(error.to_string()))

@@ -228,6 +228,13 @@ _add(
     examples.SCHEMA,
 )
 _add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)
+_add(
+    app,
+    "network",
+    "network:network",
+    "Show the devices, links and sites of a folder of configurations.",
+    examples.NETWORK,
+)
 _add(app, "cite", "cite:cite", "Print how to cite perhop.", examples.CITE)
 _add(app, "help", "help:help_", "Show the help of a command.", examples.HELP)
 _add(

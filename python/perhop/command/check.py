@@ -114,6 +114,11 @@ def check(
         ignore=_left_out([*defaults.ignore, *(ignore or [])], select or list(defaults.select)),
         detail=detail,
     )
+    if chosen.folders:
+        from perhop.network.findings import between_devices, with_network  # lazy: PyYAML, for folders
+
+        between = between_devices(chosen.folders, chosen.files)
+        work = _then(work, partial(with_network, between=between))
     shown = {
         "full": partial(_show, lines=lines, failing=failing),
         "files": partial(_show_line, failing=failing),
@@ -128,6 +133,13 @@ def check(
     if unreadable or not all(is_usable(found) for found in checked):
         return Exit.INVALID_INPUT
     return Exit.OK if all(is_passed(found, failing) for found in checked) else Exit.FINDINGS
+
+
+def _then(
+    work: Callable[[Path], Checked], add: Callable[[Checked], Checked]
+) -> Callable[[Path], Checked]:
+    """Return work on a file that adds to what it finds."""
+    return lambda file: add(work(file))
 
 
 def _failing(defaults: CheckSettings, fail_on: FailOn | None, *, strict: bool) -> tuple[Severity, ...]:

@@ -31,6 +31,8 @@ class Chosen:
     passed_over: int = 0
     #: Whether an argument stands for files that the user did not name one by one.
     is_search: bool = False
+    #: The folders among the arguments, each of which is a network.
+    folders: list[Path] = field(default_factory=list)
 
 
 def chosen_files(arguments: Sequence[str]) -> Chosen:
@@ -47,6 +49,7 @@ def chosen_files(arguments: Sequence[str]) -> Chosen:
         path = Path(argument)
         if path.is_dir():
             found.is_search = True
+            found.folders.append(path)
             _search(path, found)
         elif _PATTERN.search(argument) and not path.exists():
             found.is_search = True

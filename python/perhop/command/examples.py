@@ -206,6 +206,14 @@ Examples:
   perhop export iperf3 results/edge -o edge.json
 """
 
+NETWORK = """\
+Examples:
+  perhop network configs                 devices, links and sites, with the reason for each link
+  perhop network configs --write         write them to configs/network.yaml, to correct them
+  perhop trace configs --from 10.1.0.5 --to 10.9.0.20 --packet 'udp 16384 > 16384 dscp ef'
+  perhop trace configs --matrix          kept, changed or lost: every codepoint between all sites
+"""
+
 CITE = """\
 Examples:
   perhop cite >> references.bib

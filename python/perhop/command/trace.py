@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from perhop.command.lines import show_lines
+from perhop.command.network_trace import trace_matrix, trace_network
 from perhop.command.options import Assume, Json, Platform, ScenarioFile, assumptions
 from perhop.command.terminal import print_json
 from perhop.draw import words
@@ -24,6 +25,10 @@ Capture = Annotated[Path | None, Parameter(name="--pcap")]
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
 Routes = Annotated[list[str] | None, Parameter(name="--route", negative=())]
+From = Annotated[str | None, Parameter(name="--from")]
+To = Annotated[str | None, Parameter(name="--to")]
+Matrix = Annotated[bool, Parameter(name="--matrix", negative=())]
+RoutesFile = Annotated[Path | None, Parameter(name="--routes")]
 Reach = Annotated[str | None, Parameter(name="--reach")]
 # Where packets wait that no class takes.
 _NOWHERE = "no queue"
@@ -47,6 +52,10 @@ def trace(
     platform: Platform = None,
     assume: Assume = None,
     route: Routes = None,
+    from_: From = None,
+    to: To = None,
+    matrix: Matrix = False,
+    routes: RoutesFile = None,
 ) -> Exit:
     """Show what becomes of a packet, or a packet that gets to a class, without running anything.
 
@@ -69,8 +78,22 @@ def trace(
     route
         A route that the configuration does not have, to a next hop or an interface, as in
         '10.2.0.0/16 = Gi0/1'; may be given several times.
+    from_
+        Of a folder of configurations: the sender, an address or a host of network.yaml.
+    to
+        Of a folder of configurations: the receiver. The packet is then written without addresses, as in
+        'udp 16384 > 16384 dscp ef'.
+    matrix
+        Of a folder of configurations: whether each codepoint is kept, changed or lost between all sites.
+    routes
+        Of a folder of configurations: a CSV of routes (device,prefix,next_hop, or Batfish's answer to
+        `routes`).
 
     """
+    if file.is_dir():
+        if matrix:
+            return trace_matrix(file, routes, json=json)
+        return trace_network(file, (from_, to), packet or (), routes, json=json)
     if not (packet or pcap or reach):
         raise InvalidInputError(
             "nothing to trace",

@@ -71,6 +71,8 @@ impl<'a> Context<'a> {
             shared_addresses: shared_addresses(interface),
             input_line: None,
             output_line: None,
+            mtu_line: interface.ip_mtu.or(interface.mtu).map(|mtu| mtu.line),
+            tag_line: interface.encapsulation.map(|encapsulation| encapsulation.line),
         }
     }
 

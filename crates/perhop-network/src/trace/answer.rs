@@ -8,6 +8,7 @@ use perhop_qos::action::Action;
 use perhop_qos::meter::MeterConfig;
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::SchedulerConfig;
+use perhop_qos::{Dscp, Packet};
 use serde::Serialize;
 
 /// The paths of a packet through a device.
@@ -39,6 +40,23 @@ pub struct Path {
     pub queue: Option<String>,
     /// Its drop precedence by color: 0 to 2.
     pub color: usize,
+    /// The packet at the end, as the last stage classifies it.
+    #[serde(skip)]
+    pub last: Packet,
+    /// The headers that the device adds, the outermost last.
+    #[serde(skip)]
+    pub added_headers: Vec<AddedHeader>,
+}
+
+/// A header that a device adds to a packet.
+#[derive(Clone, Debug)]
+pub struct AddedHeader {
+    /// The packet inside, as it gets the header.
+    pub inner: Packet,
+    /// The packet with the header.
+    pub outer: Packet,
+    /// The header by which later stages classify the packet.
+    pub classified_by: HeaderName,
 }
 
 /// The end of a path.
@@ -115,6 +133,10 @@ pub enum Route {
     Static,
     /// A route that the caller gives.
     Given,
+    /// The shortest path of OSPF.
+    Ospf,
+    /// The shortest path of IS-IS.
+    Isis,
     /// The interface that the caller chooses.
     Chosen,
     /// A route that discards.
@@ -182,6 +204,9 @@ pub enum Stage {
         packet: String,
         /// Its lines.
         lines: Vec<LineText>,
+        /// The codepoint afterwards.
+        #[serde(skip)]
+        dscp: Dscp,
     },
     /// The device decides where the packet goes.
     Forwarding {

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use perhop_device::{Port, PortRole, RoutingProcess};
+use perhop_device::{Port, PortRole, RouteOrigin, RoutingProcess, RoutingProtocol};
 use perhop_qos::ConfigError;
 
 use super::{RouteKind, Stage, Tracer};
@@ -94,6 +94,8 @@ impl<'a> Tracer<'a> {
                 Origin::Connected => RouteKind::Connected,
                 Origin::Static => RouteKind::Static,
                 Origin::Given => RouteKind::Given,
+                Origin::Computed(RoutingProtocol::Isis) => RouteKind::Isis,
+                Origin::Computed(_) => RouteKind::Ospf,
             },
             prefix: exit.prefix.clone(),
             next_hop: exit.next_hop,
@@ -105,7 +107,11 @@ impl<'a> Tracer<'a> {
 
     /// Notes routing protocols, whose routes may override those of the configuration.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
-        for RoutingProcess { line, .. } in &self.device.router.forwarding.processes {
+        let is_computed = |protocol: RoutingProtocol| {
+            self.device.given.iter().any(|route| route.origin == RouteOrigin::Computed(protocol))
+        };
+        let processes = self.device.router.forwarding.processes.iter();
+        for RoutingProcess { line, .. } in processes.filter(|process| !is_computed(process.protocol)) {
             let text = self.line(*line).text;
             self.not_looked_at.insert(format!(
                 "line {line}, `{text}`: a route that the device learns may lead {destination} elsewhere"

@@ -86,6 +86,8 @@ fn way_back(exit: &Exit) -> String {
     let prefix = exit.prefix.as_deref().unwrap_or("its subnet");
     match exit.origin {
         Origin::Connected => format!("its source is in {prefix}"),
-        Origin::Static | Origin::Given => format!("the route {prefix} leads to its source"),
+        Origin::Static | Origin::Given | Origin::Computed(_) => {
+            format!("the route {prefix} leads to its source")
+        }
     }
 }

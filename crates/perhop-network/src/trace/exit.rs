@@ -10,7 +10,9 @@ use perhop_qos::{ConfigError, Packet};
 use super::decision::{Onto, Onward, has_output};
 use super::outer::{ESP, encrypted, lines_of, outer_packet};
 use super::stages::PolicySide;
-use super::{Cause, End, HeaderName, LineText, RouteKind, Stage, Tracer, Way, written};
+use super::{
+    AddedHeader, Cause, End, HeaderName, LineText, OwnPackets, RouteKind, Stage, Tracer, Way, written,
+};
 use crate::forwarding::{Decision, Origin};
 
 /// Limit on nested tunnels.
@@ -48,7 +50,8 @@ impl<'a> Tracer<'a> {
     /// Follows packets to the device itself.
     fn deliver(&mut self, ways: Vec<Way>) -> Result<Vec<Way>, ConfigError> {
         let mut ports = self.device.router.ports.iter();
-        let mut ways = match ports.find(|port| port.forwarding.role == PortRole::ControlPlane) {
+        let control_plane = ports.find(|port| port.forwarding.role == PortRole::ControlPlane);
+        let mut ways = match control_plane.filter(|_| self.options.own == OwnPackets::ControlPlane) {
             Some(port) => {
                 self.cross(port);
                 let side = PolicySide::control_plane(port);
@@ -135,6 +138,7 @@ impl<'a> Tracer<'a> {
                 classified_by,
                 lines: lines.clone(),
             });
+            way.added_headers.push(AddedHeader { inner: way.packet, outer, classified_by });
             if classified_by == HeaderName::Outer {
                 way.packet = outer;
             }
@@ -215,10 +219,14 @@ impl<'a> Tracer<'a> {
                 ClassifiedHeader::Outer => (HeaderName::Outer, None),
                 ClassifiedHeader::Inner(line) => (HeaderName::Inner, Some(line)),
             };
+            let outer = encrypted(&way.packet, port, encryption);
+            // The policy of the port itself finds the outer header of the packets that it encrypts.
+            let inner = HeaderName::Inner;
+            way.added_headers.push(AddedHeader { inner: way.packet, outer, classified_by: inner });
             way.stages.push(Stage::Encapsulation {
                 interface: port.name.clone(),
                 protocol: ESP.0,
-                packet: written(&encrypted(&way.packet, port, encryption)),
+                packet: written(&outer),
                 classified_by,
                 lines: self.lines(std::iter::once(encryption.line).chain(asking)),
             });

@@ -18,7 +18,8 @@ mod stages;
 use std::collections::BTreeSet;
 
 pub use answer::{
-    Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind, Stage, Turn,
+    AddedHeader, Answer, Cause, End, HeaderName, LineText, Path, Place, QueueClass, Route as RouteKind,
+    Stage, Turn,
 };
 use perhop_analysis::Witness;
 use perhop_device::{ClassLines, OpenLine, Port, Route, Router};
@@ -50,6 +51,18 @@ pub struct TraceOptions<'a> {
     pub arrives: Option<&'a Port>,
     /// The port by which they leave; by default that of the route.
     pub leaves: Option<&'a Port>,
+    /// The treatment of packets to the device itself.
+    pub own: OwnPackets,
+}
+
+/// The treatment of packets to the device itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OwnPackets {
+    /// The processor takes them, behind the policy of the control plane.
+    #[default]
+    ControlPlane,
+    /// The device takes their outer header off and forwards the packet inside.
+    Decapsulated,
 }
 
 /// Returns the paths of `packet` through a device.
@@ -69,7 +82,14 @@ pub fn trace(device: &TracedDevice, options: TraceOptions, packet: &Packet) -> R
     let (entrance, port) = tracer.entrance(packet);
     let packet = tracer.arrived(packet, port);
     let written = written(&packet);
-    let mut ways = vec![Way { stages: vec![entrance], packet, end: None, leaves: None, queue: None }];
+    let mut ways = vec![Way {
+        stages: vec![entrance],
+        packet,
+        end: None,
+        leaves: None,
+        queue: None,
+        added_headers: Vec::new(),
+    }];
     if let Some(port) = port {
         ways = tracer.arrive(ways, port)?;
     }
@@ -93,6 +113,7 @@ struct Way {
     end: Option<End>,
     leaves: Option<String>,
     queue: Option<String>,
+    added_headers: Vec<AddedHeader>,
 }
 
 impl Way {
@@ -158,6 +179,8 @@ impl Tracer<'_> {
         Path {
             packet: written(&way.packet),
             color: way.packet.color.index(),
+            last: way.packet,
+            added_headers: way.added_headers,
             stages: way.stages,
             end: way.end.unwrap_or(End::Leaves),
             leaves: way.leaves,

@@ -114,6 +114,7 @@ impl<'a> Tracer<'a> {
                 actions: step.actions,
                 packet: written(&step.packet),
                 lines: self.lines(side.links.lines_of_conditioner(step.index)),
+                dscp: step.packet.dscp,
             });
         }
         if found.dropped {

@@ -74,7 +74,7 @@ fn within(ranges: &[PortRange], port: u16) -> bool {
 }
 
 /// An address prefix: `10.0.0.0/8`, `2001:db8::/32`, or one address.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Prefix {
     address: IpAddr,
     length: u8,
@@ -129,7 +129,8 @@ impl Prefix {
     pub fn host(&self) -> Option<Address> {
         (self.mask == u128::MAX).then(|| self.address.into())
     }
-    fn network(&self) -> IpAddr {
+    /// The network address: all further bits are 0.
+    pub fn network(&self) -> IpAddr {
         let network = std::net::Ipv6Addr::from_bits(self.bits);
         if self.address.is_ipv4() { network.to_canonical() } else { IpAddr::V6(network) }
     }

@@ -1,0 +1,92 @@
+//! The next place of a packet that leaves a device: the port of another device, a host, or neither.
+
+use std::net::IpAddr;
+
+use super::{Link, PortId, Snapshot, carries_packets};
+use crate::forwarding::addresses;
+use crate::trace::{Path, RouteKind, Stage};
+
+/// The next place of a packet.
+pub(super) enum Onward {
+    /// A port of another device.
+    Device(PortId),
+    /// A host in the subnet of the port.
+    Host,
+    /// A router that is not in the snapshot; `None` where the route does not name it.
+    Elsewhere(Option<IpAddr>),
+}
+
+impl Snapshot<'_> {
+    /// Returns where a packet goes that leaves by `port`, by the last forwarding decision of its path.
+    pub(super) fn onward(&self, port: PortId, path: &Path) -> Onward {
+        let decision = path.stages.iter().rev().find_map(|stage| match stage {
+            Stage::Forwarding { destination, route, next_hop, .. } => Some((*destination, *route, *next_hop)),
+            _ => None,
+        });
+        let Some((destination, route, next_hop)) = decision else { return Onward::Elsewhere(None) };
+        let is_host = next_hop.is_none() && route == RouteKind::Connected;
+        let wanted = next_hop.or(is_host.then_some(destination));
+        let Some(link) = self.link_of(port) else {
+            return if is_host { Onward::Host } else { Onward::Elsewhere(wanted) };
+        };
+        if let Some(id) = wanted.and_then(|address| self.owner_at(link, address)) {
+            return Onward::Device(id);
+        }
+        // A route out of a wire needs no address: the other end takes its packets.
+        let mut others = link.ends.iter().filter(|end| end.id != port);
+        match (others.next(), others.next()) {
+            (Some(only), None) if wanted.is_none() => Onward::Device(only.id),
+            _ if is_host => Onward::Host,
+            _ => Onward::Elsewhere(wanted),
+        }
+    }
+
+    /// Returns the end of a link that answers for an address: its own, or as the first of a group of routers.
+    fn owner_at(&self, link: &Link, address: IpAddr) -> Option<PortId> {
+        let has_own = |id: PortId| addresses(self.port(id)).any(|own| own.address == address);
+        let own = link.ends.iter().map(|end| end.id).find(|id| has_own(*id));
+        own.or_else(|| self.first_of_group(link.ends.iter().map(|end| end.id), address))
+    }
+
+    /// Returns the port with the highest priority among those of a group with one address; the higher
+    /// address decides between equals (RFC 5798 §6.4.3).
+    pub(super) fn first_of_group(
+        &self,
+        ports: impl Iterator<Item = PortId>,
+        address: IpAddr,
+    ) -> Option<PortId> {
+        let rank = |id: &PortId| {
+            let port = self.port(*id);
+            let shared = port.forwarding.shared_addresses.iter().find(|shared| shared.address == address)?;
+            Some((shared.priority, addresses(port).next().map(|own| own.address)))
+        };
+        ports.filter_map(|id| Some((rank(&id)?, id))).max().map(|(_, id)| id)
+    }
+
+    /// Returns the ports with a subnet that an address is in, apart from tunnels and loopback addresses.
+    pub(super) fn ports_near(&self, address: IpAddr) -> Vec<PortId> {
+        let mut found = Vec::new();
+        for device in 0..self.devices.len() {
+            let router = self.router(device);
+            for (port, own) in router.ports.iter().enumerate() {
+                let is_near = addresses(own).any(|own| own.is_neighbor(address) && own.address != address);
+                if is_near && carries_packets(router, own) && own.forwarding.tunnel.is_none() {
+                    found.push(PortId { device, port });
+                }
+            }
+        }
+        found
+    }
+
+    /// Returns the port with an address.
+    pub(super) fn owner(&self, address: IpAddr) -> Option<PortId> {
+        (0..self.devices.len()).find_map(|device| {
+            let router = self.router(device);
+            let mut ports = router.ports.iter();
+            let port = ports.position(|port| {
+                carries_packets(router, port) && addresses(port).any(|own| own.address == address)
+            });
+            port.map(|port| PortId { device, port })
+        })
+    }
+}

@@ -1,0 +1,119 @@
+//! Marks that change in the middle of a network.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::conditioned;
+use perhop_device::Port;
+use perhop_device::lower::Links;
+use perhop_qos::Dscp;
+use perhop_qos::policy::PolicyConfig;
+
+use super::treatment::{Kind, interfaces, packet, queueing_policy, treatment};
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+
+/// The two sides of a port.
+const SIDES: [Side; 2] = [Side::Input, Side::Output];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Input,
+    Output,
+}
+
+impl Side {
+    fn of_port(self, port: &Port) -> (&PolicyConfig, &Links) {
+        match self {
+            Side::Input => (&port.input, &port.links.input),
+            Side::Output => (&port.output, &port.links.output),
+        }
+    }
+}
+
+/// Reports conditioners of ports inside the network that take a class away from a codepoint.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let best = best_kinds(snapshot);
+    for (id, _) in snapshot.inside_ports() {
+        for side in SIDES {
+            check_side(snapshot, id, side, &best, found);
+        }
+    }
+}
+
+/// Returns the best treatment of each codepoint that a port of the network has a class for.
+pub(super) fn best_kinds(snapshot: &Snapshot) -> BTreeMap<Dscp, Kind> {
+    let mut best = BTreeMap::new();
+    for (id, _) in snapshot.inside_ports() {
+        let Some(policy) = queueing_policy(snapshot.port(id)) else { continue };
+        let names = interfaces(snapshot.router(id.device));
+        for dscp in (1..64).filter_map(Dscp::new) {
+            if let Some(found) = treatment(policy, &names, &packet(dscp)).filter(|one| one.kind > Kind::Rest)
+            {
+                let kind = best.entry(dscp).or_insert(found.kind);
+                *kind = found.kind.max(*kind);
+            }
+        }
+    }
+    best
+}
+
+fn check_side(
+    snapshot: &Snapshot,
+    id: PortId,
+    side: Side,
+    best: &BTreeMap<Dscp, Kind>,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let port = snapshot.port(id);
+    let (config, links) = side.of_port(port);
+    if config.conditioners.is_empty() {
+        return;
+    }
+    let names = interfaces(snapshot.router(id.device));
+    let mut changes: BTreeMap<(Vec<usize>, Dscp), Vec<Dscp>> = BTreeMap::new();
+    for (dscp, kind) in best {
+        let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
+        // The first way is that of conforming packets; a policer may mark the others down inside a class.
+        let Some(way) = ways.first().filter(|way| !way.dropped && way.packet.dscp != *dscp) else { continue };
+        let after = best.get(&way.packet.dscp).copied().unwrap_or(Kind::Rest);
+        if after >= *kind {
+            continue;
+        }
+        let step = way.steps.iter().find(|step| step.packet.dscp != *dscp);
+        let lines = step.map_or_else(Vec::new, |step| links.lines_of_conditioner(step.index));
+        changes.entry((lines, way.packet.dscp)).or_default().push(*dscp);
+    }
+    for ((lines, after), codepoints) in changes {
+        let line = mark_line(snapshot, id.device, &lines).unwrap_or(port.line);
+        let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
+        let worse = best.get(&after).copied().unwrap_or(Kind::Rest);
+        let message = format!(
+            "packets marked {} become {after} between two devices, at {}",
+            names.join(", "),
+            snapshot.port_name(id)
+        );
+        let effect = format!("behind it they get {} where the mark had a better class", worse.words());
+        found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
+    }
+}
+
+/// Returns the line of a class that writes the mark: the last of its lines, as marks stand behind the line that
+/// opens the class.
+fn mark_line(snapshot: &Snapshot, device: usize, lines: &[usize]) -> Option<usize> {
+    let ports = &snapshot.router(device).ports;
+    let policies = ports.iter().flat_map(|port| port.intent.input.iter().chain(&port.intent.output));
+    let mut marks = Vec::new();
+    for policy in policies {
+        collect_marks(policy, &mut marks);
+    }
+    lines.iter().copied().find(|line| marks.contains(line)).or_else(|| lines.last().copied())
+}
+
+fn collect_marks(policy: &perhop_device::intent::Policy, marks: &mut Vec<usize>) {
+    for class in &policy.classes {
+        marks.extend(class.marks.iter().map(|mark| mark.line));
+        if let Some(inner) = class.children() {
+            collect_marks(inner, marks);
+        }
+    }
+}

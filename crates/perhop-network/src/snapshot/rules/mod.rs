@@ -1,0 +1,91 @@
+//! [`Snapshot::findings`]: the rules that need several devices.
+//!
+//! Rules look at ports that reach another device of the snapshot: what a port does to hosts is a matter of the
+//! edge, and the rules about one device cover it.
+
+mod links;
+mod marks;
+mod rates;
+mod treatment;
+mod treatments;
+
+use std::path::Path;
+
+use perhop_device::Port;
+use perhop_lint::{Diagnostic, Rule};
+use serde::Serialize;
+
+use super::{Link, PortId, Snapshot};
+
+/// A finding about a network: a diagnostic at a line of one file.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct NetworkFinding {
+    /// The path of the configuration.
+    pub file: String,
+    /// The device.
+    pub device: String,
+    /// The diagnostic.
+    #[serde(flatten)]
+    pub diagnostic: Diagnostic,
+}
+
+impl Snapshot<'_> {
+    /// Returns the findings of all rules about networks, in the order of files and lines.
+    pub fn findings(&self) -> Vec<NetworkFinding> {
+        let mut found = Vec::new();
+        links::check(self, &mut found);
+        marks::check(self, &mut found);
+        treatments::check(self, &mut found);
+        rates::check(self, &mut found);
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Returns a finding at a line of a device.
+    fn finding(
+        &self,
+        device: usize,
+        rule: &'static Rule,
+        line: usize,
+        (message, effect): (String, String),
+    ) -> NetworkFinding {
+        let member = &self.devices[device];
+        NetworkFinding {
+            file: member.file.clone(),
+            device: member.name.clone(),
+            diagnostic: Diagnostic::new(rule, line.max(1), message, effect),
+        }
+    }
+
+    /// Returns a port as people name it: the device with its file's name where these differ, and the interface.
+    fn port_name(&self, id: PortId) -> String {
+        format!("{}:{}", self.devices[id.device].name, self.port(id).name)
+    }
+
+    /// Returns a line of a device with its file, to point to.
+    fn place(&self, device: usize, line: usize) -> String {
+        let file = Path::new(&self.devices[device].file);
+        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        format!("{name}, line {line}")
+    }
+
+    /// Generates the links of two ends that are no tunnels, in both directions.
+    fn wires(&self) -> impl Iterator<Item = [PortId; 2]> {
+        let two = self.links.iter().filter(|link| link.ends.len() == 2 && !link.is_tunnel);
+        two.flat_map(|link| {
+            let [first, second] = [link.ends[0].id, link.ends[1].id];
+            [[first, second], [second, first]]
+        })
+    }
+
+    /// Generates the ports of links, with the link.
+    fn inside_ports(&self) -> impl Iterator<Item = (PortId, &Link)> {
+        self.links.iter().flat_map(|link| link.ends.iter().map(move |end| (end.id, link)))
+    }
+}
+
+/// Returns the line that attaches a policy, else the first of the port.
+fn line_of_output(port: &Port) -> usize {
+    port.forwarding.output_line.unwrap_or(port.line)
+}

@@ -1,0 +1,95 @@
+//! Rates of the two ends of a link that do not fit each other.
+
+use std::collections::BTreeSet;
+
+use perhop_qos::Dscp;
+
+use super::marks::best_kinds;
+use super::treatment::{class_rate, interfaces, packet, police_rate, queueing_policy, shaper, treatment};
+use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use crate::rules;
+
+/// Reports policers at one end of a link that drop what the other end promises.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let codepoints: Vec<Dscp> = best_kinds(snapshot).into_keys().collect();
+    for [sends, receives] in snapshot.wires() {
+        check_whole(snapshot, sends, receives, found);
+        check_classes(snapshot, [sends, receives], &codepoints, found);
+    }
+}
+
+/// Compares the rate at which one end sends with the policer of all packets at the other.
+fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut Vec<NetworkFinding>) {
+    let Some((limit, limit_line)) = policer_of_all(snapshot, receives) else { return };
+    let port = snapshot.port(sends);
+    let Some(line_rate) = port.bandwidth.or(port.wire.rate).map(|rate| rate.as_bits_per_second()) else {
+        return;
+    };
+    let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, line_rate));
+    let (rate, line) = shaped.unwrap_or((line_rate, line_of_output(port)));
+    if rate <= limit {
+        return;
+    }
+    let kind = if shaped.is_some() { "shapes to" } else { "sends without a shaper at" };
+    let message = format!(
+        "{} {kind} {rate} b/s, and {} polices what arrives to {limit} b/s ({})",
+        snapshot.port_name(sends),
+        snapshot.port_name(receives),
+        snapshot.place(receives.device, limit_line)
+    );
+    let effect = "the policer drops packets of every class, also those with priority".to_owned();
+    let rule = &rules::NETWORK_SHAPER_ABOVE_POLICER;
+    found.push(snapshot.finding(sends.device, rule, line, (message, effect)));
+}
+
+/// Returns the rate of an input policer that takes all packets, with its line.
+fn policer_of_all(snapshot: &Snapshot, id: PortId) -> Option<(u64, usize)> {
+    let port = snapshot.port(id);
+    let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
+    port.intent.input.iter().find_map(|policy| {
+        let [class] = policy.classes.as_slice() else { return None };
+        let police = class.police.as_ref().filter(|_| class.takes_rest)?;
+        Some((police_rate(class, line)?, police.line))
+    })
+}
+
+/// Compares the promise of each class at one end with its policer at the other.
+fn check_classes(
+    snapshot: &Snapshot,
+    [sends, receives]: [PortId; 2],
+    codepoints: &[Dscp],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let (from, to) = (snapshot.port(sends), snapshot.port(receives));
+    let (Some(policy), Some(around)) = (queueing_policy(from), snapshot.output_rate(sends)) else { return };
+    let Some(line) = to.bandwidth.or(to.wire.rate).map(|rate| rate.as_bits_per_second()) else { return };
+    let names = [interfaces(snapshot.router(sends.device)), interfaces(snapshot.router(receives.device))];
+    // Codepoints of one class share a finding.
+    let mut seen = BTreeSet::new();
+    for dscp in codepoints {
+        let packet = packet(*dscp);
+        let Some(promise) = treatment(policy, &names[0], &packet) else { continue };
+        let Some(rate) = class_rate(promise.class, around) else { continue };
+        for input in &to.intent.input {
+            let Some(own) = treatment(input, &names[1], &packet).filter(|own| !own.class.takes_rest) else {
+                continue;
+            };
+            let (Some(limit), Some(police)) = (police_rate(own.class, line), own.class.police.as_ref())
+            else {
+                continue;
+            };
+            if limit < rate && seen.insert(police.line) {
+                let message = format!(
+                    "{} polices {} to {limit} b/s, and {} promises it {rate} b/s ({})",
+                    snapshot.port_name(receives),
+                    own.class.name,
+                    snapshot.port_name(sends),
+                    snapshot.place(sends.device, promise.class.line)
+                );
+                let effect = "packets that the other end sent as promised are dropped or marked".to_owned();
+                let rule = &rules::NETWORK_POLICER_BELOW_GUARANTEE;
+                found.push(snapshot.finding(receives.device, rule, police.line, (message, effect)));
+            }
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! [`Treatment`]: what a policy does with the packets of a codepoint.
+
+use perhop_device::intent::{Class, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
+use perhop_device::{Port, Router};
+use perhop_qos::{Dscp, Packet};
+
+use crate::snapshot::{PortId, Snapshot};
+
+/// The kind of treatment at a port with queues: the later, the better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    /// The class for the rest takes the packets.
+    Rest,
+    /// A class of its own without a guarantee.
+    Class,
+    /// A class with a guarantee.
+    Guarantee,
+    /// Priority.
+    Priority,
+}
+
+impl Kind {
+    pub(super) fn words(self) -> &'static str {
+        match self {
+            Kind::Rest => "the class for the rest",
+            Kind::Class => "a class without a guarantee",
+            Kind::Guarantee => "a guarantee",
+            Kind::Priority => "priority",
+        }
+    }
+}
+
+/// The class of a codepoint in a tree of policies.
+#[derive(Clone, Copy)]
+pub(super) struct Treatment<'a> {
+    pub(super) kind: Kind,
+    /// The policy with the class.
+    pub(super) policy: &'a Policy,
+    pub(super) class: &'a Class,
+}
+
+/// A UDP packet between addresses that no access list is written for.
+pub(super) fn packet(dscp: Dscp) -> Packet {
+    let text = format!("udp 203.0.113.1:49152 > 203.0.113.2:49152 dscp {dscp} len 200");
+    text.parse::<perhop_analysis::PacketText>().map(|read| read.packet).unwrap_or_default()
+}
+
+/// Returns the names of interfaces by their places.
+pub(super) fn interfaces(router: &Router) -> Vec<String> {
+    router.ports.iter().map(|port| port.interface.clone()).collect()
+}
+
+/// Returns the policy of a port that queues; `None` where it has one queue.
+pub(super) fn queueing_policy(port: &Port) -> Option<&Policy> {
+    port.intent.output.iter().rev().find(|policy| policy.queues && has_classes(policy))
+}
+
+/// Whether a policy, or one inside it, has a class that takes a part of the packets.
+fn has_classes(policy: &Policy) -> bool {
+    policy.classes.iter().any(|class| !class.takes_rest || class.children().is_some_and(has_classes))
+}
+
+/// Returns the treatment of a packet by a policy: that of the innermost class.
+pub(super) fn treatment<'a>(
+    policy: &'a Policy,
+    interfaces: &[String],
+    packet: &Packet,
+) -> Option<Treatment<'a>> {
+    let class = policy.classes.iter().find(|class| class.visible().holds(interfaces, packet))?;
+    let own = if class.priority.is_some() {
+        Kind::Priority
+    } else if class.guarantee.is_some() {
+        Kind::Guarantee
+    } else if class.takes_rest {
+        Kind::Rest
+    } else {
+        Kind::Class
+    };
+    let inner = class.children().and_then(|inner| treatment(inner, interfaces, packet));
+    match inner {
+        // A class for the rest inside a class of its own does not take the class away.
+        Some(inner) if inner.kind > Kind::Rest || own == Kind::Rest => {
+            Some(Treatment { kind: inner.kind.max(own), ..inner })
+        }
+        _ => Some(Treatment { kind: own, policy, class }),
+    }
+}
+
+/// Returns the rate of a class in bits per second: its priority or its guarantee. `around` is the rate that
+/// percentages refer to.
+pub(super) fn class_rate(class: &Class, around: u64) -> Option<u64> {
+    let percent = |percent: u64| around / 100 * percent;
+    if let Some(priority) = &class.priority {
+        return match priority.value.rate {
+            PriorityRate::Unlimited => None,
+            PriorityRate::Kilobits(kilobits) => Some(1000 * kilobits),
+            PriorityRate::Percent(part) => Some(percent(part)),
+        };
+    }
+    match class.guarantee.as_ref()?.value {
+        Guarantee::Kilobits(kilobits) => Some(1000 * kilobits),
+        Guarantee::BitsPerSecond(bits) => Some(bits),
+        Guarantee::Percent(part) => Some(percent(part)),
+        Guarantee::RemainingPercent(_) | Guarantee::RemainingRatio(_) => None,
+    }
+}
+
+/// Returns the committed rate of the policer of a class, bits per second.
+pub(super) fn police_rate(class: &Class, around: u64) -> Option<u64> {
+    match class.police.as_ref()?.value.meter {
+        Meter::Bytes { rate, .. } => Some(traffic_rate(rate, around)),
+        Meter::Packets { .. } => None,
+    }
+}
+
+/// Returns a rate in bits per second.
+pub(super) fn traffic_rate(rate: TrafficRate, around: u64) -> u64 {
+    match rate {
+        TrafficRate::BitsPerSecond(bits) => bits,
+        TrafficRate::Percent(part) => around / 100 * part,
+    }
+}
+
+/// Returns the shaper around all packets of a policy, with its line.
+pub(super) fn shaper(policy: &Policy, around: u64) -> Option<(u64, usize)> {
+    let [class] = policy.classes.as_slice() else { return None };
+    let shape = class.shape.as_ref().filter(|_| class.takes_rest)?;
+    Some((traffic_rate(shape.value.rate, around), shape.line))
+}
+
+impl Snapshot<'_> {
+    /// Returns the rate that percentages of a port's output policy refer to, bits per second: that of its
+    /// shaper, else that of the line.
+    pub(super) fn output_rate(&self, id: PortId) -> Option<u64> {
+        let port = self.port(id);
+        let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
+        let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, line));
+        Some(shaped.map_or(line, |(rate, _)| rate.min(line)))
+    }
+
+    /// Returns the lines that make a packet belong to a class, the innermost last.
+    pub(super) fn criteria(&self, device: usize, policy: &str, packet: &Packet) -> Vec<usize> {
+        let names = interfaces(self.router(device));
+        let Some(lines) = self.devices[device].device.class_lines() else { return Vec::new() };
+        lines.matched(policy, &names, packet).into_iter().flat_map(|class| class.criteria).collect()
+    }
+}

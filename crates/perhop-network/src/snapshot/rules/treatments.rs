@@ -1,0 +1,118 @@
+//! Codepoints that most ports of a network give a class, and one does not.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::Dscp;
+
+use super::treatment::{Kind, Treatment, interfaces, packet, queueing_policy, treatment};
+use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use crate::rules;
+
+/// The part of the ports with queues that must agree on a treatment before another one is an exception.
+const MOST: f64 = 0.5;
+
+/// Reports ports that treat a codepoint worse than most ports of the network do, and ends of links without the
+/// queues that the other end has.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let with_queues: Vec<PortId> = snapshot
+        .inside_ports()
+        .filter(|(id, link)| !link.is_tunnel && queueing_policy(snapshot.port(*id)).is_some())
+        .map(|(id, _)| id)
+        .collect();
+    let mut exceptions: BTreeMap<(PortId, usize, Kind, Kind), (Vec<Dscp>, String)> = BTreeMap::new();
+    for dscp in (1..64).filter_map(Dscp::new) {
+        let kinds: Vec<(PortId, Treatment)> =
+            with_queues.iter().filter_map(|id| Some((*id, treat(snapshot, *id, dscp)?))).collect();
+        let Some(usual) = usual(&kinds) else { continue };
+        let name = common_name(&kinds, usual);
+        for (id, own) in kinds.iter().filter(|(_, own)| own.kind < usual) {
+            let line = line_of_exception(snapshot, *id, own, &name);
+            let key = (*id, line, own.kind, usual);
+            exceptions.entry(key).or_insert_with(|| (Vec::new(), name.clone())).0.push(dscp);
+        }
+    }
+    for ((id, line, own, usual), (codepoints, name)) in exceptions {
+        let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
+        let rule =
+            if own == Kind::Rest { &rules::NETWORK_CLASS_MISSING } else { &rules::NETWORK_CLASS_DIFFERS };
+        let message = format!(
+            "{} gets {} at {}, and {} at most ports of the network (class {name})",
+            names.join(", "),
+            own.words(),
+            snapshot.port_name(id),
+            usual.words(),
+        );
+        let effect = "its packets lose their treatment at this port under load".to_owned();
+        found.push(snapshot.finding(id.device, rule, line, (message, effect)));
+    }
+    check_ends(snapshot, found);
+}
+
+fn treat<'s>(snapshot: &'s Snapshot, id: PortId, dscp: Dscp) -> Option<Treatment<'s>> {
+    let names = interfaces(snapshot.router(id.device));
+    treatment(queueing_policy(snapshot.port(id))?, &names, &packet(dscp))
+}
+
+/// Returns the treatment that most ports give or exceed; `None` where most have no class.
+fn usual(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
+    let at_least = |kind: Kind| {
+        let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
+        count > 1 && count as f64 > MOST * kinds.len() as f64
+    };
+    [Kind::Priority, Kind::Guarantee, Kind::Class].into_iter().find(|kind| at_least(*kind))
+}
+
+/// Returns the most frequent name of the classes with the usual treatment.
+fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, own) in kinds.iter().filter(|(_, own)| own.kind >= usual) {
+        *counts.entry(own.class.name.as_str()).or_default() += 1;
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(name, _)| name.to_owned()).unwrap_or_default()
+}
+
+/// Returns the line to look at: that of the class of the usual name, if the policy has one, with the criterion
+/// that it has instead; else that of the class that takes the packets.
+fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &str) -> usize {
+    let names = interfaces(snapshot.router(id.device));
+    let namesake = own.policy.classes.iter().find(|class| class.name == name);
+    if let Some(class) = namesake.filter(|_| own.class.name != name) {
+        let other = (0..64).filter_map(Dscp::new).map(packet).find(|packet| {
+            let first = own.policy.classes.iter().find(|one| one.visible().holds(&names, packet));
+            first.is_some_and(|first| first.name == name)
+        });
+        let criteria = other.map(|other| snapshot.criteria(id.device, &own.policy.name, &other));
+        return criteria.and_then(|lines| lines.last().copied()).unwrap_or(class.line);
+    }
+    if own.class.name == name {
+        let demand = own.class.guarantee.as_ref().map(|guarantee| guarantee.line);
+        return demand.unwrap_or(own.class.line);
+    }
+    if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
+}
+
+/// Reports ends without queues of links whose other end has some, where both ends have some elsewhere.
+fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let has_queues = |id: PortId| queueing_policy(snapshot.port(id)).is_some();
+    let wires: Vec<[PortId; 2]> = snapshot.wires().collect();
+    let both = wires.iter().filter(|[a, b]| has_queues(*a) && has_queues(*b)).count();
+    let one = wires.iter().filter(|[a, b]| has_queues(*a) && !has_queues(*b)).count();
+    for [own, other] in wires.iter().filter(|[own, other]| !has_queues(*own) && has_queues(*other)) {
+        // Where most links have queues at one end only, that is the design.
+        let has_some = snapshot.router(own.device).ports.iter().any(|port| queueing_policy(port).is_some());
+        let is_exception = both > one || (both == one && has_some);
+        if !is_exception {
+            continue;
+        }
+        let message = format!(
+            "{} has one queue for all classes, and {} at the other end of the link has queues for them",
+            snapshot.port_name(*own),
+            snapshot.port_name(*other)
+        );
+        let effect = "packets that leave by it wait behind each other, whatever their class".to_owned();
+        let line = snapshot.port(*own).line;
+        let rule = &rules::NETWORK_POLICY_MISSING;
+        found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+    }
+}

@@ -1,0 +1,84 @@
+//! [`Site`]: a subnet with hosts, which traffic comes from and goes to.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use perhop_qos::classifier::Prefix;
+use serde::Serialize;
+
+use super::{PortId, Snapshot, carries_packets};
+use crate::forwarding::addresses;
+
+/// The subnet of an interface that leads to no other device, or a host that the user names.
+#[derive(Clone, Debug, Serialize)]
+pub struct Site {
+    /// Its name: that of the host, or device and subnet.
+    pub name: String,
+    /// The device.
+    pub device: String,
+    /// The interface.
+    pub interface: String,
+    /// The subnet; `None` for a host.
+    pub subnet: Option<String>,
+    /// An address in it that is not one of the device.
+    pub address: IpAddr,
+}
+
+impl Snapshot<'_> {
+    /// Returns the sites: the hosts that the user names, else the subnets without another device.
+    ///
+    /// A tunnel has no hosts. A subnet of one or two addresses (`/31`, `/30`) leads to
+    /// a router that is not in the snapshot.
+    pub fn sites(&self) -> Vec<Site> {
+        if !self.written.hosts.is_empty() {
+            return self.hosts();
+        }
+        let mut found = Vec::new();
+        for (device, member) in self.devices.iter().enumerate() {
+            let router = self.router(device);
+            for (port, own) in router.ports.iter().enumerate() {
+                let id = PortId { device, port };
+                let is_site = carries_packets(router, own)
+                    && self.link_of(id).is_none()
+                    && own.forwarding.tunnel.is_none();
+                for address in addresses(own).filter(|_| is_site) {
+                    let bits = if address.address.is_ipv4() { 32 } else { 128 };
+                    if bits - address.prefix_length <= 2 {
+                        continue;
+                    }
+                    let Some(subnet) = address.subnet() else { continue };
+                    found.push(Site {
+                        name: format!("{} {subnet}", member.name),
+                        device: member.name.clone(),
+                        interface: own.name.clone(),
+                        subnet: Some(subnet.to_string()),
+                        address: neighbor_of(subnet, address.address),
+                    });
+                }
+            }
+        }
+        found
+    }
+
+    fn hosts(&self) -> Vec<Site> {
+        let site = |(name, address): (&String, &IpAddr)| {
+            let id = *self.ports_near(*address).first()?;
+            Some(Site {
+                name: name.clone(),
+                device: self.devices[id.device].name.clone(),
+                interface: self.port(id).name.clone(),
+                subnet: None,
+                address: *address,
+            })
+        };
+        self.written.hosts.iter().filter_map(site).collect()
+    }
+}
+
+/// Returns the lowest address of a subnet of at least eight that is neither its first nor `own`.
+fn neighbor_of(subnet: Prefix, own: IpAddr) -> IpAddr {
+    let after = |offset: u8| match subnet.network() {
+        IpAddr::V4(network) => IpAddr::from(Ipv4Addr::from_bits(network.to_bits() + u32::from(offset))),
+        IpAddr::V6(network) => IpAddr::from(Ipv6Addr::from_bits(network.to_bits() + u128::from(offset))),
+    };
+    if after(1) == own { after(2) } else { after(1) }
+}

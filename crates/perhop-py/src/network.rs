@@ -1,0 +1,65 @@
+//! Networks: a folder of configurations, and the ways of packets from end to end.
+
+use perhop_analysis::PacketText;
+use perhop_front_ends::FRONT_ENDS;
+use perhop_network::snapshot::{ConfigurationFile, Snapshot, Written};
+use perhop_qos::Dscp;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use serde_json::json;
+
+use crate::router;
+
+fn wrong(message: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(message.to_string())
+}
+
+/// The devices of a folder of configurations, with their links and routes.
+#[pyclass(frozen, module = "perhop._core")]
+pub(crate) struct Network(Snapshot<'static>);
+
+#[pymethods]
+impl Network {
+    /// Reads configurations (`[{file, name, text, platform}]`) with the facts that the user wrote (`{links,
+    /// routes, hosts}`), both as JSON. Raises a `ValueError` of message and help.
+    #[new]
+    fn new(py: Python<'_>, files: &str, written: &str) -> PyResult<Network> {
+        let files: Vec<ConfigurationFile> = serde_json::from_str(files).map_err(wrong)?;
+        let written: Written = serde_json::from_str(written).map_err(wrong)?;
+        py.detach(|| Snapshot::read(FRONT_ENDS, &files, written)).map(Network).map_err(router::wrong)
+    }
+
+    /// Returns devices, links, sites, files that are left out, and remarks, as JSON.
+    fn summary(&self) -> PyResult<String> {
+        let devices: Vec<_> = self.0.devices.iter().map(|one| one.summary()).collect();
+        let found = json!({
+            "devices": devices,
+            "links": self.0.links,
+            "sites": self.0.sites(),
+            "left_out": self.0.left_out,
+            "remarks": self.0.remarks,
+        });
+        serde_json::to_string(&found).map_err(wrong)
+    }
+
+    /// Returns the ways of a packet as JSON. Raises a `ValueError` of message and help.
+    fn walk(&self, py: Python<'_>, packet: &str) -> PyResult<String> {
+        let packet: PacketText = packet.parse().map_err(|message: String| wrong(message))?;
+        let walk = py.detach(|| self.0.walk(&packet.packet)).map_err(router::wrong)?;
+        serde_json::to_string(&walk).map_err(wrong)
+    }
+
+    /// Returns the findings of the rules that need several devices, as JSON.
+    fn findings(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&py.detach(|| self.0.findings())).map_err(wrong)
+    }
+
+    /// Returns the fate of packets of each codepoint between all sites, as JSON. Raises a `ValueError`.
+    #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
+    fn matrix(&self, py: Python<'_>, codepoints: Vec<String>) -> PyResult<String> {
+        let codepoints: Result<Vec<Dscp>, _> = codepoints.iter().map(|one| one.parse::<Dscp>()).collect();
+        let codepoints = codepoints.map_err(wrong)?;
+        let rows = py.detach(|| self.0.matrix(&codepoints)).map_err(router::wrong)?;
+        serde_json::to_string(&rows).map_err(wrong)
+    }
+}

@@ -1,0 +1,172 @@
+"""`perhop trace FOLDER`: the way of a packet through a network, and the fate of each class between sites."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from perhop.command.terminal import print_json
+from perhop.errors import Exit, InvalidInputError
+from perhop.network import Network, packet_between
+from perhop.printable import printable
+
+_CAUSES = {
+    "access-list": "an access list denies it",
+    "conditioner": "a conditioner drops it",
+    "route": "a route discards it",
+}
+
+
+def trace_network(
+    folder: Path, ends: tuple[str | None, str | None], packets: Sequence[str], routes: Path | None, *, json: bool
+) -> Exit:
+    """Show the way of each packet there and the way of its answer back; exit code 4 where one is lost."""
+    network = Network.read(folder, routes)
+    if not (ends[0] and ends[1]):
+        raise InvalidInputError(
+            f"{folder} is a network: --from and --to are missing",
+            "addresses, or hosts of network.yaml: --from 10.1.0.5 --to 10.9.0.20; or --matrix",
+        )
+    source, destination = network.address(ends[0], "--from"), network.address(ends[1], "--to")
+    walks = []
+    for packet in packets or ["udp"]:
+        there = network.walk(packet_between(source, destination, packet))
+        back = network.walk(packet_between(destination, source, _reversed(packet)))
+        walks.append({"there": there, "back": back})
+    if json:
+        print_json({"schema_version": 1, "walks": walks})
+    else:
+        for walk in walks:
+            print("\n".join(map(printable, _walk(walk["there"], "there"))))
+            print("\n".join(map(printable, _walk(walk["back"], "back"))))
+    return Exit.OK
+
+
+def _reversed(packet: str) -> str:
+    """Return a packet with its ports exchanged."""
+    words = packet.split() or ["udp"]
+    if ">" not in words:
+        return packet
+    place = words.index(">")
+    ports = [words[place - 1] if place > 1 else "", words[place + 1] if place + 1 < len(words) else ""]
+    exchanged = [word for word in (ports[1], ">", ports[0]) if word]
+    if exchanged[-1] == ">":
+        exchanged.pop()
+    return " ".join([words[0], *exchanged, *words[place + 2 :]])
+
+
+def _walk(walk: Mapping[str, Any], direction: str) -> Iterator[str]:
+    yield f"{direction}: {walk['packet']}"
+    paths = walk["paths"]
+    for number, path in enumerate(paths, 1):
+        if len(paths) > 1:
+            yield f"  way {number} of {len(paths)}"
+        for place, hop in enumerate(path["hops"], 1):
+            yield from _hop(place, hop)
+        yield f"  {end_text(path)}"
+        sent, received = walk["packet"].split(" dscp ")[1].split()[0], path["dscp"]
+        yield f"  mark: {mark_text(sent, received, path['changes'])}"
+    yield from (f"  assumed: {text}" for text in walk["assumed"])
+    yield from (f"  not looked at: {text}" for text in walk["not_looked_at"])
+
+
+def _hop(place: int, hop: Mapping[str, Any]) -> Iterator[str]:
+    arrives = hop["arrives"] or "sends it"
+    leaves = f" -> {hop['leaves']}" if hop["leaves"] else ""
+    yield f"  {place}. {hop['device']}  {arrives}{leaves}"
+    for stage in hop["stages"]:
+        yield from (f"       {line}" for line in _stage(stage))
+
+
+def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
+    """Generate the lines of the stages that decide something."""
+    match stage["stage"]:
+        case "access-list" if stage["decision"] == "deny":
+            yield f"{stage['side']} access list {stage['list']} denies the packet"
+        case "class":
+            yield f"{stage['side']} policy {stage['policy']}: class {stage['class']}"
+        case "conditioner":
+            yield f"{stage['side']} conditioner {stage['name']}: {stage['packet']}"
+        case "forwarding":
+            hop = f", next hop {stage['next_hop']}" if stage["next_hop"] else ""
+            prefix = f" {stage['prefix']}" if stage["prefix"] else ""
+            yield f"{stage['route']} route{prefix}{hop}"
+        case "encapsulation":
+            yield f"{stage['interface']} adds a header: {stage['packet']}"
+        case "queue":
+            yield f"waits in {'queue ' + stage['queue'] if stage['queue'] else 'the only queue'}"
+        case _:
+            return
+    for line in stage.get("lines", []):
+        yield f"  line {line['line']}: {line['text']}"
+
+
+def end_text(path: Mapping[str, Any]) -> str:
+    """Return the end of a way."""
+    match path["end"]:
+        case "delivered" if path["interface"]:
+            return f"delivered behind {path['device']}:{path['interface']}"
+        case "delivered":
+            return f"delivered to {path['device']}"
+        case "dropped":
+            return f"dropped at {path['device']}: {_CAUSES[path['cause']]}"
+        case "leaves-snapshot":
+            hop = f" to {path['next_hop']}" if path["next_hop"] else ""
+            return f"leaves by {path['device']}:{path['interface']}{hop}, which is not in the folder"
+        case "path-unknown":
+            return f"path unknown at {path['device']}: {path['because']}; {path['help']}"
+        case _:
+            return f"loops: it comes back to {path['device']}"
+
+
+def mark_text(sent: str, received: str, changes: Sequence[Mapping[str, Any]]) -> str:
+    """Return what is left of a codepoint."""
+    if not changes:
+        return f"dscp {received}, kept"
+    places = "; ".join(
+        f"{one['from']} -> {one['to']} at {one['device']}, "
+        + (", ".join(f"line {line['line']}" for line in one["lines"]) or "a line that is not known")
+        for one in changes
+    )
+    kept = "set again" if received == sent else "changed"
+    return f"dscp {received}, {kept}: {places}"
+
+
+def trace_matrix(folder: Path, routes: Path | None, *, json: bool) -> Exit:
+    """Show whether each codepoint is kept, changed or lost between all sites."""
+    network = Network.read(folder, routes)
+    rows = network.matrix()
+    if json:
+        print_json({"schema_version": 1, "matrix": rows})
+        return Exit.OK
+    if not rows:
+        raise InvalidInputError(
+            f"{folder}: there are no two sites", "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`"
+        )
+    print("\n".join(map(printable, _matrix(rows))))
+    return Exit.OK
+
+
+def _matrix(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """Generate the table: a line for each pair of sites and each fate, with its codepoints."""
+    by_fate: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+    for row in rows:
+        by_fate[row["from"], row["to"], _fate(row)].append(row["dscp"])
+    width = max(len(f"{source} > {destination}") for source, destination, _ in by_fate)
+    for (source, destination, fate), codepoints in by_fate.items():
+        pair = f"{source} > {destination}"
+        yield f"{pair:<{width}}  {fate}: {', '.join(codepoints)}"
+
+
+def _fate(row: Mapping[str, Any]) -> str:
+    match row["fate"]:
+        case "kept":
+            return "kept"
+        case "changed":
+            at = row["at"]
+            lines = ", ".join(f"line {line['line']}" for line in at["lines"])
+            return f"changed to {at['to']} at {at['device']}{' ' + lines if lines else ''}"
+        case _:
+            return f"lost ({end_text(row['at'])})"

@@ -1,0 +1,133 @@
+"""A network of devices: the configurations of a folder, their links and routes, and the ways of packets."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Self
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+from perhop.network.folder import configurations, is_snapshot
+from perhop.network.written import FACTS, Facts, read_facts
+
+__all__ = ["FACTS", "Network", "is_snapshot", "packet_between"]
+
+#: The codepoints of `matrix`: those of RFC 4594, apart from the drop precedences of one class.
+CODEPOINTS = ("ef", "cs6", "cs5", "af41", "cs4", "af31", "cs3", "af21", "cs2", "af11", "cs1", "default")
+#: The UDP port of a packet that names none: dynamic (RFC 6335), so that no application is known by it.
+_PORT = 49152
+
+
+@dataclass(frozen=True)
+class Network:
+    """The devices of a folder of configurations."""
+
+    folder: Path
+    facts: Facts
+    core: _core.Network
+    #: Files below the folder that are no configurations.
+    passed_over: int
+
+    @classmethod
+    def read(cls, folder: Path, routes: Path | None = None) -> Self:
+        """Read the configurations of a folder, and what `network.yaml` there adds.
+
+        `routes` is a CSV of routes (`device,prefix,next_hop`), which replace those that perhop computes for
+        these devices.
+
+        Raises:
+            InvalidInputError: a link or a route names what does not exist, or the folder has no configuration.
+            UnreadableFileError: a file cannot be read.
+
+        """
+        facts = read_facts(folder, routes)
+        found = configurations(folder, facts)
+        files = [
+            {"file": str(one.file), "name": one.name, "text": one.text, "platform": one.platform}
+            for one in found.files
+        ]
+        try:
+            core = _core.Network(json.dumps(files), facts.to_json())
+        except ValueError as error:
+            message, help = (*error.args, None)[:2]
+            raise InvalidInputError(f"{folder}: {message}", help) from error
+        return cls(folder, facts, core, found.passed_over)
+
+    def summary(self) -> dict[str, Any]:
+        """Return devices, links with their reasons, sites, files left out, and remarks."""
+        found: dict[str, Any] = json.loads(self.core.summary())
+        return found
+
+    def walk(self, packet: str) -> dict[str, Any]:
+        """Return the ways of a packet, written as `perhop trace` takes it.
+
+        Raises:
+            InvalidInputError: the packet cannot be read, or no device is near its source.
+
+        """
+        try:
+            found: dict[str, Any] = json.loads(self.core.walk(packet))
+        except ValueError as error:
+            message, help = (*error.args, None)[:2]
+            raise InvalidInputError(f"{packet}: {message}", help) from error
+        return found
+
+    def matrix(self, codepoints: Sequence[str] = CODEPOINTS) -> list[dict[str, Any]]:
+        """Return for each pair of sites and each codepoint whether it is kept, changed or lost, and where."""
+        try:
+            found: list[dict[str, Any]] = json.loads(self.core.matrix(list(codepoints)))
+        except ValueError as error:
+            raise InvalidInputError(str(error.args[0])) from error
+        return found
+
+    def address(self, end: str, option: str) -> str:
+        """Return the address of an end: an address, or a host that `network.yaml` names.
+
+        Raises:
+            InvalidInputError: it is neither.
+
+        """
+        if end in self.facts.hosts:
+            return self.facts.hosts[end]
+        try:
+            return str(ip_address(end))
+        except ValueError:
+            hosts = ", ".join(self.facts.hosts) or f"none in {FACTS}"
+            raise InvalidInputError(
+                f"{option} {end}: neither an address nor a host", f"hosts: {hosts}"
+            ) from None
+
+
+def packet_between(source: str, destination: str, rest: str) -> str:
+    """Return a packet with its ends: `udp dscp ef` becomes `udp SOURCE:PORT > DESTINATION:PORT dscp ef`.
+
+    Ports may stand in front of the fields: `udp 16384 > 16384 dscp ef`, `tcp > 443`.
+    """
+    words = rest.split() or ["udp"]
+    protocol, fields = words[0], words[1:]
+    ports = [_PORT, _PORT]
+    if fields and fields[0].isdigit():
+        ports[0] = int(fields.pop(0))
+    if fields[:1] == [">"]:
+        fields.pop(0)
+        if not (fields and fields[0].isdigit()):
+            raise InvalidInputError(
+                f"--packet {rest}: the port behind `>` is missing", "for example 'udp 16384 > 16384 dscp ef'"
+            )
+        ports[1] = int(fields.pop(0))
+    has_ports = protocol in ("tcp", "udp")
+    ends = [
+        _end(address, port if has_ports else None)
+        for address, port in zip((source, destination), ports, strict=True)
+    ]
+    return " ".join([protocol, ends[0], ">", ends[1], *fields])
+
+
+def _end(address: str, port: int | None) -> str:
+    if port is None:
+        return address
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"

@@ -1,0 +1,170 @@
+"""`network.yaml`: the facts about a network that no configuration has.
+
+Also the links and names of a containerlab topology, and routes from a CSV.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from perhop.errors import InvalidInputError
+from perhop.inputs import SCENARIO, TRAFFIC, read_input
+
+#: The name of the file.
+FACTS = "network.yaml"
+_KEYS = ("links", "routes", "hosts", "devices")
+_DEVICE_KEYS = ("name", "platform")
+# The columns of a CSV of routes, and those of the answer to Batfish's question `routes`.
+_COLUMNS = ("device", "prefix", "next_hop")
+_BATFISH = ("Node", "Network", "Next_Hop_IP", "Next_Hop_Interface")
+# How Batfish writes that there is none.
+_NONE = ("", "AUTO/NONE(-1l)", "null", "dynamic")
+
+
+@dataclass
+class Facts:
+    """Links, routes, hosts, and the names and platforms of devices by the paths of their files."""
+
+    links: list[list[str]] = field(default_factory=list)
+    #: Links of a containerlab topology, whose interfaces may have other names than in the configurations.
+    lab_links: list[list[str]] = field(default_factory=list)
+    routes: dict[str, list[str]] = field(default_factory=dict)
+    hosts: dict[str, str] = field(default_factory=dict)
+    devices: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def to_json(self) -> str:
+        """Return the facts as the extension module takes them."""
+        keys = ("links", "lab_links", "routes", "hosts")
+        return json.dumps({key: getattr(self, key) for key in keys})
+
+    def device_of(self, file: Path) -> tuple[str | None, str | None]:
+        """Return the name and the platform of the device of a file, where they are written."""
+        own = self.devices.get(file.as_posix(), {})
+        return own.get("name"), own.get("platform")
+
+
+def read_facts(folder: Path, routes: Path | None) -> Facts:
+    """Return the facts of a folder, with the routes of a CSV.
+
+    Raises:
+        InvalidInputError: a file is not of its shape.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    facts = Facts()
+    for topology in sorted(folder.glob("*.clab.y*ml")):
+        _add_containerlab(facts, folder, topology)
+    file = folder / FACTS
+    if file.is_file():
+        _add_written(facts, file)
+    if routes is not None:
+        for device, route in _routes(routes):
+            facts.routes.setdefault(device, []).append(route)
+    return facts
+
+
+def _mapping(file: Path) -> Mapping[str, Any]:
+    text = read_input(file, SCENARIO).decode("utf-8-sig", "replace")
+    try:
+        data = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "not YAML"
+        raise InvalidInputError(f"{file}{line}: {problem}", "write it as YAML") from error
+    if data is None:
+        return {}
+    if not isinstance(data, dict):
+        raise InvalidInputError(f"{file}: not a mapping", f"its keys are {', '.join(_KEYS)}")
+    return data
+
+
+def _add_written(facts: Facts, file: Path) -> None:
+    data = _mapping(file)
+
+    def wrong(key: str, right: str) -> InvalidInputError:
+        return InvalidInputError(f"{file}: `{key}` is not of its shape", right)
+
+    for key in data:
+        if key not in _KEYS:
+            raise InvalidInputError(f"{file}: there is no key `{key}`", f"keys: {', '.join(_KEYS)}")
+    links = data.get("links") or []
+    if not isinstance(links, list) or not all(_is_texts(link) and len(link) > 1 for link in links):
+        raise wrong("links", "a list of links, for example `- [R1:Gi0/1, R2:Gi0/0]`")
+    facts.links += links
+    routes = data.get("routes") or {}
+    if not isinstance(routes, dict) or not all(_is_texts(own) for own in routes.values()):
+        raise wrong("routes", "routes by device, for example `R3: [10.9.0.0/16 = 192.0.2.1]`")
+    facts.routes |= {str(device): list(own) for device, own in routes.items()}
+    hosts = data.get("hosts") or {}
+    if not isinstance(hosts, dict) or not all(isinstance(address, str) for address in hosts.values()):
+        raise wrong("hosts", "addresses by name, for example `phone: 10.1.0.5`")
+    facts.hosts |= {str(name): address for name, address in hosts.items()}
+    devices = data.get("devices") or {}
+    if not isinstance(devices, dict) or not all(
+        isinstance(own, dict) and set(own) <= set(_DEVICE_KEYS) for own in devices.values()
+    ):
+        raise wrong("devices", "by file, for example `configs/edge.cfg: {name: R1, platform: hqf}`")
+    facts.devices |= {str(path): {key: str(one) for key, one in own.items()} for path, own in devices.items()}
+
+
+def _is_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(one, str) for one in value)
+
+
+def _add_containerlab(facts: Facts, folder: Path, file: Path) -> None:
+    """Add the links and the files of nodes of a containerlab topology (its manual, "Topology definition")."""
+    topology = _mapping(file).get("topology") or {}
+    nodes = topology.get("nodes") or {}
+    for name, node in nodes.items():
+        written = (node or {}).get("startup-config")
+        if isinstance(written, str) and (folder / written).is_file():
+            path = (folder / written).resolve().relative_to(folder.resolve()).as_posix()
+            facts.devices[path] = {"name": str(name)}
+    known = {own["name"] for own in facts.devices.values() if "name" in own}
+    for link in topology.get("links") or []:
+        ends = link.get("endpoints") if isinstance(link, dict) else None
+        if not (isinstance(ends, list) and len(ends) > 1):
+            continue
+        written = [_end(end) for end in ends]
+        if all(end is not None and end.partition(":")[0] in known for end in written):
+            facts.lab_links.append([end for end in written if end is not None])
+
+
+def _end(end: object) -> str | None:
+    """Return an end as `DEVICE:INTERFACE`: containerlab writes it so, or as a mapping."""
+    if isinstance(end, str):
+        return end
+    if isinstance(end, dict) and "node" in end and "interface" in end:
+        return f"{end['node']}:{end['interface']}"
+    return None
+
+
+def _routes(file: Path) -> Iterator[tuple[str, str]]:
+    """Generate the device and the route of each line of a CSV."""
+    text = read_input(file, TRAFFIC).decode("utf-8-sig", "replace")
+    rows = csv.DictReader(text.splitlines())
+    columns = rows.fieldnames or []
+    batfish = set(_BATFISH) <= set(columns)
+    if not batfish and not set(_COLUMNS) <= set(columns):
+        raise InvalidInputError(
+            f"{file}, line 1: not a table of routes",
+            f"its columns are {','.join(_COLUMNS)}, or those of Batfish's question `routes`",
+        )
+    for row in rows:
+        if batfish:
+            target = next((row[key] for key in _BATFISH[2:] if row[key] not in _NONE), None)
+            # Connected routes are in the configuration.
+            if target is not None and row.get("Protocol") not in ("connected", "local"):
+                yield row["Node"], f"{row['Network']} = {target}"
+        elif not all(row[column] for column in _COLUMNS):
+            raise InvalidInputError(f"{file}, line {rows.line_num}: a column is empty", "fill all three")
+        else:
+            yield row["device"], f"{row['prefix']} = {row['next_hop']}"
