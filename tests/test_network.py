@@ -1,4 +1,4 @@
-"""A folder of configurations as a network: `perhop network`, `perhop trace DIR` and the findings of `check DIR`."""
+"""A folder of configurations as a network: `perhop network`, `perhop trace DIR`, `perhop check DIR`."""
 
 from __future__ import annotations
 

@@ -103,6 +103,22 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         insert("tunnel's headers", Some(json!(headers)));
         insert("tunnel is classified by", Some(json!(header(*classified_by))));
     }
+    add_routing(routing, shared_addresses, &mut insert);
+    if let Some(Encryption { line: _, name, encrypts, peers, classified_by }) = encryption {
+        insert("encryption", Some(json!(name)));
+        insert("encrypted packets", Some(condition(encrypts)));
+        insert("encryption's peers", Some(json!(peers)));
+        insert("encrypted packets are classified by", Some(json!(header(*classified_by))));
+    }
+    found
+}
+
+/// Adds the parts of a port in routing protocols, and in groups of routers with one address.
+fn add_routing(
+    routing: &[PortRouting],
+    shared_addresses: &[SharedAddress],
+    insert: &mut impl FnMut(&str, Option<Value>),
+) {
     for PortRouting { line: _, process, area, cost, passive, announced } in routing {
         let value = json!({
             "area": area, "cost": cost.value, "passive": passive.is_some(),
@@ -114,13 +130,6 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         let value = json!({ "address": address, "priority": priority });
         insert(&format!("group of routers {group}"), Some(value));
     }
-    if let Some(Encryption { line: _, name, encrypts, peers, classified_by }) = encryption {
-        insert("encryption", Some(json!(name)));
-        insert("encrypted packets", Some(condition(encrypts)));
-        insert("encryption's peers", Some(json!(peers)));
-        insert("encrypted packets are classified by", Some(json!(header(*classified_by))));
-    }
-    found
 }
 
 fn header(classified_by: ClassifiedHeader) -> &'static str {

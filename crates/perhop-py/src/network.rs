@@ -31,7 +31,8 @@ impl Network {
 
     /// Returns devices, links, sites, files that are left out, and remarks, as JSON.
     fn summary(&self) -> PyResult<String> {
-        let devices: Vec<_> = self.0.devices.iter().map(|one| one.summary()).collect();
+        let devices: Vec<_> =
+            self.0.devices.iter().map(perhop_network::snapshot::SnapshotDevice::summary).collect();
         let found = json!({
             "devices": devices,
             "links": self.0.links,

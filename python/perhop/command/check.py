@@ -107,7 +107,7 @@ def check(
         )
     assumed = assumptions(assume)
     detail: Detail = "policies" if shape == "json" else "lines" if lines or assumed or fix else "remarks"
-    work = partial(
+    work: Callable[[Path], Checked] = partial(
         check_file,
         platform=platform or defaults.platform,
         assume=assumed,
@@ -135,9 +135,7 @@ def check(
     return Exit.OK if all(is_passed(found, failing) for found in checked) else Exit.FINDINGS
 
 
-def _then(
-    work: Callable[[Path], Checked], add: Callable[[Checked], Checked]
-) -> Callable[[Path], Checked]:
+def _then(work: Callable[[Path], Checked], add: Callable[[Checked], Checked]) -> Callable[[Path], Checked]:
     """Return work on a file that adds to what it finds."""
     return lambda file: add(work(file))
 

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from perhop.command.options import Json
+from perhop.command.lines import show_lines
+from perhop.command.options import Json, RoutesFile
 from perhop.command.terminal import print_json, say_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.network import FACTS, Network
@@ -17,7 +18,6 @@ from perhop.quantity import counted
 from perhop.saving import write_new
 
 Folder = Annotated[Path, Parameter()]
-Routes = Annotated[Path | None, Parameter(name="--routes")]
 Write = Annotated[bool, Parameter(name="--write", negative=())]
 
 
@@ -26,7 +26,7 @@ def network(
     /,
     *,
     write: Write = False,
-    routes: Routes = None,
+    routes: RoutesFile = None,
     json: Json = False,
 ) -> Exit:
     """Show the devices, links and sites of a folder of configurations, with the reason for each link.
@@ -37,11 +37,6 @@ def network(
         A folder of configurations: any layout, also those of Batfish, containerlab, oxidized and RANCID.
     write
         Write the links and sites to network.yaml in the folder, where they can be corrected.
-    routes
-        A CSV of routes (device,prefix,next_hop, or Batfish's answer to `routes`), which replace the routes that
-        perhop computes for these devices.
-    json
-        Print everything as one JSON document.
 
     """
     found = Network.read(_folder(folder), routes)
@@ -55,7 +50,7 @@ def network(
     if json:
         print_json({"schema_version": 1, **summary, "passed_over": found.passed_over})
     else:
-        print("\n".join(map(printable, _lines(summary, found.passed_over))))
+        show_lines("\n".join(map(printable, _lines(summary, found.passed_over))), {})
     return Exit.OK
 
 
@@ -88,7 +83,7 @@ def link_text(link: Mapping[str, Any]) -> str:
     """Return a link with its reason."""
     ends = " - ".join(f"{end['device']}:{end['interface']}" for end in link["ends"])
     reason = "written" if link["reason"] == "written" else f"both in {link['subnet']}"
-    if len(link["ends"]) > 2 and link["reason"] != "written":  # noqa: PLR2004 - the ends of a wire
+    if len(link["ends"]) > 2 and link["reason"] != "written":
         reason = f"all in {link['subnet']}"
     return f"{ends}  ({reason}{', a tunnel' if link['is_tunnel'] else ''})"
 

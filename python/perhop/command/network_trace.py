@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from perhop.command.lines import show_lines
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
 from perhop.network import Network, packet_between
@@ -20,7 +21,12 @@ _CAUSES = {
 
 
 def trace_network(
-    folder: Path, ends: tuple[str | None, str | None], packets: Sequence[str], routes: Path | None, *, json: bool
+    folder: Path,
+    ends: tuple[str | None, str | None],
+    packets: Sequence[str],
+    routes: Path | None,
+    *,
+    json: bool,
 ) -> Exit:
     """Show the way of each packet there and the way of its answer back; exit code 4 where one is lost."""
     network = Network.read(folder, routes)
@@ -39,8 +45,8 @@ def trace_network(
         print_json({"schema_version": 1, "walks": walks})
     else:
         for walk in walks:
-            print("\n".join(map(printable, _walk(walk["there"], "there"))))
-            print("\n".join(map(printable, _walk(walk["back"], "back"))))
+            show_lines("\n".join(map(printable, _walk(walk["there"], "there"))), {})
+            show_lines("\n".join(map(printable, _walk(walk["back"], "back"))), {})
     return Exit.OK
 
 
@@ -145,7 +151,7 @@ def trace_matrix(folder: Path, routes: Path | None, *, json: bool) -> Exit:
         raise InvalidInputError(
             f"{folder}: there are no two sites", "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`"
         )
-    print("\n".join(map(printable, _matrix(rows))))
+    show_lines("\n".join(map(printable, _matrix(rows))), {})
     return Exit.OK
 
 

@@ -40,6 +40,14 @@ Seed = Annotated[
         help="Seed for all random streams; by default that of the scenario or the study.",
     ),
 ]
+RoutesFile = Annotated[
+    Path | None,
+    Parameter(
+        name="--routes",
+        help="Of a folder of configurations: a CSV of routes (device,prefix,next_hop, or Batfish's answer to"
+        " `routes`), which replace the routes that perhop computes for these devices.",
+    ),
+]
 Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32))]
 SnapLength = Annotated[int | None, Parameter(validator=Number(gte=1, lte=LARGEST_FRAME))]
 Threads = Annotated[

@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from perhop.command.lines import show_lines
 from perhop.command.network_trace import trace_matrix, trace_network
-from perhop.command.options import Assume, Json, Platform, ScenarioFile, assumptions
+from perhop.command.options import Assume, Json, Platform, RoutesFile, ScenarioFile, assumptions
 from perhop.command.terminal import print_json
 from perhop.draw import words
 from perhop.errors import Exit, InvalidInputError, UnknownNameError
@@ -28,7 +28,6 @@ Routes = Annotated[list[str] | None, Parameter(name="--route", negative=())]
 From = Annotated[str | None, Parameter(name="--from")]
 To = Annotated[str | None, Parameter(name="--to")]
 Matrix = Annotated[bool, Parameter(name="--matrix", negative=())]
-RoutesFile = Annotated[Path | None, Parameter(name="--routes")]
 Reach = Annotated[str | None, Parameter(name="--reach")]
 # Where packets wait that no class takes.
 _NOWHERE = "no queue"
@@ -57,12 +56,13 @@ def trace(
     matrix: Matrix = False,
     routes: RoutesFile = None,
 ) -> Exit:
-    """Show what becomes of a packet, or a packet that gets to a class, without running anything.
+    """Show the path of a packet, or a packet that reaches a class, without running anything.
 
     Parameters
     ----------
     file
-        The running configuration of a Cisco IOS router, commands or output of Linux' tc, or a scenario.
+        The running configuration of a Cisco IOS router, commands or output of Linux' tc, a scenario, or a
+        folder of configurations: a network.
     packet
         The packet, as in 'tcp 10.1.2.3:443 > 10.9.8.7:50123 dscp af21 len 1500'; may be given several times.
     pcap
@@ -85,9 +85,6 @@ def trace(
         'udp 16384 > 16384 dscp ef'.
     matrix
         Of a folder of configurations: whether each codepoint is kept, changed or lost between all sites.
-    routes
-        Of a folder of configurations: a CSV of routes (device,prefix,next_hop, or Batfish's answer to
-        `routes`).
 
     """
     if file.is_dir():

@@ -29,7 +29,7 @@ class Network:
     folder: Path
     facts: Facts
     core: _core.Network
-    #: Files below the folder that are no configurations.
+    #: The number of files below the folder that are not configurations.
     passed_over: int
 
     @classmethod
@@ -40,7 +40,7 @@ class Network:
         these devices.
 
         Raises:
-            InvalidInputError: a link or a route names what does not exist, or the folder has no configuration.
+            InvalidInputError: a link or a route names an unknown end, or there is no configuration.
             UnreadableFileError: a file cannot be read.
 
         """
@@ -105,7 +105,7 @@ class Network:
 def packet_between(source: str, destination: str, rest: str) -> str:
     """Return a packet with its ends: `udp dscp ef` becomes `udp SOURCE:PORT > DESTINATION:PORT dscp ef`.
 
-    Ports may stand in front of the fields: `udp 16384 > 16384 dscp ef`, `tcp > 443`.
+    Ports may precede the fields: `udp 16384 > 16384 dscp ef`, `tcp > 443`.
     """
     words = rest.split() or ["udp"]
     protocol, fields = words[0], words[1:]

@@ -1,8 +1,8 @@
 """The configurations below a folder, in the layouts that people have.
 
-Batfish keeps them in `configs/`, containerlab names them in a topology file (`*.clab.yml`), oxidized and RANCID
-keep one file for each device without a suffix, GNS3 and EVE-NG export `*_startup-config.cfg`. All of them are
-text below the folder; the content shows what is a configuration.
+Batfish keeps them in `configs/`, containerlab names them in a topology file (`*.clab.yml`), oxidized and
+RANCID keep one file for each device without a suffix, GNS3 and EVE-NG export `*_startup-config.cfg`. All of
+them are text below the folder; the content shows which are configurations.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ from perhop.running import processors
 
 # What is not a configuration by its name: data, documents, pictures, and outputs of devices.
 _OTHER_SUFFIXES = frozenset(
-    ".yaml .yml .json .csv .md .rst .html .png .svg .jpg .pdf .zip .gz .py .sh .pcap .pcapng".split()
+    f".{suffix}"
+    for suffix in (
+        *("yaml", "yml", "json", "csv", "md", "rst", "html", "png", "svg", "jpg", "pdf"),
+        *("zip", "gz", "py", "sh", "pcap", "pcapng"),
+    )
 )
 # Folders of Batfish's snapshots that have other files than configurations of network devices.
 _OTHER_FOLDERS = frozenset({"hosts", "iptables", "aws_configs", "sonic_configs", "checkpoint_management"})

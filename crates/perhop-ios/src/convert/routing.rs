@@ -53,14 +53,13 @@ impl Context<'_> {
 fn ospf(interface: &Interface, kilobits: u64, place: usize, process: &RouterProcess) -> Option<PortRouting> {
     let primary = interface.addresses.iter().find(|address| address.rank == Rank::Primary)?;
     let own = interface.routing.ospf.as_ref().filter(|ospf| ospf.value.0 == process.name);
-    let (line, area) = match own {
-        Some(own) => (own.line, own.value.1.clone()),
-        None => {
-            let networks = process.networks.iter().filter(|network| network.contains(primary.address));
-            // The most specific statement decides (Cisco, "network area").
-            let network = networks.min_by_key(|network| network.wildcard.to_bits())?;
-            (network.line, network.area.clone())
-        }
+    let (line, area) = if let Some(own) = own {
+        (own.line, own.value.1.clone())
+    } else {
+        let networks = process.networks.iter().filter(|network| network.contains(primary.address));
+        // The most specific statement decides (Cisco, "network area").
+        let network = networks.min_by_key(|network| network.wildcard.to_bits())?;
+        (network.line, network.area.clone())
     };
     let is_loopback = is_loopback(interface);
     let cost = interface.routing.ospf_cost.unwrap_or_else(|| {

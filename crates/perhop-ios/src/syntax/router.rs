@@ -107,7 +107,7 @@ fn passive(process: &mut RouterProcess, reader: &mut Reader) {
         process.passive_by_default = is_passive.then_some(reader.line);
         return;
     }
-    // The number may stand apart: `Serial 0/0`.
+    // A space may separate the number: `Serial 0/0`.
     if !name.ends_with(|last: char| last.is_ascii_digit()) {
         name.push_str(reader.next().unwrap_or_default());
     }

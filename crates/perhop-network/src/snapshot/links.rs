@@ -68,7 +68,7 @@ pub(super) fn find(devices: &[SnapshotDevice], written: &Written) -> Result<Foun
         match resolved(ends) {
             Ok(ends) => all.push(ends),
             Err(error) => {
-                remarks.push(format!("the link {} is left out: {}", ends.join(" - "), error.message))
+                remarks.push(format!("the link {} is left out: {}", ends.join(" - "), error.message));
             }
         }
     }

@@ -7,7 +7,7 @@
 //!       → walk: trace at each device, hop by hop
 //! ```
 //!
-//! Every inferred link has its reason. A walk that needs a route that nobody gave stops there and reports it.
+//! Every inferred link has its reason. A walk that needs an unknown route stops there and reports it.
 
 mod hops;
 mod links;
@@ -52,8 +52,8 @@ pub struct ConfigurationFile {
 pub struct Written {
     /// Links, each as the ends `DEVICE:INTERFACE`.
     pub links: Vec<Vec<String>>,
-    /// Links of a description of a lab, whose names of interfaces may be those of the lab: as `links`, and left
-    /// out where an end does not exist.
+    /// Links of a description of a lab, whose names of interfaces may be those of the lab: as `links`, and
+    /// left out where an end does not exist.
     pub lab_links: Vec<Vec<String>>,
     /// Routes, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`, by device. They override all others.
     pub routes: BTreeMap<String, Vec<String>>,

@@ -2,14 +2,14 @@
 //! between the routers that are neighbors.
 //!
 //! Two routers are neighbors where ports of one link take part in one protocol, with one area in OSPF, and
-//! neither is passive. A path inside an area comes before one through area 0, whatever they cost (RFC 2328
+//! neither is passive. A path inside an area comes before one through area 0, regardless of cost (RFC 2328
 //! §16.2). The levels of IS-IS are taken as one.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::net::{IpAddr, Ipv4Addr};
 
-use perhop_device::{PortRouting, Route, RouteOrigin, RouteTarget, RoutingProtocol};
+use perhop_device::{InterfaceAddress, PortRouting, Route, RouteOrigin, RouteTarget, RoutingProtocol};
 use perhop_qos::classifier::Prefix;
 
 use super::{PortId, Snapshot, carries_packets};
@@ -206,7 +206,7 @@ fn members(snapshot: &Snapshot) -> Vec<Member> {
         for (port, own) in router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port)) {
             for routing in &own.forwarding.routing {
                 let PortRouting { process, area, cost, passive, announced, .. } = routing;
-                let subnets = own.addresses.iter().filter_map(|address| address.subnet());
+                let subnets = own.addresses.iter().filter_map(InterfaceAddress::subnet);
                 found.push(Member {
                     id: PortId { device, port },
                     process: (device, *process),

@@ -1,6 +1,7 @@
 //! The two ends of a link that do not fit each other, and neighbors that do not become ones.
 
 use perhop_device::{Port, PortRouting, RoutingProtocol, TunnelEnds};
+use perhop_qos::ByteSize;
 use perhop_qos::framing::Header;
 
 use super::{NetworkFinding, PortId, Snapshot};
@@ -24,7 +25,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 
 /// Reports the end with the shorter packets: longer ones are fragmented there, or dropped.
 fn check_mtu(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
-    let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, |mtu| mtu.as_bytes());
+    let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
     let (short, long) = (mtu(own), mtu(other));
     // Each end that sets the value is reported at its own line; one line is enough where both do.
     let line = snapshot.port(own).forwarding.mtu_line;

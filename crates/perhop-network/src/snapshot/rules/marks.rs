@@ -97,8 +97,7 @@ fn check_side(
     }
 }
 
-/// Returns the line of a class that writes the mark: the last of its lines, as marks stand behind the line that
-/// opens the class.
+/// Returns the line that writes the mark, among the lines of a class.
 fn mark_line(snapshot: &Snapshot, device: usize, lines: &[usize]) -> Option<usize> {
     let ports = &snapshot.router(device).ports;
     let policies = ports.iter().flat_map(|port| port.intent.input.iter().chain(&port.intent.output));

@@ -1,7 +1,7 @@
 //! [`Snapshot::findings`]: the rules that need several devices.
 //!
-//! Rules look at ports that reach another device of the snapshot: what a port does to hosts is a matter of the
-//! edge, and the rules about one device cover it.
+//! Rules look at ports that reach another device of the snapshot: what a port does to hosts is a matter of
+//! the edge, and the rules about one device cover it.
 
 mod links;
 mod marks;
@@ -58,7 +58,8 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns a port as people name it: the device with its file's name where these differ, and the interface.
+    /// Returns a port as people name it: the device with its file's name where these differ, and the
+    /// interface.
     fn port_name(&self, id: PortId) -> String {
         format!("{}:{}", self.devices[id.device].name, self.port(id).name)
     }
@@ -70,7 +71,7 @@ impl Snapshot<'_> {
         format!("{name}, line {line}")
     }
 
-    /// Generates the links of two ends that are no tunnels, in both directions.
+    /// Generates the wires: links of two ends, without tunnels, in both directions.
     fn wires(&self) -> impl Iterator<Item = [PortId; 2]> {
         let two = self.links.iter().filter(|link| link.ends.len() == 2 && !link.is_tunnel);
         two.flat_map(|link| {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use perhop_qos::Dscp;
+use perhop_qos::{Dscp, Rate};
 
 use super::marks::best_kinds;
 use super::treatment::{class_rate, interfaces, packet, police_rate, queueing_policy, shaper, treatment};
@@ -22,7 +22,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut Vec<NetworkFinding>) {
     let Some((limit, limit_line)) = policer_of_all(snapshot, receives) else { return };
     let port = snapshot.port(sends);
-    let Some(line_rate) = port.bandwidth.or(port.wire.rate).map(|rate| rate.as_bits_per_second()) else {
+    let Some(line_rate) = port.bandwidth.or(port.wire.rate).map(Rate::as_bits_per_second) else {
         return;
     };
     let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, line_rate));
@@ -62,7 +62,7 @@ fn check_classes(
 ) {
     let (from, to) = (snapshot.port(sends), snapshot.port(receives));
     let (Some(policy), Some(around)) = (queueing_policy(from), snapshot.output_rate(sends)) else { return };
-    let Some(line) = to.bandwidth.or(to.wire.rate).map(|rate| rate.as_bits_per_second()) else { return };
+    let Some(line) = to.bandwidth.or(to.wire.rate).map(Rate::as_bits_per_second) else { return };
     let names = [interfaces(snapshot.router(sends.device)), interfaces(snapshot.router(receives.device))];
     // Codepoints of one class share a finding.
     let mut seen = BTreeSet::new();

@@ -8,18 +8,21 @@ use super::treatment::{Kind, Treatment, interfaces, packet, queueing_policy, tre
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
+/// A port, the line to look at, its own treatment, and that of most ports.
+type Exception = (PortId, usize, Kind, Kind);
+
 /// The part of the ports with queues that must agree on a treatment before another one is an exception.
 const MOST: f64 = 0.5;
 
-/// Reports ports that treat a codepoint worse than most ports of the network do, and ends of links without the
-/// queues that the other end has.
+/// Reports ports that treat a codepoint worse than most ports of the network do, and ends of links without
+/// the queues that the other end has.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let with_queues: Vec<PortId> = snapshot
         .inside_ports()
         .filter(|(id, link)| !link.is_tunnel && queueing_policy(snapshot.port(*id)).is_some())
         .map(|(id, _)| id)
         .collect();
-    let mut exceptions: BTreeMap<(PortId, usize, Kind, Kind), (Vec<Dscp>, String)> = BTreeMap::new();
+    let mut exceptions: BTreeMap<Exception, (Vec<Dscp>, String)> = BTreeMap::new();
     for dscp in (1..64).filter_map(Dscp::new) {
         let kinds: Vec<(PortId, Treatment)> =
             with_queues.iter().filter_map(|id| Some((*id, treat(snapshot, *id, dscp)?))).collect();
@@ -72,8 +75,8 @@ fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
     most.map(|(name, _)| name.to_owned()).unwrap_or_default()
 }
 
-/// Returns the line to look at: that of the class of the usual name, if the policy has one, with the criterion
-/// that it has instead; else that of the class that takes the packets.
+/// Returns the line to look at: that of the class of the usual name, if the policy has one, with the
+/// criterion that it has instead; else that of the class that takes the packets.
 fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &str) -> usize {
     let names = interfaces(snapshot.router(id.device));
     let namesake = own.policy.classes.iter().find(|class| class.name == name);
