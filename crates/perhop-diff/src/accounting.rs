@@ -102,7 +102,7 @@ impl<'a> ChangedProperties<'a> {
 /// Returns every change of a line with its relation to the model, and the number of lines whose effect was
 /// not determined.
 ///
-/// A line that only stands in another place and has the same effect is left out.
+/// A line that only moved and has the same effect is left out.
 pub(crate) fn account(
     changes: Vec<Change>,
     ablations: &mut [Ablation; 2],

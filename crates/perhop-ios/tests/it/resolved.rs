@@ -116,7 +116,7 @@ fn a_shaper_of_today_sends_every_four_milliseconds() {
     }
 }
 
-/// Two classes with nothing but a shaper, and class-default: equal parts of the rate without guarantees.
+/// Two classes with only a shaper, and class-default: equal parts of the rate without guarantees.
 #[test]
 fn classes_with_only_a_shaper_share_equally() {
     let text = on(
