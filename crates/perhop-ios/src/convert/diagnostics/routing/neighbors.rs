@@ -107,10 +107,11 @@ const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 /// Returns the neighbors of `protocol`; one where the configuration shows none.
 pub(super) fn neighbors(configuration: &Configuration, protocol: Protocol) -> Neighbors {
     let blocks: Vec<Vec<&str>> = configuration
-        .routing_protocols
+        .processes
         .iter()
-        .filter(|line| runs(configuration, **line, protocol))
-        .map(|line| block(configuration, *line))
+        .map(|process| process.line)
+        .filter(|line| runs(configuration, *line, protocol))
+        .map(|line| block(configuration, line))
         .collect();
     let pairs: Vec<(Ipv4Addr, Ipv4Addr)> = match protocol {
         Protocol::Bgp => peers(configuration, &blocks),
@@ -124,7 +125,7 @@ pub(super) fn neighbors(configuration: &Configuration, protocol: Protocol) -> Ne
     let pairs = if pairs.is_empty() { vec![any_pair(configuration)] } else { pairs };
     Neighbors {
         protocol,
-        is_configured: (!configuration.routing_protocols.is_empty()).then_some(!blocks.is_empty()),
+        is_configured: (!configuration.processes.is_empty()).then_some(!blocks.is_empty()),
         is_assumed,
         packets: pairs.into_iter().map(|(neighbor, own)| protocol.packets(neighbor, own)).collect(),
     }
