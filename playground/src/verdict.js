@@ -36,7 +36,9 @@ function fitness(call, roles, loss) {
     : compared.filter((one) => one.answer === "unfit").map(reason);
   // What decides stands on the line; what it is fit for, behind it.
   const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : reasons[0] ?? loss;
-  return { tone: { fit: "good", unfit: "bad" }[answer], head: `${answer}: ${why}`, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
+  // Losses do not decide about every role: a line with some names the role that it is fit for.
+  const fate = answer === "fit" && !isRated ? `${answer} for ${whole}` : answer;
+  return { tone: { fit: "good", unfit: "bad" }[answer], head: `${fate}: ${why}`, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
 }
 
 // The verdict on a class: a tone, a line, and sentences with the rest.
