@@ -14,6 +14,7 @@ __all__ = [
     "Batch",
     "Device",
     "Loaded",
+    "Network",
     "Playback",
     "Run",
     "Warnings",
