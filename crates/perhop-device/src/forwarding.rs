@@ -165,6 +165,8 @@ pub struct PortForwarding {
     pub mtu_line: Option<usize>,
     /// The line that sets the tags of its frames.
     pub tag_line: Option<usize>,
+    /// The line that shuts it down.
+    pub shutdown_line: Option<usize>,
 }
 
 /// An address of a group of routers: the one with the highest priority answers for it (RFC 5798 §6).

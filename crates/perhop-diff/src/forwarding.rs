@@ -71,6 +71,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         output_line: _,
         mtu_line: _,
         tag_line: _,
+        shutdown_line: _,
     } = forwarding;
     let mut found = Map::new();
     let mut insert = |key: &str, value: Option<Value>| {

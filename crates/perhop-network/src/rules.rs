@@ -1,15 +1,21 @@
 //! The rules about networks of devices. The page of each is the file of its name in `rules/`.
 
 perhop_lint::declare_rules! {
+    NETWORK_ACCESS_LIST_DENIES = "network-access-list-denies" Warning;
     NETWORK_ADDRESS_DUPLICATE = "network-address-duplicate" Warning;
     NETWORK_CLASS_DIFFERS = "network-class-differs" Warning;
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
+    NETWORK_COST_DIFFERS = "network-cost-differs" Note;
     NETWORK_MARK_CHANGED = "network-mark-changed" Warning;
     NETWORK_MTU_DIFFERS = "network-mtu-differs" Warning;
     NETWORK_NEIGHBORS_MISSING = "network-neighbors-missing" Warning;
+    NETWORK_NEXT_HOP_UNKNOWN = "network-next-hop-unknown" Warning;
     NETWORK_POLICER_BELOW_GUARANTEE = "network-policer-below-guarantee" Warning;
     NETWORK_POLICY_MISSING = "network-policy-missing" Warning;
+    NETWORK_PORT_DOWN = "network-port-down" Warning;
+    NETWORK_PROMISE_DIFFERS = "network-promise-differs" Warning;
     NETWORK_SHAPER_ABOVE_POLICER = "network-shaper-above-policer" Warning;
+    NETWORK_SUBNET_DIFFERS = "network-subnet-differs" Warning;
     NETWORK_TAG_DIFFERS = "network-tag-differs" Warning;
     NETWORK_TUNNEL_ONE_WAY = "network-tunnel-one-way" Warning;
 }

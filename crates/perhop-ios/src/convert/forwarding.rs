@@ -73,6 +73,7 @@ impl<'a> Context<'a> {
             output_line: None,
             mtu_line: interface.ip_mtu.or(interface.mtu).map(|mtu| mtu.line),
             tag_line: interface.encapsulation.map(|encapsulation| encapsulation.line),
+            shutdown_line: interface.shutdown.map(|at| at.line),
         }
     }
 

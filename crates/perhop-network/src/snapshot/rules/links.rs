@@ -18,6 +18,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         check_mtu(snapshot, own, other, found);
         check_tags(snapshot, own, other, found);
         check_neighbors(snapshot, own, other, found);
+        check_costs(snapshot, own, other, found);
     }
     check_duplicates(snapshot, found);
     check_tunnels(snapshot, found);
@@ -114,6 +115,34 @@ fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(O
             Some((Some(own.line), format!("areas {} and {}", area(own), area(theirs))))
         }
         Some(_) => None,
+    }
+}
+
+/// Reports the end whose cost a line sets apart from the other end's: packets take another way back.
+fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
+    let parts = |id: PortId| snapshot.port(id).forwarding.routing.iter();
+    let processes = |id: PortId| &snapshot.router(id.device).forwarding.processes;
+    for here in parts(own) {
+        let protocol = processes(own)[here.process].protocol;
+        let Some(there) = parts(other).find(|part| processes(other)[part.process].protocol == protocol)
+        else {
+            continue;
+        };
+        // A cost that follows from the bandwidth has the line of the process.
+        let is_set = here.cost.line != processes(own)[here.process].line;
+        if here.cost.value == there.cost.value || !is_set {
+            continue;
+        }
+        let message = format!(
+            "packets that leave by {} cost {}, and those of {} at the other end {}",
+            snapshot.port_name(own),
+            here.cost.value,
+            snapshot.port_name(other),
+            there.cost.value
+        );
+        let effect = "packets may take another way back, with other queues".to_owned();
+        let rule = &rules::NETWORK_COST_DIFFERS;
+        found.push(snapshot.finding(own.device, rule, here.cost.line, (message, effect)));
     }
 }
 

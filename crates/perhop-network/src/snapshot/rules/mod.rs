@@ -3,9 +3,11 @@
 //! Rules look at ports that reach another device of the snapshot: what a port does to hosts is a matter of
 //! the edge, and the rules about one device cover it.
 
+mod access_lists;
 mod links;
 mod marks;
 mod rates;
+mod subnets;
 mod treatment;
 mod treatments;
 
@@ -34,6 +36,8 @@ impl Snapshot<'_> {
     pub fn findings(&self) -> Vec<NetworkFinding> {
         let mut found = Vec::new();
         links::check(self, &mut found);
+        subnets::check(self, &mut found);
+        access_lists::check(self, &mut found);
         marks::check(self, &mut found);
         treatments::check(self, &mut found);
         rates::check(self, &mut found);

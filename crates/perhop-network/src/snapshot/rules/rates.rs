@@ -9,12 +9,55 @@ use super::treatment::{class_rate, interfaces, packet, police_rate, queueing_pol
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
+/// The factor from which on the promises of both ends of a link with one rate are unequal.
+const UNEQUAL: u64 = 2;
+
 /// Reports policers at one end of a link that drop what the other end promises.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let codepoints: Vec<Dscp> = best_kinds(snapshot).into_keys().collect();
     for [sends, receives] in snapshot.wires() {
         check_whole(snapshot, sends, receives, found);
         check_classes(snapshot, [sends, receives], &codepoints, found);
+        check_promises(snapshot, [sends, receives], &codepoints, found);
+    }
+}
+
+/// Compares the promises of both ends of a link with one rate.
+fn check_promises(
+    snapshot: &Snapshot,
+    [own, other]: [PortId; 2],
+    codepoints: &[Dscp],
+    found: &mut Vec<NetworkFinding>,
+) {
+    let rates = [snapshot.output_rate(own), snapshot.output_rate(other)];
+    let (Some(around), true) = (rates[0], rates[0] == rates[1]) else { return };
+    let ports = [snapshot.port(own), snapshot.port(other)];
+    let (Some(here), Some(there)) = (queueing_policy(ports[0]), queueing_policy(ports[1])) else { return };
+    let names = [interfaces(snapshot.router(own.device)), interfaces(snapshot.router(other.device))];
+    let mut seen = BTreeSet::new();
+    for dscp in codepoints {
+        let packet = packet(*dscp);
+        let (Some(first), Some(second)) =
+            (treatment(here, &names[0], &packet), treatment(there, &names[1], &packet))
+        else {
+            continue;
+        };
+        let both = (class_rate(first.class, around), class_rate(second.class, around));
+        let (Some(less), Some(more)) = both else { continue };
+        let demand = first.class.priority.as_ref().map(|one| one.line);
+        let line = demand.or(first.class.guarantee.as_ref().map(|one| one.line)).unwrap_or(first.class.line);
+        if less * UNEQUAL <= more && seen.insert(line) {
+            let message = format!(
+                "{} promises {} {less} b/s, and {} at the other end of the link {more} b/s ({})",
+                snapshot.port_name(own),
+                first.class.name,
+                snapshot.port_name(other),
+                snapshot.place(other.device, second.class.line)
+            );
+            let effect = "calls and answers of one session get different rates".to_owned();
+            let rule = &rules::NETWORK_PROMISE_DIFFERS;
+            found.push(snapshot.finding(own.device, rule, line, (message, effect)));
+        }
     }
 }
 
