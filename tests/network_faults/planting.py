@@ -1,0 +1,149 @@
+"""Plant one fault or one harmless change in a network, and tell the line where it stands.
+
+An entry of `faults.toml` or `harmless.toml` has the keys `id`, `network`, `kind` and `file`, and tables `edit`:
+
+- `block` is the path to the block: the first line of the outermost block, then those of the blocks inside it.
+  An empty path stands for the lines of the file that are in no block.
+- `find` is the lines, each after the other, that the edit takes out. They stand in the block exactly once.
+- `replace` is the lines that come instead of them.
+
+The line of a fault is `line` in the block `under`, which is a path as well. A line that was taken out has no place:
+then `line` is the first line of the block that lacks it. `peer`, where it is given, is the file of the router at the
+other end of the link, whose line is at odds with the fault's. `feels` says what a user notices.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Lines of a block, and the lines that come instead of them."""
+
+    block: tuple[str, ...]
+    find: tuple[str, ...]
+    replace: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Change:
+    """A fault, or a change that does no harm."""
+
+    id: str
+    network: str
+    kind: str
+    file: str
+    line: str
+    under: tuple[str, ...]
+    edits: tuple[Edit, ...]
+    #: What a user notices; empty for a harmless change.
+    feels: str
+    #: The file of the router at the other end of the link, if there is one.
+    peer: str | None
+
+
+@dataclass(frozen=True)
+class Planted:
+    """A network with a change in it, and the place of the change."""
+
+    files: dict[str, str]
+    file: str
+    #: From 1.
+    line: int
+
+
+def faults() -> list[Change]:
+    """Return the faults."""
+    return _read(FOLDER / "faults.toml", "fault")
+
+
+def harmless() -> list[Change]:
+    """Return the changes that do no harm."""
+    return _read(FOLDER / "harmless.toml", "change")
+
+
+def plant(change: Change, files: Mapping[str, str]) -> Planted:
+    """Return a network's files with a change, and its place.
+
+    Raises:
+        ValueError: An edit or the place of the change does not fit exactly once.
+
+    """
+    if change.file not in files:
+        raise ValueError(f"{change.id}: no file {change.file}")
+    lines = files[change.file].split("\n")
+    for edit in change.edits:
+        lines = _edited(change.id, lines, edit)
+    start, end = _span(change.id, lines, change.under)
+    places = _places(lines, (change.line,), start, end, top=not change.under)
+    if len(places) != 1:
+        raise ValueError(f"{change.id}: {change.line!r} stands {len(places)} times in {change.under}")
+    return Planted({**files, change.file: "\n".join(lines)}, change.file, places[0] + 1)
+
+
+def _read(file: Path, table: str) -> list[Change]:
+    entries: list[dict[str, Any]] = tomllib.loads(file.read_text(encoding="utf-8"))[table]
+    return [
+        Change(
+            id=entry["id"],
+            network=entry["network"],
+            kind=entry["kind"],
+            file=entry["file"],
+            line=entry["line"],
+            under=tuple(entry["under"]),
+            edits=tuple(
+                Edit(tuple(edit["block"]), tuple(edit["find"]), tuple(edit["replace"]))
+                for edit in entry["edit"]
+            ),
+            feels=entry.get("feels", ""),
+            peer=entry.get("peer"),
+        )
+        for entry in entries
+    ]
+
+
+def _edited(name: str, lines: Sequence[str], edit: Edit) -> list[str]:
+    """Return the lines with an edit that fits exactly once."""
+    if not edit.find:
+        raise ValueError(f"{name}: an edit finds nothing")
+    start, end = _span(name, lines, edit.block)
+    places = _places(lines, edit.find, start, end, top=not edit.block)
+    if len(places) != 1:
+        raise ValueError(f"{name}: {list(edit.find)} stands {len(places)} times in {list(edit.block)}")
+    return [*lines[: places[0]], *edit.replace, *lines[places[0] + len(edit.find) :]]
+
+
+def _span(name: str, lines: Sequence[str], path: Sequence[str]) -> tuple[int, int]:
+    """Return the first line inside a block, and the line after its last."""
+    start, end = 0, len(lines)
+    for first in path:
+        places = [place for place in range(start, end) if lines[place] == first]
+        if len(places) != 1:
+            raise ValueError(f"{name}: the block {first!r} stands {len(places)} times")
+        start = places[0] + 1
+        last = start
+        while last < end and _depth(lines[last]) > _depth(first):
+            last += 1
+        end = last
+    return start, end
+
+
+def _places(lines: Sequence[str], find: Sequence[str], start: int, end: int, top: bool) -> list[int]:
+    """Return where lines stand, each after the other; with `top`, where the first is in no block."""
+    last = end - len(find) + 1
+    return [
+        place
+        for place in range(start, last)
+        if list(lines[place : place + len(find)]) == list(find) and not (top and _depth(lines[place]))
+    ]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
