@@ -28,7 +28,6 @@ def test_two_hundred_faults_of_many_kinds() -> None:
     assert len({fault.kind for fault in found}) >= 15
     assert set(Counter(fault.network for fault in found)) == set(NETWORKS)
     assert all(fault.feels.endswith(".") for fault in found)
-    assert all(fault.peer is None or fault.peer in NETWORKS[fault.network] for fault in found)
 
 
 def test_forty_harmless_changes() -> None:
@@ -50,7 +49,15 @@ def test_a_change_fits_exactly_once(change: Change) -> None:
     files = NETWORKS[change.network]
     planted = plant(change, files)
     assert [name for name in files if planted.files[name] != files[name]] == [change.file]
-    assert planted.files[planted.file].split("\n")[planted.line - 1] == change.line
+    assert planted.files[planted.file].split("\n")[planted.line - 1] == change.place.line
+
+
+@pytest.mark.parametrize("fault", [fault for fault in faults() if fault.also], ids=lambda fault: fault.id)
+def test_the_other_places_of_a_fault_are_other_lines(fault: Change) -> None:
+    planted = plant(fault, NETWORKS[fault.network])
+    assert (planted.file, planted.line) not in planted.also
+    for (file, line), place in zip(planted.also, fault.also, strict=True):
+        assert planted.files[file].split("\n")[line - 1] == place.line
 
 
 def test_an_edit_that_does_not_fit_exactly_once_is_refused() -> None:

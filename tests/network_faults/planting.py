@@ -1,15 +1,16 @@
 """Plant one fault or one harmless change in a network, and tell the line where it stands.
 
-An entry of `faults.toml` or `harmless.toml` has the keys `id`, `network`, `kind` and `file`, and tables `edit`:
+An entry of `faults.toml` or `harmless.toml` has the keys `id`, `network`, `kind` and `file`, and edits with:
 
-- `block` is the path to the block: the first line of the outermost block, then those of the blocks inside it.
+- `block`, the path to the block: the first line of the outermost block, then those of the blocks inside it.
   An empty path stands for the lines of the file that are in no block.
-- `find` is the lines, each after the other, that the edit takes out. They stand in the block exactly once.
-- `replace` is the lines that come instead of them.
+- `find`, the lines, each after the other, that the edit takes out. They stand in the block exactly once.
+- `replace`, the lines that come instead of them.
 
-The line of a fault is `line` in the block `under`, which is a path as well. A line that was taken out has no place:
-then `line` is the first line of the block that lacks it. `peer`, where it is given, is the file of the router at the
-other end of the link, whose line is at odds with the fault's. `feels` says what a user notices.
+The line of a fault is `line` in the block `under`, which is a path as well. A line that was taken out has no
+place: then `line` is the first line of the block that lacks it, or a line that depends on it. `also` lists
+other lines that a finding may name as well, in the same file or in another: the other end of a link, or the
+policy that a port attaches. `feels` says what a user notices.
 """
 
 from __future__ import annotations
@@ -33,6 +34,15 @@ class Edit:
 
 
 @dataclass(frozen=True)
+class Place:
+    """A line of a file, in the block of a path."""
+
+    file: str
+    under: tuple[str, ...]
+    line: str
+
+
+@dataclass(frozen=True)
 class Change:
     """A fault, or a change that does no harm."""
 
@@ -40,13 +50,12 @@ class Change:
     network: str
     kind: str
     file: str
-    line: str
-    under: tuple[str, ...]
+    place: Place
     edits: tuple[Edit, ...]
     #: What a user notices; empty for a harmless change.
     feels: str
-    #: The file of the router at the other end of the link, if there is one.
-    peer: str | None
+    #: Other places that a finding may name as well.
+    also: tuple[Place, ...]
 
 
 @dataclass(frozen=True)
@@ -57,6 +66,8 @@ class Planted:
     file: str
     #: From 1.
     line: int
+    #: The other files and lines that a finding may name as well.
+    also: tuple[tuple[str, int], ...]
 
 
 def faults() -> list[Change]:
@@ -81,11 +92,9 @@ def plant(change: Change, files: Mapping[str, str]) -> Planted:
     lines = files[change.file].split("\n")
     for edit in change.edits:
         lines = _edited(change.id, lines, edit)
-    start, end = _span(change.id, lines, change.under)
-    places = _places(lines, (change.line,), start, end, top=not change.under)
-    if len(places) != 1:
-        raise ValueError(f"{change.id}: {change.line!r} stands {len(places)} times in {change.under}")
-    return Planted({**files, change.file: "\n".join(lines)}, change.file, places[0] + 1)
+    planted = {**files, change.file: "\n".join(lines)}
+    also = tuple((place.file, _number(change.id, planted, place)) for place in change.also)
+    return Planted(planted, change.file, _number(change.id, planted, change.place), also)
 
 
 def _read(file: Path, table: str) -> list[Change]:
@@ -96,14 +105,15 @@ def _read(file: Path, table: str) -> list[Change]:
             network=entry["network"],
             kind=entry["kind"],
             file=entry["file"],
-            line=entry["line"],
-            under=tuple(entry["under"]),
+            place=Place(entry["file"], tuple(entry["under"]), entry["line"]),
             edits=tuple(
                 Edit(tuple(edit["block"]), tuple(edit["find"]), tuple(edit["replace"]))
                 for edit in entry["edit"]
             ),
             feels=entry.get("feels", ""),
-            peer=entry.get("peer"),
+            also=tuple(
+                Place(other["file"], tuple(other["under"]), other["line"]) for other in entry.get("also", [])
+            ),
         )
         for entry in entries
     ]
@@ -118,6 +128,16 @@ def _edited(name: str, lines: Sequence[str], edit: Edit) -> list[str]:
     if len(places) != 1:
         raise ValueError(f"{name}: {list(edit.find)} stands {len(places)} times in {list(edit.block)}")
     return [*lines[: places[0]], *edit.replace, *lines[places[0] + len(edit.find) :]]
+
+
+def _number(name: str, files: Mapping[str, str], place: Place) -> int:
+    """Return the number of the one line of a place."""
+    lines = files[place.file].split("\n")
+    start, end = _span(name, lines, place.under)
+    places = _places(lines, (place.line,), start, end, top=not place.under)
+    if len(places) != 1:
+        raise ValueError(f"{name}: {place.line!r} stands {len(places)} times in {list(place.under)}")
+    return places[0] + 1
 
 
 def _span(name: str, lines: Sequence[str], path: Sequence[str]) -> tuple[int, int]:
