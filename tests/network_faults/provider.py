@@ -415,7 +415,7 @@ def _site_port(link: Access) -> list[str]:
     return whole + block(
         f"interface {link.at_site()}",
         f"description provider {far}",
-        f"bandwidth {link.rate * 1000}",
+        *([f"bandwidth {link.rate * 1000}"] if link.customer == "bravo" else []),
         *tag,
         address,
         "service-policy output SITE-OUT",
