@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{Link, PortId, Snapshot, carries_packets};
-use crate::forwarding::addresses;
+use crate::forwarding::{Decision, Origin, addresses};
 use crate::trace::{Path, RouteKind, Stage};
 
 /// The next place of a packet.
@@ -39,6 +39,22 @@ impl Snapshot<'_> {
             _ if is_host => Onward::Host,
             _ => Onward::Elsewhere(wanted),
         }
+    }
+
+    /// Returns the port by which the packets of a device to an address leave, and the port of the next device;
+    /// `None` where the way ends or enters a tunnel.
+    pub(super) fn next_device(&self, device: usize, to: IpAddr) -> Option<(PortId, PortId)> {
+        let Decision::Leaves(exit) = self.devices[device].device.table().decide(None, to) else {
+            return None;
+        };
+        let port = self.router(device).ports.iter().position(|port| std::ptr::eq(port, exit.port))?;
+        let leaves = PortId { device, port };
+        let link = self.link_of(leaves).filter(|link| !link.is_tunnel)?;
+        let next = match exit.next_hop {
+            Some(address) => self.owner_at(link, address)?,
+            None => link.ends.iter().map(|end| end.id).find(|id| id.device != device)?,
+        };
+        (exit.origin != Origin::Connected).then_some((leaves, next))
     }
 
     /// Returns the end of a link that answers for an address: its own, or as the first of a group of routers.

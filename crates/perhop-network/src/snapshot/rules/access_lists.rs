@@ -1,86 +1,139 @@
 //! Access lists between devices that deny the packets of a class.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 
 use perhop_analysis::PacketText;
 use perhop_device::AccessDecision;
-use perhop_qos::Dscp;
+use perhop_device::intent::Direction;
+use perhop_qos::framing::IpVersion;
+use perhop_qos::{Dscp, Packet};
 
-use super::marks::best_kinds;
-use super::{NetworkFinding, Snapshot};
+use super::treatment::{Kind, Treatments, interfaces};
+use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
-use crate::snapshot::{Site, WalkEnd, WalkPath};
-use crate::trace::{Cause, Stage};
+use crate::snapshot::Site;
 
-/// The pairs of sites that are tried at most.
-const MOST_PAIRS: usize = 400;
+/// The pairs of sites whose ways are followed at most.
+const MOST_PAIRS: usize = 2000;
+/// The pairs of sites that are tried at one list.
+const PAIRS_OF_LIST: usize = 4;
 /// Packets of the applications that have classes: media of RTP, signaling of SIP, HTTPS.
 const PROBES: [(&str, u16); 4] = [("udp", 16384), ("udp", 5060), ("tcp", 5060), ("tcp", 443)];
 
+/// An access list of a port: its place among those of the port.
+type ListAt = (PortId, usize);
+
 /// Reports access lists of ports inside the network that deny packets with a codepoint that has a class.
-pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let has_lists = |device: usize| {
-        snapshot.router(device).ports.iter().any(|port| !port.forwarding.access_groups.is_empty())
-    };
-    if !(0..snapshot.devices.len()).any(has_lists) {
-        return;
+pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
+    // One codepoint stands for those with the same treatment.
+    let mut codepoints: BTreeMap<Kind, Dscp> = BTreeMap::new();
+    for (dscp, kind) in &treatments.best {
+        codepoints.entry(*kind).or_insert(*dscp);
     }
-    let codepoints: Vec<Dscp> = best_kinds(snapshot).into_keys().collect();
-    let sites = snapshot.sites();
-    let pairs = sites.iter().flat_map(|from| sites.iter().map(move |to| (from, to)));
-    let pairs =
-        pairs.filter(|(from, to)| from.device != to.device && from.address.is_ipv4() == to.address.is_ipv4());
     let mut seen = BTreeSet::new();
-    for (from, to) in pairs.take(MOST_PAIRS) {
-        for dscp in &codepoints {
-            for (protocol, port) in PROBES {
-                probe(snapshot, (from, to), (protocol, port, *dscp), &mut seen, found);
+    let sites = snapshot.sites();
+    for ((id, place), pairs) in lists_on_ways(snapshot, &sites) {
+        for (from, to) in pairs {
+            for dscp in codepoints.values() {
+                for (protocol, port) in PROBES {
+                    let probe = Probe { from, to, protocol, port, dscp: *dscp };
+                    if let Some(finding) = denied(snapshot, id, place, &probe, &mut seen) {
+                        found.push(finding);
+                    }
+                }
             }
         }
     }
 }
 
-fn probe(
-    snapshot: &Snapshot,
-    (from, to): (&Site, &Site),
-    (protocol, port, dscp): (&str, u16, Dscp),
-    seen: &mut BTreeSet<(String, usize)>,
-    found: &mut Vec<NetworkFinding>,
-) {
-    let (source, destination) = (from.address, to.address);
-    let text = format!("{protocol} {source}:{port} > {destination}:{port} dscp {dscp} len 200");
-    let Ok(packet) = text.parse::<PacketText>() else { return };
-    let Ok(walk) = snapshot.walk(&packet.packet) else { return };
-    for path in &walk.paths {
-        let Some((file, line, list, inside)) = denied(snapshot, path) else { continue };
-        if !inside || !seen.insert((file, line)) {
-            continue;
-        }
-        let WalkEnd::Dropped { device, .. } = &path.end else { continue };
-        let Some(place) = snapshot.place_of(device) else { continue };
-        let message = format!(
-            "access list {list} at {device} denies {protocol} port {port} marked {dscp} from {} to {}",
-            from.name, to.name
-        );
-        let effect = "a class waits for packets that never arrive".to_owned();
-        let rule = &rules::NETWORK_ACCESS_LIST_DENIES;
-        found.push(snapshot.finding(place, rule, line, (message, effect)));
+/// A packet between two sites.
+struct Probe<'s> {
+    from: &'s Site,
+    to: &'s Site,
+    protocol: &'s str,
+    port: u16,
+    dscp: Dscp,
+}
+
+impl Probe<'_> {
+    fn packet(&self) -> Option<Packet> {
+        let Probe { from, to, protocol, port, dscp } = self;
+        let (from, to) = (from.address, to.address);
+        let text = format!("{protocol} {from}:{port} > {to}:{port} dscp {dscp} len 200");
+        text.parse::<PacketText>().ok().map(|read| read.packet)
     }
 }
 
-/// Returns the file, the line and the list that deny a packet, and whether the port leads to another device.
-fn denied(snapshot: &Snapshot, path: &WalkPath) -> Option<(String, usize, String, bool)> {
-    let WalkEnd::Dropped { cause: Cause::AccessList, .. } = path.end else { return None };
-    let hop = path.hops.last()?;
-    let stage = hop.stages.iter().rev().find_map(|stage| match stage {
-        Stage::AccessList { interface, list, decision: AccessDecision::Deny, lines, .. } => {
-            Some((interface, list, lines.last()?.line))
+/// Returns the lists of ports that lead to another device, each with some pairs of sites whose packets pass it.
+fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt, Vec<(&'s Site, &'s Site)>> {
+    let has_lists = |(id, _): &(PortId, _)| !snapshot.port(*id).forwarding.access_groups.is_empty();
+    if !snapshot.inside_ports().any(|port| has_lists(&port)) {
+        return BTreeMap::new();
+    }
+    let is_pair = |(from, to): &(&Site, &Site)| {
+        from.device != to.device && from.address.is_ipv4() && to.address.is_ipv4()
+    };
+    let pairs = sites.iter().flat_map(|from| sites.iter().map(move |to| (from, to))).filter(is_pair);
+    let mut found: BTreeMap<ListAt, Vec<(&Site, &Site)>> = BTreeMap::new();
+    for (from, to) in pairs.take(MOST_PAIRS) {
+        for (id, direction) in snapshot.ports_between(from, to.address) {
+            let groups = snapshot.port(id).forwarding.access_groups.iter().enumerate();
+            let own =
+                groups.filter(|(_, group)| group.direction == direction && group.version == IpVersion::Ipv4);
+            for (place, _) in own {
+                let pairs = found.entry((id, place)).or_default();
+                if pairs.len() < PAIRS_OF_LIST {
+                    pairs.push((from, to));
+                }
+            }
         }
-        _ => None,
-    });
-    let (interface, list, line) = stage?;
-    let device = snapshot.place_of(&hop.device)?;
-    let port = snapshot.router(device).ports.iter().position(|port| port.name == *interface)?;
-    let is_inside = snapshot.link_of(super::PortId { device, port }).is_some();
-    Some((hop.file.clone(), line, list.clone(), is_inside))
+    }
+    found
+}
+
+/// Returns a finding where a list denies a packet, once for each line.
+fn denied(
+    snapshot: &Snapshot,
+    id: PortId,
+    place: usize,
+    probe: &Probe,
+    seen: &mut BTreeSet<(usize, usize)>,
+) -> Option<NetworkFinding> {
+    let router = snapshot.router(id.device);
+    let group = &snapshot.port(id).forwarding.access_groups[place];
+    let list = router.forwarding.access_lists.get(&group.list)?;
+    let (decision, entry) = list.decide(&interfaces(router), &probe.packet()?);
+    let line = entry.unwrap_or(group.line);
+    if decision == AccessDecision::Permit || !seen.insert((id.device, line)) {
+        return None;
+    }
+    let message = format!(
+        "access list {} of {} denies {} port {} marked {} from {} to {}",
+        group.list,
+        snapshot.port_name(id),
+        probe.protocol,
+        probe.port,
+        probe.dscp,
+        probe.from.name,
+        probe.to.name
+    );
+    let effect = "a class waits for packets that never arrive".to_owned();
+    Some(snapshot.finding(id.device, &rules::NETWORK_ACCESS_LIST_DENIES, line, (message, effect)))
+}
+
+impl Snapshot<'_> {
+    /// Returns the ports on the way from a site to an address that lead to other devices, by the routes alone.
+    /// The way ends at a tunnel.
+    fn ports_between(&self, from: &Site, to: IpAddr) -> Vec<(PortId, Direction)> {
+        let mut found = Vec::new();
+        let Some(mut device) = self.place_of(&from.device) else { return found };
+        for _ in 0..self.devices.len() {
+            let Some((leaves, next)) = self.next_device(device, to) else { break };
+            found.push((leaves, Direction::Output));
+            found.push((next, Direction::Input));
+            device = next.device;
+        }
+        found
+    }
 }

@@ -8,7 +8,7 @@ use perhop_device::lower::Links;
 use perhop_qos::Dscp;
 use perhop_qos::policy::PolicyConfig;
 
-use super::treatment::{Kind, interfaces, packet, queueing_policy, treatment};
+use super::treatment::{Kind, Treatments, interfaces, packet};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
@@ -31,30 +31,12 @@ impl Side {
 }
 
 /// Reports conditioners of ports inside the network that take a class away from a codepoint.
-pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let best = best_kinds(snapshot);
+pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for (id, _) in snapshot.inside_ports() {
         for side in SIDES {
-            check_side(snapshot, id, side, &best, found);
+            check_side(snapshot, id, side, &treatments.best, found);
         }
     }
-}
-
-/// Returns the best treatment of each codepoint that a port of the network has a class for.
-pub(super) fn best_kinds(snapshot: &Snapshot) -> BTreeMap<Dscp, Kind> {
-    let mut best = BTreeMap::new();
-    for (id, _) in snapshot.inside_ports() {
-        let Some(policy) = queueing_policy(snapshot.port(id)) else { continue };
-        let names = interfaces(snapshot.router(id.device));
-        for dscp in (1..64).filter_map(Dscp::new) {
-            if let Some(found) = treatment(policy, &names, &packet(dscp)).filter(|one| one.kind > Kind::Rest)
-            {
-                let kind = best.entry(dscp).or_insert(found.kind);
-                *kind = found.kind.max(*kind);
-            }
-        }
-    }
-    best
 }
 
 fn check_side(

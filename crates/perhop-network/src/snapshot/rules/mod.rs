@@ -17,6 +17,8 @@ use perhop_device::Port;
 use perhop_lint::{Diagnostic, Rule};
 use serde::Serialize;
 
+use treatment::Treatments;
+
 use super::{Link, PortId, Snapshot};
 
 /// A finding about a network: a diagnostic at a line of one file.
@@ -35,12 +37,13 @@ impl Snapshot<'_> {
     /// Returns the findings of all rules about networks, in the order of files and lines.
     pub fn findings(&self) -> Vec<NetworkFinding> {
         let mut found = Vec::new();
+        let treatments = Treatments::new(self);
         links::check(self, &mut found);
         subnets::check(self, &mut found);
-        access_lists::check(self, &mut found);
-        marks::check(self, &mut found);
-        treatments::check(self, &mut found);
-        rates::check(self, &mut found);
+        access_lists::check(self, &treatments, &mut found);
+        marks::check(self, &treatments, &mut found);
+        treatments::check(self, &treatments, &mut found);
+        rates::check(self, &treatments, &mut found);
         found.sort();
         found.dedup();
         found

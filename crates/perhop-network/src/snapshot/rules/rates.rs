@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use perhop_qos::{Dscp, Rate};
+use perhop_qos::Rate;
 
-use super::marks::best_kinds;
-use super::treatment::{class_rate, interfaces, packet, police_rate, queueing_policy, shaper, treatment};
+use super::treatment::{
+    Treatments, class_rate, interfaces, packet, police_rate, queueing_policy, shaper, treatment,
+};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
@@ -13,12 +14,11 @@ use crate::rules;
 const UNEQUAL: u64 = 2;
 
 /// Reports policers at one end of a link that drop what the other end promises.
-pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let codepoints: Vec<Dscp> = best_kinds(snapshot).into_keys().collect();
+pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for [sends, receives] in snapshot.wires() {
         check_whole(snapshot, sends, receives, found);
-        check_classes(snapshot, [sends, receives], &codepoints, found);
-        check_promises(snapshot, [sends, receives], &codepoints, found);
+        check_classes(snapshot, [sends, receives], treatments, found);
+        check_promises(snapshot, [sends, receives], treatments, found);
     }
 }
 
@@ -26,22 +26,15 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 fn check_promises(
     snapshot: &Snapshot,
     [own, other]: [PortId; 2],
-    codepoints: &[Dscp],
+    treatments: &Treatments,
     found: &mut Vec<NetworkFinding>,
 ) {
     let rates = [snapshot.output_rate(own), snapshot.output_rate(other)];
     let (Some(around), true) = (rates[0], rates[0] == rates[1]) else { return };
-    let ports = [snapshot.port(own), snapshot.port(other)];
-    let (Some(here), Some(there)) = (queueing_policy(ports[0]), queueing_policy(ports[1])) else { return };
-    let names = [interfaces(snapshot.router(own.device)), interfaces(snapshot.router(other.device))];
     let mut seen = BTreeSet::new();
-    for dscp in codepoints {
-        let packet = packet(*dscp);
-        let (Some(first), Some(second)) =
-            (treatment(here, &names[0], &packet), treatment(there, &names[1], &packet))
-        else {
-            continue;
-        };
+    for dscp in treatments.best.keys() {
+        let both = (treatments.at(snapshot, own, *dscp), treatments.at(snapshot, other, *dscp));
+        let (Some(first), Some(second)) = both else { continue };
         let both = (class_rate(first.class, around), class_rate(second.class, around));
         let (Some(less), Some(more)) = both else { continue };
         let demand = first.class.priority.as_ref().map(|one| one.line);
@@ -100,21 +93,24 @@ fn policer_of_all(snapshot: &Snapshot, id: PortId) -> Option<(u64, usize)> {
 fn check_classes(
     snapshot: &Snapshot,
     [sends, receives]: [PortId; 2],
-    codepoints: &[Dscp],
+    treatments: &Treatments,
     found: &mut Vec<NetworkFinding>,
 ) {
     let (from, to) = (snapshot.port(sends), snapshot.port(receives));
-    let (Some(policy), Some(around)) = (queueing_policy(from), snapshot.output_rate(sends)) else { return };
+    let (true, Some(around)) = (queueing_policy(from).is_some(), snapshot.output_rate(sends)) else { return };
     let Some(line) = to.bandwidth.or(to.wire.rate).map(Rate::as_bits_per_second) else { return };
-    let names = [interfaces(snapshot.router(sends.device)), interfaces(snapshot.router(receives.device))];
+    if to.intent.input.is_empty() {
+        return;
+    }
+    let names = interfaces(snapshot.router(receives.device));
     // Codepoints of one class share a finding.
     let mut seen = BTreeSet::new();
-    for dscp in codepoints {
+    for dscp in treatments.best.keys() {
         let packet = packet(*dscp);
-        let Some(promise) = treatment(policy, &names[0], &packet) else { continue };
+        let Some(promise) = treatments.at(snapshot, sends, *dscp) else { continue };
         let Some(rate) = class_rate(promise.class, around) else { continue };
         for input in &to.intent.input {
-            let Some(own) = treatment(input, &names[1], &packet).filter(|own| !own.class.takes_rest) else {
+            let Some(own) = treatment(input, &names, &packet).filter(|own| !own.class.takes_rest) else {
                 continue;
             };
             let (Some(limit), Some(police)) = (police_rate(own.class, line), own.class.police.as_ref())

@@ -1,5 +1,7 @@
 //! [`Treatment`]: what a policy does with the packets of a codepoint.
 
+use std::collections::BTreeMap;
+
 use perhop_device::intent::{Class, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
 use perhop_device::{Port, Router};
 use perhop_qos::{Dscp, Packet};
@@ -126,6 +128,46 @@ pub(super) fn shaper(policy: &Policy, around: u64) -> Option<(u64, usize)> {
     let [class] = policy.classes.as_slice() else { return None };
     let shape = class.shape.as_ref().filter(|_| class.takes_rest)?;
     Some((traffic_rate(shape.value.rate, around), shape.line))
+}
+
+/// The treatment of each codepoint by the queueing policies of ports that lead to other devices. Ports of a
+/// device with one policy share a table.
+pub(super) struct Treatments<'s> {
+    tables: BTreeMap<(usize, usize), Vec<Option<Treatment<'s>>>>,
+    /// The best treatment of each codepoint that a port has a class for.
+    pub(super) best: BTreeMap<Dscp, Kind>,
+}
+
+impl<'s> Treatments<'s> {
+    pub(super) fn new(snapshot: &'s Snapshot) -> Treatments<'s> {
+        let mut tables = BTreeMap::new();
+        for (id, _) in snapshot.inside_ports() {
+            let Some(policy) = queueing_policy(snapshot.port(id)) else { continue };
+            tables.entry((id.device, policy.line)).or_insert_with(|| {
+                let names = interfaces(snapshot.router(id.device));
+                let all = (0..64).filter_map(Dscp::new);
+                all.map(|dscp| treatment(policy, &names, &packet(dscp))).collect()
+            });
+        }
+        let mut best = BTreeMap::new();
+        for table in tables.values() {
+            for (dscp, own) in (0..64).filter_map(Dscp::new).zip(table).skip(1) {
+                let own: &Option<Treatment> = own;
+                if let Some(own) = own.as_ref().filter(|own| own.kind > Kind::Rest) {
+                    let kind = best.entry(dscp).or_insert(own.kind);
+                    *kind = own.kind.max(*kind);
+                }
+            }
+        }
+        Treatments { tables, best }
+    }
+
+    /// Returns the treatment of a codepoint at a port with queues that leads to another device.
+    pub(super) fn at(&self, snapshot: &Snapshot, id: PortId, dscp: Dscp) -> Option<Treatment<'s>> {
+        let policy = queueing_policy(snapshot.port(id))?;
+        let table = self.tables.get(&(id.device, policy.line))?;
+        *table.get(usize::from(dscp.value()))?
+    }
 }
 
 impl Snapshot<'_> {

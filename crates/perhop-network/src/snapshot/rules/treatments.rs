@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_qos::Dscp;
 
-use super::treatment::{Kind, Treatment, interfaces, packet, queueing_policy, treatment};
+use super::treatment::{Kind, Treatment, Treatments, interfaces, packet, queueing_policy};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
@@ -16,7 +16,7 @@ const MOST: f64 = 0.5;
 
 /// Reports ports that treat a codepoint worse than most ports of the network do, and ends of links without
 /// the queues that the other end has.
-pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let with_queues: Vec<PortId> = snapshot
         .inside_ports()
         .filter(|(id, link)| !link.is_tunnel && queueing_policy(snapshot.port(*id)).is_some())
@@ -25,7 +25,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut exceptions: BTreeMap<Exception, (Vec<Dscp>, String)> = BTreeMap::new();
     for dscp in (1..64).filter_map(Dscp::new) {
         let kinds: Vec<(PortId, Treatment)> =
-            with_queues.iter().filter_map(|id| Some((*id, treat(snapshot, *id, dscp)?))).collect();
+            with_queues.iter().filter_map(|id| Some((*id, treatments.at(snapshot, *id, dscp)?))).collect();
         let Some(usual) = usual(&kinds) else { continue };
         let name = common_name(&kinds, usual);
         for (id, own) in kinds.iter().filter(|(_, own)| own.kind < usual) {
@@ -49,11 +49,6 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         found.push(snapshot.finding(id.device, rule, line, (message, effect)));
     }
     check_ends(snapshot, found);
-}
-
-fn treat<'s>(snapshot: &'s Snapshot, id: PortId, dscp: Dscp) -> Option<Treatment<'s>> {
-    let names = interfaces(snapshot.router(id.device));
-    treatment(queueing_policy(snapshot.port(id))?, &names, &packet(dscp))
 }
 
 /// Returns the treatment that most ports give or exceed; `None` where most have no class.
