@@ -1,10 +1,10 @@
-"""Plant one fault or one harmless change in a network, and tell the line where it stands.
+"""Plant one fault or one harmless change in a network, and return the line of the fault.
 
 An entry of `faults.toml` or `harmless.toml` has the keys `id`, `network`, `kind` and `file`, and edits with:
 
 - `block`, the path to the block: the first line of the outermost block, then those of the blocks inside it.
   An empty path stands for the lines of the file that are in no block.
-- `find`, the lines, each after the other, that the edit takes out. They stand in the block exactly once.
+- `find`, the lines, each after the other, that the edit takes out. The block has them exactly once.
 - `replace`, the lines that come instead of them.
 
 The line of a fault is `line` in the block `under`, which is a path as well. A line that was taken out has no
@@ -52,7 +52,7 @@ class Change:
     file: str
     place: Place
     edits: tuple[Edit, ...]
-    #: What a user notices; empty for a harmless change.
+    #: The effect that a user notices; empty for a harmless change.
     feels: str
     #: Other places that a finding may name as well.
     also: tuple[Place, ...]
@@ -156,7 +156,7 @@ def _span(name: str, lines: Sequence[str], path: Sequence[str]) -> tuple[int, in
 
 
 def _places(lines: Sequence[str], find: Sequence[str], start: int, end: int, top: bool) -> list[int]:
-    """Return where lines stand, each after the other; with `top`, where the first is in no block."""
+    """Return the places of consecutive lines; with `top`, where the first is in no block."""
     last = end - len(find) + 1
     return [
         place
