@@ -7,6 +7,7 @@ perhop_lint::declare_rules! {
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
     NETWORK_COST_DIFFERS = "network-cost-differs" Note;
     NETWORK_MARK_CHANGED = "network-mark-changed" Warning;
+    NETWORK_MARKING_MISSING = "network-marking-missing" Warning;
     NETWORK_MTU_DIFFERS = "network-mtu-differs" Warning;
     NETWORK_NEIGHBORS_MISSING = "network-neighbors-missing" Warning;
     NETWORK_NEXT_HOP_UNKNOWN = "network-next-hop-unknown" Warning;

@@ -1,50 +1,13 @@
-//! [`Link`]: the ports that reach each other directly.
+//! [`find`]: the links of a network, written or inferred from subnets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use perhop_qos::ConfigError;
 use perhop_qos::classifier::Prefix;
-use serde::Serialize;
 
-use super::{Duplicate, PortId, SnapshotDevice, Written, carries_packets};
+use super::{Duplicate, Link, LinkEnd, LinkReason, PortId, SnapshotDevice, Written, carries_packets};
 use crate::forwarding::addresses;
-
-/// Ports that reach each other directly: the ends of a wire, or the ports in one subnet.
-#[derive(Clone, Debug, Serialize)]
-pub struct Link {
-    /// The ends: at least two.
-    pub ends: Vec<LinkEnd>,
-    /// The reason for the link.
-    #[serde(flatten)]
-    pub because: LinkReason,
-    /// Whether its ends are ports of tunnels, whose packets travel in others.
-    pub is_tunnel: bool,
-}
-
-/// One end of a link.
-#[derive(Clone, Debug, Serialize)]
-pub struct LinkEnd {
-    /// The device.
-    pub device: String,
-    /// The interface.
-    pub interface: String,
-    #[serde(skip)]
-    pub(crate) id: PortId,
-}
-
-/// The reason for a link.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "reason", rename_all = "kebab-case")]
-pub enum LinkReason {
-    /// The user wrote it.
-    Written,
-    /// The ports have addresses of one subnet.
-    Subnet {
-        /// The subnet.
-        subnet: String,
-    },
-}
 
 /// The links of a network, and remarks about subnets that are none.
 pub(super) struct Found {

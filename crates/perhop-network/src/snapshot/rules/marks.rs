@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_analysis::conditioned;
 use perhop_device::Port;
+use perhop_device::intent::Policy;
 use perhop_device::lower::Links;
 use perhop_qos::Dscp;
 use perhop_qos::policy::PolicyConfig;
@@ -63,6 +64,9 @@ fn check_side(
         }
         let step = way.steps.iter().find(|step| step.packet.dscp != *dscp);
         let lines = step.map_or_else(Vec::new, |step| links.lines_of_conditioner(step.index));
+        if is_distrust(port, side, &lines) {
+            continue;
+        }
         changes.entry((lines, way.packet.dscp)).or_default().push(*dscp);
     }
     for ((lines, after), codepoints) in changes {
@@ -79,6 +83,16 @@ fn check_side(
     }
 }
 
+/// Whether lines are those of the class for the rest in an input policy that keeps the marks of other classes:
+/// the device does not trust the marks that it has no class for.
+fn is_distrust(port: &Port, side: Side, lines: &[usize]) -> bool {
+    let is_rest = |policy: &Policy| {
+        let rest = policy.classes.iter().find(|class| class.takes_rest);
+        policy.classes.len() > 1 && rest.is_some_and(|class| lines.contains(&class.line))
+    };
+    side == Side::Input && port.intent.input.iter().any(is_rest)
+}
+
 /// Returns the line that writes the mark, among the lines of a class.
 fn mark_line(snapshot: &Snapshot, device: usize, lines: &[usize]) -> Option<usize> {
     let ports = &snapshot.router(device).ports;
@@ -90,7 +104,7 @@ fn mark_line(snapshot: &Snapshot, device: usize, lines: &[usize]) -> Option<usiz
     lines.iter().copied().find(|line| marks.contains(line)).or_else(|| lines.last().copied())
 }
 
-fn collect_marks(policy: &perhop_device::intent::Policy, marks: &mut Vec<usize>) {
+fn collect_marks(policy: &Policy, marks: &mut Vec<usize>) {
     for class in &policy.classes {
         marks.extend(class.marks.iter().map(|mark| mark.line));
         if let Some(inner) = class.children() {

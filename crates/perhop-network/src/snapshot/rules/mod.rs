@@ -4,6 +4,7 @@
 //! the edge, and the rules about one device cover it.
 
 mod access_lists;
+mod finding;
 mod links;
 mod marks;
 mod rates;
@@ -11,27 +12,11 @@ mod subnets;
 mod treatment;
 mod treatments;
 
-use std::path::Path;
-
-use perhop_device::Port;
-use perhop_lint::{Diagnostic, Rule};
-use serde::Serialize;
-
+pub use finding::NetworkFinding;
+use finding::line_of_output;
 use treatment::Treatments;
 
-use super::{Link, PortId, Snapshot};
-
-/// A finding about a network: a diagnostic at a line of one file.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-pub struct NetworkFinding {
-    /// The path of the configuration.
-    pub file: String,
-    /// The device.
-    pub device: String,
-    /// The diagnostic.
-    #[serde(flatten)]
-    pub diagnostic: Diagnostic,
-}
+use super::{PortId, Snapshot};
 
 impl Snapshot<'_> {
     /// Returns the findings of all rules about networks, in the order of files and lines.
@@ -48,52 +33,4 @@ impl Snapshot<'_> {
         found.dedup();
         found
     }
-
-    /// Returns a finding at a line of a device.
-    fn finding(
-        &self,
-        device: usize,
-        rule: &'static Rule,
-        line: usize,
-        (message, effect): (String, String),
-    ) -> NetworkFinding {
-        let member = &self.devices[device];
-        NetworkFinding {
-            file: member.file.clone(),
-            device: member.name.clone(),
-            diagnostic: Diagnostic::new(rule, line.max(1), message, effect),
-        }
-    }
-
-    /// Returns a port as people name it: the device with its file's name where these differ, and the
-    /// interface.
-    fn port_name(&self, id: PortId) -> String {
-        format!("{}:{}", self.devices[id.device].name, self.port(id).name)
-    }
-
-    /// Returns a line of a device with its file, to point to.
-    fn place(&self, device: usize, line: usize) -> String {
-        let file = Path::new(&self.devices[device].file);
-        let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-        format!("{name}, line {line}")
-    }
-
-    /// Generates the wires: links of two ends, without tunnels, in both directions.
-    fn wires(&self) -> impl Iterator<Item = [PortId; 2]> {
-        let two = self.links.iter().filter(|link| link.ends.len() == 2 && !link.is_tunnel);
-        two.flat_map(|link| {
-            let [first, second] = [link.ends[0].id, link.ends[1].id];
-            [[first, second], [second, first]]
-        })
-    }
-
-    /// Generates the ports of links, with the link.
-    fn inside_ports(&self) -> impl Iterator<Item = (PortId, &Link)> {
-        self.links.iter().flat_map(|link| link.ends.iter().map(move |end| (end.id, link)))
-    }
-}
-
-/// Returns the line that attaches a policy, else the first of the port.
-fn line_of_output(port: &Port) -> usize {
-    port.forwarding.output_line.unwrap_or(port.line)
 }

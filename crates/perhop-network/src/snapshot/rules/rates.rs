@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use perhop_qos::Rate;
 
 use super::treatment::{
-    Treatments, class_rate, interfaces, packet, police_rate, queueing_policy, shaper, treatment,
+    Treatments, class_rate, demand_line, interfaces, packet, police_rate, queueing_policy, shaper, treatment,
 };
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
@@ -37,8 +37,7 @@ fn check_promises(
         let (Some(first), Some(second)) = both else { continue };
         let both = (class_rate(first.class, around), class_rate(second.class, around));
         let (Some(less), Some(more)) = both else { continue };
-        let demand = first.class.priority.as_ref().map(|one| one.line);
-        let line = demand.or(first.class.guarantee.as_ref().map(|one| one.line)).unwrap_or(first.class.line);
+        let line = demand_line(first.class);
         if less * UNEQUAL <= more && seen.insert(line) {
             let message = format!(
                 "{} promises {} {less} b/s, and {} at the other end of the link {more} b/s ({})",
@@ -62,7 +61,9 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
         return;
     };
     let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, line_rate));
-    let (rate, line) = shaped.unwrap_or((line_rate, line_of_output(port)));
+    let last = port.intent.output.last().and_then(|policy| policy.classes.last()).map(|class| class.line);
+    let plain = last.filter(|line| *line > 0).unwrap_or(line_of_output(port));
+    let (rate, line) = shaped.unwrap_or((line_rate, plain));
     if rate <= limit {
         return;
     }
@@ -75,7 +76,10 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
     );
     let effect = "the policer drops packets of every class, also those with priority".to_owned();
     let rule = &rules::NETWORK_SHAPER_ABOVE_POLICER;
-    found.push(snapshot.finding(sends.device, rule, line, (message, effect)));
+    // Either end may be wrong: both lines are reported.
+    for (device, line) in [(sends.device, line), (receives.device, limit_line)] {
+        found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
+    }
 }
 
 /// Returns the rate of an input policer that takes all packets, with its line.
@@ -127,7 +131,12 @@ fn check_classes(
                 );
                 let effect = "packets that the other end sent as promised are dropped or marked".to_owned();
                 let rule = &rules::NETWORK_POLICER_BELOW_GUARANTEE;
-                found.push(snapshot.finding(receives.device, rule, police.line, (message, effect)));
+                // Either end may be wrong: both lines are reported.
+                for (device, line) in
+                    [(receives.device, police.line), (sends.device, demand_line(promise.class))]
+                {
+                    found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
+                }
             }
         }
     }

@@ -2,10 +2,10 @@
 
 use std::net::IpAddr;
 
-use perhop_device::{InterfaceAddress, Port, PortRole, RouteTarget};
+use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, RoutingProtocol};
 
 use super::{NetworkFinding, PortId, Snapshot};
-use crate::forwarding::addresses;
+use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
@@ -74,12 +74,14 @@ fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut 
     for address in addresses(port).filter(|address| !is_host(*address)) {
         for other in ports.iter().filter(|other| other.device != own.device) {
             let neighbor = snapshot.port(*other);
-            let is_apart = is_interface(neighbor) && is_up(snapshot, *other);
+            let is_apart = is_interface(neighbor)
+                && is_up(snapshot, *other)
+                && vrf(port) == vrf(neighbor)
+                && (snapshot.link_of(own).is_none() || snapshot.link_of(*other).is_none());
             let theirs = addresses(neighbor).filter(|_| is_apart).find(|theirs| {
                 !is_host(*theirs)
                     && theirs.prefix_length != address.prefix_length
-                    && address.is_neighbor(theirs.address)
-                    && theirs.is_neighbor(address.address)
+                    && (address.is_neighbor(theirs.address) || theirs.is_neighbor(address.address))
             });
             let Some(theirs) = theirs else { continue };
             let message = format!(
@@ -97,6 +99,10 @@ fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut 
     }
 }
 
+fn vrf(port: &Port) -> Option<&str> {
+    port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str())
+}
+
 fn is_host(address: InterfaceAddress) -> bool {
     address.subnet().is_none_or(|subnet| subnet.host().is_some())
 }
@@ -112,7 +118,10 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let mut near = router.ports.iter().enumerate().filter(|(_, port)| {
             addresses(port).any(|own| own.is_neighbor(*hop)) && carries_packets(router, port)
         });
-        let Some((port, _)) = near.next() else { continue };
+        let Some((port, _)) = near.next() else {
+            check_far_hop(snapshot, device, route, *hop, found);
+            continue;
+        };
         let id = PortId { device, port };
         // Without another device on the link, the next hop may be one that is not in the folder.
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
@@ -129,6 +138,30 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let rule = &rules::NETWORK_NEXT_HOP_UNKNOWN;
         found.push(snapshot.finding(device, rule, route.line, (message, effect)));
     }
+}
+
+/// Reports a route whose next hop is in no subnet of the device, and that no route but the default leads to.
+fn check_far_hop(
+    snapshot: &Snapshot,
+    device: usize,
+    route: &Route,
+    hop: IpAddr,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let member = &snapshot.devices[device].device;
+    let learns =
+        member.router().forwarding.processes.iter().any(|one| one.protocol == RoutingProtocol::Other);
+    let is_known = match member.table().decide(route.vrf.as_deref(), hop) {
+        Decision::Leaves(exit) => exit.prefix.is_none_or(|prefix| !prefix.ends_with("/0")),
+        Decision::Unknown(_) => false,
+        Decision::Own { .. } | Decision::Discarded(_) => true,
+    };
+    if is_known || learns {
+        return;
+    }
+    let message = format!("no subnet of {} has the next hop {hop}", snapshot.devices[device].name);
+    let effect = "the device does not use the route".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
 fn has_address(snapshot: &Snapshot, ends: &[crate::snapshot::LinkEnd], address: IpAddr) -> bool {

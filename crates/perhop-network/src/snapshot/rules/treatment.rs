@@ -107,6 +107,12 @@ pub(super) fn class_rate(class: &Class, around: u64) -> Option<u64> {
     }
 }
 
+/// Returns the line of the priority or guarantee of a class, else its first.
+pub(super) fn demand_line(class: &Class) -> usize {
+    let priority = class.priority.as_ref().map(|priority| priority.line);
+    priority.or(class.guarantee.as_ref().map(|guarantee| guarantee.line)).unwrap_or(class.line)
+}
+
 /// Returns the committed rate of the policer of a class, bits per second.
 pub(super) fn police_rate(class: &Class, around: u64) -> Option<u64> {
     match class.police.as_ref()?.value.meter {

@@ -1,10 +1,10 @@
 //! Codepoints that most ports of a network give a class, and one does not.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_qos::Dscp;
 
-use super::treatment::{Kind, Treatment, Treatments, interfaces, packet, queueing_policy};
+use super::treatment::{Kind, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
@@ -13,6 +13,10 @@ type Exception = (PortId, usize, Kind, Kind);
 
 /// The part of the ports with queues that must agree on a treatment before another one is an exception.
 const MOST: f64 = 0.5;
+/// The number of ports towards hosts with an input policy, and their part of all, from which on one without
+/// is an exception.
+const LEAST_SITES: usize = 3;
+const NEARLY_ALL: f64 = 0.75;
 
 /// Reports ports that treat a codepoint worse than most ports of the network do, and ends of links without
 /// the queues that the other end has.
@@ -49,6 +53,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
         found.push(snapshot.finding(id.device, rule, line, (message, effect)));
     }
     check_ends(snapshot, found);
+    check_marking(snapshot, found);
 }
 
 /// Returns the treatment that most ports give or exceed; `None` where most have no class.
@@ -75,7 +80,7 @@ fn common_name(kinds: &[(PortId, Treatment)], usual: Kind) -> String {
 fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &str) -> usize {
     let names = interfaces(snapshot.router(id.device));
     let namesake = own.policy.classes.iter().find(|class| class.name == name);
-    if let Some(class) = namesake.filter(|_| own.class.name != name) {
+    if let Some(class) = namesake.filter(|_| own.class.name != name && own.kind == Kind::Rest) {
         let other = (0..64).filter_map(Dscp::new).map(packet).find(|packet| {
             let first = own.policy.classes.iter().find(|one| one.visible().holds(&names, packet));
             first.is_some_and(|first| first.name == name)
@@ -83,11 +88,38 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
         let criteria = other.map(|other| snapshot.criteria(id.device, &own.policy.name, &other));
         return criteria.and_then(|lines| lines.last().copied()).unwrap_or(class.line);
     }
-    if own.class.name == name {
-        let demand = own.class.guarantee.as_ref().map(|guarantee| guarantee.line);
-        return demand.unwrap_or(own.class.line);
+    if own.class.name == name || own.kind > Kind::Rest {
+        return demand_line(own.class);
     }
     if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
+}
+
+/// Reports ports towards hosts without an input policy, where most such ports of the network have one.
+fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let sites = snapshot.sites();
+    let mut ports = BTreeSet::new();
+    for site in sites {
+        let Some(device) = snapshot.place_of(&site.device) else { continue };
+        let mut all = snapshot.router(device).ports.iter();
+        if let Some(port) = all.position(|port| port.name == site.interface) {
+            ports.insert(PortId { device, port });
+        }
+    }
+    let has_policy = |id: &PortId| !snapshot.port(*id).intent.input.is_empty();
+    let count = ports.iter().filter(|id| has_policy(id)).count();
+    if count < LEAST_SITES || count as f64 <= NEARLY_ALL * ports.len() as f64 {
+        return;
+    }
+    for id in ports.iter().filter(|id| !has_policy(id)) {
+        let message = format!(
+            "{} has no input policy, and {count} of {} ports towards hosts have one",
+            snapshot.port_name(*id),
+            ports.len()
+        );
+        let effect = "its hosts choose their own marks".to_owned();
+        let line = snapshot.port(*id).line;
+        found.push(snapshot.finding(id.device, &rules::NETWORK_MARKING_MISSING, line, (message, effect)));
+    }
 }
 
 /// Reports ends without queues of links whose other end has some, where both ends have some elsewhere.

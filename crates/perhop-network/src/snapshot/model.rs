@@ -1,0 +1,184 @@
+//! [`Snapshot`]: its devices, links and facts.
+
+use std::collections::BTreeMap;
+
+use perhop_device::{Port, PortRole, Router};
+use serde::{Deserialize, Serialize};
+
+use crate::NetworkDevice;
+
+/// A configuration in a folder.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ConfigurationFile {
+    /// Its path, as answers name it.
+    pub file: String,
+    /// The name of the device; `None` for the name that the configuration gives, else that of the file.
+    pub name: Option<String>,
+    /// The text.
+    pub text: String,
+    /// The platform; `None` for the recognized one.
+    pub platform: Option<String>,
+}
+
+/// Facts about the network that no configuration has.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Written {
+    /// Links, each as the ends `DEVICE:INTERFACE`.
+    pub links: Vec<Vec<String>>,
+    /// Links of a description of a lab, whose names of interfaces may be those of the lab: as `links`, and
+    /// left out where an end does not exist.
+    pub lab_links: Vec<Vec<String>>,
+    /// Routes, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`, by device. They override all others.
+    pub routes: BTreeMap<String, Vec<String>>,
+    /// Addresses of hosts by name.
+    pub hosts: BTreeMap<String, std::net::IpAddr>,
+}
+
+/// A device of a snapshot.
+pub struct SnapshotDevice<'a> {
+    /// Its name, unique in the snapshot.
+    pub name: String,
+    /// The path of its configuration.
+    pub file: String,
+    /// The device.
+    pub device: NetworkDevice<'a>,
+}
+
+impl SnapshotDevice<'_> {
+    /// Returns its name, file and interfaces.
+    pub fn summary(&self) -> DeviceSummary {
+        let router = self.device.router();
+        DeviceSummary {
+            name: self.name.clone(),
+            file: self.file.clone(),
+            interfaces: router.ports.iter().filter(|port| carries_packets(router, port)).count(),
+            policies: router.ports.iter().filter(|port| has_policy(port)).count(),
+        }
+    }
+}
+
+fn has_policy(port: &Port) -> bool {
+    !port.intent.input.is_empty() || !port.intent.output.is_empty()
+}
+
+/// A device in a list of devices.
+#[derive(Clone, Debug, Serialize)]
+pub struct DeviceSummary {
+    /// Its name.
+    pub name: String,
+    /// The path of its configuration.
+    pub file: String,
+    /// The number of interfaces that are up.
+    pub interfaces: usize,
+    /// The number of interfaces with a policy.
+    pub policies: usize,
+}
+
+/// A file that is not a device of the snapshot.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOut {
+    /// The path.
+    pub file: String,
+    /// The reason.
+    pub because: String,
+}
+
+/// A network of devices.
+pub struct Snapshot<'a> {
+    /// The devices, by name.
+    pub devices: Vec<SnapshotDevice<'a>>,
+    /// The links between their ports.
+    pub links: Vec<Link>,
+    /// The files that are not read.
+    pub left_out: Vec<LeftOut>,
+    /// Remarks about links and routes.
+    pub remarks: Vec<String>,
+    /// Facts that the user wrote.
+    pub written: Written,
+    /// Pairs of ports that have one address, with the line of the second.
+    pub(super) duplicates: Vec<Duplicate>,
+    /// The link of each port, by device and place of the port.
+    pub(super) link_of: Vec<Vec<Option<usize>>>,
+}
+
+/// An address that two ports have, which may not share a link.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Duplicate {
+    pub(crate) address: std::net::IpAddr,
+    pub(crate) ports: [PortId; 2],
+}
+
+/// A port of a device, by their places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PortId {
+    pub(crate) device: usize,
+    pub(crate) port: usize,
+}
+
+/// Ports that reach each other directly: the ends of a wire, or the ports in one subnet.
+#[derive(Clone, Debug, Serialize)]
+pub struct Link {
+    /// The ends: at least two.
+    pub ends: Vec<LinkEnd>,
+    /// The reason for the link.
+    #[serde(flatten)]
+    pub because: LinkReason,
+    /// Whether its ends are ports of tunnels, whose packets travel in others.
+    pub is_tunnel: bool,
+}
+
+/// One end of a link.
+#[derive(Clone, Debug, Serialize)]
+pub struct LinkEnd {
+    /// The device.
+    pub device: String,
+    /// The interface.
+    pub interface: String,
+    #[serde(skip)]
+    pub(crate) id: PortId,
+}
+
+/// The reason for a link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "reason", rename_all = "kebab-case")]
+pub enum LinkReason {
+    /// The user wrote it.
+    Written,
+    /// The ports have addresses of one subnet.
+    Subnet {
+        /// The subnet.
+        subnet: String,
+    },
+}
+
+impl Snapshot<'_> {
+    pub(crate) fn router(&self, device: usize) -> &Router {
+        self.devices[device].device.router()
+    }
+
+    pub(crate) fn port(&self, id: PortId) -> &Port {
+        &self.router(id.device).ports[id.port]
+    }
+
+    /// Returns the place of the device called `name`.
+    pub fn place_of(&self, name: &str) -> Option<usize> {
+        self.devices.iter().position(|device| device.name.eq_ignore_ascii_case(name))
+    }
+
+    pub(super) fn known_names(&self) -> String {
+        let names: Vec<&str> = self.devices.iter().map(|device| device.name.as_str()).collect();
+        format!("devices: {}", names.join(", "))
+    }
+
+    /// Returns the link of a port.
+    pub(crate) fn link_of(&self, id: PortId) -> Option<&Link> {
+        self.link_of[id.device][id.port].map(|place| &self.links[place])
+    }
+}
+
+/// Whether packets of a network can pass the port: an interface that is up.
+pub(crate) fn carries_packets(router: &Router, port: &Port) -> bool {
+    port.forwarding.role == PortRole::Interface && crate::forwarding::is_up(router, port)
+}
