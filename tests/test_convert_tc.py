@@ -20,7 +20,8 @@ from conftest import ROOT, Command
 from perhop import convert
 from perhop.convert.policies import read_source
 from seeds import drawing
-from test_convert import WITH_POLICIES, _packet, _said, holds
+from test_convert import WITH_POLICIES, _packet, _said
+from test_convert import matches as matches_condition
 
 # Two classes by codepoint and the rest, without a discipline that small kernels lack.
 POLICY = """\
@@ -141,7 +142,9 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
             if packet["protocol"] not in {6, 17}:
                 # Without ports, filters must not look for them; perhop's packets always have some.
                 packet["protocol"] = 17
-            meeting = (name for name, matches in leaves if all(holds(one, packet) for one in matches))
+            meeting = (
+                name for name, matches in leaves if all(matches_condition(one, packet) for one in matches)
+            )
             expected = next(meeting, None)
             chosen = _chosen(converted.text, packet)
             default = re.search(r"htb default (\w+)", converted.text)

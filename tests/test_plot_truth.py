@@ -15,9 +15,10 @@ import perhop.plot
 from conftest import ROOT, Command
 from perhop.directions import against_the_first, line_rates
 from perhop.palette import of_classes
-from perhop.plot import Line, Rule, static
+from perhop.plot import Line, Rule, static, style
 from perhop.plot.asking import asking, remedy
 from perhop.plot.kinds import KINDS, asked_for
+from perhop.plot.look import Look
 
 TEMPLATES = ROOT / "python" / "perhop" / "templates"
 EXAMPLES = sorted(ROOT.glob("examples/*.perhop.yaml"))
@@ -180,8 +181,8 @@ def test_axes_end_in_labels(classes: perhop.Results) -> None:
         perhop.plot.delay(classes),
         perhop.plot.delay_cdf(classes),
     ):
-        with static._style():
-            (axes,) = static._figure(chart).axes
+        with style.style(Look()):
+            (axes,) = static.figure(chart, Look()).axes
             for ticks, limits in ((axes.get_xticks(), axes.get_xlim()), (axes.get_yticks(), axes.get_ylim())):
                 assert min(abs(tick - limits[1]) for tick in ticks) <= 0.021 * limits[1], chart.kind
 

@@ -20,6 +20,7 @@ from perhop.command.plotting import Plots
 from perhop.errors import InvalidInputError
 from perhop.locking import lock_file
 from perhop.manifest import Kind
+from perhop.plot.writing import Destination
 from perhop.saving import check_target, give_up, whole_folder
 
 
@@ -321,13 +322,13 @@ def test_a_folder_in_a_new_one_leaves_no_lock_there(tmp_path: Path) -> None:
 def test_an_error_of_a_plot_names_it_and_does_not_lose_the_results(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_: object, file: Path) -> None:
+    def refuse(_: object, file: Path, *_further: object) -> None:
         raise OSError(errno.EIO, "Input/output error", str(file))
 
     monkeypatch.setattr("perhop.plot.writing.write", refuse)
     results = Scenario.load(scenario).run()
     file = tmp_path / "out" / "throughput.svg"
-    plots = Plots(file.parent, [(file, partial(plot.charts, results, "throughput"))])
+    plots = Plots(file.parent, [(Destination(file), partial(plot.charts, results, "throughput"))])
     results.save(file.parent, also=plots.write_into)
     assert Results.load(file.parent).summary == results.summary
     with pytest.raises(OSError, match="Input/output") as raised:

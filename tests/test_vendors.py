@@ -77,6 +77,10 @@ VENDOR = re.compile(
 )
 #: Modules of Python that name them all the same, and why.
 NAMING = {
+    "bufferbloat": "users name queueing disciplines in the words of tc",
+    "command/bufferbloat.py": "its options and defaults are such names",
+    "command/explain.py": "helps of options",
+    "command/options.py": "helps of options",
     "answers.py": "values of the documents of --json",
     "command/__init__.py": "names and helps of commands that users type as on a device",
     "command/examples.py": "examples of the command line",

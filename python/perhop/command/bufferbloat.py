@@ -55,12 +55,6 @@ def bufferbloat(
         queue of 1000 packets. Default fifo,fq_codel,cake.
     plot
         File for the graph: .html, .svg, .png or .pdf.
-    seed
-        Seed for all random streams; default 1.
-    json
-        Print the results as one JSON document.
-    quiet
-        Show neither progress nor results.
 
     """
     from perhop import bufferbloat as test  # lazy: polars

@@ -111,7 +111,7 @@ def _add_written(facts: Facts, file: Path) -> None:
     if not isinstance(devices, dict) or not all(
         isinstance(own, dict) and set(own) <= set(_DEVICE_KEYS) for own in devices.values()
     ):
-        raise wrong("devices", "by file, for example `configs/edge.cfg: {name: R1, platform: hqf}`")
+        raise wrong("devices", "by file, for example `configs/edge.cfg: {name: R1}`")
     facts.devices |= {str(path): {key: str(one) for key, one in own.items()} for path, own in devices.items()}
 
 

@@ -147,7 +147,12 @@ fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<
 }
 
 fn check_duplicates(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let part = parts(snapshot);
     for duplicate in &snapshot.duplicates {
+        // Networks without a link between them may use the same addresses.
+        if part[duplicate.ports[0].device] != part[duplicate.ports[1].device] {
+            continue;
+        }
         for [own, other] in [duplicate.ports, [duplicate.ports[1], duplicate.ports[0]]] {
             let own_address = addresses(snapshot.port(own)).find(|one| one.address == duplicate.address);
             let line = own_address.map_or(snapshot.port(own).line, |address| address.line);
@@ -163,6 +168,19 @@ fn check_duplicates(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             found.push(snapshot.finding(own.device, rule, line, (message, effect)));
         }
     }
+}
+
+/// Returns the number of the connected part of the network that each device is in.
+fn parts(snapshot: &Snapshot) -> Vec<usize> {
+    let mut part: Vec<usize> = (0..snapshot.devices.len()).collect();
+    for link in &snapshot.links {
+        let Some(first) = link.ends.first().map(|end| part[end.id.device]) else { continue };
+        for end in &link.ends {
+            let joined = part[end.id.device];
+            part.iter_mut().filter(|one| **one == joined).for_each(|one| *one = first);
+        }
+    }
+    part
 }
 
 /// Reports tunnels whose other end does not lead back.
