@@ -41,8 +41,8 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the port by which the packets of a device to an address leave, and the port of the next device;
-    /// `None` where the way ends or enters a tunnel.
+    /// Returns the port by which the packets of a device to an address leave, and the port of the next
+    /// device; `None` where the way ends or enters a tunnel.
     pub(super) fn next_device(&self, device: usize, to: IpAddr) -> Option<(PortId, PortId)> {
         let Decision::Leaves(exit) = self.devices[device].device.table().decide(None, to) else {
             return None;

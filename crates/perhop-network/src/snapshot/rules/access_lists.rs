@@ -65,7 +65,8 @@ impl Probe<'_> {
     }
 }
 
-/// Returns the lists of ports that lead to another device, each with some pairs of sites whose packets pass it.
+/// Returns the lists of ports that lead to another device, each with some pairs of sites whose packets pass
+/// it.
 fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt, Vec<(&'s Site, &'s Site)>> {
     let has_lists = |(id, _): &(PortId, _)| !snapshot.port(*id).forwarding.access_groups.is_empty();
     if !snapshot.inside_ports().any(|port| has_lists(&port)) {
@@ -123,8 +124,8 @@ fn denied(
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the way from a site to an address that lead to other devices, by the routes alone.
-    /// The way ends at a tunnel.
+    /// Returns the ports on the way from a site to an address that lead to other devices, by the routes
+    /// alone. The way ends at a tunnel.
     fn ports_between(&self, from: &Site, to: IpAddr) -> Vec<(PortId, Direction)> {
         let mut found = Vec::new();
         let Some(mut device) = self.place_of(&from.device) else { return found };

@@ -83,8 +83,8 @@ fn check_side(
     }
 }
 
-/// Whether lines are those of the class for the rest in an input policy that keeps the marks of other classes:
-/// the device does not trust the marks that it has no class for.
+/// Whether lines are those of the class for the rest in an input policy that keeps the marks of other
+/// classes: the device does not trust the marks that it has no class for.
 fn is_distrust(port: &Port, side: Side, lines: &[usize]) -> bool {
     let is_rest = |policy: &Policy| {
         let rest = policy.classes.iter().find(|class| class.takes_rest);
