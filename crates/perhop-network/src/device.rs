@@ -1,6 +1,7 @@
 //! [`NetworkDevice`]: a device from a single configuration or from a scenario.
 
 use std::net::IpAddr;
+use std::sync::OnceLock;
 
 use perhop_analysis::PacketText;
 use perhop_device::{
@@ -23,7 +24,10 @@ pub struct NetworkDevice<'a> {
     router: Router,
     lines: Vec<Line>,
     open_lines: Vec<OpenLine>,
-    class_lines: Option<Box<dyn ClassLines>>,
+    /// The text and its options; `None` for a node of a scenario.
+    text: Option<(String, ParseOptions)>,
+    /// Made where a question first needs the lines of classes: it reads the text again.
+    class_lines: OnceLock<Option<Box<dyn ClassLines>>>,
     given: Vec<Route>,
     /// The language of its text; `None` for a node of a scenario.
     front_end: Option<&'a dyn FrontEnd>,
@@ -57,13 +61,13 @@ impl<'a> NetworkDevice<'a> {
         if let Some(refusal) = model.refusal() {
             return Err(ConfigError::new("", refusal.message.clone()).help(refusal.router.clone()));
         }
-        let class_lines = front_end.class_lines(text, options)?;
         let DeviceModel { router, lines, open_lines, .. } = model;
         Ok(NetworkDevice {
             router,
             lines,
             open_lines,
-            class_lines,
+            text: Some((text.to_owned(), options.clone())),
+            class_lines: OnceLock::new(),
             given: Vec::new(),
             front_end: Some(front_end),
         })
@@ -97,7 +101,15 @@ impl<'a> NetworkDevice<'a> {
         }
         let router = Router { hostname: Some(name.to_owned()), ports, ..Router::default() };
         let (lines, open_lines) = (Vec::new(), Vec::new());
-        Ok(NetworkDevice { router, lines, open_lines, class_lines: None, given, front_end: None })
+        Ok(NetworkDevice {
+            router,
+            lines,
+            open_lines,
+            text: None,
+            class_lines: OnceLock::new(),
+            given,
+            front_end: None,
+        })
     }
 
     /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`.
@@ -140,7 +152,12 @@ impl<'a> NetworkDevice<'a> {
 
     /// Returns the classes of packets with their lines, where the language has such classes.
     pub(crate) fn class_lines(&self) -> Option<&dyn ClassLines> {
-        self.class_lines.as_deref()
+        let read = || {
+            let (text, options) = self.text.as_ref()?;
+            // The text was parsed with these options before, so that they are valid.
+            self.front_end?.class_lines(text, options).ok().flatten()
+        };
+        self.class_lines.get_or_init(read).as_deref()
     }
 
     /// Returns a line of the text, without spaces around.
@@ -228,7 +245,7 @@ impl<'a> NetworkDevice<'a> {
             router: &self.router,
             lines: &self.lines,
             open_lines: &self.open_lines,
-            class_lines: self.class_lines.as_deref(),
+            class_lines: self.class_lines(),
             given: &self.given,
         };
         trace(&device, options, packet)
