@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_analysis::conditioned;
 use perhop_device::Port;
-use perhop_device::intent::Policy;
+use perhop_device::intent::{Class, Policy, Written};
 use perhop_device::lower::Links;
 use perhop_qos::Dscp;
 use perhop_qos::policy::PolicyConfig;
@@ -64,7 +64,8 @@ fn check_side(
         }
         let step = way.steps.iter().find(|step| step.packet.dscp != *dscp);
         let lines = step.map_or_else(Vec::new, |step| links.lines_of_conditioner(step.index));
-        if is_distrust(port, side, &lines) {
+        let is_input = side == Side::Input;
+        if is_input && port.intent.input.iter().any(|policy| is_distrust(policy, &lines, *dscp)) {
             continue;
         }
         changes.entry((lines, way.packet.dscp)).or_default().push(*dscp);
@@ -83,14 +84,17 @@ fn check_side(
     }
 }
 
-/// Whether lines are those of the class for the rest in an input policy that keeps the marks of other
-/// classes: the device does not trust the marks that it has no class for.
-fn is_distrust(port: &Port, side: Side, lines: &[usize]) -> bool {
-    let is_rest = |policy: &Policy| {
-        let rest = policy.classes.iter().find(|class| class.takes_rest);
-        policy.classes.len() > 1 && rest.is_some_and(|class| lines.contains(&class.line))
-    };
-    side == Side::Input && port.intent.input.iter().any(is_rest)
+/// Whether an input policy marks its packets itself: the class with `lines` is that for the rest next to
+/// classes that keep their marks, or another class of the policy sets `dscp`. Such a device does not trust the
+/// marks of others.
+fn is_distrust(policy: &Policy, lines: &[usize], dscp: Dscp) -> bool {
+    let sets = |class: &Class| class.all_marks().any(|mark| mark.written == Written::Dscp(dscp));
+    let resets = policy.classes.iter().find(|class| lines.contains(&class.line));
+    let here = resets.is_some_and(|class| {
+        let others = || policy.classes.iter().filter(|other| other.id != class.id);
+        class.takes_rest && others().count() > 0 || others().any(sets)
+    });
+    here || policy.classes.iter().filter_map(Class::children).any(|inner| is_distrust(inner, lines, dscp))
 }
 
 /// Returns the line that writes the mark, among the lines of a class.
