@@ -1,0 +1,55 @@
+"""The rules about networks on the networks of `tests/network_faults`: no false alarm, and planted faults found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from network_faults.networks import networks
+from network_faults.planting import Change, faults, harmless, plant
+from perhop.checking import Finding
+from perhop.network.findings import between_devices
+
+NETWORKS = networks()
+#: Kinds of faults of which each planted line is named, as measured; a rule that loses one fails here.
+NAMED = (
+    *("class-policer-too-low", "class-removed", "dot1q-tag", "duplicate-address", "interface-shutdown"),
+    *("ospf-area", "output-policy-missing", "tunnel-destination"),
+)
+
+
+def found(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
+    """Return the findings about a network, by the name of the file."""
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    between = between_devices([folder], [folder / name for name in files])
+    return {file.name: findings for file, findings in between.items()}
+
+
+def alarms(findings: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:
+    """Return the findings that are no notes, without their lines, which move."""
+    return {
+        (file, one.rule, one.message)
+        for file, several in findings.items()
+        for one in several
+        if one.severity != "note"
+    }
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_a_healthy_network_has_no_alarm(tmp_path: Path, name: str) -> None:
+    assert alarms(found(tmp_path, NETWORKS[name])) == set()
+
+
+@pytest.mark.parametrize("change", harmless(), ids=lambda change: change.id)
+def test_a_harmless_change_has_no_alarm(tmp_path: Path, change: Change) -> None:
+    assert alarms(found(tmp_path, plant(change, NETWORKS[change.network]).files)) == set()
+
+
+@pytest.mark.parametrize("kind", NAMED)
+def test_the_first_fault_of_a_kind_is_named_with_its_line(tmp_path: Path, kind: str) -> None:
+    change = next(change for change in faults() if change.kind == kind)
+    planted = plant(change, NETWORKS[change.network])
+    findings = found(tmp_path, planted.files)
+    assert planted.line in [one.line for one in findings.get(planted.file, [])], findings
