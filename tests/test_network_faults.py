@@ -1,4 +1,4 @@
-"""The rules about networks on the networks of `tests/network_faults`: no false alarm, and planted faults found."""
+"""Rules about networks: no alarm on healthy ones, and the lines of planted faults (`tests/network_faults`)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def found(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
 
 
 def alarms(findings: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:
-    """Return the findings that are no notes, without their lines, which move."""
+    """Return the findings above notes, without their lines, which move."""
     return {
         (file, one.rule, one.message)
         for file, several in findings.items()

@@ -85,8 +85,8 @@ fn check_side(
 }
 
 /// Whether an input policy marks its packets itself: the class with `lines` is that for the rest next to
-/// classes that keep their marks, or another class of the policy sets `dscp`. Such a device does not trust the
-/// marks of others.
+/// classes that keep their marks, or another class of the policy sets `dscp`. Such a device does not trust
+/// the marks of others.
 fn is_distrust(policy: &Policy, lines: &[usize], dscp: Dscp) -> bool {
     let sets = |class: &Class| class.all_marks().any(|mark| mark.written == Written::Dscp(dscp));
     let resets = policy.classes.iter().find(|class| lines.contains(&class.line));
