@@ -1,4 +1,4 @@
-"""Rules about networks: no alarm on healthy ones, and the lines of planted faults (`tests/network_faults`)."""
+"""Rules about networks: healthy ones raise no alarm, and planted faults are named with their line."""
 
 from __future__ import annotations
 
