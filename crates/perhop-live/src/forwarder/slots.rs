@@ -61,7 +61,7 @@ impl Slots {
         let Held { length, layout } = self.held[slot.0 as usize];
         (&mut self.bytes[start..start + length as usize], layout)
     }
-    /// The same as [`frame`](Slots::frame), for reading.
+    /// The frame in `slot` and the layout of its packet, without the right to change them.
     pub(crate) fn stored(&self, slot: SlotId) -> (&[u8], Layout) {
         let start = slot.0 as usize * self.size;
         let Held { length, layout } = self.held[slot.0 as usize];

@@ -180,7 +180,7 @@ impl FqPieConfig {
 #[derive(Clone, Debug)]
 pub struct FqPie {
     flows: Box<[Flow]>,
-    /// The same hash as in the queues.
+    /// The choice of a flow by its hash, as in the queues.
     choice: FlowChoice,
     /// Bytes that the law counts for a packet in addition to its IP bytes.
     header: u32,

@@ -58,8 +58,9 @@ fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
 enum Selective {
     /// Not covered by the later one.
     Other,
-    /// The same.
+    /// Both acknowledge the same ranges.
     Same,
+    /// Less than the later one acknowledges.
     Less,
 }
 

@@ -30,7 +30,7 @@ pub(super) enum PortMode {
     CutThrough(Departures),
     /// Output conditioners, a classifier, a buffer manager or a scheduler, in every state of the port.
     Queued(Departures),
-    /// The same as `Queued`, after fragmentation of packets that exceed the interface's MTU.
+    /// The elements of `Queued`, behind the fragmentation of packets that exceed the interface's MTU.
     Limited(Departures),
 }
 
