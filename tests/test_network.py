@@ -215,3 +215,11 @@ def test_a_folder_without_a_configuration_is_refused(perhop: Command, tmp_path: 
     (tmp_path / "notes.txt").write_text("nothing here\n")
     ended = perhop("network", tmp_path)
     assert (ended.code, "no file below it is a configuration" in ended.err) == (2, True)
+
+
+def test_options_of_a_device_and_of_a_network_are_not_mixed(perhop: Command, star: Path) -> None:
+    ended = perhop("trace", star, "--from", "10.1.0.5", "--to", "10.2.0.9", "--reach", "all")
+    assert (ended.code, "--reach" in ended.err, "--matrix" in ended.err) == (2, True, True)
+    file = star / "configs" / "b1.cfg"
+    ended = perhop("trace", file, "--packet", "udp 10.1.0.5:1 > 10.2.0.9:1", "--matrix")
+    assert (ended.code, "--matrix" in ended.err, "--reach" in ended.err) == (2, True, True)

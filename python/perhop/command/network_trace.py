@@ -28,7 +28,7 @@ def trace_network(
     *,
     json: bool,
 ) -> Exit:
-    """Show the way of each packet there and the way of its answer back; exit code 4 where one is lost."""
+    """Show the way of each packet there, and the way of its answer back."""
     network = Network.read(folder, routes)
     if not (ends[0] and ends[1]):
         raise InvalidInputError(

@@ -87,6 +87,18 @@ def trace(
         Of a folder of configurations: whether each codepoint is kept, changed or lost between all sites.
 
     """
+    of_device = {
+        "--pcap": pcap, "--reach": reach, "--at": at, "--out": out, "--platform": platform,
+        "--assume": assume, "--route": route,
+    }  # fmt: skip
+    of_network = {"--from": from_, "--to": to, "--matrix": matrix, "--routes": routes}
+    misplaced = [name for name, value in (of_device if file.is_dir() else of_network).items() if value]
+    if misplaced:
+        kind = "a network of several devices" if file.is_dir() else "not a folder of configurations"
+        other = ", ".join(of_network if file.is_dir() else of_device)
+        raise InvalidInputError(
+            f"{misplaced[0]}: {file} is {kind}", f"its options are --packet, --json, {other}"
+        )
     if file.is_dir():
         if matrix:
             return trace_matrix(file, routes, json=json)

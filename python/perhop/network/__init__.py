@@ -11,10 +11,10 @@ from typing import Any, Self
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.network.folder import configurations, is_snapshot
+from perhop.network.folder import configurations
 from perhop.network.written import FACTS, Facts, read_facts
 
-__all__ = ["FACTS", "Network", "is_snapshot", "packet_between"]
+__all__ = ["FACTS", "Network", "packet_between"]
 
 #: The codepoints of `matrix`: those of RFC 4594, apart from the drop precedences of one class.
 CODEPOINTS = ("ef", "cs6", "cs5", "af41", "cs4", "af31", "cs3", "af21", "cs2", "af11", "cs1", "default")

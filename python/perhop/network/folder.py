@@ -50,11 +50,6 @@ class FoundFiles:
     passed_over: int = 0
 
 
-def is_snapshot(path: Path) -> bool:
-    """Return whether a path is a folder, which is read as a network."""
-    return path.is_dir()
-
-
 def configurations(folder: Path, facts: Facts) -> FoundFiles:
     """Return the configurations below a folder.
 

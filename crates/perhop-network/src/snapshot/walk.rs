@@ -209,7 +209,7 @@ impl Snapshot<'_> {
     /// Follows a packet through one device.
     fn step(
         &self,
-        mut walker: Walker,
+        walker: Walker,
         device: usize,
         arrives: Option<PortId>,
         remarks: &mut Remarks,
@@ -247,7 +247,6 @@ impl Snapshot<'_> {
                 steps.push(self.after(next, device, arrives, &path));
             }
         }
-        walker.hops.clear();
         Ok(steps)
     }
 
