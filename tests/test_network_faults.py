@@ -24,7 +24,7 @@ def found(folder: Path, files: dict[str, str]) -> dict[str, list[Finding]]:
     for name, text in files.items():
         (folder / name).write_text(text)
     between = between_devices([folder], [folder / name for name in files])
-    return {file.name: findings for file, findings in between.items()}
+    return {file.name: findings for file, findings in between.findings.items()}
 
 
 def alarms(findings: dict[str, list[Finding]]) -> set[tuple[str, str, str]]:

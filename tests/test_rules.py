@@ -11,7 +11,7 @@ import pytest
 import perhop
 from conftest import ROOT
 from perhop.checking import Finding, check_file
-from perhop.network.findings import between_devices, with_network
+from perhop.network.findings import between_devices
 from perhop.rules import rules
 
 # Rules that no small file can show, and why.
@@ -39,7 +39,7 @@ def _findings(folder: Path, text: str) -> list[Finding]:
     for file, content in zip(files, parts[1::2], strict=True):
         file.write_text(content)
     between = between_devices([network], files)
-    return [one for file in files for one in with_network(check_file(file), between).findings]
+    return [one for file in files for one in between.add_to(check_file(file)).findings]
 
 
 @pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.id)

@@ -219,6 +219,9 @@ class Network:
     def walk(self, packet: str) -> str:
         """Return the ways of a packet as JSON; raises `ValueError`."""
 
+    def report(self, file: str, detail: str) -> str | None:
+        """Return the report of a device's configuration, as `check_router` does; raises `ValueError`."""
+
     def findings(self) -> str:
         """Return the findings of the rules that need several devices, as JSON."""
 

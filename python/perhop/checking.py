@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -77,6 +77,10 @@ class Checked:
         return sum(finding.severity == severity for finding in self.findings)
 
 
+#: Returns the report of a file that was parsed before.
+Reported = Callable[[Path, Detail], RouterReport | None]
+
+
 def check_file(
     file: Path,
     *,
@@ -84,8 +88,11 @@ def check_file(
     platform: str | None = None,
     assume: Mapping[str, str] | None = None,
     ignore: frozenset[str] = frozenset(),
+    reported: Reported | None = None,
 ) -> Checked:
     """Return the findings of the rules in a file, without those of `ignore`.
+
+    `reported` returns the report of a file that was parsed before; a file without one is parsed here.
 
     Raises:
         UnknownNameError: a comment of the file leaves out a rule that does not exist.
@@ -94,7 +101,8 @@ def check_file(
     """
     text = router_text(file)
     if text is not None:
-        report = examined(text, platform, assume, detail=detail)
+        report = reported(file, detail) if reported else None
+        report = report or examined(text, platform, assume, detail=detail)
         is_clear = report["has_interface_up"] or not is_supported(report)
         further = [] if is_clear else _without_way(text, platform, assume)
         return _router(file, text, report, ignore, further)

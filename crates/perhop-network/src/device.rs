@@ -21,16 +21,25 @@ use crate::trace::{Answer, TraceOptions, TracedDevice, trace, words};
 
 /// A device with its text, and additional routes.
 pub struct NetworkDevice<'a> {
-    router: Router,
-    lines: Vec<Line>,
-    open_lines: Vec<OpenLine>,
-    /// The text and its options; `None` for a node of a scenario.
-    text: Option<(String, ParseOptions)>,
+    source: Source<'a>,
+    given: Vec<Route>,
+}
+
+/// The origin of a device.
+enum Source<'a> {
+    Configuration(Box<Configured<'a>>),
+    /// A node of a scenario, which has no text.
+    Node(Router),
+}
+
+/// A device with its text.
+struct Configured<'a> {
+    model: DeviceModel,
+    front_end: &'a dyn FrontEnd,
+    text: String,
+    options: ParseOptions,
     /// Made where a question first needs the lines of classes: it reads the text again.
     class_lines: OnceLock<Option<Box<dyn ClassLines>>>,
-    given: Vec<Route>,
-    /// The language of its text; `None` for a node of a scenario.
-    front_end: Option<&'a dyn FrontEnd>,
 }
 
 /// A neighbor of a device in its configuration.
@@ -61,16 +70,9 @@ impl<'a> NetworkDevice<'a> {
         if let Some(refusal) = model.refusal() {
             return Err(ConfigError::new("", refusal.message.clone()).help(refusal.router.clone()));
         }
-        let DeviceModel { router, lines, open_lines, .. } = model;
-        Ok(NetworkDevice {
-            router,
-            lines,
-            open_lines,
-            text: Some((text.to_owned(), options.clone())),
-            class_lines: OnceLock::new(),
-            given: Vec::new(),
-            front_end: Some(front_end),
-        })
+        let (text, options, class_lines) = (text.to_owned(), options.clone(), OnceLock::new());
+        let configured = Configured { model, front_end, text, options, class_lines };
+        Ok(NetworkDevice { source: Source::Configuration(Box::new(configured)), given: Vec::new() })
     }
 
     /// Returns the node `name` of a resolved scenario. Its ports have the names of the neighbors, and its
@@ -100,16 +102,7 @@ impl<'a> NetworkDevice<'a> {
             given.push(given_route(topology.address(host)?.into(), to_port(neighbor)));
         }
         let router = Router { hostname: Some(name.to_owned()), ports, ..Router::default() };
-        let (lines, open_lines) = (Vec::new(), Vec::new());
-        Ok(NetworkDevice {
-            router,
-            lines,
-            open_lines,
-            text: None,
-            class_lines: OnceLock::new(),
-            given,
-            front_end: None,
-        })
+        Ok(NetworkDevice { source: Source::Node(router), given })
     }
 
     /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`.
@@ -142,27 +135,44 @@ impl<'a> NetworkDevice<'a> {
 
     /// Returns the device.
     pub(crate) fn router(&self) -> &Router {
-        &self.router
+        match &self.source {
+            Source::Configuration(own) => &own.model.router,
+            Source::Node(router) => router,
+        }
+    }
+
+    fn configured(&self) -> Option<&Configured<'a>> {
+        match &self.source {
+            Source::Configuration(own) => Some(own),
+            Source::Node(_) => None,
+        }
+    }
+
+    /// Returns the model of its configuration; `None` for a node of a scenario.
+    pub fn model(&self) -> Option<&DeviceModel> {
+        self.configured().map(|own| &own.model)
+    }
+
+    fn lines(&self) -> &[Line] {
+        self.model().map_or(&[], |model| &model.lines)
     }
 
     /// Returns the decision of the device where packets go.
     pub(crate) fn table(&self) -> Table<'_> {
-        Table { router: &self.router, given: &self.given }
+        Table { router: self.router(), given: &self.given }
     }
 
     /// Returns the classes of packets with their lines, where the language has such classes.
     pub(crate) fn class_lines(&self) -> Option<&dyn ClassLines> {
-        let read = || {
-            let (text, options) = self.text.as_ref()?;
-            // The text was parsed with these options before, so that they are valid.
-            self.front_end?.class_lines(text, options).ok().flatten()
-        };
-        self.class_lines.get_or_init(read).as_deref()
+        let own = self.configured()?;
+        // The text was parsed with these options before, so that they are valid.
+        let read = || own.front_end.class_lines(&own.text, &own.options).ok().flatten();
+        own.class_lines.get_or_init(read).as_deref()
     }
 
     /// Returns a line of the text, without spaces around.
     pub(crate) fn line_text(&self, line: usize) -> &str {
-        self.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
+        self.lines().get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
     }
 
     /// Returns the port called `written`, which may be abbreviated as its language allows.
@@ -170,10 +180,11 @@ impl<'a> NetworkDevice<'a> {
     /// # Errors
     /// There is no such interface.
     pub fn port(&self, written: &str) -> Result<&Port, ConfigError> {
-        let full = self.front_end.map_or_else(|| written.to_owned(), |one| one.interface_name(written));
-        let exact = self.router.ports.iter().find(|port| port.name.eq_ignore_ascii_case(written));
-        exact.or_else(|| self.router.port(&full)).ok_or_else(|| {
-            let names: Vec<&str> = self.router.ports.iter().map(|port| port.name.as_str()).collect();
+        let full =
+            self.configured().map_or_else(|| written.to_owned(), |own| own.front_end.interface_name(written));
+        let exact = self.router().ports.iter().find(|port| port.name.eq_ignore_ascii_case(written));
+        exact.or_else(|| self.router().port(&full)).ok_or_else(|| {
+            let names: Vec<&str> = self.router().ports.iter().map(|port| port.name.as_str()).collect();
             let names = if names.is_empty() { "none".to_owned() } else { names.join(", ") };
             ConfigError::new("", format!("there is no interface `{written}`"))
                 .help(format!("interfaces: {names}"))
@@ -198,7 +209,7 @@ impl<'a> NetworkDevice<'a> {
                 named.name == port.name || port.forwarding.parent.as_ref() == Some(&named.interface)
             })
         };
-        let ports = || self.router.ports.iter().filter(|port| is_interface(port) && is_meant(port));
+        let ports = || self.router().ports.iter().filter(|port| is_interface(port) && is_meant(port));
         let found: Vec<&Port> = ports().filter(|port| tag(port) == Some(vlan)).collect();
         let at = named.map_or(String::new(), |named| format!(" at {}", named.name));
         match found.as_slice() {
@@ -242,9 +253,9 @@ impl<'a> NetworkDevice<'a> {
     /// [`trace()`] fails.
     pub(crate) fn trace_packet(&self, packet: &Packet, options: TraceOptions) -> Result<Answer, ConfigError> {
         let device = TracedDevice {
-            router: &self.router,
-            lines: &self.lines,
-            open_lines: &self.open_lines,
+            router: self.router(),
+            lines: self.lines(),
+            open_lines: self.model().map_or(&[], |model| &model.open_lines),
             class_lines: self.class_lines(),
             given: &self.given,
         };
@@ -254,18 +265,18 @@ impl<'a> NetworkDevice<'a> {
     /// Returns the unmodeled lines that concern packets at one of `interfaces`, with the reasons.
     pub fn open_lines(&self, interfaces: &[String]) -> Vec<String> {
         let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|one| one == name));
-        let open = self.open_lines.iter().filter(near);
-        open.filter_map(|open| words(&self.lines, open.line)).collect()
+        let open = self.model().into_iter().flat_map(|model| &model.open_lines).filter(near);
+        open.filter_map(|open| words(self.lines(), open.line)).collect()
     }
 
     /// Returns the neighbors in the configuration: next hops of routes, and hosts of subnets without one.
     pub fn neighbors(&self) -> Vec<Neighbor> {
         let mut found = Vec::new();
-        for port in self.router.ports.iter().filter(|port| is_interface(port)) {
+        for port in self.router().ports.iter().filter(|port| is_interface(port)) {
             for own in addresses(port) {
                 let subnet = own.subnet().map(|subnet| subnet.to_string());
                 let before = found.len();
-                for route in &self.router.forwarding.routes {
+                for route in &self.router().forwarding.routes {
                     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) =
                         &route.via
                     else {

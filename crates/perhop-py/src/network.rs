@@ -1,6 +1,7 @@
 //! Networks: a folder of configurations, and the ways of packets from end to end.
 
 use perhop_analysis::PacketText;
+use perhop_device::Detail;
 use perhop_front_ends::FRONT_ENDS;
 use perhop_network::snapshot::{ConfigurationFile, Snapshot, Written};
 use perhop_qos::Dscp;
@@ -48,6 +49,15 @@ impl Network {
         let packet: PacketText = packet.parse().map_err(|message: String| wrong(message))?;
         let walk = py.detach(|| self.0.walk(&packet.packet)).map_err(router::wrong)?;
         serde_json::to_string(&walk).map_err(wrong)
+    }
+
+    /// Returns the report of a device's configuration, as `check_router` does; `None` for a file that is not
+    /// a device. Raises a `ValueError`.
+    fn report(&self, file: &str, detail: &str) -> PyResult<Option<String>> {
+        let detail = Detail::named(detail).map_err(router::wrong)?;
+        let device = self.0.devices.iter().find(|device| device.file == file);
+        let model = device.and_then(|device| device.device.model());
+        model.map(|model| serde_json::to_string(&model.report(detail)).map_err(wrong)).transpose()
     }
 
     /// Returns the findings of the rules that need several devices, as JSON.

@@ -107,18 +107,22 @@ def check(
         )
     assumed = assumptions(assume)
     detail: Detail = "policies" if shape == "json" else "lines" if lines or assumed or fix else "remarks"
+    platform = platform or defaults.platform
+    between = None
+    if chosen.folders:
+        from perhop.network.findings import between_devices  # lazy: PyYAML, for folders
+
+        between = between_devices(chosen.folders, chosen.files, platform=platform, assume=assumed)
     work: Callable[[Path], Checked] = partial(
         check_file,
-        platform=platform or defaults.platform,
+        platform=platform,
         assume=assumed,
         ignore=_left_out([*defaults.ignore, *(ignore or [])], select or list(defaults.select)),
         detail=detail,
+        reported=between.report if between else None,
     )
-    if chosen.folders:
-        from perhop.network.findings import between_devices, with_network  # lazy: PyYAML, for folders
-
-        between = between_devices(chosen.folders, chosen.files)
-        work = _then(work, partial(with_network, between=between))
+    if between:
+        work = _then(work, between.add_to)
     shown = {
         "full": partial(_show, lines=lines, failing=failing),
         "files": partial(_show_line, failing=failing),

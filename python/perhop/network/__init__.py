@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -33,9 +33,17 @@ class Network:
     passed_over: int
 
     @classmethod
-    def read(cls, folder: Path, routes: Path | None = None) -> Self:
+    def read(
+        cls,
+        folder: Path,
+        routes: Path | None = None,
+        *,
+        platform: str | None = None,
+        assume: Mapping[str, str] | None = None,
+    ) -> Self:
         """Read the configurations of a folder, and what `network.yaml` there adds.
 
+        `platform` and `assume` are those of `perhop check`; `network.yaml` may name another platform.
         `routes` is a CSV of routes (`device,prefix,next_hop`), which replace those that perhop computes for
         these devices.
 
@@ -47,7 +55,13 @@ class Network:
         facts = read_facts(folder, routes)
         found = configurations(folder, facts)
         files = [
-            {"file": str(one.file), "name": one.name, "text": one.text, "platform": one.platform}
+            {
+                "file": one.file.as_posix(),
+                "name": one.name,
+                "text": one.text,
+                "platform": one.platform or platform,
+                "assume": dict(assume or {}),
+            }
             for one in found.files
         ]
         try:

@@ -3,16 +3,57 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from perhop.checking import Checked, Finding
+from perhop.configuration import Detail
+from perhop.core_types import RouterReport
 from perhop.network import Network
 from perhop.network.written import FACTS
 
 
-def between_devices(folders: Iterable[Path], files: Iterable[Path]) -> dict[Path, list[Finding]]:
-    """Return the findings about the networks of folders, by the file to which each belongs.
+@dataclass
+class Between:
+    """The networks of folders, and the findings about them by the file to which each belongs."""
+
+    networks: list[Network] = field(default_factory=list)
+    findings: dict[Path, list[Finding]] = field(default_factory=dict)
+
+    def report(self, file: Path, detail: Detail) -> RouterReport | None:
+        """Return the report of a file that a network has parsed; none of others."""
+        for network in self.networks:
+            if network.folder not in file.parents:
+                continue
+            own = file.relative_to(network.folder)
+            # network.yaml may read a file by another platform than `perhop check`.
+            written = None if network.facts.device_of(own)[1] else network.core.report(own.as_posix(), detail)
+            if written is not None:
+                found: RouterReport = json.loads(written)
+                return found
+        return None
+
+    def add_to(self, checked: Checked) -> Checked:
+        """Add the findings about a network to those of a file; comments of the file leave rules out."""
+        hidden = checked.hidden
+        own = self.findings.get(checked.file, [])
+        further = [one for one in own if not hidden.hides(one.rule, one.line)]
+        if further:
+            checked.findings = sorted(
+                [*checked.findings, *further], key=lambda one: (one.line or 0, one.rule)
+            )
+        return checked
+
+
+def between_devices(
+    folders: Iterable[Path],
+    files: Iterable[Path],
+    *,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> Between:
+    """Return the networks of folders with their findings.
 
     `files` are those that `perhop check` reads. A folder with one configuration is not a network, unless it
     has a network.yaml.
@@ -22,21 +63,14 @@ def between_devices(folders: Iterable[Path], files: Iterable[Path]) -> dict[Path
 
     """
     known = list(files)
-    found: dict[Path, list[Finding]] = {}
+    found = Between()
     for folder in folders:
         inside = [file for file in known if folder in file.parents and file.suffix not in (".yaml", ".yml")]
         if len(inside) < 2 and not (folder / FACTS).exists():
             continue
-        network = Network.read(folder)
+        network = Network.read(folder, platform=platform, assume=assume)
+        found.networks.append(network)
         for one in json.loads(network.core.findings()):
             finding = Finding(one["rule"], one["severity"], one["line"], None, one["message"], one["router"])
-            found.setdefault(folder / one["file"], []).append(finding)
+            found.findings.setdefault(folder / one["file"], []).append(finding)
     return found
-
-
-def with_network(checked: Checked, between: dict[Path, list[Finding]]) -> Checked:
-    """Add the findings about the network to those of a file; comments of the file leave rules out."""
-    further = [one for one in between.get(checked.file, []) if not checked.hidden.hides(one.rule, one.line)]
-    if further:
-        checked.findings = sorted([*checked.findings, *further], key=lambda one: (one.line or 0, one.rule))
-    return checked

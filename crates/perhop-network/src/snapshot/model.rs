@@ -19,6 +19,9 @@ pub struct ConfigurationFile {
     pub text: String,
     /// The platform; `None` for the recognized one.
     pub platform: Option<String>,
+    /// The criteria of classes in place of their own, by class.
+    #[serde(default)]
+    pub assume: BTreeMap<String, String>,
 }
 
 /// Facts about the network that no configuration has.

@@ -61,7 +61,11 @@ fn read_device<'a>(
     front_ends: FrontEnds<'a>,
     file: &ConfigurationFile,
 ) -> Result<SnapshotDevice<'a>, ConfigError> {
-    let options = ParseOptions { platform: file.platform.clone(), ..ParseOptions::default() };
+    let options = ParseOptions {
+        platform: file.platform.clone(),
+        assume: file.assume.clone(),
+        ..ParseOptions::default()
+    };
     let device = NetworkDevice::read(front_ends, &file.text, &options)?;
     if device.router().ports.is_empty() {
         return Err(ConfigError::new("", "the configuration has no interface".to_owned()));
