@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -223,3 +224,17 @@ def test_options_of_a_device_and_of_a_network_are_not_mixed(perhop: Command, sta
     file = star / "configs" / "b1.cfg"
     ended = perhop("trace", file, "--packet", "udp 10.1.0.5:1 > 10.2.0.9:1", "--matrix")
     assert (ended.code, "--matrix" in ended.err, "--reach" in ended.err) == (2, True, True)
+
+
+def test_check_shows_findings_between_devices_in_every_format(perhop: Command, tmp_path: Path) -> None:
+    """A count alone names no line; the report of each file lists them with its others."""
+    policed = "policy-map IN\n class VOICE\n  police cir 5000000\n"
+    ports = hub(2, " service-policy input IN\n").replace("interface", policed + "interface", 1)
+    folder = network(tmp_path, b1=branch(1), b2=branch(2), hub=ports)
+    short = perhop("check", folder)
+    assert re.search(r"hub\.cfg:\d+: warning\[network-policer-below-guarantee\]", short.out), short.out
+    full = perhop("check", folder, "--output-format", "full")
+    assert full.out.count("between devices:") == 2 and "network-policer-below-guarantee" in full.out
+    ignored = perhop("check", folder, "--ignore", "network-policer-below-guarantee")
+    assert "network-policer-below-guarantee" not in ignored.out
+    assert perhop("check", folder, "--strict").code == 1

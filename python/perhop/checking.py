@@ -71,6 +71,8 @@ class Checked:
     rendered: tuple[str, str] | None = None
     #: The lines of a configuration that are left out, with their rules.
     hidden: Suppression = field(default_factory=Suppression)
+    #: Those of `findings` that need the other devices of a network.
+    between: list[Finding] = field(default_factory=list)
 
     def count(self, severity: Severity) -> int:
         """Return how many findings have a severity."""

@@ -131,6 +131,8 @@ def check(
     if fix is not None:
         write_fixed(checked[0], fix, quiet=shape not in ("full", "files"))
     if shape == "files":
+        if rows := router_report.between_devices(checked, notes="counted"):
+            show_lines("\n".join(["", *rows]))
         _show_total(checked, chosen)
     elif shape != "full":
         _print_as(shape, checked, failing, defaults.file)

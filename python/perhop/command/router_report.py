@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
-from typing import Any
+from typing import Any, Literal
 
 from perhop.checking import STATE_RULES, Checked, Finding
 from perhop.configuration import is_supported, platform_words
@@ -42,6 +43,8 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
     """Return the report: the lines by state (all of them with `lines`) and what was found in them."""
     wrong: dict[int, list[Finding]] = {}
     for finding in found.findings:
+        if finding in found.between:
+            continue
         if finding.line is not None and finding.rule not in STATE_RULES.values():
             wrong.setdefault(finding.line, []).append(finding)
     shown = [f"{found.file}: {words}"] if (words := platform_words(report.get("platform"))) else []
@@ -54,7 +57,39 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
         return "\n".join([*shown, *(_line(line) for line in report["lines"] if lines)])
     for state in MEANINGS if lines else _CHANGING:
         shown += _of_state(found, report, state, wrong)
-    return "\n".join([*shown, *_notes(report, wrong, all_of_them=lines), *_last(found, report)])
+    shown += _notes(report, wrong, all_of_them=lines)
+    return "\n".join([*shown, *_between(found, report), *_last(found, report)])
+
+
+def _between(found: Checked, report: RouterReport) -> list[str]:
+    """Return the findings that need the other devices of a network, with their lines."""
+    if not found.between:
+        return []
+    lines = {line["number"]: line for line in report["lines"]}
+    rows = ["", "between devices: how it goes together with the rest of the network"]
+    for number, findings in groupby(found.between, key=lambda finding: finding.line):
+        # Where only suspicious lines are listed, the report has no text of the others.
+        rows.append(_line(lines[number]) if number in lines else f"{number or '':>6}")
+        for finding in findings:
+            rows += _finding(finding)
+    return rows
+
+
+def between_devices(checked: Sequence[Checked], *, notes: Literal["all", "counted"]) -> list[str]:
+    """Return a paragraph with the findings of a network, each with its place; notes only on request."""
+    rows: list[str] = []
+    folded = 0
+    for found in checked:
+        for finding in found.between:
+            if finding.severity == "note" and notes == "counted":
+                folded += 1
+                continue
+            place = f"{found.file}:{finding.line}" if finding.line else str(found.file)
+            rows.append(f"{place}: {finding.severity}[{finding.rule}]: {finding.message}")
+            rows += [f"    {finding.remedy}"] if finding.remedy else []
+    if folded:
+        rows.append(f"{counted(folded, 'note')} between devices: --lines shows them")
+    return rows
 
 
 def verdict(found: Checked, *, passed: bool) -> str:

@@ -38,12 +38,14 @@ class Between:
         """Add the findings about a network to those of a file; comments of the file leave rules out."""
         hidden = checked.hidden
         own = self.findings.get(checked.file, [])
-        further = [one for one in own if not hidden.hides(one.rule, one.line)]
-        if further:
-            checked.findings = sorted(
-                [*checked.findings, *further], key=lambda one: (one.line or 0, one.rule)
-            )
+        checked.between = [finding for finding in own if not hidden.hides(finding.rule, finding.line)]
+        checked.between.sort(key=_place)
+        checked.findings = sorted([*checked.findings, *checked.between], key=_place)
         return checked
+
+
+def _place(finding: Finding) -> tuple[int, str]:
+    return finding.line or 0, finding.rule
 
 
 def between_devices(
