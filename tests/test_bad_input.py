@@ -253,7 +253,7 @@ def test_a_run_whose_results_fit_nowhere_is_refused_before_it_begins(scenario: P
     ):
         ended = perhop("run", scenario, "-q", *arguments)
         assert ended.code == 2, ended.err
-        assert re.match(r"error: the results take about [0-9.]+ [TP]B of memory", ended.err), ended.err
+        assert re.match(r"error: the results need about [0-9.]+ [TP]B of memory", ended.err), ended.err
         assert key in ended.err
         assert remedy in ended.err
     scenario.write_text(f"{scenario.read_text()}replications: 1000000000\n")

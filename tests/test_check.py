@@ -265,4 +265,4 @@ def test_commands_of_tc_that_are_all_misspelled_are_those_of_tc(perhop: Command,
     file.write_text("tc qdisc add dev eth0 root tfb rate 1mbit burst 15k limit 30k\n")
     shown = perhop("check", file).out
     assert "platform: linux" in shown
-    assert "`tfb` is no queueing discipline: did you mean `tbf`?" in shown
+    assert "`tfb` is not a queueing discipline: did you mean `tbf`?" in shown

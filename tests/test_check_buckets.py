@@ -53,7 +53,7 @@ def test_group_0_is_that_of_every_packet_until_a_policy_sets_one(perhop: Command
     (tmp_path / "r.cfg").write_text(text)
     printed = perhop("check", "r.cfg").out
     assert "warning[label-never-set]: class-map CHOSEN: no attached policy sets a qos-group" in printed
-    assert "every packet meets the line" in printed
+    assert "every packet matches" in printed
     attached = LABELLED.format(
         criterion="qos-group 0", mark="qos-group 5", attachment=" service-policy input IN\n"
     )
@@ -118,7 +118,7 @@ def test_buckets_and_sums_of_htb(perhop: Command, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("parent", "first", "said"),
     [
-        ("rate 100kbit ceil 200kbit", "90kbit", "add up to 140kb/s, and its own is 100kb/s"),
+        ("rate 100kbit ceil 200kbit", "90kbit", "add up to 140kb/s, above its own rate 100kb/s"),
         ("rate 100kbit ceil 200kbit", "110kbit", "add up to 160kb/s, that of class 1:10 alone, and"),
         ("rate 100kbit", "60kbit", "up to 110kb/s leave, above the ceiling 100kb/s"),
     ],
@@ -146,7 +146,7 @@ tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/3
     [
         ("", "600mbit", "300mbit", "7500000 bytes of class 1:10 become 200000, 3750000 bytes of class 1:20"),
         ("", "600mbit", "300mbit", "do not borrow in proportion to their rates: write `r2q 1250`"),
-        ("", "300mbit", "300mbit", "Linux warns, and the classes share as before: write `r2q 625`"),
+        ("", "300mbit", "300mbit", "Linux warns, and the shares do not change: write `r2q 625`"),
         ("", "64kbit", "10mbit", "800 bytes of class 1:10 become 1000"),
         ("", "64kbit", "900mbit", "write a `quantum` at each class"),
         ("r2q 1", "16mbit", "1mbit", "2000000 bytes of class 1:10 become 200000"),

@@ -53,8 +53,8 @@ def test_a_burst_too_small_for_tcp_names_that_of_the_design(
 ) -> None:
     needed = design.policer("10Mb/s", rtt="100ms")["Bc"]
     [(_, said)] = found(perhop, tmp_path, form.format(numbers=small), "police-burst-small")
-    assert "TCP over 100 ms needs 125000 bytes" in said
-    assert f"{needed:.0f} to keep it: `perhop design policer`" in said
+    assert "TCP with an RTT of 100 ms needs 125000 bytes" in said
+    assert f"{needed:.0f} to reach it; see `perhop design policer`" in said
     assert f" {needed:,.0f} B" in perhop("design", "policer", "--rate", "10Mb/s", "--rtt", "100ms").out
     assert found(perhop, tmp_path, form.format(numbers=large), "police-burst-small") == []
 
@@ -97,7 +97,7 @@ def test_the_burst_of_the_design_is_neither_too_small_nor_too_large(perhop: Comm
 def test_a_burst_of_tbf_below_a_tick(perhop: Command, tmp_path: Path, numbers: str, is_small: bool) -> None:
     said = found(perhop, tmp_path, TBF.format(numbers=numbers), "tc-tbf-burst-small")
     assert bool(said) == is_small
-    assert not said or "12500 bytes at 1000 Hz, 125000 at 100 Hz" in said[0][1]
+    assert not said or "12500 bytes at 1000 Hz or 125000 at 100 Hz" in said[0][1]
 
 
 HTB = """\
@@ -144,8 +144,8 @@ interface GigabitEthernet0/1
     ("numbers", "said"),
     [
         ("64 1600", "a burst of 1600 bytes is 8 packets of 200 bytes or 1 of 1500"),
-        ("10000 5000", "a burst of 5000 bytes is 25 packets of 200 bytes, and 125 calls have its rate"),
-        ("10000 24999", "calls whose packets meet need 25000 bytes"),
+        ("10000 5000", "a burst of 5000 bytes is 25 packets of 200 bytes, but 10Mb/s carries 125 calls"),
+        ("10000 24999", "if all calls send at once, they need 25000 bytes"),
         ("10000 25000", None),
         ("64 3000", None),
         ("1000", None),
@@ -196,18 +196,18 @@ def policed(rate: int) -> str:
     [
         ("ospf any any", policed(8000), OSPF, None),
         ("ospf any any", policed(8000), OSPF + "interface GigabitEthernet0/3\n ip address 10.0.3.1 "
-         "255.255.255.252\n", "polices OSPF to 8kb/s, and the neighbors may need 9600b/s"),
+         "255.255.255.252\n", "polices OSPF to 8kb/s, but the neighbors may need 9600b/s"),
         ("ospf any any", policed(8000), OSPF + " passive-interface default\n no passive-interface Gi0/0\n",
          None),
         ("eigrp any any", "drop", "router eigrp 1\n network 10.0.0.0\n",
-         "class ROUTING drops packets of EIGRP to the router itself (after a failure all send at once, else "
-         "neighbors are lost: 3 EIGRP neighbors (assumed: one on each interface)"),
+         "class ROUTING drops packets of EIGRP to the router itself (after a failure all neighbors send at "
+         "once, and drops end their sessions: 3 EIGRP neighbors (assumed: one on each interface)"),
         ("tcp any any eq bgp", policed(8000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n",
-         "polices BGP to 8kb/s, and the neighbors may need 12kb/s"),
+         "polices BGP to 8kb/s, but the neighbors may need 12kb/s"),
         ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n",
          None),
         ("tcp any any eq bgp", policed(16000), "router bgp 64500\n neighbor 10.0.0.2 remote-as 64501\n"
-         " neighbor 10.0.1.2 remote-as 64502\n", "2 BGP neighbors, each a packet of 1500 bytes in 1 s"),
+         " neighbor 10.0.1.2 remote-as 64502\n", "2 BGP neighbors, each with a packet of 1500 bytes per 1 s"),
         ("tcp any any eq bgp", policed(8000), "", "1 BGP neighbor (assumed"),
         # A protocol that no line runs sends nothing.
         ("tcp any any eq bgp", policed(8000), OSPF, None),
@@ -236,7 +236,7 @@ def test_packets_per_second_of_the_control_plane(perhop: Command, tmp_path: Path
     peers = "".join(f" neighbor 10.0.{one}.2 remote-as 64501\n" for one in range(2))
     text = COPP.format(entry="tcp any any eq bgp", police=slow, rest=FREE) + f"router bgp 64500\n{peers}"
     [(_, said)] = found(perhop, tmp_path, text, "control-plane-rate-low")
-    assert "polices BGP to 1 packets/s, and the neighbors may need 2.0" in said
+    assert "polices BGP to 1 packets/s, but the neighbors may need 2.0" in said
     fast = text.replace("rate 1 pps", "rate 100 pps")
     assert found(perhop, tmp_path, fast, "control-plane-rate-low") == []
 
@@ -254,8 +254,8 @@ RULE = "iptables -t mangle -A POSTROUTING -p udp -j {target}"
 @pytest.mark.parametrize(
     ("firewall", "said"),
     [
-        ("", "no line of the file sets mark 6, no line sets any"),
-        (RULE.format(target="MARK --set-mark 7"), "no line of the file sets mark 6, lines set 7"),
+        ("", "no line of the file sets mark 6; no line sets a mark"),
+        (RULE.format(target="MARK --set-mark 7"), "no line of the file sets mark 6; the marks set are 7"),
         (RULE.format(target="MARK --set-mark 6"), None),
         (RULE.format(target="MARK --set-xmark 0x6/0xff"), None),
         (RULE.format(target="CONNMARK --restore-mark"), None),

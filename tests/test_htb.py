@@ -93,4 +93,4 @@ def test_a_class_without_a_rate_is_refused(tmp_path: Path, perhop: Command) -> N
     ended = perhop("check", file)
     assert ended.code != 0
     assert "no rate" in ended.out + ended.err
-    assert "what is guaranteed to it" in ended.out + ended.err
+    assert "its guaranteed rate" in ended.out + ended.err

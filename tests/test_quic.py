@@ -52,7 +52,7 @@ def test_pages_are_not_loaded_by_it(perhop: Command, tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("bulk: { tcp", "page-load: { tcp"))
     ended = perhop("run", file)
     assert ended.code == 2
-    assert "the streams of HTTP/3 are not modelled" in ended.err and f"{file.name}:7" in ended.err
+    assert "the streams of HTTP/3 are not modeled" in ended.err and f"{file.name}:7" in ended.err
 
 
 def test_parts_of_tcp_are_refused(perhop: Command, tmp_path: Path) -> None:

@@ -245,7 +245,7 @@ def test_the_findings_of_rules_are_in_it(perhop: Command, tmp_path: Path) -> Non
     for file, folder in ((scenario, "own"), (router, "router")):
         assert perhop("run", file, "-q", "-o", tmp_path / folder).code == 0
     own, configured = (page([tmp_path / folder]) for folder in ("own", "router"))
-    assert "no traffic of the scenario comes to class voice" in own
+    assert "no traffic of the scenario reaches class voice" in own
     expected = check_file(router).findings
     assert expected
     assert all(one.rule in configured for one in expected)

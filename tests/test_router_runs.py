@@ -300,7 +300,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
     [
         (
             ["--rate", "50Mb/s"],
-            "2 policies that no other uses\nhelp: choose one with --policy: UPLINK, DOWNLINK",
+            "2 outermost policies\nhelp: choose one with --policy: UPLINK, DOWNLINK",
         ),
         (["--rate", "50Mb/s", "--policy", "UPLNK"], "no policy `UPLNK`\nhelp: did you mean `UPLINK`?"),
         (["--rate", "fast"], "--rate: `fast` is not a rate\nhelp: for example --rate 50Mb/s"),

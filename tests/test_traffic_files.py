@@ -97,7 +97,7 @@ def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_pa
     assert ended.code == 0, ended.err
     assert ended.err.count("greedy TCP has no rate") == 1
     assert "class `ERP`: greedy TCP has no rate: TCP transfers of " in ended.err
-    assert "offer 500 kb/s; an empty `rate` lets it take all it gets" in ended.err
+    assert "offer 500 kb/s; leave `rate` empty for greedy TCP" in ended.err
 
 
 FLOWS = "src,dst,proto,bytes,first,last"
@@ -281,7 +281,7 @@ def test_many_flows_are_told_apart_in_few_simulations(perhop: Command, router: P
     text = "src,dst,proto,sport,dport,dscp,bytes,packets,first,last\n" + "\n".join(lines)
     ended = perhop("run", router, "--traffic", given(tmp_path, text), "--json")
     assert ended.code == 0, ended.err
-    assert "the 1000 largest of 1500 conversations stand for all" in ended.err
+    assert "the 1000 largest of 1500 conversations represent all" in ended.err
     offered = rates(ended.json())
     assert offered["VOICE"] == pytest.approx(800e3, rel=0.01), "two thirds of 1.5 MB in ten seconds"
     assert offered["class-default"] == pytest.approx(400e3, rel=0.02)

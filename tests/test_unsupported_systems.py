@@ -11,7 +11,7 @@ from conftest import ROOT, Command
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 SWITCH = CONFIGURATIONS / "catalyst-9300.cfg"
-HELP = "--platform reads it as that of another platform, by whose rules it runs"
+HELP = "--platform reads it by the rules of another platform"
 #: The beginning of every question about a configuration.
 QUESTIONS = {
     "run": ["run"],

@@ -48,7 +48,7 @@ fn definition(class: &str, criteria: &[String]) -> Result<crate::ast::ClassMap, 
     let unseen =
         map.statements.iter().any(|statement| matches!(statement.criterion, Criterion::NotModelled(_)));
     if unseen || map.statements.is_empty() {
-        return Err("no criterion that perhop models".to_owned());
+        return Err("perhop models none of the criteria".to_owned());
     }
     let mut map = map.clone();
     map.combination = Combination::MatchAny;

@@ -37,12 +37,15 @@ pub(crate) fn check_class(
             &rules::SHAPE_BURST_LARGE,
             place.clone(),
             format!(
-                "class {}: after silence {} bytes leave at the pace of the wire, {burst_ms:.0} ms of {}",
+                "class {}: the shaper sends bursts of {} bytes at line rate, {burst_ms:.0} ms of its rate {}",
                 class.name,
                 bucket.burst.as_bytes(),
                 bucket.rate
             ),
-            format!("{LARGEST_USUAL_MS:.0} ms are {:.0} bytes", rate as f64 * LARGEST_USUAL_MS / 8e3),
+            format!(
+                "write at most {:.0} bytes, {LARGEST_USUAL_MS:.0} ms",
+                rate as f64 * LARGEST_USUAL_MS / 8e3
+            ),
         ));
     }
 }

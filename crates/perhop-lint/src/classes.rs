@@ -14,7 +14,7 @@ pub(crate) fn check(subject: &Subject, queueing: &QueueingConfig, found: &mut Ve
             &rules::CONDITIONS_TOO_COMPLEX,
             Place::Policy,
             TooComplex.to_string(),
-            "it runs; whether a class hides a later one is not checked",
+            "the policy runs; perhop does not check whether a class hides a later one",
         ));
     }
 }
@@ -46,16 +46,18 @@ impl Walk<'_> {
                     &rules::CLASS_CONTRADICTORY,
                     place,
                     format!("class {} matches no packet", class.name),
-                    "what it asks for excludes itself",
+                    "its criteria exclude each other",
                 ));
             } else if takes == Set::NONE {
-                let example =
-                    self.space.witness(matches)?.map_or_else(String::new, |one| format!(", as {one}"));
+                let example = self
+                    .space
+                    .witness(matches)?
+                    .map_or_else(String::new, |packet| format!(", for example {packet}"));
                 self.found.push(Finding::new(
                     &rules::CLASS_SHADOWED,
                     place,
                     format!(
-                        "class {} gets no packet: the classes before it take all that it matches{example}",
+                        "class {} gets no packet: earlier classes take all that it matches{example}",
                         class.name
                     ),
                     "a packet belongs to the first class that matches; put the narrower class first",

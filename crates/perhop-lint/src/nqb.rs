@@ -210,8 +210,8 @@ impl Check {
             found.push(Finding::new(
                 &rules::NQB_REMARKED,
                 Place::Conditioner(index),
-                format!("{name} marks what comes as nqb (45) as {}", written.join(" or ")),
-                "no hop after it can tell it from others: leave 45 as it is, or name it",
+                format!("{name} changes the codepoint of nqb packets (45) to {}", written.join(" or ")),
+                "later hops cannot recognize nqb packets: leave 45 unchanged, or match 45 by its value",
             ));
         }
         match &policy.queueing {
@@ -277,9 +277,9 @@ impl Check {
         let Some(by) = self.comes_by(takes)? else { return Ok(None) };
         let is_known = by != By::Name && self.space.and(takes, self.known)? != Set::NONE;
         let how = match by {
-            By::Precedence => "by the IP precedence 5 that it has in common with ef",
+            By::Precedence => "by IP precedence 5, which nqb shares with ef",
             By::LowBits => "by the low bits of its codepoint",
-            By::Name => "as it says",
+            By::Name => "by its value",
         };
         let (rule, takes) = if is_known {
             (&rules::NQB_GETS_PRIORITY, "takes nqb (45)")
@@ -289,8 +289,8 @@ impl Check {
         Ok(Some(Finding::new(
             rule,
             Place::Class(path.to_vec()),
-            format!("class {} has priority, and {takes} {how}", class.name),
-            "RFC 9956 §5.1: nqb goes with default traffic, in a shallow queue of its own, without priority",
+            format!("class {} has priority and {takes} {how}", class.name),
+            "RFC 9956 §5.1: nqb gets a shallow queue of its own, without priority over default traffic",
         )))
     }
 

@@ -52,9 +52,9 @@ fn small(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findi
         let digits = if lasts_ms < 1.0 { 2 } else { 0 };
         let (near, whole) = (needed.product.ceil(), needed.committed());
         let needs = if whole > near {
-            format!("{near:.0} bytes to come near the rate, {whole:.0} to keep it")
+            format!("{near:.0} bytes to come near the rate, {whole:.0} to reach it")
         } else {
-            format!("{near:.0} bytes to keep the rate")
+            format!("{near:.0} bytes to reach the rate")
         };
         Finding::new(
             &rules::POLICE_BURST_SMALL,
@@ -62,7 +62,7 @@ fn small(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findi
             format!(
                 "the policer of {name} has a burst of {burst}, {lasts_ms:.digits$} ms of its rate {rate}"
             ),
-            format!("TCP over 100 ms needs {needs}: `perhop design policer`"),
+            format!("TCP with an RTT of 100 ms needs {needs}; see `perhop design policer`"),
         )
     })
 }
@@ -80,10 +80,7 @@ fn large(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findi
                 "the policer of {name} passes {burst} at once, {:.1} s of its rate {rate}",
                 burst.as_bytes() as f64 * 8.0 / bits.max(1.0)
             ),
-            format!(
-                "for that long the rate does not hold: TCP over 100 ms needs {needed:.0} bytes; bursts of \
-                 policers are bytes"
-            ),
+            format!("policer bursts are in bytes, and TCP with an RTT of 100 ms needs {needed:.0} bytes"),
         )
     })
 }
@@ -108,13 +105,14 @@ fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> 
     let meeting = calls_burst(calls, VOICE, 0.0);
     if burst >= TWO_LONGEST && (burst as f64) < meeting {
         let message = format!(
-            "class {}: a burst of {burst} bytes is {} packets of {VOICE} bytes, and {calls} calls have its rate {}",
+            "class {}: a burst of {burst} bytes is {} packets of {VOICE} bytes, but {} carries {calls} calls",
             class.name,
             burst / VOICE,
             police.rate
         );
-        let remedy =
-            format!("calls whose packets meet need {meeting:.0} bytes: `perhop design policer --calls`");
+        let remedy = format!(
+            "if all calls send at once, they need {meeting:.0} bytes; see `perhop design policer --calls`"
+        );
         return Some(Finding::new(&rules::PRIORITY_BURST_SMALL, place.clone(), message, remedy));
     }
     (burst < TWO_LONGEST).then(|| {
@@ -127,7 +125,7 @@ fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> 
                 burst / VOICE,
                 burst / LONGEST
             ),
-            "packets that arrive together beyond it are dropped while the link is congested",
+            "longer bursts lose packets while the link is congested",
         )
     })
 }
@@ -140,10 +138,10 @@ fn slow(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findin
             &rules::POLICE_RATE_SLOW,
             place.clone(),
             format!(
-                "the policer of {name} passes one packet of {LONGEST} bytes in {:.0} ms: {rate}, burst {burst}",
+                "the policer of {name} passes one packet of {LONGEST} bytes per {:.0} ms: {rate}, burst {burst}",
                 packet_s * 1e3
             ),
-            "TCP sends a lost packet again after 1000 ms: a session that sends long packets stalls",
+            "TCP retransmits earlier, after 1000 ms, so a session that sends long packets stalls",
         )
     })
 }
@@ -154,7 +152,7 @@ fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Opti
             &rules::POLICE_BURST_BELOW_PACKET,
             place.clone(),
             format!("the policer of {name} has a burst of {burst}: no packet of {packet} bytes conforms"),
-            "give it the longest packet at least",
+            "write a burst of at least the longest packet",
         )
     })
 }

@@ -81,7 +81,7 @@ impl Walk<'_, '_> {
                 &rules::PRIORITY_ABOVE_THIRD,
                 place,
                 format!("the priority classes may take {:.0} % of the rate", 100.0 * in_priority),
-                "the others wait behind them; a third is a rule of thumb",
+                "the other classes wait behind them; the rule of thumb is a third",
             ));
         }
     }
@@ -93,8 +93,8 @@ impl Walk<'_, '_> {
         self.found.push(Finding::new(
             &rules::SHAPE_ABOVE_INTERFACE,
             place.clone(),
-            format!("class {} is shaped to {}, and has at most {rate}", class.name, shape.rate),
-            "the shaper never waits: the queue forms below it",
+            format!("class {} is shaped to {} but gets at most {rate}", class.name, shape.rate),
+            "the shaper delays no packet: the queue forms after it",
         ));
     }
 
@@ -113,7 +113,7 @@ impl Walk<'_, '_> {
             &rules::PRIORITY_UNBOUNDED,
             place.clone(),
             format!("{who} priority without a limit"),
-            "whatever is marked for it may take the whole link",
+            "such packets can take the whole link: set a rate or a policer",
         ));
     }
 
@@ -126,7 +126,7 @@ impl Walk<'_, '_> {
             return;
         }
         let others =
-            taker.map_or("the classes before it".to_owned(), |taker| format!("class {}", taker.class.name));
+            taker.map_or("earlier classes".to_owned(), |taker| format!("class {}", taker.class.name));
         let class = starved.class;
         let what = match &class.queueing {
             Some(inner) => inner.queue_names().join(", "),
@@ -136,8 +136,8 @@ impl Walk<'_, '_> {
         self.found.push(Finding::new(
             &rules::CLASS_STARVES,
             place.clone(),
-            format!("{what}: nothing is left of {rate} when {others} takes what it may"),
-            "limit what goes before it",
+            format!("{what}: {others} can take all of {rate}"),
+            "limit the earlier classes to less than this rate",
         ));
     }
 }
@@ -154,23 +154,19 @@ fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
         return None;
     }
     let first = inner.classes.iter().find(|class| class.share.rate > Some(own));
-    let alone = first.map_or_else(String::new, |first| format!(", that of class {} alone", first.name));
+    let alone = first.map_or_else(String::new, |first| format!("; class {} alone exceeds it", first.name));
     let remedy = if sum > ceil {
-        format!(
-            "a class within its own rate does not ask the one around it: up to {sum} leave, above the ceiling \
-             {ceil}"
-        )
+        format!("a class within its own rate ignores its parent: up to {sum} leave, above the ceiling {ceil}")
     } else {
         format!(
-            "class {} has nothing to lend, and what they send beyond its rate competes with the classes next \
-             to it",
+            "class {} has nothing to lend, and traffic above its rate competes with its sibling classes",
             class.name
         )
     };
     Some(Finding::new(
         &rules::RATES_ABOVE_PARENT,
         place.clone(),
-        format!("the rates inside class {} add up to {sum}{alone}, and its own is {own}", class.name),
+        format!("the rates inside class {} add up to {sum}, above its own rate {own}{alone}", class.name),
         remedy,
     ))
 }
@@ -205,15 +201,15 @@ fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Fin
             &rules::WIRE_OVERBOOKED,
             Place::Policy,
             format!(
-                "guarantees of {} in IP bytes take {} on the wire of {}: packets of {VOICE_BYTES} bytes grow to \
-                 {}, packets of {MEAN_BYTES} to {}",
+                "guarantees of {} in IP bytes take {} of the line rate {}: packets of {VOICE_BYTES} bytes are {} \
+                 on the wire, packets of {MEAN_BYTES} are {}",
                 Rate::from_bits_per_second(ip as u64),
                 Rate::from_bits_per_second(on_wire as u64),
                 wire.rate,
                 wire.bytes(VOICE_BYTES),
                 wire.bytes(MEAN_BYTES)
             ),
-            "leave room for headers, cells and padding, or count them: `overhead`",
+            "leave room for headers, cells and padding, or count them by `overhead`",
         )
     })
 }

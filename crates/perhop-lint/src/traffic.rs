@@ -20,7 +20,7 @@ pub fn check_traffic(policy: &PolicyConfig, interfaces: &[String], sent: &[Match
             &rules::CONDITIONS_TOO_COMPLEX,
             Place::Policy,
             TooComplex.to_string(),
-            "it runs; whether a class gets any traffic is not checked",
+            "the policy runs; perhop does not check whether each class gets traffic",
         )];
     }
     found
@@ -64,13 +64,15 @@ impl Walk<'_> {
             path.push(index);
             // A class that takes no packet at all has its own finding.
             if gets == Set::NONE && takes != Set::NONE && class.matches.is_some() {
-                let example =
-                    self.space.witness(takes)?.map_or_else(String::new, |one| format!(", which takes {one}"));
+                let example = self
+                    .space
+                    .witness(takes)?
+                    .map_or_else(String::new, |packet| format!(", which takes {packet}"));
                 self.found.push(Finding::new(
                     &rules::CLASS_WITHOUT_TRAFFIC,
                     Place::Class(path.clone()),
-                    format!("no traffic of the scenario comes to class {}{example}", class.name),
-                    "send some, or correct what the class matches or the traffic's codepoint",
+                    format!("no traffic of the scenario reaches class {}{example}", class.name),
+                    "add such traffic, or correct the match of the class or the codepoint of the traffic",
                 ));
             } else if let Some(inner) = &class.queueing {
                 self.level(inner, takes, gets, path)?;

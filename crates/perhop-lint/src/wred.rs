@@ -30,7 +30,7 @@ fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place:
             &rules::WRED_MAX_ABOVE_LIMIT,
             place.clone(),
             format!("class {name}: the maximum threshold {highest} is not below the queue limit {limit}"),
-            "the queue is full, and packets are lost at its tail, before WRED drops at its highest rate",
+            "the queue fills and drops at its tail before WRED reaches its highest probability",
         )
     })
 }
@@ -54,17 +54,17 @@ fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
     });
     let (one, low, other, high) = pairs.collect::<Vec<_>>().iter().find_map(is_worse)?;
     let words = |curve: &PrecedenceConfig| {
-        format!("{} to {}, up to {:.3}", curve.min, curve.max, curve.max_probability)
+        format!("{} to {}, probability {:.3}", curve.min, curve.max, curve.max_probability)
     };
     Some(Finding::new(
         &rules::WRED_PRECEDENCE_ORDER,
         leaf.place.clone(),
         format!(
-            "class {name}: {one} ({}) is dropped more than {other} ({}) at some queue length",
+            "class {name}: {one} ({}) is dropped more often than {other} ({}) at some queue lengths",
             words(low),
             words(high)
         ),
-        "the lower drop precedence is to be lost last: no lower threshold, no higher probability",
+        "a lower drop precedence must not have lower thresholds or a higher probability",
     ))
 }
 
@@ -111,8 +111,8 @@ fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> 
         Finding::new(
             &rules::RED_UNGUARDED,
             place.clone(),
-            format!("class {name}: with `{by}` the probability is negative once count · p has passed 1"),
-            "from there on nothing is dropped early while the average stays between the thresholds",
+            format!("class {name}: with `{by}` the drop probability is negative when count · p exceeds 1"),
+            "from then on no packet is dropped early until the average leaves the thresholds",
         )
     })
 }
@@ -131,13 +131,10 @@ fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Opt
             &rules::WRED_AVERAGE_SLOW,
             place.clone(),
             format!(
-                "class {name}: after {packets:.0} packets, a full queue, the average is {:.0} % of it",
+                "class {name}: after {packets:.0} packets at a full queue the average is {:.0} % of it",
                 100.0 * reached
             ),
-            format!(
-                "its weight is 1/{:.0}: a queue of {limit} fills and empties before it follows",
-                1.0 / weight
-            ),
+            format!("its weight 1/{:.0} is too small for a queue of {limit}", 1.0 / weight),
         )
     })
 }

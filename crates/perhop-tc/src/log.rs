@@ -80,7 +80,7 @@ impl Log {
     pub(crate) fn taken_back(&mut self, line: usize, by: usize) {
         let said = self.at(line);
         said.state = Some(LineState::Irrelevant);
-        said.notes = vec![format!("taken back in line {by}")];
+        said.notes = vec![format!("undone by line {by}")];
         self.diagnostics.retain(|one| one.line != line);
     }
     /// Returns the state of a line, and its note.

@@ -26,7 +26,7 @@ fn table(text: &mut String, head: &str, options: &[Opt]) {
     if told.is_empty() {
         return;
     }
-    let _ = writeln!(text, "| {head} | default | what becomes of it |\n|---|---|---|");
+    let _ = writeln!(text, "| {head} | default | treatment |\n|---|---|---|");
     for opt in told {
         let effect = match opt.effect {
             Effect::Modelled => "modelled".to_owned(),

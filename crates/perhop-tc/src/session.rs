@@ -222,7 +222,7 @@ impl Session {
             "qdisc" | "class" | "filter" => self.tc(number, words),
             "ip" => self.ip(number, words),
             "ethtool" => {
-                self.say_irrelevant(number, "packets of perhop are not joined, its links have rates");
+                self.say_irrelevant(number, "perhop does not join packets, and its links have rates");
             }
             other => self.other(number, other),
         }
@@ -237,7 +237,7 @@ impl Session {
             let known = ["tc", "qdisc", "class", "filter", "ip"];
             let help = suggestion(name, known);
             self.kernel.log.state(number, LineState::NotRecognized);
-            self.kernel.log.note(number, format!("`{name}` is no command of tc: {help}"));
+            self.kernel.log.note(number, format!("`{name}` is not a command of tc: {help}"));
         }
     }
 
@@ -262,7 +262,7 @@ impl Session {
             if self.blocks.len() < 64 {
                 self.blocks.push(end);
             }
-            self.kernel.log.not_modelled(number, "perhop runs no shell: what stands in here is not read");
+            self.kernel.log.not_modelled(number, "perhop runs no shell: the lines inside are not read");
             return true;
         }
         if self.blocks.is_empty() {

@@ -63,16 +63,16 @@ fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let effect = if partly { "takes fewer packets than the router's" } else { "takes no packet" };
     let others = match unseen.count() {
         0 => String::new(),
-        1 => " (and another line)".to_owned(),
-        count => format!(" (and {count} other lines)"),
+        1 => " and another line".to_owned(),
+        count => format!(" and {count} other lines"),
     };
     let (name, text) = (&map.name, text(configuration, first.line));
     Some(Diagnostic::new(
         &rules::CRITERION_NOT_MODELLED,
         map.line,
-        format!("class-map {name} {effect}: none meets `{text}`{others}, perhop does not model {what}"),
+        format!("class-map {name} {effect}: perhop does not model {what} (`{text}`{others})"),
         format!(
-            "the router matches by it; to run the class by another criterion: --assume '{name} = dscp {}'",
+            "the router matches it; --assume '{name} = dscp {}' runs the class by another criterion",
             likely_codepoint(name)
         ),
     ))
@@ -84,12 +84,10 @@ fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> 
         let entries = configuration.access_lists.get(name)?.entries.iter();
         let mut permits = entries.filter(|entry| entry.action == AclAction::Permit).peekable();
         permits.peek()?;
-        return permits
-            .all(|entry| entry.unseen.is_some())
-            .then_some("what the entries of this list look at");
+        return permits.all(|entry| entry.unseen.is_some()).then_some("the fields that this list checks");
     }
     if matches!(statement.criterion, Criterion::TrafficClass(_)) && configuration.marks.both_groups {
-        return Some("traffic classes beside groups");
+        return Some("traffic classes together with qos-groups");
     }
     statement.criterion.unseen()
 }
@@ -132,9 +130,9 @@ fn contradiction(configuration: &Configuration, map: &ClassMap) -> Option<Diagno
         &rules::CLASS_CONTRADICTORY,
         map.line,
         format!(
-            "class-map {name}: no packet meets `{one}` (line {first}) and `{other}` (line {second}) at once"
+            "class-map {name}: no packet matches both `{one}` (line {first}) and `{other}` (line {second})"
         ),
-        "the router accepts it; no packet matches: values on one line, or match-any, would be alternatives",
+        "the router accepts it; write alternatives on one line, or use match-any",
     ))
 }
 

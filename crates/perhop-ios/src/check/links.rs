@@ -87,9 +87,9 @@ fn unknown(configuration: &Configuration, interface: &Interface) -> Option<Diagn
         return None;
     }
     let name = &interface.name;
-    let router = "the router knows its hardware; perhop calculates with 1544 kb/s: state `bandwidth`";
+    let router = "the router knows its hardware, but perhop assumes 1544 kb/s: write `bandwidth`";
     if interface.hardware == Hardware::Unknown {
-        let message = format!("{name}: a kind of interface that perhop does not know");
+        let message = format!("{name} is an interface type that perhop does not know");
         return Some(Diagnostic::new(&rules::BANDWIDTH_UNKNOWN, interface.line, message, router));
     }
     let policies = &interface.service_policies;
@@ -98,7 +98,7 @@ fn unknown(configuration: &Configuration, interface: &Interface) -> Option<Diagn
         Diagnostic::new(
             &rules::BANDWIDTH_UNKNOWN,
             interface.line,
-            format!("nothing says the bandwidth of {name}"),
+            format!("the bandwidth of {name} is unknown"),
             router,
         )
     })

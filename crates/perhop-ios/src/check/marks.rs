@@ -13,7 +13,7 @@ pub(super) fn check(configuration: &mut Configuration) {
     configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
     if configuration.marks.both_groups {
-        let note = "perhop has one label for groups and traffic classes: here it is the group";
+        let note = "perhop has one label for qos-groups and traffic classes; here it is the qos-group";
         lines.extend(traffic_classes(configuration).map(|line| (line, note)));
     }
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
@@ -107,12 +107,10 @@ impl Configuration {
 
     /// Returns why the color-aware `police` of `class` ignores colors.
     pub(crate) fn color_blind(&self, class: &str, police: &Police) -> Option<&'static str> {
-        const COLORS: &str = "colors are discard classes in perhop: classes for colors may be told by 0 for \
-                              conforming and 1 for exceeding packets, and by no others";
+        const COLORS: &str = "perhop carries colors as discard classes: match 0 for conforming and 1 for \
+                              exceeding packets, and no other value";
         if police.peak.is_none() && police.violate.is_empty() {
-            return Some(
-                "colors of packets count where a policer has a second bucket: violate-action or pir",
-            );
+            return Some("only a policer with a second bucket (violate-action or pir) uses packet colors");
         }
         if self.tells_by_discard_class(class) {
             return Some(COLORS);
@@ -120,7 +118,7 @@ impl Configuration {
         let named = [(&police.conform_class, 0), (&police.exceed_class, 1)];
         for (name, color) in named.into_iter().filter_map(|(at, color)| Some((&at.as_ref()?.value, color))) {
             if self.class_maps.get(name).is_none() {
-                return Some("a class for colors that is not there");
+                return Some("a class-map for colors is not defined");
             }
             if self.tells_by_discard_class(name) && !self.is_discard_class(name, color) {
                 return Some(COLORS);

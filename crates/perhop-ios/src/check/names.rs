@@ -114,7 +114,7 @@ fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<
                 &rules::CLASS_MAP_UNDEFINED,
                 *line,
                 format!("class-map {value} is not defined"),
-                "the router refuses the line: the policer is not aware of colors",
+                "the router refuses the line: the policer ignores colors",
             ));
         }
     }
@@ -130,7 +130,7 @@ fn of_class(configuration: &Configuration, class: &PolicyClass, found: &mut Vec<
                 &rules::TABLE_MAP_UNDEFINED,
                 line,
                 format!("table-map {table} is not defined"),
-                "the router refuses the line: nothing is written here",
+                "the router refuses the line: the mark is not set",
             ));
         }
     }
@@ -185,7 +185,7 @@ fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                     &rules::OBJECT_GROUP_TOO_LARGE,
                     *line,
                     nested_too_deeply(&format!("the groups inside object group {name}")),
-                    format!("the router matches all of them; perhop those of at most {MOST_LEVELS} levels"),
+                    format!("the router matches all of them; perhop follows at most {MOST_LEVELS} levels"),
                 ));
             }
         }
@@ -196,8 +196,8 @@ fn object_groups(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
                 found.push(Diagnostic::new(
                     &rules::OBJECT_GROUP_TOO_LARGE,
                     *line,
-                    format!("object group {name} stands for more than {MOST} prefixes"),
-                    "the router matches all of them; perhop matches none by this entry",
+                    format!("object group {name} expands to more than {MOST} prefixes"),
+                    "the router matches all of them; in perhop this entry matches none",
                 ));
             }
         }
@@ -216,6 +216,6 @@ fn undefined_group(line: usize, name: &str) -> Diagnostic {
         &rules::OBJECT_GROUP_UNDEFINED,
         line,
         format!("object group {name} is not defined"),
-        "the router refuses the line: no packet matches by it",
+        "the router refuses the line: no packet matches it",
     )
 }

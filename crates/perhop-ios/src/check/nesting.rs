@@ -84,7 +84,7 @@ impl Walk<'_> {
     ) -> (Extent, Option<(String, &'static str)>) {
         const LACKS: &str = "the class-map lacks this criterion in perhop";
         if self.open.contains(&inner) {
-            let what = format!("would hold itself by class-map {inner}");
+            let what = format!("would contain itself through class-map {inner}");
             return (so_far, Some((what, "the router refuses the line: the class-map lacks this criterion")));
         }
         let is_deep = self.open.len() > DEEPEST;
@@ -96,7 +96,10 @@ impl Walk<'_> {
             );
         }
         if so_far.criteria + extent.criteria > MOST {
-            return (so_far, Some((format!("has more than {MOST} criteria by class-map {inner}"), LACKS)));
+            return (
+                so_far,
+                Some((format!("has more than {MOST} criteria through class-map {inner}"), LACKS)),
+            );
         }
         (Extent { depth: extent.depth + 1, criteria: extent.criteria }, None)
     }

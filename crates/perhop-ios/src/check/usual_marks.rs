@@ -31,7 +31,10 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
                     &rules::MARK_UNUSUAL,
                     mark.line,
                     format!("class {} sets {dscp}", class.name),
-                    format!("RFC 4594 has {} for such traffic; other networks go by it", usual[0]),
+                    format!(
+                        "RFC 4594 recommends {} for such traffic, and other networks follow it",
+                        usual[0]
+                    ),
                 ));
             }
         }
@@ -57,8 +60,8 @@ fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
         Diagnostic::new(
             &rules::MARK_UNUSUAL,
             line,
-            format!("class {} sets {dscp} and the class of service {cos}", class.name),
-            format!("{dscp} is {wired} by its first three bits, and {wireless} in Wi-Fi by RFC 8325"),
+            format!("class {} sets {dscp} and CoS {cos}, which do not belong together", class.name),
+            format!("{dscp} is CoS {wired} by its first three bits; in Wi-Fi it is user priority {wireless} (RFC 8325)"),
         )
     })
 }

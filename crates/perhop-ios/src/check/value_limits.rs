@@ -20,7 +20,7 @@ fn of_class(class: &PolicyClass, found: &mut Vec<Diagnostic>) {
     let Some(first) = lines().next() else { return };
     for line in lines() {
         let field = line.value.field;
-        let beside = if class.random_detect.is_some() {
+        let other = if class.random_detect.is_some() {
             "random-detect"
         } else if class.fair_queue.is_some() {
             "fair-queue"
@@ -32,8 +32,8 @@ fn of_class(class: &PolicyClass, found: &mut Vec<Diagnostic>) {
         found.push(Diagnostic::new(
             &rules::VALUE_LIMIT_IGNORED,
             line.line,
-            format!("a queue limit by {field} beside {beside} in class {}", class.name),
-            "which of them the router heeds is not documented: here the line has no effect",
+            format!("a queue limit by {field} is combined with {other} in class {}", class.name),
+            "no documentation says which one the router uses; in perhop the line has no effect",
         ));
     }
 }

@@ -38,7 +38,7 @@ impl<'a> Context<'a> {
                 &rules::QUEUEING_ON_INPUT,
                 line,
                 format!(
-                    "policy {} queues (class {}, line {}): an input policy cannot queue",
+                    "policy {} queues packets (class {}, line {}), but an input policy cannot queue",
                     holder.name, class.name, class.line
                 ),
                 "the router refuses the line: no policy applies here",

@@ -83,13 +83,13 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
     match words.next()? {
         "!command:" if lower.contains("show running-config") => Some((Sign::NxOs, "NX-OS")),
         "!!" if lower.contains("ios xr configuration") => Some((Sign::IosXr, "IOS XR")),
-        "end-policy-map" | "end-class-map" => Some((Sign::IosXr, "IOS XR ends its blocks so")),
-        "feature" => Some((Sign::NxOs, "NX-OS turns functions on so")),
+        "end-policy-map" | "end-class-map" => Some((Sign::IosXr, "an end of a block in IOS XR")),
+        "feature" => Some((Sign::NxOs, "a command of NX-OS")),
         "class-map" | "policy-map" if is_nexus_type(words.next()?, words.next()?) => {
-            Some((Sign::NxOs, "types of NX-OS"))
+            Some((Sign::NxOs, "a type of NX-OS"))
         }
         "queue-buffers" => Some((Sign::Uadp, "buffers of a class of a Catalyst 3850 or 9000")),
-        "vdc" => Some((Sign::NxOs, "NX-OS has virtual device contexts")),
+        "vdc" => Some((Sign::NxOs, "a virtual device context of NX-OS")),
         "version" => version(words.next()?),
         "license" => {
             let product = lower.split_once("udi pid ")?.1;
@@ -105,7 +105,7 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
         "platform" => platform(words.next()?),
         "interface" => interface(words.next()?),
         "priority-group" | "custom-queue-list" | "rate-limit" => {
-            Some((Sign::OldFeature, "a command of interfaces that today's releases no longer have"))
+            Some((Sign::OldFeature, "an interface command that current releases no longer have"))
         }
         _ => None,
     }
@@ -117,7 +117,7 @@ fn is_nexus_type(keyword: &str, name: &str) -> bool {
 
 fn version(number: &str) -> Option<(Sign, &'static str)> {
     if number.contains('(') {
-        return Some((Sign::NxOs, "NX-OS prints its version so"));
+        return Some((Sign::NxOs, "a version of NX-OS"));
     }
     let (major, minor) = number.split_once('.')?;
     match (major.parse::<u32>().ok()?, minor.parse::<u32>().ok()?) {
@@ -193,16 +193,16 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
     let (kind, number) = name.split_at(digits);
     let slots = number.split('.').next()?.split('/').count();
     match (kind, slots) {
-        (_, 4) => Some((Sign::IosXr, "IOS XR numbers interfaces so")),
-        ("bundle-ether", _) => Some((Sign::IosXr, "IOS XR names bundles so")),
+        (_, 4) => Some((Sign::IosXr, "an interface number of IOS XR")),
+        ("bundle-ether", _) => Some((Sign::IosXr, "a bundle of IOS XR")),
         ("twogigabitethernet" | "fivegigabitethernet" | "appgigabitethernet", _) => {
             Some((Sign::Uadp, "an interface of a Catalyst 9000"))
         }
         ("gigabitethernet", 1) if number != "0" => {
-            Some((Sign::XeInterface, "a CSR1000V numbers interfaces so"))
+            Some((Sign::XeInterface, "an interface number of a CSR1000V"))
         }
         ("gigabitethernet" | "tengigabitethernet", 3) => {
-            Some((Sign::XeInterface, "ISR 4000 and ASR 1000 number interfaces so"))
+            Some((Sign::XeInterface, "an interface number of an ISR 4000 or ASR 1000"))
         }
         ("ethernet", 2) => Some((Sign::IolInterface, "IOL, which queues in software")),
         // Slot 0 with three numbers is an interface card of an ISR.

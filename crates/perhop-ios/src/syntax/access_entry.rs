@@ -116,7 +116,7 @@ fn ipv6(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
 
 fn options(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
     let mut finding = match &entry.unseen {
-        Some(_) => Finding::not_modelled("perhop does not resolve names: none matches this entry"),
+        Some(_) => Finding::not_modelled("perhop does not resolve names: no packet matches this entry"),
         None => Finding::MODELLED,
     };
     while reader.peek().is_some() {

@@ -12,7 +12,7 @@ pub(super) const COMMANDS: &[Command<AccessList>] = &[
     modelled("permit", |list, reader| numbered_entry(list, reader, None, AclAction::Permit)),
     modelled("deny", |list, reader| numbered_entry(list, reader, None, AclAction::Deny)),
     modelled("sequence", |list, reader| {
-        let number = reader.number("a place in the list", 1..=u64::from(u32::MAX))?;
+        let number = reader.number("the number of an entry", 1..=u64::from(u32::MAX))?;
         sequenced(list, number, reader)
     }),
     irrelevant("remark"),

@@ -65,7 +65,7 @@ pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option
             None
         }
         Some("sequence") => {
-            entry.sequence = reader.number("a place in the list", 1..=u64::from(u32::MAX))?;
+            entry.sequence = reader.number("the number of an entry", 1..=u64::from(u32::MAX))?;
             None
         }
         Some("established") => {
@@ -73,7 +73,7 @@ pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option
         }
         Some("fragments") => {
             entry.unseen = Some("fragments".to_owned());
-            Some(Finding::modelled("perhop's packets are never fragments: none matches this entry"))
+            Some(Finding::modelled("perhop's packets are never fragments: no packet matches this entry"))
         }
         Some("time-range") => {
             reader.word("a time range")?;
@@ -81,7 +81,7 @@ pub(super) fn option(entry: &mut AclEntry, reader: &mut Reader) -> Result<Option
         }
         Some(_) => {
             while reader.next().is_some() {}
-            Some(Finding::not_modelled("the list it fills is not modelled"))
+            Some(Finding::not_modelled("the list that it fills is not modeled"))
         }
         None => Some(unseen(entry, reader)?),
     })
@@ -95,7 +95,7 @@ fn unseen(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding>
     }
     entry.unseen = Some(reader.rest().join(" "));
     while reader.next().is_some() {}
-    Ok(Finding::not_modelled("perhop's packets do not carry it: none matches this entry"))
+    Ok(Finding::not_modelled("perhop's packets do not carry it: no packet matches this entry"))
 }
 
 /// Parses the four bits of RFC 1349, by number or name.

@@ -20,13 +20,13 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     let finding = match (&statement.criterion, statement.criterion.unseen()) {
         (Criterion::Protocol(name), None) => protocol_finding(name),
         (Criterion::Protocol(_), Some(_)) => Finding::not_modelled(
-            "known by its content, and perhop's packets have none: no packet matches this criterion",
+            "recognized by content, which perhop's packets do not have: no packet matches this criterion",
         ),
         (_, Some(what)) => {
             Finding::not_modelled(format!("perhop does not model {what}: no packet matches this criterion"))
         }
         (Criterion::CosInner(_), None) => {
-            Finding::modelled("with two tags both have the same class of service")
+            Finding::modelled("both tags of a packet have the same class of service")
         }
         (_, None) => Finding::MODELLED,
     };
@@ -37,15 +37,15 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
 /// Returns the finding for `match protocol` of a known protocol.
 fn protocol_finding(name: &str) -> Finding {
     if NOT_IP.contains(&name) {
-        return Finding::modelled("perhop's packets are IP: none matches this criterion");
+        return Finding::modelled("perhop has only IP packets: no packet matches this criterion");
     }
     match application(name) {
-        Some(_) if name.contains(' ') => Finding::not_modelled(
-            "identified by the ports of RTP: whatever it carries matches this criterion",
-        ),
-        Some(_) => Finding::modelled(
-            "identified by its well-known ports: perhop's packets have no content to inspect",
-        ),
+        Some(_) if name.contains(' ') => {
+            Finding::not_modelled("identified by the ports of RTP: all payloads match this criterion")
+        }
+        Some(_) => {
+            Finding::modelled("identified by its well-known ports, because perhop's packets have no content")
+        }
         None => Finding::MODELLED,
     }
 }

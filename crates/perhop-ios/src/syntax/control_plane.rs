@@ -9,7 +9,7 @@ use crate::words::{Finding, Reader, Reading};
 pub(super) const COMMANDS: &[Command<ControlPlane>] = &[
     modelled("service-policy", |plane, reader| {
         service_policy(&mut plane.service_policies, reader)?;
-        Ok(Finding::modelled("a port of its own: packets that pass through meet no policy here"))
+        Ok(Finding::modelled("only packets to the router itself are subject to this policy"))
     }),
     irrelevant("exit-control-plane"),
     irrelevant("ip"),

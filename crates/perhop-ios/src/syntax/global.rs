@@ -90,10 +90,7 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
         map.combination = combination;
         reader.report(
             &rules::CLASS_MAP_REDEFINED,
-            format!(
-                "class-map {name} was defined on line {} with the other of match-all and match-any",
-                map.line
-            ),
+            format!("class-map {name} has the opposite of match-all or match-any on line {}", map.line),
             "the router applies the last one to all criteria",
         );
     }

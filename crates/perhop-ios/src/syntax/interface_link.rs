@@ -13,7 +13,7 @@ use crate::words::{Finding, Reader, Reading};
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("channel-group", |interface, reader| {
         interface.channel_group = number(reader, 1..=65535)?;
-        Ok(Finding::modelled("the interface is a member of a bundle, which has its rate as well"))
+        Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))
     }),
     modelled("ppp multilink group", group),
     modelled("multilink-group", group),
@@ -22,7 +22,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         text(&mut interface.crypto_map, reader)
     }),
     recorded("dialer pool", "the line is dialed on demand", pool),
-    recorded("dialer pool-member", "a dialer sends by this line", pool),
+    recorded("dialer pool-member", "a dialer sends over this line", pool),
     recorded("ip access-group", FILTER, |interface, reader| filter(interface, Family::Ipv4, reader)),
     recorded("ipv6 traffic-filter", FILTER, |interface, reader| filter(interface, Family::Ipv6, reader)),
     modelled("ip mtu", |interface, reader| {
@@ -65,7 +65,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
 /// Accepted values of `mtu` and `ip mtu`, bytes. Routers accept down to 64 or 68, which no line has.
 const MTU: std::ops::RangeInclusive<u64> = 128..=65535;
 const FILTER: &str = "packets that the list denies are dropped here";
-const GROUP: &str = "the hub applies the policy of the group to what it sends here";
+const GROUP: &str = "the hub applies the policy of the group to packets that it sends here";
 
 pub(super) fn flag(reader: &mut Reader) -> Option<At<()>> {
     while reader.next().is_some() {}
@@ -84,7 +84,7 @@ fn number(reader: &mut Reader, range: std::ops::RangeInclusive<u64>) -> Result<O
 /// The Multilink of a member; for a Multilink, its own number.
 fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     interface.multilink_group = number(reader, 1..=2_147_483_647)?;
-    Ok(Finding::modelled("the interface is a member of a bundle, which has its rate as well"))
+    Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))
 }
 
 fn pool(interface: &mut Interface, reader: &mut Reader) -> Result<(), Finding> {
@@ -141,7 +141,7 @@ fn multilink(interface: &mut Interface, reader: &mut Reader) -> Reading {
         }
         None => {
             while reader.next().is_some() {}
-            return Ok(Finding::not_modelled("how links form a bundle, and what it puts in order"));
+            return Ok(Finding::not_modelled("the negotiation and reordering of a bundle"));
         }
     }
     Ok(of_bundle(interface))
@@ -152,9 +152,7 @@ fn of_bundle(interface: &Interface) -> Finding {
     if interface.name.starts_with("Multilink") {
         Finding::MODELLED
     } else {
-        Finding::not_modelled(
-            "packets are fragmented as the Multilink interface says, without one not at all",
-        )
+        Finding::not_modelled("the Multilink interface configures fragmentation; without one there is none")
     }
 }
 

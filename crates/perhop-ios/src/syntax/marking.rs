@@ -20,7 +20,7 @@ pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         reader.report(
             &rules::DSCP_AND_PRECEDENCE_SET,
             format!("DSCP and IP precedence are both set (line {line}), in the same byte"),
-            "the router refuses the line: the first of the two is set",
+            "the router refuses the line: the first of the two applies",
         );
         return Ok(finding);
     }

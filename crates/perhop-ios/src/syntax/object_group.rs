@@ -29,7 +29,7 @@ pub(super) const COMMANDS: &[Command<ObjectGroup>] = &[
 pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let kinds = ["network", "service", "v4-network", "v4-service", "v6-network", "v6-service"];
     if reader.keyword(&kinds).is_none() {
-        const OTHER: &str = "a group of something else than addresses and ports";
+        const OTHER: &str = "a group of a kind other than addresses and ports";
         reader.opens = (!reader.negated()).then_some(Mode::NotModelled(OTHER));
         return Ok(Finding::not_modelled(OTHER));
     }
@@ -81,7 +81,7 @@ fn service_member(group: &mut ObjectGroup, reader: &mut Reader) -> Reading {
         while reader.next().is_some() {}
         add(group, reader, GroupMember::Service(service))?;
         return Ok(Finding::not_modelled(
-            "types of messages look alike: all messages of this protocol match",
+            "message types are not distinguished: all messages of this protocol match",
         ));
     }
     add(group, reader, GroupMember::Service(service))

@@ -24,7 +24,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("fair-queue", fair_queue),
     modelled("service-policy", service_policy),
     modelled("drop", drop),
-    recorded("queue-buffers", "the queue's part of the port's buffers", queue_buffers),
+    recorded("queue-buffers", "the queue's share of the port's buffers", queue_buffers),
     not_modelled("compression header ip", "compressed headers make packets shorter"),
     not_modelled("shape adaptive", "the rate follows congestion notifications of the network"),
     not_modelled("shape fecn-adapt", "congestion notifications are reflected"),

@@ -60,7 +60,7 @@ fn service(
     pvc.service = Some(At::new(reader.line, service));
     Ok(match service {
         AtmService::VbrNrt { peak, sustained, .. } if peak > sustained => Finding::not_modelled(
-            "cells leave at the sustained rate: bursts at the peak rate are not modelled",
+            "cells leave at the sustained rate: bursts at the peak rate are not modeled",
         ),
         _ => Finding::MODELLED,
     })

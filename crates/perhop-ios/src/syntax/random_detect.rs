@@ -59,7 +59,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
         "dscp" => return of_values(parameters, Basis::Dscp, reader),
         "discard-class" => return of_values(parameters, Basis::DiscardClass, reader),
         "cos" => return of_values(parameters, Basis::Cos, reader),
-        other => return Ok(Finding::not_modelled(format!("WRED by {other} is not modelled"))),
+        other => return Ok(Finding::not_modelled(format!("WRED by {other} is not modeled"))),
     }
     reader.end()?;
     Ok(Finding::MODELLED)
@@ -160,7 +160,7 @@ fn thresholds(parameters: &mut RandomDetect, reader: &mut Reader) -> Result<Opti
     if unit != parameters.unit && parameters.has_thresholds() {
         reader.report(
             &rules::WRED_UNITS_MIXED,
-            format!("a threshold in {} beside thresholds in {}", name(unit), name(parameters.unit)),
+            format!("a threshold in {} is mixed with thresholds in {}", name(unit), name(parameters.unit)),
             "the router refuses the line: the default thresholds apply",
         );
         return Ok(None);

@@ -178,7 +178,7 @@ impl ClassMaps {
             let is_name = |letter: char| letter.is_alphanumeric() || "_/.:-".contains(letter);
             if !names.iter().all(|one| !one.is_empty() && one.chars().all(is_name)) {
                 let construct = format!("match input {}", names.join(", "));
-                return Err(Missing::new(construct, "no interface of a router is called so"));
+                return Err(Missing::new(construct, "no router has an interface of this name"));
             }
             self.interfaces.extend(names.iter().cloned());
             return Ok(names.iter().map(|one| format!("input-interface {one}")).collect());
@@ -206,8 +206,9 @@ impl ClassMaps {
         {
             return Ok(vec![format!("protocol {protocol}")]);
         }
-        let (kind, entries) = access_list::of_condition(condition)
-            .ok_or_else(|| Missing::new(format!("match {}", text(condition)), "no access list says it"))?;
+        let (kind, entries) = access_list::of_condition(condition).ok_or_else(|| {
+            Missing::new(format!("match {}", text(condition)), "access lists cannot express it")
+        })?;
         let content = format!("{} {}", kind.command(), entries.join("\n"));
         if !self.by_content.contains_key(&content) {
             let free = self.free_list(kind, name)?;
@@ -236,7 +237,7 @@ fn group(label: u8) -> Result<u8, Missing> {
     if label <= HIGHEST_GROUP {
         return Ok(label);
     }
-    let missing = Missing::new(format!("match label {label}"), format!("qos-group goes to {HIGHEST_GROUP}"));
+    let missing = Missing::new(format!("match label {label}"), format!("qos-group ends at {HIGHEST_GROUP}"));
     Err(missing.instead("write a lower label"))
 }
 

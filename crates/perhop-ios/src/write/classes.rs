@@ -139,7 +139,7 @@ impl PolicyMaps {
             SchedulerConfig::Cbq => {
                 let ShareConfig { level, borrow, max_idle, extra_delay, .. } = share;
                 let lost = ShareConfig { level, borrow, max_idle, extra_delay, ..ShareConfig::default() };
-                lose(&lost, "cbq", "IOS shares no links");
+                lose(&lost, "cbq", "IOS has no link sharing");
                 if let Some(fraction) = share.fraction {
                     let weight = (1e8 * fraction).round() / 1e6;
                     return ShareConfig { weight: Some(weight), ..ShareConfig::default() };
@@ -150,12 +150,12 @@ impl PolicyMaps {
             SchedulerConfig::Hfsc => {
                 let ShareConfig { real_time, upper_limit, .. } = share;
                 let lost = ShareConfig { real_time, upper_limit, ..ShareConfig::default() };
-                lose(&lost, "hfsc", "no such curves in IOS");
+                lose(&lost, "hfsc", "IOS has no service curves");
                 let weight = (weight(scheduler, class).unwrap_or(1.0) * 1e3).round() / 1e6;
                 ShareConfig { weight: Some(weight), ..ShareConfig::default() }
             }
             SchedulerConfig::Htb => {
-                lose(&ShareConfig { rate: None, ..share.clone() }, "htb", "IOS has the guaranteed rate");
+                lose(&ShareConfig { rate: None, ..share.clone() }, "htb", "IOS has only the guaranteed rate");
                 ShareConfig { bandwidth: share.rate, ..ShareConfig::default() }
             }
             _ => share,

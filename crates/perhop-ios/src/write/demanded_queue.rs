@@ -27,7 +27,7 @@ fn fair_queue(fair: FairQueue) -> Result<String, Missing> {
     match (congestive_discard, dynamic_queues, reservable_queues, individual_limit) {
         (None, None, None, None) => Ok("fair-queue".to_owned()),
         (None, Some(queues), None, None) => Ok(format!("fair-queue {queues}")),
-        _ => Err(Missing::new("fair-queue with limits", "they have lines of their own")),
+        _ => Err(Missing::new("fair-queue with limits", "IOS writes limits on separate lines")),
     }
 }
 
@@ -64,7 +64,7 @@ fn basis_word(basis: Basis) -> &'static str {
 
 fn random_detect(profile: &DropProfile) -> Result<Vec<String>, Missing> {
     if profile.aggregate.is_some() {
-        return Err(Missing::new("random-detect aggregate", "its thresholds hold for no value by itself"));
+        return Err(Missing::new("random-detect aggregate", "its thresholds apply to no single value"));
     }
     let basis = match profile.basis {
         Basis::Precedence => "random-detect".to_owned(),

@@ -36,7 +36,9 @@ impl PolicyMaps {
             let mut own = self.demands_of_class(class)?;
             match &class.children {
                 Children::None => {}
-                Children::Undefined => return Err(Missing::new("service-policy", "its policy is not there")),
+                Children::Undefined => {
+                    return Err(Missing::new("service-policy", "its policy does not exist"));
+                }
                 Children::Policy(inner) => {
                     let child = format!("{called}-{}", name(&class.name));
                     maps.extend(self.demands_of_policy(&child, inner)?);
@@ -55,7 +57,7 @@ impl PolicyMaps {
         match &class.condition {
             _ if class.takes_rest => Ok(CLASS_DEFAULT.to_owned()),
             Condition::Always => self.class_maps.define(&class.name, &MatchConfig::default()),
-            Condition::Never => Err(Missing::new(format!("class {}", class.name), "no packet meets it")),
+            Condition::Never => Err(Missing::new(format!("class {}", class.name), "no packet matches it")),
             Condition::When(config) => self.class_maps.define(&class.name, config),
         }
     }
@@ -117,7 +119,7 @@ impl PolicyMaps {
                 match by {
                     Translation::Direct => words,
                     Translation::Table(table) => format!("{words} table {}", self.tables.add(entries(table))),
-                    Translation::Undefined => return Err(Missing::new(words, "its table is not there")),
+                    Translation::Undefined => return Err(Missing::new(words, "its table does not exist")),
                 }
             }
             Written::NotModeled => {

@@ -40,7 +40,10 @@ pub(super) fn stage_lines(
     let (line, told) = police(meter, colors)?;
     let lists: Vec<&[Action]> = told.iter().map(|color| of_color(stage, *color)).collect();
     if lists.iter().any(|list| ending(list) == Outcome::Continue) {
-        return Err(Missing::new("continue after a policer", "a class of IOS sends its packets on"));
+        return Err(Missing::new(
+            "continue after a policer",
+            "after a policer a class of IOS sends the packet",
+        ));
     }
     let shared = shared(&lists);
     let mut lines = Vec::new();
@@ -75,7 +78,7 @@ fn unmetered(actions: &[Action], tables: &mut TableMaps) -> Result<Vec<String>, 
     match ending(actions) {
         Outcome::Drop => return Ok(vec!["drop".to_owned()]),
         Outcome::Continue if !steps(actions).is_empty() => {
-            return Err(Missing::new("continue", "a packet meets one class of a policy"));
+            return Err(Missing::new("continue", "a packet belongs to one class of a policy"));
         }
         _ => {}
     }
@@ -101,7 +104,7 @@ fn police(meter: &MeterConfig, colors: &ComingColors) -> Result<(String, Vec<Col
         if mode == ColorMode::ColorBlind || !colors.is_empty() {
             return Ok(());
         }
-        let reason = "conform-color names class-maps; colors have none";
+        let reason = "conform-color takes class-maps, and colors have none";
         Err(Missing::new("a color-aware meter", reason).instead("write `mode: color-blind`"))
     };
     Ok(match meter {

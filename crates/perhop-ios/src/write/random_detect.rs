@@ -61,7 +61,7 @@ pub(super) fn lines(
         found.push(format!("random-detect exponential-weighting-constant {exponent}"));
     }
     if config.scalable.is_some() {
-        return Err(Missing::new("scalable", "IOS marks nobody by the queue of the moment"));
+        return Err(Missing::new("scalable", "IOS does not mark by the current queue length"));
     }
     if config.ecn == EcnConfig::Mark {
         found.push("random-detect ecn".to_owned());

@@ -33,7 +33,7 @@ pub(super) fn share_lines(
     if let Some(least) = share.minimum.or(share.bandwidth) {
         return match share.weight {
             Some(weight) if weight.to_bits() != 1.0_f64.to_bits() => {
-                let construct = format!("share: minimum {least} beside weight {weight}");
+                let construct = format!("share: minimum {least} and weight {weight}");
                 Err(Missing::new(construct, "a class has one `bandwidth` line"))
             }
             _ => Ok(vec![format!("bandwidth {}", words::rate(least, of_bits)?)]),

@@ -154,7 +154,7 @@ fn policies_that_grow_with_every_level_are_refused() {
         (3, 8, None),
         (4, 2, Some("policy P3 has more than 3 levels (line 13)")),
         (12, 8, Some("policy P11 has more than 3 levels (line 237)")),
-        (3, 60, Some("policy P2 brings the classes of all policies above 50000")),
+        (3, 60, Some("with policy P2 all policies have more than 50000 classes")),
     ] {
         let mut configuration = parse(&nested(levels, classes));
         let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));

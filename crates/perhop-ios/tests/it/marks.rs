@@ -128,7 +128,7 @@ interface GigabitEthernet0/1
     );
     let group = |port: &str| node.receives(port, packet("ef"), TAGGED).label;
     assert_eq!(["GigabitEthernet0/0 EFP 1", "GigabitEthernet0/0 EFP 2"].map(group), [1, 2]);
-    assert!(node.says("class ten tells packets by VLAN on a port without VLANs"));
+    assert!(node.says("class ten matches by VLAN on a port without VLANs"));
 }
 
 const EDGE: &str = "\
@@ -257,10 +257,10 @@ policy-map p
         &format!("{maps}interface GigabitEthernet0/0\n service-policy input p\n"),
         Profile::Hqf,
     );
-    assert!(node.says("class five tells packets by CoS, and they come without a VLAN tag"));
+    assert!(node.says("class five matches by CoS, but packets arrive without a VLAN tag"));
     let tagged = "interface GigabitEthernet0/0.1\n encapsulation dot1Q 1\n service-policy";
     let node = Node::from_text(&format!("{maps}{tagged} output p\n"), Profile::Hqf);
-    assert!(node.says("class five tells packets by CoS in an output policy"));
+    assert!(node.says("class five matches by CoS in an output policy"));
     let node = Node::from_text(&format!("{maps}{tagged} input p\n"), Profile::Hqf);
     let found = &node.configuration.diagnostics;
     assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");

@@ -148,7 +148,7 @@ fn the_line_of_a_tunnel_without_a_source_is_unknown() {
         );
         router(&lines, Profile::Hqf)
     };
-    assert!(node("").says("the line below Tunnel5 is unknown"));
+    assert!(node("").says("the interface below Tunnel5 is unknown"));
     assert!(!node("").port("Tunnel5").has_known_line);
     assert!(!node(" tunnel source 192.0.2.1\n").says("is unknown"));
     assert!(node(" tunnel source 192.0.2.1\n").port("Tunnel5").has_known_line);

@@ -200,7 +200,7 @@ fn refusals_of_today() {
             "GigabitEthernet0/0.10\n encapsulation dot1q 10",
             "policy-map top\n class a\n  bandwidth percent 10\n",
             Profile::Hqf,
-            "without a shaper above",
+            "without a shaper around it",
         ),
         (
             gigabit,
@@ -219,7 +219,7 @@ fn refusals_of_today() {
             "policy-map child\n class a\n  bandwidth percent 10\npolicy-map top\n class b\n  bandwidth percent 50\n  \
              service-policy child\n",
             Profile::IosXe,
-            "whose policy inside queues",
+            "and the policy inside it queues",
         ),
     ] {
         let (configuration, policy) = output_of(&on(interface, policies), profile);

@@ -58,7 +58,7 @@ pub(crate) fn add_class(
             return kernel.refuse(number, "a class of hfsc must have `ls`, `rt` or `sc`");
         }
         if has(&["ul"]) && !has(&["ls", "sc"]) {
-            return kernel.refuse(number, "hfsc takes `ul` beside `ls` or `sc` alone");
+            return kernel.refuse(number, "`ul` of hfsc needs `ls` or `sc`");
         }
     }
     let shown = words.voice == Voice::Shown;
@@ -76,14 +76,14 @@ pub(crate) fn add_class(
         return kernel.refuse(number, format!("there is no class {}", units::shown_id(parent)));
     }
     if id & 0xffff_0000 != qdisc.handle {
-        let message = format!("{} is no class of {}", units::shown_id(id), units::shown_id(qdisc.handle));
+        let message = format!("{} is not a class of {}", units::shown_id(id), units::shown_id(qdisc.handle));
         return kernel.refuse(number, message);
     }
     let there = qdisc.classes.iter().position(|class| class.id == id);
     match (there, verb) {
         (Some(at), "add") => {
             let message =
-                format!("{} is the class of line {} already", units::shown_id(id), qdisc.classes[at].line);
+                format!("class {} already exists in line {}", units::shown_id(id), qdisc.classes[at].line);
             kernel.refuse(number, message);
         }
         (Some(at), _) => {
@@ -92,7 +92,7 @@ pub(crate) fn add_class(
             let line = class.line;
             kernel.log.note(number, format!("changes line {line}"));
         }
-        (None, "change") => kernel.refuse(number, "there is no such class to change: write add or replace"),
+        (None, "change") => kernel.refuse(number, "the class to change does not exist: write add or replace"),
         (None, _) => qdisc.classes.push(Class { id, parent: inner, line: number, options }),
     }
 }

@@ -88,7 +88,7 @@ pub(super) fn kind_of(kernel: &mut Kernel, number: usize, name: &str) -> Option<
     if found.is_none() {
         let help = suggestion(name, syntax::kinds().map(|kind| kind.name));
         kernel.log.state(number, LineState::NotRecognized);
-        kernel.log.note(number, format!("`{name}` is no queueing discipline: {help}"));
+        kernel.log.note(number, format!("`{name}` is not a queueing discipline: {help}"));
     }
     found
 }

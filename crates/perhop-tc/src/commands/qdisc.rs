@@ -44,8 +44,7 @@ fn netem_limit(words: &Words) -> Option<String> {
     (seconds > 0.0).then(|| {
         let (delay_ms, per_second) = (seconds * 1e3, limit as f64 / seconds);
         format!(
-            "Linux: its limit of {limit} packets at a delay of {delay_ms} ms passes {per_second:.0} packets/s \
-             and drops the rest"
+            "in Linux its limit of {limit} packets and a delay of {delay_ms} ms pass {per_second:.0} packets/s; others are dropped"
         )
     })
 }
@@ -74,13 +73,13 @@ pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut 
         },
         None => match existing {
             Some(index) => kernel.devices[device].qdiscs[index].kind,
-            None => return kernel.refuse(number, "no kind of queueing discipline"),
+            None => return kernel.refuse(number, "the kind of queueing discipline is missing"),
         },
     };
     let place = match (place, kind.name) {
         (_, "ingress" | "clsact") => Place::Hooks,
         (Some(place), _) => place,
-        (None, _) => return kernel.refuse(number, "no place: write root, or parent CLASS"),
+        (None, _) => return kernel.refuse(number, "the place is missing: write root, or parent CLASS"),
     };
     let Ok(options) = options_of(kernel, number, kind, words) else { return };
     if !is_right(kernel, number, kind, &options) {
@@ -123,7 +122,7 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
         return false;
     }
     if kind.name == "tbf" && options.has("peakrate") && !options.has("mtu") {
-        kernel.refuse(number, "tbf must have `mtu` beside `peakrate`");
+        kernel.refuse(number, "tbf with `peakrate` must have `mtu`");
         return false;
     }
     let bands = options.number("bands").unwrap_or(3).max(1);
@@ -132,7 +131,7 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
     {
         kernel.refuse(
             number,
-            format!("`priomap`: there is no band {band}: the last of {bands} is {}", bands - 1),
+            format!("`priomap` names band {band}, but the last of {bands} bands is {}", bands - 1),
         );
         return false;
     }
@@ -167,8 +166,8 @@ fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool 
         if let [others @ .., last] = names.as_slice()
             && !others.is_empty()
         {
-            let message = format!("`{last}` takes back `{}`", others.join("`, `"));
-            kernel.log.found(&rules::TC_OPTION_OVERRIDDEN, number, message, "the last one counts");
+            let message = format!("`{last}` overrides `{}`", others.join("`, `"));
+            kernel.log.found(&rules::TC_OPTION_OVERRIDDEN, number, message, "tc applies the last one");
         }
     }
     true
@@ -219,7 +218,7 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
             }
         }
         None if verb == "change" || verb == "link" => {
-            return kernel.refuse(number, "there is nothing here to change: write add or replace");
+            return kernel.refuse(number, "there is no discipline to change: write add or replace");
         }
         None => {}
     }
@@ -229,13 +228,13 @@ fn put(kernel: &mut Kernel, number: usize, device: usize, verb: &str, mut new: Q
     }
     if let Some(other) = known.qdiscs.iter().find(|qdisc| qdisc.handle == new.handle) {
         let (shown, line) = (units::shown_id(new.handle), other.line);
-        return kernel.refuse(number, format!("{shown} is the number of line {line} already"));
+        return kernel.refuse(number, format!("line {line} already has the number {shown}"));
     }
     kernel.devices[device].qdiscs.push(new);
 }
 
 fn listed(names: &str) -> String {
-    if names.is_empty() { "there are none here".to_owned() } else { format!("classes: {names}") }
+    if names.is_empty() { "it has none".to_owned() } else { format!("classes: {names}") }
 }
 
 /// Whether a discipline can be attached to the class `id`.
@@ -273,7 +272,7 @@ fn delete_qdisc(
     let index = place.map_or_else(by_handle, |place| known.at(place));
     let Some(index) = index else {
         kernel.log.state(number, LineState::Irrelevant);
-        return kernel.log.note(number, "there is nothing here yet to delete");
+        return kernel.log.note(number, "there is no discipline to delete");
     };
     for line in known.remove(index) {
         kernel.log.taken_back(line, number);

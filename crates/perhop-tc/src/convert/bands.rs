@@ -116,13 +116,13 @@ impl Tree<'_> {
         // The default map of every discipline puts AF12 before EF.
         if band(12) < band(46) {
             let message = format!(
-                "priorities go by the type of service of 1992: AF12 and AF22 get band {}, EF and CS6 band {}, AF11 \
-                 band {}",
+                "bands follow the type of service of 1992, not codepoints: AF12 and AF22 get band {}, EF and CS6 \
+                 band {}, AF11 band {}",
                 band(12),
                 band(46),
                 band(10)
             );
-            let linux = "filters by `dsfield` put codepoints where they belong";
+            let linux = "add filters by `dsfield` to choose bands by codepoint";
             self.log.found(&rules::TC_PRIORITY_BY_TOS, qdisc.line, message, linux);
         }
     }

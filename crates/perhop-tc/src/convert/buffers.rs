@@ -60,7 +60,7 @@ pub(super) fn from_qdisc(
 
 /// Notes that byte limits in Linux include the Ethernet header.
 fn counts_frames(line: usize, log: &mut Log) {
-    log.note(line, "bytes of a limit or threshold count 14 bytes of Ethernet for each packet in Linux alone");
+    log.note(line, "Linux counts 14 bytes of Ethernet per packet in limits and thresholds; perhop does not");
 }
 
 fn ecn(options: &Options, default: EcnMarking) -> EcnMarking {
@@ -163,7 +163,7 @@ fn dualpi2(qdisc: &Qdisc, log: &mut Log) -> BufferConfig {
     let native = match options.value("step_thresh") {
         Some(Value::Time(step)) => Some(NativeMarking::Step(*step)),
         Some(_) => {
-            log.not_modelled(qdisc.line, "`step_thresh` in packets is not modelled: write a time, as 1ms");
+            log.not_modelled(qdisc.line, "`step_thresh` in packets is not modeled: write a time, as 1ms");
             None
         }
         None => None,
@@ -231,10 +231,11 @@ fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Opti
     });
     let min = options.number("min").unwrap_or(max / 3);
     if min >= max {
-        return refuse(log, format!("min {min} and max {max} bytes: max is to be above min"));
+        return refuse(log, format!("max {max} bytes is not above min {min} bytes"));
     }
     if max > limit {
-        let note = format!("max {max} above limit {limit} bytes: RED of perhop has its limit above max");
+        let note =
+            format!("max {max} is above limit {limit} bytes: perhop's RED needs a limit of at least max");
         log.not_modelled(line, note);
         return None;
     }
@@ -245,7 +246,7 @@ fn thresholds(line: usize, options: &Options, limit: u64, log: &mut Log) -> Opti
         let burst = options.number("burst").unwrap_or((2 * min + max) / (3 * average));
         let Some(exponent) = exponent_of(burst, min, average) else {
             let least = min / average + 1;
-            return refuse(log, format!("burst {burst} is too small for min {min}: {least} or more"));
+            return refuse(log, format!("burst {burst} is too small for min {min}: write {least} or more"));
         };
         exponent
     };
@@ -309,17 +310,13 @@ fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
         if row.number("vq") == Some(default) {
             used = Some((*line, row));
         } else {
-            let note = format!(
-                "no packet gets here: tc_index is set by nothing that is read, and {default} is the default"
-            );
+            let note =
+                format!("no packet gets here: no line sets tc_index, and queue {default} is the default");
             log.note(*line, note);
         }
     }
     let Some((line, row)) = used else {
-        log.not_modelled(
-            qdisc.line,
-            format!("queue {default} has no thresholds: packets pass to a plain queue"),
-        );
+        log.not_modelled(qdisc.line, format!("queue {default} has no thresholds: packets use a plain queue"));
         return None;
     };
     let limit = row.number("limit").unwrap_or(0);
@@ -350,7 +347,7 @@ pub(super) fn sfq(qdisc: &Qdisc, log: &mut Log) -> FairQueueingConfig {
     }
     log.note(
         qdisc.line,
-        "flows share byte by byte in perhop, in turns of a quantum in sfq: over time the same",
+        "perhop shares byte by byte, sfq in turns of a quantum; the long-term shares are equal",
     );
     FairQueueingConfig {
         queues: divisor.min(4096) as u16,

@@ -55,7 +55,10 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
             if let Action::Police(police) = action {
                 let more = police.options.number("overhead").unwrap_or(0) as i32;
                 if *counted.get_or_insert(more) != more {
-                    log.not_modelled(line, "policers of one direction count the same `overhead` in perhop");
+                    log.not_modelled(
+                        line,
+                        "in perhop all policers of one direction have the same `overhead`",
+                    );
                 }
             }
         }
@@ -70,7 +73,10 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
             }
             _ => {
                 if stages.iter().any(|(one, ..)| one.shares(&treatment)) {
-                    log.not_modelled(line, "a policer of several filters that do not follow each other");
+                    log.not_modelled(
+                        line,
+                        "several filters share a policer, with another filter between them",
+                    );
                 }
                 stages.push((treatment, vec![rule], filter.lines.clone()));
             }
@@ -155,7 +161,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
             }
             Action::Police(police) => {
                 if !green.is_empty() {
-                    log.not_modelled(line, "marks before a policer are set behind it in perhop");
+                    log.not_modelled(line, "perhop sets the marks after the policer, not before it");
                 }
                 policers.push(police);
                 if police.conform != Control::Pipe {
@@ -188,7 +194,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
         [one] => Some(one_bucket(&one.options, line, log)?),
         [first, second] => Some(two_buckets(&first.options, &second.options, line, log)?),
         _ => {
-            log.not_modelled(line, "more than two policers one behind the other");
+            log.not_modelled(line, "more than two policers in sequence");
             return None;
         }
     };
@@ -226,7 +232,10 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
             Action::End(Control::Pass) => break,
             Action::End(Control::Drop) => return Some(vec![Step::Drop]),
             Action::End(_) | Action::Police(_) | Action::Unseen => {
-                log.not_modelled(filter.line(), format!("chain {chain} polices, or leads further"));
+                log.not_modelled(
+                    filter.line(),
+                    format!("chain {chain} polices or continues to another chain"),
+                );
                 return None;
             }
         }
@@ -238,7 +247,7 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
 /// Returns the step for a write to the type of service.
 fn mark(value: u8, mask: u8, line: usize, log: &mut Log) -> Step {
     if mask & 3 != 0 {
-        log.not_modelled(line, "the bits of ECN are written as well: perhop leaves them; write retain 0xfc");
+        log.not_modelled(line, "the mark overwrites the ECN bits, which perhop keeps: write retain 0xfc");
     }
     let written = |dscp: u8| (dscp & !(mask >> 2)) | (value & mask) >> 2;
     if let (0xfc, Some(dscp)) = (mask & 0xfc, Dscp::new(value >> 2)) {
@@ -267,7 +276,7 @@ fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConf
         return Some(MeterConfig::PacketRate(PacketRateConfig { rate, burst, excess: Color::RED }));
     }
     let Some((rate, burst)) = bucket(options, line, log) else {
-        log.not_modelled(line, "a policer by its number alone: write its rate and burst");
+        log.not_modelled(line, "the policer has only its number: write its rate and burst");
         return None;
     };
     Some(MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED }))
@@ -276,13 +285,13 @@ fn one_bucket(options: &Options, line: usize, log: &mut Log) -> Option<MeterConf
 /// Returns the meter of RFC 2698: packets above the peak take no token of the committed bucket.
 fn two_buckets(peak: &Options, committed: &Options, line: usize, log: &mut Log) -> Option<MeterConfig> {
     let (Some((pir, pbs)), Some((cir, cbs))) = (bucket(peak, line, log), bucket(committed, line, log)) else {
-        log.not_modelled(line, "two policers of which one does not count bytes");
+        log.not_modelled(line, "one of two policers in sequence does not count bytes");
         return None;
     };
     if pir < cir {
         log.not_modelled(
             line,
-            "the second of two policers has the higher rate: its bucket is never empty first",
+            "the second of two policers has the higher rate, so the first always exceeds before it",
         );
         return None;
     }

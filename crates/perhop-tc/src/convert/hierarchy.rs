@@ -51,7 +51,7 @@ impl Tree<'_> {
             Plan { qdisc, scheduler, rules: &rules, tree: &tree, default, filters: leading_filters(qdisc) };
         let mut classes = self.level(&plan, None, 0);
         if classes.is_empty() && scheduler != SchedulerConfig::Htb {
-            self.log.not_modelled(qdisc.line, format!("{}: no class with packets", qdisc.kind.name));
+            self.log.not_modelled(qdisc.line, format!("{}: no class gets packets", qdisc.kind.name));
             return None;
         }
         let mut rate_to_quantum = None;
@@ -70,9 +70,9 @@ impl Tree<'_> {
     /// Returns the class of unclassified packets, which wait in a separate queue that is served first
     /// (`htb_classify`).
     fn direct(&mut self, qdisc: &Qdisc) -> Branch {
-        let message = format!("htb: packets that no filter takes have no class{}", why_no_default(qdisc));
-        let linux = "Linux sends them before all others and without a rate; so does perhop: let `default` name a \
-                     class that holds a queue";
+        let message = format!("htb: packets that match no filter have no class{}", why_no_default(qdisc));
+        let linux = "Linux and perhop send them first and without a limit: write `default` with a class that has \
+                     a queue";
         self.log.found(&rules::TC_UNCLASSIFIED_DIRECT, qdisc.line, message, linux);
         let limit = qdisc.options.number("direct_qlen").unwrap_or_else(|| self.device.tx_queue_len());
         let config = ClassConfig {
@@ -89,8 +89,8 @@ impl Tree<'_> {
             return;
         }
         let name = qdisc.kind.name;
-        let message = format!("{name}: packets that no filter takes have no class{}", why_no_default(qdisc));
-        let linux = "Linux drops them, ARP and neighbor discovery among them; so does perhop";
+        let message = format!("{name}: packets that match no filter have no class{}", why_no_default(qdisc));
+        let linux = "Linux and perhop drop them, including ARP and neighbor discovery";
         self.log.found(&rules::TC_UNCLASSIFIED_DROPPED, qdisc.line, message, linux);
     }
 
@@ -100,7 +100,7 @@ impl Tree<'_> {
             return found;
         }
         for class in plan.tree.without_packets(parent) {
-            self.log.note(class.line, "no filter that perhop reads leads here: it has no packets");
+            self.log.note(class.line, "no filter that perhop reads selects this class: it gets no packets");
         }
         for class in plan.tree.with_packets(parent) {
             let name = shown_id(class.id);
@@ -112,7 +112,8 @@ impl Tree<'_> {
             if is_leaf {
                 let taken = condition_of(plan.rules, plan.tree.order(), class.id);
                 if taken == Taken::Nothing && plan.default != Some(class.id) {
-                    self.log.note(class.line, "the filters before take all packets of those that lead here");
+                    self.log
+                        .note(class.line, "earlier filters take all packets of the filters of this class");
                     continue;
                 }
                 made.config.matches = taken.condition().filter(|_| plan.default != Some(class.id));
@@ -144,8 +145,8 @@ fn why_no_default(qdisc: &Qdisc) -> String {
     let named = qdisc.options.number("default").filter(|minor| *minor > 0);
     named.map_or_else(String::new, |minor| {
         let id = qdisc.handle | minor as u32;
-        let why = if qdisc.class(id).is_some() { "has classes inside" } else { "is not there" };
-        format!(": that of `default`, {}, {why}", shown_id(id))
+        let why = if qdisc.class(id).is_some() { "has classes inside" } else { "does not exist" };
+        format!(": `default` is {}, which {why}", shown_id(id))
     })
 }
 

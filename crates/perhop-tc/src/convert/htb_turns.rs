@@ -39,9 +39,7 @@ fn priority(class: &Class, device: &Device, log: &mut Log) {
         &rules::TC_HTB_PRIO,
         class.line,
         format!("class {}: prio {prio} is above {LAST_PRIORITY}, on {}", shown_id(class.id), device.name),
-        format!(
-            "Linux takes {LAST_PRIORITY}: number priorities from 0, the first served, to {LAST_PRIORITY}"
-        ),
+        format!("Linux uses {LAST_PRIORITY}: write priorities from 0, served first, to {LAST_PRIORITY}"),
     );
 }
 
@@ -51,7 +49,7 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
     let (least, most) = (HTB_QUANTA.start(), HTB_QUANTA.end());
     let (limit, linux) = if quantum < *least {
         let frame = device.frame();
-        let linux = format!("Linux takes it: each turn is one packet of any length; write {frame} or more");
+        let linux = format!("Linux accepts it: each turn is one packet of any length; write {frame} or more");
         (format!("below {least}"), linux)
     } else {
         let rate = class.options.rate("ceil").or_else(|| class.options.rate("rate"));
@@ -59,7 +57,7 @@ fn written_quantum(class: &Class, device: &Device, log: &mut Log) {
         let waits = turn.map_or_else(String::new, |turn| format!(" for {turn:.0} ms at its ceiling"));
         (
             format!("above {most}"),
-            format!("Linux takes it: in its turn the class sends{waits}, the others wait"),
+            format!("Linux accepts it: in its turn the class sends{waits} while the others wait"),
         )
     };
     log.found(
@@ -123,7 +121,7 @@ fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut 
         device.name
     );
     let effect = if keeps_proportions(&computed) {
-        "Linux warns, and the classes share as before"
+        "Linux warns, and the shares do not change"
     } else {
         "classes do not borrow in proportion to their rates"
     };

@@ -61,7 +61,7 @@ impl Policers {
                 stage.lines.extend(&filter.lines);
                 return;
             }
-            log.not_modelled(filter.line(), "a policer of several filters with different actions");
+            log.not_modelled(filter.line(), "several filters with different actions share a policer");
         }
         let (conditions, lines) = (vec![condition], filter.lines.clone());
         self.stages.push(Stage { name, treatment, conditions, lines });
@@ -78,7 +78,7 @@ impl Policers {
         let first = self.stages.first()?;
         let line = first.lines.first().copied().unwrap_or(qdisc.line);
         if hook.len() > 1 && !hook.iter().all(ends_without_mark) {
-            let note = "policers at filters of classes behind marks of several filters of clsact egress";
+            let note = "filters of classes police packets that several filters of clsact egress mark";
             log.not_modelled(line, note);
             return None;
         }

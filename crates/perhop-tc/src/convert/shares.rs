@@ -91,8 +91,10 @@ impl Tree<'_> {
         let cells = match class.options.value("linklayer") {
             Some(Value::Word(word)) if matches!(word.as_str(), "atm" | "adsl") => Cells::Atm,
             Some(Value::Word(word)) if word != "ethernet" => {
-                self.log
-                    .not_modelled(class.line, format!("`linklayer {word}`: ethernet and atm are modelled"));
+                self.log.not_modelled(
+                    class.line,
+                    format!("`linklayer {word}` is not modeled: write ethernet or atm"),
+                );
                 Cells::None
             }
             _ => Cells::None,

@@ -131,7 +131,7 @@ impl<'a> Tree<'a> {
         self.entered += 1;
         if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
             let what = nested_too_deeply("queueing disciplines");
-            self.log.not_modelled(qdisc.line, format!("{what}: at most {MOST_LEVELS} levels are modelled"));
+            self.log.not_modelled(qdisc.line, format!("{what}: at most {MOST_LEVELS} levels are modeled"));
             class.config.buffer = Some(self.usual());
             return false;
         }
@@ -174,7 +174,8 @@ impl<'a> Tree<'a> {
         let limit = options.number("limit").or_else(|| latency.map(bytes)).unwrap_or(burst);
         if burst < self.device.frame() {
             let frame = self.device.frame();
-            let message = format!("a burst of {burst} bytes: frames of up to {frame} bytes are longer");
+            let message =
+                format!("a burst of {burst} bytes is shorter than the longest frame, {frame} bytes");
             let linux = format!("Linux drops every packet longer than the burst: write {frame} or more");
             self.log.found(&rules::TC_LONG_PACKETS_DROPPED, qdisc.line, message, linux);
         } else {
@@ -191,7 +192,7 @@ impl<'a> Tree<'a> {
         let device = self.device;
         match device.qdiscs.iter().find(|one| is_below(one, qdisc)) {
             Some(child) => {
-                self.log.note(qdisc.line, "its limit is that of the discipline inside");
+                self.log.note(qdisc.line, "the limit of the discipline inside applies");
                 self.fill_with_any(class, child, Above::Class);
             }
             None => class.config.buffer = Some(buffers::tail_drop(QueueSize::Bytes(limit.max(1)))),
@@ -212,8 +213,8 @@ impl<'a> Tree<'a> {
             self.device.name
         );
         let linux = format!(
-            "Linux may not reach the rate, tc-tbf(8) asks for rate / HZ: {needed} bytes at {FASTEST_TIMER_HZ} Hz, \
-             {} at {SLOWEST_TIMER_HZ} Hz; a run shows the rate",
+            "Linux may not reach the rate, perhop does: write rate / HZ, {needed} bytes at {FASTEST_TIMER_HZ} Hz \
+             or {} at {SLOWEST_TIMER_HZ} Hz",
             rate / 8 / SLOWEST_TIMER_HZ
         );
         self.log.found(&rules::TC_TBF_BURST_SMALL, qdisc.line, message, linux);
@@ -233,7 +234,7 @@ impl<'a> Tree<'a> {
                 None
             }
             _ => {
-                let why = "a part of the device's speed, which perhop does not know here: write it as a rate";
+                let why = "perhop does not know the device's speed: write a rate instead of a percentage";
                 self.log.not_modelled(line, format!("`{name}`: {why}"));
                 None
             }
@@ -245,7 +246,7 @@ impl<'a> Tree<'a> {
         let mut found = Vec::new();
         self.rules_at(qdisc, qdisc.handle, None, &mut found, 0);
         if found.len() > MOST_RULES {
-            let note = format!("more than {MOST_RULES} filters: the last are not modelled");
+            let note = format!("more than {MOST_RULES} filters: the last are not modeled");
             self.log.not_modelled(qdisc.line, note);
             found.truncate(MOST_RULES);
         }
@@ -304,12 +305,12 @@ impl<'a> Tree<'a> {
         if is_there {
             return if id >> 16 == 0 { qdisc.handle | id } else { id };
         }
-        let message = format!("{} is no class of {}", shown_id(id), shown_id(qdisc.handle));
+        let message = format!("{} is not a class of {}", shown_id(id), shown_id(qdisc.handle));
         self.log.found(
             &rules::TC_FILTER_WITHOUT_CLASS,
             line,
             message,
-            "Linux takes the default class, or drops",
+            "Linux uses the default class or drops the packets",
         );
         DEFAULT
     }

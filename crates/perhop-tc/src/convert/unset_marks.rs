@@ -18,14 +18,15 @@ pub(super) fn check(devices: &[Device], marks: &Marks, log: &mut Log) {
     }
     for filter in filters() {
         if let Some(mark) = missing_mark(filter, &marks) {
-            let others = marks
-                .listed()
-                .map_or_else(|| "no line sets any".to_owned(), |values| format!("lines set {values}"));
+            let others = marks.listed().map_or_else(
+                || "no line sets a mark".to_owned(),
+                |values| format!("the marks set are {values}"),
+            );
             log.found(
                 &rules::TC_MARK_NEVER_SET,
                 filter.line(),
-                format!("no line of the file sets mark {mark}, {others}"),
-                "without a firewall that sets it elsewhere no packet meets the filter, nor does one of a run",
+                format!("no line of the file sets mark {mark}; {others}"),
+                "unless a firewall elsewhere sets it, no packet matches the filter; in a run none does",
             );
         }
     }

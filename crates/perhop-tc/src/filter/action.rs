@@ -24,7 +24,7 @@ const NOT_MODELLED: [(&str, &str); 13] = [
     ("tunnel_key", "tunnels belong to the scenario's links"),
     ("skbmod", "frames of perhop have no addresses"),
     ("ife", "frames of perhop have no further headers"),
-    ("gate", "gates by time are not modelled"),
+    ("gate", "gates by time are not modeled"),
     ("bpf", "programs are not run"),
     ("xt", "targets of iptables are not run"),
     ("ipt", "targets of iptables are not run"),
@@ -46,7 +46,7 @@ pub(crate) fn actions(kernel: &mut Kernel, number: usize, words: &mut Words) -> 
 
 fn read_action(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let Some(name) = words.next() else {
-        kernel.refuse(number, "nothing stands behind `action`");
+        kernel.refuse(number, "the name after `action` is missing");
         return vec![Action::Unseen];
     };
     if name == "police" {
@@ -89,7 +89,7 @@ fn rest_of_action(kernel: &mut Kernel, number: usize, words: &mut Words) {
                 words.next();
             }
             "random" => {
-                kernel.log.not_modelled(number, "`random`: actions by chance are not modelled");
+                kernel.log.not_modelled(number, "`random`: random actions are not modeled");
                 words.split(4);
             }
             _ => return,
@@ -132,7 +132,9 @@ fn skbedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action>
                 if let Some(label) = units::integer(text, 0).and_then(|value| u8::try_from(value).ok()) {
                     found.push(Action::Label(label));
                 } else {
-                    kernel.log.not_modelled(number, format!("mark {text}: marks of perhop end at 255"));
+                    kernel
+                        .log
+                        .not_modelled(number, format!("mark {text}: the highest mark in perhop is 255"));
                     found.push(Action::Unseen);
                 }
             }
@@ -142,7 +144,7 @@ fn skbedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action>
                 if word == "ptype" {
                     continue;
                 }
-                let why = "packets of perhop find their class by filters: use `mark` and a filter of fw";
+                let why = "in perhop only filters select classes: use `mark` and an fw filter";
                 kernel.log.not_modelled(number, format!("skbedit {word} {text}: {why}"));
                 found.push(Action::Unseen);
             }
@@ -223,14 +225,14 @@ fn mirred(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> 
 }
 
 fn copied(kernel: &mut Kernel, number: usize, device: &str) {
-    kernel.log.not_modelled(number, format!("mirred: the copies that load {device} are not made"));
+    kernel.log.not_modelled(number, format!("mirred: perhop does not make the copies, which load {device}"));
 }
 
 /// Reports packets that Linux redirects to another device, mostly an `ifb` that shapes arriving packets.
 fn redirected(kernel: &mut Kernel, number: usize, device: &str) {
     let note = format!(
-        "mirred: packets do not go by {device} in perhop: put a router before this interface and give it the \
-         queue of {device} (docs/tc.md shows how)"
+        "mirred: perhop does not send packets through {device}: put a router with the queue of {device} before \
+         this interface (docs/tc.md shows how)"
     );
     kernel.log.not_modelled(number, note);
 }

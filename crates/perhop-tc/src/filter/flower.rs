@@ -75,14 +75,15 @@ pub(super) fn read(
         }
         if UNSEEN.contains(&word) {
             words.next();
-            kernel
-                .log
-                .not_modelled(number, format!("it asks for {word}, which packets of perhop do not have"));
+            kernel.log.not_modelled(
+                number,
+                format!("the filter matches {word}, which perhop's packets do not have"),
+            );
             body.condition.is_unseen = true;
             continue;
         }
         let Some(value) = words.next() else {
-            kernel.refuse(number, format!("nothing stands behind `{word}` of flower"));
+            kernel.refuse(number, format!("the value of `{word}` of flower is missing"));
             return false;
         };
         if let Some(help) = misplaced(word, body, has_protocol).filter(|_| !words.is_shown()) {
@@ -97,7 +98,7 @@ pub(super) fn read(
             }
             Err(None) => {
                 let help = suggestion(word, KNOWN);
-                kernel.refuse(number, format!("`{word}` is no option of flower: {help}"));
+                kernel.refuse(number, format!("`{word}` is not an option of flower: {help}"));
                 return false;
             }
         }
@@ -159,7 +160,9 @@ fn field(
         }
         "indev" => matches.input = Some(OneOrMany(vec![value.to_owned()])),
         "vlan_id" | "vlan_ethtype" | "cvlan_id" | "cvlan_prio" | "cvlan_ethtype" => {
-            kernel.log.not_modelled(number, format!("it asks for {name}, which no condition of perhop has"));
+            kernel
+                .log
+                .not_modelled(number, format!("the filter matches {name}, which perhop does not model"));
             body.condition.is_unseen = true;
         }
         _ => return Err(None),
@@ -180,9 +183,9 @@ fn service(
         return Err(Some("write a value and a mask in hexadecimal, as 0xb8/0xfc"));
     };
     if mask & 3 != 0 {
-        let message = "it asks for the bits of ECN beside the codepoint: packets of ECN-capable connections are \
-                       taken for others";
-        let linux = "perhop looks at the codepoint alone; write the mask 0xfc";
+        let message =
+            "the filter compares the ECN bits as well: it misses packets of ECN-capable connections";
+        let linux = "perhop compares only the codepoint; write the mask 0xfc";
         kernel.log.found(&rules::TC_ECN_BITS_MATCHED, number, message, linux);
     }
     let (value, mask) = ((value >> 2) as u8, (mask >> 2) as u8);

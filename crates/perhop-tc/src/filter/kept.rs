@@ -33,7 +33,7 @@ pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index):
         "clsact" | "ingress" | "prio" | "ets" | "drr" | "htb" | "hfsc" | "qfq" | "multiq" | "sfb" | "cbq"
         | "dsmark" | "atm" | "cake" => true,
         "fq_codel" | "sfq" | "dualpi2" => {
-            let note = format!("filters that choose a queue of {} are not modelled", kind.name);
+            let note = format!("filters that choose a queue of {} are not modeled", kind.name);
             kernel.log.not_modelled(number, note);
             true
         }
@@ -72,17 +72,17 @@ pub(crate) fn add(
     let same = others().find(|one| one.preference == preference && one.kind != kind);
     if let Some(other) = same {
         let message =
-            format!("preference {preference} is that of {} in line {} already", other.kind, other.line());
+            format!("preference {preference} already belongs to {} of line {}", other.kind, other.line());
         kernel.refuse(number, message);
         return usize::MAX;
     }
     if head.preference.is_none() && least.is_some() {
-        let message = "a filter without `pref` is asked before those that are there already";
+        let message = "a filter without `pref` goes before all existing filters";
         kernel.log.found(
             &rules::TC_FILTER_ORDER,
             number,
             message,
-            "Linux asks the last one first; so does perhop",
+            "Linux and perhop try the newest filter first",
         );
     }
     let qdisc = &mut kernel.devices[device].qdiscs[index];
@@ -123,7 +123,7 @@ pub(super) fn delete(
     filters.retain(|one| !is_meant(one));
     if lines.is_empty() {
         kernel.log.state(number, LineState::Irrelevant);
-        return kernel.log.note(number, "there is nothing here yet to delete");
+        return kernel.log.note(number, "there is no filter to delete");
     }
     for line in lines {
         kernel.log.taken_back(line, number);

@@ -30,7 +30,7 @@ use kept::delete;
 const UNREAD: [(&str, &str); 7] = [
     ("bpf", "programs are not run"),
     ("cgroup", "hosts of perhop have no groups of processes"),
-    ("flow", "it spreads flows over classes by a hash: sfq, drr with filters, or fq_codel do in perhop"),
+    ("flow", "it hashes flows into classes: use sfq, fq_codel, or drr with filters"),
     ("route", "realms of routes are not read"),
     ("tcindex", "it reads what dsmark sets, which left Linux in 6.3"),
     ("rsvp", "it left Linux in 6.3; u32 and flower match addresses and ports"),
@@ -49,7 +49,8 @@ pub(crate) fn apply(
 ) {
     let Some((index, parent)) = owner(kernel, device, head.parent) else {
         let shown = head.parent.map_or_else(|| "root".to_owned(), units::shown_id);
-        return kernel.refuse(number, format!("there is no queueing discipline {shown} for a filter"));
+        return kernel
+            .refuse(number, format!("the queueing discipline {shown} of the filter does not exist"));
     };
     if verb == "delete" {
         return delete(kernel, number, device, (index, parent), &head, words.peek());
@@ -57,7 +58,7 @@ pub(crate) fn apply(
     if !takes_filters(kernel, number, (device, index)) {
         return;
     }
-    let Some(kind) = words.next() else { return kernel.refuse(number, "no kind of filter") };
+    let Some(kind) = words.next() else { return kernel.refuse(number, "the kind of filter is missing") };
     if let Some((_, why)) = UNREAD.iter().find(|(name, _)| *name == kind) {
         kernel.log.not_modelled(number, format!("filter {kind}: {why}"));
         let body =
@@ -67,7 +68,7 @@ pub(crate) fn apply(
     }
     if !KINDS.contains(&kind) {
         kernel.log.state(number, LineState::NotRecognized);
-        kernel.log.note(number, format!("`{kind}` is no filter: {}", suggestion(kind, KINDS)));
+        kernel.log.note(number, format!("`{kind}` is not a filter: {}", suggestion(kind, KINDS)));
         return;
     }
     let Some(body) = body(kernel, number, kind, &head, words) else { return };
@@ -100,7 +101,7 @@ pub(crate) fn body(
     };
     if known.is_none() {
         let protocol = head.protocol.clone().unwrap_or_default();
-        kernel.log.note(number, format!("protocol {protocol}: packets of perhop are those of IP"));
+        kernel.log.note(number, format!("protocol {protocol}: perhop has only IP packets"));
         body.condition = Condition { is_never: true, ..Condition::default() };
     }
     read.then_some(body)
@@ -109,9 +110,7 @@ pub(crate) fn body(
 /// `fw`: matches the filter's handle with the mark of the packet.
 fn marked(kernel: &mut Kernel, number: usize, handle: Option<&str>, body: &mut Body) {
     let Some(handle) = handle else {
-        kernel
-            .log
-            .not_modelled(number, "fw without a handle takes the mark for the class: write handle MARK");
+        kernel.log.not_modelled(number, "fw without a handle uses the mark as the class: write handle MARK");
         body.condition.is_unseen = true;
         return;
     };
@@ -121,7 +120,7 @@ fn marked(kernel: &mut Kernel, number: usize, handle: Option<&str>, body: &mut B
     if let Some(labels) = labels(value.unwrap_or(u64::MAX), mask.unwrap_or(0)) {
         body.condition.matches.label = Some(OneOrMany(labels));
     } else {
-        kernel.log.not_modelled(number, "marks of perhop are numbers up to 255");
+        kernel.log.not_modelled(number, "marks in perhop are numbers up to 255");
         body.condition.is_unseen = true;
     }
 }
@@ -162,7 +161,7 @@ fn simple(kernel: &mut Kernel, number: usize, kind: &str, words: &mut Words, bod
             continue;
         }
         let known = ["classid", "flowid", "action", "police", "skip_hw", "skip_sw"];
-        kernel.refuse(number, format!("`{word}` is no option of {kind}: {}", suggestion(word, known)));
+        kernel.refuse(number, format!("`{word}` is not an option of {kind}: {}", suggestion(word, known)));
         return false;
     }
     true

@@ -75,7 +75,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
                 return vec![Action::Unseen];
             };
             if let Some(name) = options.names().first().filter(|name| read.has(name) && !words.is_shown()) {
-                kernel.refuse(number, format!("`{name}` of police stands here twice"));
+                kernel.refuse(number, format!("`{name}` of police is written twice"));
                 words.rest();
                 return vec![Action::Unseen];
             }
@@ -87,8 +87,9 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
         return vec![Action::Unseen];
     }
     if !is_said {
-        let message = "no action for what exceeds: tc writes reclassify, which ends in a drop";
-        let linux = "Linux asks the filters anew, four times, and drops; so does perhop: write drop";
+        let message =
+            "the policer has no action for excess packets: tc writes reclassify, which ends in a drop";
+        let linux = "Linux tries the filters four more times and drops; perhop drops: write drop";
         kernel.log.found(&rules::TC_POLICE_WITHOUT_ACTION, number, message, linux);
     }
     tell_of_long_packets(kernel, number, &read);
@@ -110,8 +111,8 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
         perhop_qos::Rate::from_bits_per_second(rate),
         ByteSize::from_bytes(at_once)
     );
-    let linux = "with segmentation offload (GSO, GRO) these packets exceed whole, and TCP gets a few percent of \
-                 the rate; perhop's packets are those of the wire: write a larger burst, or limit in a class";
+    let linux = "with segmentation offload (GSO, GRO), which perhop does not model, TCP gets a few percent of \
+                 the rate: write a larger burst, or limit the rate in a class";
     kernel.log.found(&rules::TC_POLICE_BURST_OFFLOAD, number, message, linux);
 }
 
@@ -124,11 +125,14 @@ fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u6
         return false;
     }
     if read.has("rate") && read.has("pkts_rate") {
-        kernel.refuse(number, "a policer takes `rate` or `pkts_rate`: write two, one behind the other");
+        kernel.refuse(
+            number,
+            "a policer takes `rate` or `pkts_rate`, not both: write two policers in sequence",
+        );
         return false;
     }
     if read.has("rate") && !read.has("burst") {
-        kernel.refuse(number, "a policer must have `burst` beside `rate`");
+        kernel.refuse(number, "a policer with `rate` must have `burst`");
         return false;
     }
     true

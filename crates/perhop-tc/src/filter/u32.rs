@@ -13,7 +13,7 @@ use crate::words::{Words, abbreviates};
 
 /// Options of u32 that are not read: name, number of arguments, and reason.
 const UNREAD: [(&str, usize, &str); 4] = [
-    ("offset", 0, "offsets that a header tells"),
+    ("offset", 0, "offsets that a header gives"),
     ("hashkey", 0, "tables by a hash"),
     ("sample", 0, "tables by a hash"),
     ("indev", 1, "the interface of arrival"),
@@ -40,7 +40,7 @@ pub(super) fn read(
         {
             words.split(*behind);
             is_linked = true;
-            kernel.log.not_modelled(number, format!("{what}: not read"));
+            kernel.log.not_modelled(number, format!("perhop does not read {what}"));
             if *behind == 0 {
                 while words.peek().is_some_and(|next| {
                     !matches!(next, "match" | "flowid" | "classid" | "link" | "action" | "police")
@@ -65,7 +65,7 @@ pub(super) fn read(
         } else if !common(kernel, number, word, words, body) {
             let known = ["match", "flowid", "classid", "action", "police", "ht", "link", "order", "divisor"];
             let help = suggestion(word, known);
-            kernel.refuse(number, format!("`{word}` is no option of u32: {help}"));
+            kernel.refuse(number, format!("`{word}` is not an option of u32: {help}"));
             return false;
         }
     }
@@ -77,7 +77,7 @@ pub(super) fn read(
         if let Some(labels) = labels(value, mask) {
             body.condition.matches.label = Some(OneOrMany(labels));
         } else {
-            kernel.log.not_modelled(number, "marks of perhop are numbers up to 255");
+            kernel.log.not_modelled(number, "marks in perhop are numbers up to 255");
             body.condition.is_unseen = true;
         }
     }

@@ -84,7 +84,7 @@ fn document(text: &str, number: usize, split: &mut Split) -> usize {
         (opener, known) = (line, line);
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         let Some(Ok(value)) = values.next() else {
-            let why = "this is no JSON: tc prints some classes and filters as text even with -j; take its \
+            let why = "not JSON: tc prints some classes and filters as text even with -j; take its \
                        output without -j";
             split.items.entry(line).or_default().push(Err(why.to_owned()));
             break;
@@ -116,7 +116,7 @@ impl Lines<'_> {
 
 /// Converts a discipline, class or filter to text.
 fn item(value: &Value) -> Result<Item, String> {
-    let object = value.object().ok_or("an object is wanted: a discipline, class or filter")?;
+    let object = value.object().ok_or("expected an object: a discipline, class or filter")?;
     let text = |key: &str| get(object, key).and_then(Value::word);
     if let Some(kind) = text("class") {
         return Ok(class(object, kind));
@@ -127,7 +127,7 @@ fn item(value: &Value) -> Result<Item, String> {
     }
     match kind {
         Some(kind) => Ok(qdisc(object, kind)),
-        None => Err("neither `kind` nor `class` says what this is".to_owned()),
+        None => Err("the object has neither `kind` nor `class`".to_owned()),
     }
 }
 

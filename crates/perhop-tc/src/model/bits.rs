@@ -67,7 +67,7 @@ impl Bits {
             if is_six { self.six(&mut decoded, line, log) } else { self.four(&mut decoded, line, log) };
         let unseen = unseen.err().or(self.is_beyond.then_some("bytes behind the ports"));
         if let Some(what) = unseen {
-            log.not_modelled(line, format!("it asks for {what}, which packets of perhop do not have"));
+            log.not_modelled(line, format!("the filter matches {what}, which perhop's packets do not have"));
             return None;
         }
         Some(Condition { family, matches: decoded.matches, is_never: decoded.is_never, is_unseen: false })
@@ -129,7 +129,7 @@ impl Bits {
             IpAddr::V6(Ipv6Addr::from_bits(value))
         };
         let prefix = Prefix::new(address, length as u8).ok().filter(|_| is_prefix);
-        prefix.map(|prefix| Some(prefix.into())).ok_or("an address by a mask that is no prefix")
+        prefix.map(|prefix| Some(prefix.into())).ok_or("an address with a mask that is not a prefix")
     }
 
     fn ports(&self, at: usize, decoded: &mut Decoded) -> Result<(), &'static str> {
@@ -138,7 +138,7 @@ impl Bits {
             if mask == 0 {
                 return Ok(None);
             }
-            let ranges = ranges(value as u16, mask as u16).ok_or("a port by an odd mask")?;
+            let ranges = ranges(value as u16, mask as u16).ok_or("a port with an unusual mask")?;
             let range = |(first, last)| PortRange::new(first, last).ok();
             Ok(Some(OneOrMany(ranges.into_iter().filter_map(range).collect())))
         };
@@ -158,9 +158,9 @@ impl Decoded {
     /// Decodes the type of service: the codepoint, and the two ECN bits.
     fn service(&mut self, value: u8, mask: u8, line: usize, log: &mut Log) {
         if mask & 3 != 0 {
-            let message = "it asks for the bits of ECN beside the codepoint: packets of ECN-capable connections \
-                           are taken for others";
-            let linux = "perhop looks at the codepoint alone; write the mask 0xfc";
+            let message =
+                "the filter compares the ECN bits as well: it misses packets of ECN-capable connections";
+            let linux = "perhop compares only the codepoint; write the mask 0xfc";
             log.found(&rules::TC_ECN_BITS_MATCHED, line, message, linux);
         }
         let (value, mask) = (value >> 2, mask >> 2);
@@ -183,7 +183,7 @@ fn lengths((value, mask): (u128, u128), less: u16) -> Result<Option<OneOrMany<Le
     if mask == 0 {
         return Ok(None);
     }
-    let ranges = ranges(value as u16, mask as u16).ok_or("a length by an odd mask")?;
+    let ranges = ranges(value as u16, mask as u16).ok_or("a length with an unusual mask")?;
     let range = |(first, last): (u16, u16)| {
         LengthRange::new(first.saturating_add(less), last.saturating_add(less)).ok()
     };

@@ -45,7 +45,7 @@ pub(crate) fn read(
         let Some(opt) = known else {
             let names = all().filter(sayable).filter_map(|opt| opt.names.first().copied());
             let help = joined_unit(&before, word).unwrap_or_else(|| suggestion(word, names));
-            let message = format!("`{word}` is no option of {}: {help}", place.of);
+            let message = format!("`{word}` is not an option of {}: {help}", place.of);
             log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
             return Err(Trouble::Refused);
         };
@@ -59,12 +59,12 @@ pub(crate) fn read(
 
 /// Reports a repeated option.
 fn twice(opt: &Opt, place: Place, log: &mut Log) -> Result<(), Trouble> {
-    let message = format!("`{}` of {} stands here twice", opt.names[0], place.of);
+    let message = format!("`{}` of {} is written twice", opt.names[0], place.of);
     if opt.once {
         log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
         return Err(Trouble::Refused);
     }
-    log.found(&rules::TC_OPTION_OVERRIDDEN, place.line, message, "the last one counts");
+    log.found(&rules::TC_OPTION_OVERRIDDEN, place.line, message, "tc applies the last one");
     Ok(())
 }
 
@@ -109,7 +109,7 @@ fn read_option(
         }
         argument => {
             let Some(word) = words.next() else {
-                let message = format!("nothing stands behind `{name}` of {}", place.of);
+                let message = format!("the value of `{name}` of {} is missing", place.of);
                 log.found(&rules::TC_COMMAND_REFUSED, place.line, message, "tc refuses the command");
                 return Err(Trouble::Refused);
             };
@@ -145,7 +145,7 @@ fn report_effect(opt: &Opt, text: &str, place: Place, log: &mut Log) {
         Effect::Irrelevant(why) => log.note(place.line, format!("`{written}` is irrelevant: {why}")),
         Effect::NotModelledBut(usual, _) if usual.iter().any(|one| one.eq_ignore_ascii_case(text)) => {}
         Effect::NotModelled(why) | Effect::NotModelledBut(_, why) => {
-            log.not_modelled(place.line, format!("`{written}` is not modelled: {why}"));
+            log.not_modelled(place.line, format!("`{written}` is not modeled: {why}"));
         }
     }
 }

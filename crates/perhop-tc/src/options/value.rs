@@ -92,7 +92,7 @@ pub(super) fn value_of(
         return Ok(value);
     }
     if word.contains(['$', '`']) {
-        let message = format!("`{name} {word}`: the value stands in a variable that only the shell knows");
+        let message = format!("`{name} {word}`: only the shell knows the value of the variable");
         log.not_modelled(place.line, format!("{message}: write it as NAME=VALUE above"));
     } else {
         let message = format!("`{name} {word}` of {}: write {wanted}", place.of);
@@ -104,8 +104,8 @@ pub(super) fn value_of(
 /// Warns of a rate in bytes per second, which is usually meant as bits.
 fn tell_of_bytes(name: &str, word: &str, line: usize, log: &mut Log) {
     let bits = units::in_bits(word);
-    let message = format!("`{name} {word}`: bps is bytes per second: eight times `{bits}`");
-    let linux = "tc takes bytes per second; so does perhop";
+    let message = format!("`{name} {word}` is in bytes per second, eight times `{bits}`");
+    let linux = "tc and perhop read bytes per second";
     let diagnostic = perhop_lint::Diagnostic::new(&rules::TC_RATE_IN_BYTES, line, message, linux);
     log.add(diagnostic.mended_by([(word.to_owned(), bits)]));
 }

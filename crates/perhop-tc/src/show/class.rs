@@ -58,7 +58,7 @@ impl Shown {
             return;
         }
         let note = format!(
-            "{} {} is not shown: it is taken without options, a default class among them",
+            "the output does not show {} {}: perhop assumes it without options and without a default class",
             kind.name,
             units::shown_id(handle)
         );

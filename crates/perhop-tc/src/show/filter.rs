@@ -36,7 +36,9 @@ impl Shown {
             None => device_with(kernel, head.parent),
         };
         let Some(device) = device else {
-            return kernel.log.not_modelled(number, "of which device? write `tc filter show dev NAME` above");
+            return kernel
+                .log
+                .not_modelled(number, "the device is unknown: write `tc filter show dev NAME` above");
         };
         kernel.device_of_line = Some(device);
         // `tc filter show dev NAME parent ID` omits the parent.
@@ -45,9 +47,7 @@ impl Shown {
             head.parent = kernel.devices[device].hooks().map(|_| HOOK_INGRESS);
         }
         let Some((index, parent)) = filter::owner(kernel, device, head.parent) else {
-            return kernel
-                .log
-                .not_modelled(number, "the queueing discipline that it belongs to is not shown");
+            return kernel.log.not_modelled(number, "the output does not show its queueing discipline");
         };
         let Some(kind) = words.next() else { return };
         if words.peek() == Some("chain") {

@@ -169,8 +169,8 @@ impl Shown {
         }
         if kernel.devices.iter().all(|device| device.name != UNNAMED) {
             let note = format!(
-                "tc does not say whose output this is: the device is called `{UNNAMED}` here; write \
-                 `tc qdisc show dev NAME` above"
+                "the output does not name its device, which is `{UNNAMED}` here; write `tc qdisc show dev NAME` \
+                 above"
             );
             kernel.log.note(number, note);
         }
@@ -214,14 +214,16 @@ impl Shown {
         {
             let is_of_mq = known.root().is_some_and(|root| root.kind.name == "mq");
             if !is_of_mq {
-                return kernel.log.not_modelled(number, "the discipline around it is not shown before it");
+                return kernel
+                    .log
+                    .not_modelled(number, "the output does not show its parent discipline before it");
             }
             let first =
                 known.qdiscs.iter().find(|one| matches!(one.place, Place::Class(id) if id >> 16 == 0));
             if let Some(first) = first {
                 let (line, same) =
                     (first.line, first.kind.name == new.kind.name && first.options == new.options);
-                let note = format!("a port has one transmit queue in perhop: that of line {line}");
+                let note = format!("a port in perhop has one transmit queue, that of line {line}");
                 if same {
                     kernel.log.taken_back(number, line);
                     kernel.log.note(number, note);

@@ -88,7 +88,7 @@ const FQ_CODEL: &[Opt] = &[
 
 const RATE_ESTIMATOR: &str =
     "perhop's pie of Linux takes the wait of the last packet, Linux' default since 5.5";
-const BYTE_MODE: &str = "the probability then goes by the length of a packet";
+const BYTE_MODE: &str = "the probability then depends on the length of a packet";
 
 const PIE: &[Opt] = &[
     Opt::new(&["limit"], Integer, "1000 packets (pie_init)"),
@@ -205,11 +205,11 @@ const SFQ: &[Opt] = &[
     Opt::new(&["flows"], Integer, "127, or 128 with limit and depth (SFQ_DEFAULT_FLOWS)"),
     Opt::new(&["quantum"], Size, "MTU + 14, 1514 bytes (psched_mtu)").effect(NotModelledBut(
         &["1514", "1514b", "1500", "1500b"],
-        "flows are served byte by byte in perhop, whatever a turn is",
+        "perhop serves flows byte by byte, regardless of the quantum",
     )),
     Opt::new(&["perturb"], Integer, "0: never").effect(NotModelledBut(
         &["0", "0s", "0sec"],
-        "the hash of perhop stays as it is: no flow changes its queue",
+        "the hash of perhop does not change: no flow changes its queue",
     )),
     Opt::new(&["headdrop"], Nothing, "off")
         .effect(NotModelled("the newest packet of the longest queue is dropped")),

@@ -22,7 +22,7 @@ pub(super) fn discipline(
     if let Some(flows) = &class.fair_queueing {
         if let Some(buffer) = &class.buffer {
             let reason = "only the flows' own limits are kept";
-            notes.say(format!("{} beside fair queueing", kind(buffer)), reason);
+            notes.say(format!("{} together with fair queueing", kind(buffer)), reason);
         }
         return fair::sfq(flows, notes);
     }

@@ -72,7 +72,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     };
     let exponent = exponent(config.averaging, notes);
     let burst = burst_of(exponent, low, average).unwrap_or_else(|| {
-        let reason = "no burst gives it: that of tc-red(8) is taken";
+        let reason = "no burst results in it: the burst of tc-red(8) is used";
         notes.say(format!("averaging exponent {exponent}"), reason);
         ((2 * low + high) / (3 * average)).max(low / average + 1)
     });
@@ -80,7 +80,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
         notes.say("above-max: gentle", "red drops every packet above the maximum");
     }
     if config.scalable.is_some() {
-        notes.say("scalable", "red marks nobody by the queue of the moment");
+        notes.say("scalable", "red does not mark by the current queue length");
     }
     // tc-red(8): with `ecn` alone, packets above the maximum are marked, too.
     let ecn = match config.ecn {

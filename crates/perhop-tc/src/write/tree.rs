@@ -139,7 +139,7 @@ impl Tree<'_, '_> {
             // No class lends to an outermost one; here, the port's class would.
             let ceil = if inside.parent == 1 { rate.min(ceil) } else { ceil };
             if class.share.direct == Some(true) {
-                let reason = "up to the rate of the port: its class is around all others";
+                let reason = "up to the rate of the port, whose class contains all others";
                 self.say(&place, "direct class", reason);
             }
             let same = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb);
@@ -204,8 +204,7 @@ impl Tree<'_, '_> {
         let name = keyword(&scheduler);
         let is_shared = classes > 1;
         if is_shared && !matches!(scheduler, SchedulerConfig::Drr | SchedulerConfig::ThreeParameter) {
-            let reason =
-                "HTB serves guaranteed rates first and shares what is left by quanta, in turns (DRR)";
+            let reason = "HTB serves guaranteed rates first and shares the rest by quanta, in turns (DRR)";
             self.say(&inside.place, format!("scheduler {name}"), reason);
         }
         let of_kind = match scheduler {
@@ -215,7 +214,7 @@ impl Tree<'_, '_> {
             )),
             SchedulerConfig::Hfsc => Some((
                 "service curves of hfsc",
-                "HTB guarantees the rates of their last pieces and lends what is left, without deadlines",
+                "HTB guarantees their long-term rates and lends the rest, without deadlines",
             )),
             SchedulerConfig::ThreeParameter => Some((
                 "excess of a three-parameter scheduler",
@@ -224,7 +223,7 @@ impl Tree<'_, '_> {
             _ => None,
         };
         if is_shared && inside.parent != 1 {
-            let reason = "what they borrow from above goes by the quanta of single queues";
+            let reason = "the quanta of single queues divide the bandwidth that they borrow";
             self.say(&inside.place, "classes that share inside a class", reason);
         }
         if let Some((construct, reason)) = of_kind {
@@ -305,8 +304,7 @@ impl Tree<'_, '_> {
             self.say(
                 place,
                 format!("policer of {} under congestion", police.rate),
-                "HTB guarantees the rate and lends more while others leave it; what waits longer is dropped \
-                 by its queue",
+                "HTB guarantees the rate and lends unused bandwidth; its queue drops packets beyond its limit",
             );
             return ceil;
         }

@@ -165,7 +165,7 @@ fn an_unknown_option_is_refused_in_json_too() {
         parse(r#"[{"kind":"fq_codel","handle":"1:","dev":"eth0","root":true,"options":{"limits":9}}]"#);
     assert_eq!(found.diagnostics.len(), 1);
     assert!(
-        found.diagnostics[0].message.contains("`limits` is no option of fq_codel: did you mean `limit`?")
+        found.diagnostics[0].message.contains("`limits` is not an option of fq_codel: did you mean `limit`?")
     );
 }
 
@@ -227,7 +227,7 @@ fn what_json_lacks_is_said() {
     let found =
         parse("[{\"class\":\"hfsc\",\"handle\":\"1:1\",\"parent\":\"1:\"sc m1 0bit d 0us m2 1Mbit }]\n");
     assert_eq!(found.lines[0].state, LineState::NotRecognized);
-    assert!(found.lines[0].note.as_ref().unwrap().contains("this is no JSON"));
+    assert!(found.lines[0].note.as_ref().unwrap().contains("not JSON"));
 }
 
 #[test]

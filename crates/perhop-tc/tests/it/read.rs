@@ -219,7 +219,7 @@ fn later_commands_take_back_earlier_ones() {
         "tc qdisc add dev eth0 root handle 1: prio\ntc qdisc add dev eth0 parent 1:1 pfifo limit 3\n\
          tc qdisc replace dev eth0 root fq_codel\ntc qdisc change dev eth0 root fq_codel limit 77\n",
     );
-    assert_eq!(configuration.lines[1].note.as_deref(), Some("taken back in line 3"));
+    assert_eq!(configuration.lines[1].note.as_deref(), Some("undone by line 3"));
     let output = serde_json::to_value(&router.ports[0].output).expect("serializable");
     assert_eq!(output["queueing"]["classes"][0]["buffer"]["fq-codel"]["limit"], "77 packets");
 }

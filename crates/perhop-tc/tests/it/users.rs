@@ -60,7 +60,7 @@ fn what_tc_refuses_is_refused() {
     let hfsc = "tc qdisc add dev eth0 root handle 1: hfsc default 1\n\
                 tc class add dev eth0 parent 1: classid 1:1 hfsc ";
     assert!(refused(&format!("{hfsc}\n")).contains("must have"));
-    assert!(refused(&format!("{hfsc}ul rate 1mbit\n")).contains("beside"));
+    assert!(refused(&format!("{hfsc}ul rate 1mbit\n")).contains("`ul` of hfsc needs"));
     let police = "tc qdisc add dev eth0 ingress\ntc filter add dev eth0 ingress matchall action police rate 1mbit \
                   burst 10k";
     assert!(refused(&format!("{police} rate 1mbit drop\n")).contains("twice"));
@@ -85,7 +85,7 @@ fn what_tc_takes_is_taken() {
 fn the_later_of_two_keywords_counts_and_is_said() {
     for (command, message) in [
         ("cake diffserv4 besteffort", "`besteffort` takes back `diffserv4`"),
-        ("fq_codel limit 5 limit 6", "`limit` of fq_codel stands here twice"),
+        ("fq_codel limit 5 limit 6", "`limit` of fq_codel is written twice"),
     ] {
         let (configuration, router) = read(&format!("tc qdisc add dev eth0 root {command}\n"));
         let found = &configuration.diagnostics[0];
@@ -182,7 +182,7 @@ fn a_queue_for_what_arrives_is_said_not_to_be_modelled() {
     assert_eq!(configuration.lines[2].state, LineState::NotModelled);
     let note = configuration.lines[2].note.as_ref().expect("a note");
     assert!(
-        note.contains("put a router before this interface") && note.contains("queue of ifb4eth0"),
+        note.contains("put a router with the queue of ifb4eth0 before this interface"),
         "{note}"
     );
     // The queue itself is read: it is what that router gets.

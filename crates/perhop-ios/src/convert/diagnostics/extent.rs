@@ -29,8 +29,8 @@ impl Context<'_> {
             Excess::Classes => Diagnostic::new(
                 &rules::TOO_MANY_CLASSES,
                 line,
-                format!("policy {} brings the classes of all policies above {MOST_CLASSES}", policy.name),
-                "routers have queues for some thousand; no policy applies here",
+                format!("with policy {} all policies have more than {MOST_CLASSES} classes", policy.name),
+                "routers have some thousand queues; no policy applies here",
             ),
         });
         let fits = refusal.is_none();

@@ -35,7 +35,7 @@ pub(in crate::convert) fn advise_fragments(
             &rules::INTERLEAVE_WITHOUT_PRIORITY,
             line,
             format!("{name} interleaves, but no class of its output has `priority`"),
-            "the router sends small packets of `fair-queue` between fragments; in perhop nothing goes there",
+            "the router sends small packets of `fair-queue` between fragments; perhop sends none",
         ));
     }
     if kilobits > FASTEST {
@@ -48,8 +48,8 @@ pub(in crate::convert) fn advise_fragments(
         found.push(Diagnostic::new(
             &rules::FRAGMENTS_ON_FAST_LINK,
             lines.into_iter().flatten().next().unwrap_or(interface.line),
-            format!("{name} cuts packets for links of {kilobits} kb/s"),
-            "the router does it; Cisco advises fragments up to 768 kb/s: above they cost more than they save",
+            format!("{name} fragments packets at {kilobits} kb/s"),
+            "the router does so; Cisco recommends fragments only up to 768 kb/s, because of their headers",
         ));
     }
     found

@@ -48,11 +48,13 @@ impl Context<'_> {
                 &rules::CLASSIFICATION_BEHIND_ENCRYPTION,
                 line,
                 format!(
-                    "policy {} tells {} by addresses, protocols or ports: {by} hides them here",
+                    "policy {} classifies {} by addresses, protocols or ports, which {by} hides",
                     policy.name,
                     asking.join(", ")
                 ),
-                format!("its packets are told by their outer header; `qos pre-classify` {place} shows the inner one"),
+                format!(
+                    "the policy sees the outer header; `qos pre-classify` {place} shows it the inner one"
+                ),
             ));
         }
     }

@@ -27,7 +27,7 @@ pub(in crate::convert) fn unused_hold_queue(
         &rules::HOLD_QUEUE_UNUSED,
         hold.line,
         format!("hold-queue {} does not enlarge the queues of policy {policy}", hold.value),
-        format!("each class drops above its own limit{limits}; `queue-limit` of the class changes it"),
+        format!("each class drops above its own limit{limits}; change it by `queue-limit` in the class"),
     )
 }
 

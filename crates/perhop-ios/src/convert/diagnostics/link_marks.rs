@@ -55,7 +55,7 @@ impl Context<'_> {
                         &rules::MARK_IN_WRONG_DIRECTION,
                         class.line,
                         format!("class {} sets the {what} in an {side} policy", class.name),
-                        format!("the router sets it in {other} policies only: nothing is written here"),
+                        format!("the router sets it in {other} policies only: the mark is not set here"),
                     ));
                 }
             }
@@ -67,7 +67,7 @@ impl Context<'_> {
                 self.found.push(Diagnostic::new(
                     &rules::VLAN_MATCH_WITHOUT_VLAN,
                     class.line,
-                    format!("class {} tells packets by VLAN on a port without VLANs", class.name),
+                    format!("class {} matches by VLAN on a port without VLANs", class.name),
                     "no packet matches",
                 ));
             }
@@ -89,15 +89,14 @@ fn without_class_of_service(class: &Class, direction: Direction, tag: Tag) -> Op
         (Direction::Output, _) => Some(Diagnostic::new(
             &rules::COS_MATCH_ON_OUTPUT,
             class.line,
-            format!("class {name} tells packets by CoS in an output policy"),
-            "the router writes a new tag: its CoS is 0 until a policy sets another; match it where packets \
-             come in",
+            format!("class {name} matches by CoS in an output policy"),
+            "the router writes a new tag, whose CoS is 0 unless a policy sets another; match CoS on input",
         )),
         (Direction::Input, Tag::Untagged | Tag::OfInstance) => Some(Diagnostic::new(
             &rules::COS_MATCH_UNTAGGED,
             class.line,
-            format!("class {name} tells packets by CoS, and they come without a VLAN tag"),
-            "untagged packets have no CoS; where they come with a tag, say so: `headers: [vlan]` of the link",
+            format!("class {name} matches by CoS, but packets arrive without a VLAN tag"),
+            "untagged packets have no CoS; if the link has tags, write `headers: [vlan]` at the link",
         )),
         (Direction::Input, _) => None,
     }

@@ -122,10 +122,10 @@ fn reordered(
                     &rules::EXCEED_REORDERS,
                     line,
                     format!(
-                        "what conforms leaves as {} by queue {one} of {}, what exceeds as {} by {other}",
+                        "conforming packets ({}) leave by queue {one} of {}, excess packets ({}) by {other}",
                         conforming.dscp, output.port, excess.dscp
                     ),
-                    "packets of one flow overtake each other: raise the drop precedence within the class",
+                    "packets of one flow are reordered: raise the drop precedence within the class instead",
                 ));
             }
         }
@@ -157,7 +157,7 @@ fn unmatched(
     Some(Diagnostic::new(
         &rules::MARK_NEVER_MATCHED,
         line,
-        format!("packets marked {unmatched} wait with those that no class takes, wherever they leave"),
-        "in this router the mark changes nothing",
+        format!("no class of an output policy matches packets marked {unmatched}"),
+        "the mark has no effect in this router",
     ))
 }

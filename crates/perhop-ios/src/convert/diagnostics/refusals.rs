@@ -124,7 +124,7 @@ impl Context<'_> {
             &rules::QUEUEING_ON_SUBINTERFACE,
             attachment.line,
             format!(
-                "policy {} queues on {} without a shaper above (class {}, line {})",
+                "policy {} queues on {} without a shaper around it (class {}, line {})",
                 attachment.policy.name, interface.name, class.name, class.line
             ),
             "the router refuses the line (CBWFQ: not supported on subinterfaces): shape in class-default of a \
@@ -163,8 +163,8 @@ impl Context<'_> {
             self.found.push(Diagnostic::new(
                 &rules::PLATFORM_WITHOUT_EFFECT,
                 percent.line,
-                format!("max-reserved-bandwidth on {}", interface.name),
-                "it limited classes before HQF; this release lets them have 99 % whatever it says",
+                format!("max-reserved-bandwidth on {} has no effect", interface.name),
+                "it limited classes before HQF; this release always allows them 99 %",
             ));
         }
     }
@@ -178,7 +178,7 @@ impl Context<'_> {
             Diagnostic::new(
                 &rules::PRIORITY_LEVEL,
                 priority.line,
-                format!("priority level {} (class {})", priority.value.level, class.name),
+                format!("priority level {} does not exist (class {})", priority.value.level, class.name),
                 "the router refuses it: there are levels 1 and 2",
             )
         });
@@ -201,7 +201,7 @@ impl Context<'_> {
             Diagnostic::new(
                 &rules::BANDWIDTH_INSIDE_QUEUES,
                 bandwidth.line,
-                format!("bandwidth in a class whose policy inside queues (class {})", class.name),
+                format!("class {} has a bandwidth, and the policy inside it queues", class.name),
                 "the router refuses it: only leaves have a minimum; use bandwidth remaining or shape",
             )
         })
@@ -290,7 +290,7 @@ pub(super) fn above_hundred(
         &rules::PROMISED_ABOVE_RATE,
         line,
         format!("{what} of the classes of policy {} add up to {all}", policy.name),
-        "the router refuses this line: they may come to 100",
+        "the router refuses this line: the sum must be at most 100",
     ))
 }
 

@@ -18,19 +18,18 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
             &rules::MARKED_THEN_CLASSIFIED,
             *line,
             format!("class {class} marks or polices packets that the policy inside it has marked"),
-            "the router takes them by the mark with which they came, perhop by the new one: set the group in the \
-             class around",
+            "the router classifies by their original mark, perhop by the new one: set the qos-group in the outer class",
         ),
         Remark::QueuedByNewMark { line, class } => Diagnostic::new(
             &rules::MARKED_THEN_CLASSIFIED,
             *line,
             format!("class {class} marks packets in a policy that classifies by marking"),
-            "the router queues by the packet's original marking, perhop by the new one",
+            "the router queues by the original mark, perhop by the new one",
         ),
         Remark::LimitersBeforePolicy => Diagnostic::new(
             &rules::RATE_LIMIT_BESIDE_POLICY,
             limiter,
-            "several rate-limit lines beside a policy that marks or polices in the same direction",
+            "several rate-limit lines and a policy that marks or polices apply in one direction",
             "the router runs both; in perhop a packet that one rate-limit line transmits also passes the others",
         ),
     }

@@ -49,8 +49,8 @@ fn too_complex(line: usize, what: &str) -> Diagnostic {
     Diagnostic::new(
         &rules::CONDITIONS_TOO_COMPLEX,
         line,
-        format!("{what} and what follows: {TooComplex}"),
-        "perhop runs it, and does not check whether a part hides a later one",
+        format!("{what} and the following: {TooComplex}"),
+        "the policy runs; perhop does not check whether a part hides a later one",
     )
 }
 
@@ -119,7 +119,7 @@ impl<'a> Classes<'a> {
             if is_hidden {
                 let by = self.hiding(matches, &earlier)?;
                 let witness = self.space.witness(matches)?;
-                let example = witness.map_or_else(String::new, |packet| format!("; for example {packet}"));
+                let example = witness.map_or_else(String::new, |packet| format!(", for example {packet}"));
                 found.push(Diagnostic::new(
                     &rules::CLASS_SHADOWED,
                     class.line,
@@ -195,8 +195,8 @@ impl<'a> Classes<'a> {
         Ok(Some(Diagnostic::new(
             &rules::ACCESS_ENTRY_SHADOWED,
             line,
-            format!("no packet reaches this entry of list {}: {witness} meets line {by}", list.name),
-            "the first entry that a packet meets decides; put the narrower one first",
+            format!("no packet reaches this entry of list {}: {witness} matches line {by} first", list.name),
+            "the first entry that matches decides; put the narrower one first",
         )))
     }
 
@@ -231,7 +231,7 @@ impl<'a> Classes<'a> {
         }
         let more = if names.len() > MOST_NAMED { " and others" } else { "" };
         names.truncate(MOST_NAMED);
-        Ok(format!("what stands ({}{more})", names.join(", ")))
+        Ok(format!("the sum of the classes ({}{more})", names.join(", ")))
     }
 }
 

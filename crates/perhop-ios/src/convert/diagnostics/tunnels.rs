@@ -11,8 +11,7 @@ pub(in crate::convert) fn without_line(interface: &Interface) -> Diagnostic {
     Diagnostic::new(
         &rules::BANDWIDTH_UNKNOWN,
         interface.line,
-        format!("the line below {name} is unknown: `tunnel source` names no wire of this configuration"),
-        "name an interface of this configuration, or its address, by `tunnel source`; until then only shapers \
-         limit the rate",
+        format!("the interface below {name} is unknown: `tunnel source` names none of this configuration"),
+        "write an interface of this configuration, or its address, as `tunnel source`; without it only shapers limit the rate",
     )
 }

@@ -43,7 +43,7 @@ impl Share {
         let assumed = if *is_assumed { " (assumed: one on each interface)" } else { "" };
         let s = if *neighbors == 1 { "" } else { "s" };
         format!(
-            "{neighbors} {} neighbor{s}{assumed}, each a packet of {LONGEST} bytes in {} s ({})",
+            "{neighbors} {} neighbor{s}{assumed}, each with a packet of {LONGEST} bytes per {} s ({})",
             protocol.name(),
             protocol.interval_s(),
             protocol.source()
@@ -147,16 +147,19 @@ fn finding(conditioner: &ConditionerConfig, shares: &[Share], line: usize) -> Op
     let message = match limit(conditioner)? {
         Limit::Nothing => format!("class {class} drops packets of {protocols} to the router itself"),
         Limit::Bits(rate) if rate.as_bits_per_second() < bits => format!(
-            "class {class} polices {protocols} to {rate}, and the neighbors may need {}",
+            "class {class} polices {protocols} to {rate}, but the neighbors may need {}",
             Rate::from_bits_per_second(bits)
         ),
         Limit::PacketsPerSecond(packets) if packets * 60 < per_minute => format!(
-            "class {class} polices {protocols} to {packets} packets/s, and the neighbors may need {:.1}",
+            "class {class} polices {protocols} to {packets} packets/s, but the neighbors may need {:.1}",
             per_minute as f64 / 60.0
         ),
         Limit::Bits(_) | Limit::PacketsPerSecond(_) => return None,
     };
     let needs: Vec<String> = shares.iter().map(Share::words).collect();
-    let remedy = format!("after a failure all send at once, else neighbors are lost: {}", needs.join("; "));
+    let remedy = format!(
+        "after a failure all neighbors send at once, and drops end their sessions: {}",
+        needs.join("; ")
+    );
     Some(Diagnostic::new(&rules::CONTROL_PLANE_RATE_LOW, line, message, remedy))
 }
