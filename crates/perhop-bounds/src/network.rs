@@ -75,11 +75,7 @@ pub fn bounds(scenario: &Scenario, base: &Path) -> Result<Bounds, ConfigError> {
         network.port(link, &entries, None)?;
     }
     for link in order.circular {
-        network.port(
-            link,
-            &entries,
-            Some("the ways of its traffic form a circle: each port waits for the other"),
-        )?;
+        network.port(link, &entries, Some("the paths of its traffic form a cycle of ports"))?;
     }
     network.queues.sort_by_key(|(link, place, _)| (*link, *place));
     let queues = network.queues.into_iter().map(|(_, _, row)| row).collect();

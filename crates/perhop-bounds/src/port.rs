@@ -155,16 +155,14 @@ fn cap_curve(cap: &CapConfig) -> Arrival {
 
 /// Why a class of HTB has no guarantee.
 const NO_BOUND_FOR_HTB: &str =
-    "htb sends what classes borrow in turns that depend on all others: no bound of that is known here";
+    "no bound is known for htb, in which the turns of a class depend on all others";
 /// Why a class of CBQ has no guarantee.
-const NO_BOUND_FOR_CBQ: &str =
-    "cbq holds a class back by an average of what it used: no bound of that is known here";
+const NO_BOUND_FOR_CBQ: &str = "no bound is known for cbq, which delays a class by its average use";
 /// Why a class of HFSC has no guarantee.
-const NO_BOUND_FOR_HFSC: &str =
-    "hfsc guarantees by curves of all its classes together: no bound of that is computed";
+const NO_BOUND_FOR_HFSC: &str = "no bound is computed for hfsc, which combines the curves of all classes";
 
 /// Why the tins of CAKE have none.
-const NO_BOUND_FOR_CAKE: &str = "cake shares its tins among flows and hosts: no bound of that is known here";
+const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, whose tins are shared by flows and hosts";
 
 /// The recursive pass over the schedulers of a port, from the wire inward.
 struct Walk<'a, 'b> {
@@ -339,7 +337,7 @@ impl<'a> Walk<'a, '_> {
             let in_any = self.brought(&active[*other], above.measure, true);
             let Some(in_any) = capped.clone().or(in_any) else {
                 let name = &child.class.name;
-                let reason = format!("`{name}` above it has priority, and what it brings has no bound");
+                let reason = format!("`{name}` has priority over it, and its arrivals have no bound");
                 return Guarantee::none(above.measure, &reason);
             };
             strict = strict.plus(&in_any);
@@ -353,7 +351,7 @@ impl<'a> Walk<'a, '_> {
         let guarantee = schedule::priority(above, below, &Levels { plain, strict });
         match &active[index].child.class.share.cap {
             Some(cap) if !self.keeps_to(cap, &active[index], above, &guarantee) => {
-                let reason = "its priority ends at a cap, beyond which all others come first";
+                let reason = "it loses its priority to all other classes above its cap";
                 Guarantee::none(above.measure, reason)
             }
             _ => guarantee,
@@ -380,12 +378,12 @@ impl<'a> Walk<'a, '_> {
 
     fn first_come(&self, above: &Above, active: &[Active], index: usize) -> Guarantee {
         if active.iter().any(|one| one.child.class.shape.is_some() || one.child.class.queueing.is_some()) {
-            return Guarantee::none(above.measure, "nothing is known of fifo above shapers or classes");
+            return Guarantee::none(above.measure, "no bound is known for fifo above shapers or classes");
         }
         let mut others = Arrival::nothing();
         for (_, other) in active.iter().enumerate().filter(|(other, _)| *other != index) {
             let Some(more) = self.brought(other, above.measure, false) else {
-                return Guarantee::none(above.measure, "what comes to the other queues has no bound");
+                return Guarantee::none(above.measure, "the arrivals of the other queues have no bound");
             };
             others = others.plus(&more);
         }

@@ -66,7 +66,7 @@ impl Queue<'_> {
         let grain = lengths.only().map(|length| measure.amount(length));
         let by_arrivals = match (&plain, &arrival) {
             (Err(reason), _) => Err(reason.clone()),
-            (_, None) => Err("what comes to it has no bound".to_owned()),
+            (_, None) => Err("its arrivals have no bound".to_owned()),
             (Ok(plain), Some(arrival)) => plain.delay(arrival, grain).ok_or_else(|| exceeded(&line, arrival)),
         };
         let full = held(self.limits, &lengths, measure);
@@ -126,15 +126,11 @@ fn in_queue(
     Some(deviation::backlog(arrival, line)? + rest)
 }
 
-const FAIR: &str = "its packets leave in another order than they came";
+const FAIR: &str = "its packets leave in a different order than they arrive";
 
 /// The reason why a guaranteed curve gives no bound.
 fn exceeded(line: &Service, arrival: &Arrival) -> String {
-    format!(
-        "what may come, {:.0} per second, is more than the {:.0} that are guaranteed",
-        arrival.rate(),
-        line.rate()
-    )
+    format!("its arrivals, up to {:.0} per second, exceed the guaranteed {:.0}", arrival.rate(), line.rate())
 }
 
 /// The smaller of a bound by arrivals and one by the limit, with its rules.
@@ -206,7 +202,7 @@ fn lower(bound: &mut Result<f64, String>, other: f64) {
         Ok(own) if *own <= other => {}
         _ if other.is_finite() => *bound = Ok(other),
         Err(reason) if reason.is_empty() => {
-            "neither what comes to it nor what it holds has a bound".clone_into(reason);
+            "neither its arrivals nor its queue have a bound".clone_into(reason);
         }
         _ => {}
     }

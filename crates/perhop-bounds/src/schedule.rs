@@ -61,7 +61,7 @@ impl Above {
     /// The guarantee of two service curves.
     pub fn guarantee(&self, measure: Measure, plain: Service, strict: Service, rule: Rule) -> Guarantee {
         let some = |service: Service| {
-            let reason = "what has priority over it may take all that there is";
+            let reason = "classes with priority over it may take the whole rate";
             if service.is_some() { Ok(service) } else { Err(reason.to_owned()) }
         };
         Guarantee {
@@ -117,14 +117,14 @@ pub fn scfq(above: &Above, children: &[Child], index: usize) -> Guarantee {
 /// curve.
 pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig], rule: Rule) -> Guarantee {
     if !above.is_raw {
-        let reason = "wfq and wf2q-plus are proved on a wire that adds no bytes and a ring of one packet, \
-                      right before it";
+        let reason = "the proof for wfq and wf2q-plus needs a wire without overhead and a ring of one packet \
+                      directly after it";
         return Guarantee::none(above.counted, reason);
     }
     if children.iter().any(|child| child.class.queueing.is_some() || child.class.shape.is_some()) {
         return Guarantee::none(
             above.counted,
-            "nothing is proved of wfq and wf2q-plus above shapers or classes",
+            "no proof is known for wfq and wf2q-plus above shapers or classes",
         );
     }
     let every: Vec<Child> =
@@ -133,7 +133,7 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
     let part = weights(children)[index] / weights(&every).iter().sum::<f64>();
     let longest = children.iter().map(|child| above.longest(child)).fold(0.0, f64::max);
     let line = above.plain.shared(1.0 / part, longest);
-    let strict = "of wfq and wf2q-plus nothing is proved for a queue that is full when it begins to count";
+    let strict = "no proof is known for wfq and wf2q-plus with a queue that is full at the start";
     let strict = Err(strict.to_owned());
     Guarantee { strict, ..above.guarantee(above.counted, line, Service::default(), rule) }
 }
@@ -243,7 +243,7 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     if rate == 0.0 {
         return Guarantee::none(
             above.counted,
-            "it has no minimum: its part of the rest depends on all others",
+            "it has no minimum: its share of the rest depends on all others",
         );
     }
     let promised: f64 = children.iter().map(|child| minimum(child) * above.cost(child)).sum();
@@ -251,11 +251,11 @@ pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let able = above.strict.lines().iter().filter(|line| line.rate >= promised);
     let late = able.map(|line| line.latency + longest / line.rate).fold(f64::INFINITY, f64::min);
     if !late.is_finite() {
-        return Guarantee::none(above.counted, "the minima add up to more than there is");
+        return Guarantee::none(above.counted, "the minima add up to more than the rate");
     }
     if late >= PATIENCE {
         let reason = format!(
-            "minima may be late by {:.0} ms: what they miss beyond {:.0} ms is forgotten",
+            "minima may be late by {:.0} ms, and credit beyond {:.0} ms is lost",
             late * 1e3,
             PATIENCE * 1e3
         );

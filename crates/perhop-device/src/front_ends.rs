@@ -117,7 +117,7 @@ impl<'a> FrontEnds<'a> {
         }
         let read = self.show_commands().into_iter().filter(|command| command.is_read);
         let commands: Vec<String> = read.map(|command| format!("`{}`", command.whole)).collect();
-        let message = format!("there is no output of {} in it", commands.join(" or of "));
+        let message = format!("it contains no output of {}", commands.join(" or of "));
         Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
     }
 

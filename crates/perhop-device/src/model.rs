@@ -63,7 +63,7 @@ impl DeviceModel {
             platform.system,
             because.join("; ")
         );
-        let help = "--platform reads it as that of another platform, by whose rules it runs";
+        let help = "--platform reads it by the rules of another platform";
         let line = platform.because.first().map_or(1, |one| one.line);
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
         let diagnostics = vec![Concern { diagnostic, interfaces: None, assumable: None }];

@@ -47,16 +47,15 @@ pub fn interface_for(
     let ports = model.router.ports.iter().filter(|port| !port.shutdown);
     let attached = ports.into_iter().find(|port| !is_plain(&port.output) || !is_plain(&port.input));
     if let (Some(port), None) = (attached, policy) {
-        let message =
-            format!("--rate makes an interface for a policy, and the configuration has one at {}", port.name);
-        let help = "choose with --interface, or name the policy with --policy";
+        let message = format!("--rate adds an interface, but interface {} already has a policy", port.name);
+        let help = "name the interface with --interface, or the policy with --policy";
         return Err(ConfigError::new("", message).help(help));
     }
     let uses = front_end.policy_uses(&model.lines);
     let policy = chosen(&uses, policy)?;
     front_end.interface_for(policy, rate).ok_or_else(|| {
-        let message = format!("{} does not have interfaces of a rate", front_end.name());
-        ConfigError::new("", message).help("--interface names one that the configuration has")
+        let message = format!("{} has no interfaces with a given rate", front_end.name());
+        ConfigError::new("", message).help("name an interface of the configuration with --interface")
     })
 }
 
@@ -83,12 +82,10 @@ fn chosen<'u>(uses: &'u [PolicyUses], policy: Option<&str>) -> Result<&'u str, C
     let outermost: Vec<&str> = names.iter().filter(|name| !inner.contains(*name)).copied().collect();
     match outermost.as_slice() {
         [only] => Ok(*only),
-        _ if names.is_empty() => {
-            Err(ConfigError::new("", "the configuration has no policy")
-                .help("--rate makes an interface for one"))
-        }
+        _ if names.is_empty() => Err(ConfigError::new("", "the configuration has no policy")
+            .help("--rate needs a policy for its interface")),
         several => {
-            let message = format!("the configuration has {} policies that no other uses", several.len());
+            let message = format!("the configuration has {} outermost policies", several.len());
             let choice = if several.is_empty() { &names } else { &outermost };
             Err(ConfigError::new("", message).help(format!("choose one with --policy: {}", listed(choice))))
         }

@@ -47,7 +47,7 @@ impl CommonPort {
         let (carried, plain): (Vec<&Port>, Vec<&Port>) = above.partition(|port| is_carried(port));
         if carried.is_empty() {
             return Err(Failure::invalid(
-                format!("no tunnel or sub-interface with an output policy leaves by `{}`", below.name),
+                format!("no tunnel or sub-interface with an output policy uses `{}`", below.name),
                 "choose the interface with --interface",
             ));
         }
@@ -107,7 +107,7 @@ fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>
         {
             taken.insert(prefix.to_string());
             assumed.push(format!(
-                "packets to {prefix} leave by {}, of which the configuration shows no destination",
+                "packets to {prefix} leave by {}, for which the configuration has no destination",
                 port.name
             ));
             destinations.push(prefix);
@@ -143,7 +143,7 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
     let first = carried.first().map_or("", |one| one.port.name.as_str());
     let differences = different_wires(carried).into_iter();
     found.extend(
-        differences.map(|words| format!("different {words} above {}: all have those of {first}", below.name)),
+        differences.map(|words| format!("different {words} above {}: all use those of {first}", below.name)),
     );
     found
 }

@@ -142,7 +142,11 @@ pub(crate) fn by_class(
         let Some(hit) = hit_of(network, hits, &load.name) else {
             let miss = misses.iter().find(|miss| miss.target.name == load.name);
             let message = miss.map_or_else(|| format!("class `{}`", load.name), Miss::to_string);
-            return Err(Failure::of_row(row, message, "leave the class out, or enter where its packets do"));
+            return Err(Failure::of_row(
+                row,
+                message,
+                "leave the class out, or choose the interface by which its packets enter",
+            ));
         };
         flows.push(flow(network, load, hit, &mut taken));
     }
@@ -154,7 +158,7 @@ pub(crate) fn by_class(
         let rate = rate_in_words(load.rate?);
         let [_, words] = &flow.offered;
         Some(format!(
-            "class `{}`: greedy TCP has no rate: {words} offer {rate}; an empty `rate` lets it take all it gets",
+            "class `{}`: greedy TCP has no rate, so {words} offer {rate}; leave `rate` empty for greedy TCP",
             load.name
         ))
     });

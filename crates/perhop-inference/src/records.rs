@@ -63,7 +63,7 @@ pub(crate) fn from_records(
     let all: f64 = leaving.iter().map(|one| one.bytes).sum();
     leaving.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     if leaving.len() > MOST {
-        remarks.push(format!("the {MOST} largest of {} conversations stand for all", leaving.len()));
+        remarks.push(format!("the {MOST} largest of {} conversations represent all", leaving.len()));
         leaving.truncate(MOST);
     }
     let scale = all / leaving.iter().map(|one| one.bytes).sum::<f64>();

@@ -125,8 +125,7 @@ impl<'a> Selection<'a> {
             let (input, output) = (entrance.name.clone(), leaving.name.clone());
             let mut network = Network::new(self.site, entrance, leaving);
             network.assumed.push(format!(
-                "packets enter by {input}, whose input policy has the only classes: {output} queues them as \
-                 one"
+                "packets enter by {input}, whose input policy has the only classes: {output} has one queue"
             ));
             return network;
         }
@@ -142,7 +141,7 @@ impl<'a> Selection<'a> {
             let more = if others.len() > 2 { ", …" } else { "" };
             let names = names.join(", ");
             network.assumed.push(format!(
-                "packets enter by an added interface: {names}{more} would change or drop some"
+                "packets enter by an added interface, because {names}{more} would change or drop some"
             ));
         }
         network

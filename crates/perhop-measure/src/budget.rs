@@ -123,7 +123,7 @@ impl Budget {
         }
         let [all, had, most_of_it] = [bytes, available, most.bytes].map(in_words);
         let message = format!(
-            "the results take about {all} of memory, and {had} can be had: {most_of_it} for {}",
+            "the results need about {all} of memory, but {had} is available; {most_of_it} is for {}",
             most.what
         );
         Err(match most.key.split_once('.') {

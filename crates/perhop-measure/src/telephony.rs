@@ -178,7 +178,7 @@ fn remark(rated: &[Rated], codec: &Planning) -> String {
     }
     let mean = delays.iter().sum::<f64>() / delays.len() as f64;
     if mean > LONGEST_DELAY_S || rated.iter().any(|one| one.lost_percent > GREATEST_LOSS_PERCENT) {
-        return "beyond the 500 ms and 20 % of loss up to which G.107 holds".to_owned();
+        return "G.107 applies only up to 500 ms and 20 % of loss".to_owned();
     }
     String::new()
 }

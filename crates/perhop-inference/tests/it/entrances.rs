@@ -108,7 +108,7 @@ fn classes_of_an_input_policy_share_an_output_without_classes() {
     let classes: Vec<(&str, Option<&str>)> =
         found.offered.iter().map(|one| (one.class.as_str(), one.queue.as_deref())).collect();
     assert_eq!(classes, [("CALLS", Some("fair-queue")), ("fair-queue", Some("fair-queue"))]);
-    assert!(found.assumed.iter().any(|one| one.contains("queues them as one")), "{:?}", found.assumed);
+    assert!(found.assumed.iter().any(|remark| remark.contains("has one queue")), "{:?}", found.assumed);
     // With classes of its own the output is under test for these, without the marks of another interface.
     let text = text.replace(
         "interface Serial0/0\n",

@@ -97,7 +97,7 @@ impl FqPieConfig {
         let percent = self.mark_up_to * 100.0;
         let is_linux = self.law == PieLaw::Linux;
         if is_linux && !((0.0..=100.0).contains(&percent) && (percent - libm::round(percent)).abs() < 1e-9) {
-            let message = format!("in Linux {} is no number of percents", self.mark_up_to);
+            let message = format!("in Linux {} is not a whole number of percent", self.mark_up_to);
             return Err(ConfigError::new("mark-up-to", message).help("for example 0.1"));
         }
         let pie = PieConfig {

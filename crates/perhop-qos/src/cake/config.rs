@@ -122,7 +122,7 @@ impl CakeConfig {
                 .help("0 to 256; 84 for Ethernet with all that is between two frames"));
         }
         if self.memory_limit.is_some_and(|limit| !(4096..=1 << 32).contains(&limit.as_bytes())) {
-            return Err(ConfigError::new("memory-limit", "memory for too few or too many packets")
+            return Err(ConfigError::new("memory-limit", "the memory is too small or too large")
                 .help("4096B to 4GiB; by default 4MiB up to 335Mb/s"));
         }
         Ok(())

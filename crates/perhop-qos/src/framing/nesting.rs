@@ -118,7 +118,7 @@ pub(super) fn check(headers: &[Header], framing: Framing) -> Result<(), ConfigEr
     if matches!(inside, Unit::Packet(_)) || inside.is_carried_on(framing) {
         return Ok(());
     }
-    let message = format!("`{name}` cannot stand directly on framing `{framing}`");
+    let message = format!("`{name}` cannot be directly on framing `{framing}`");
     Err(ConfigError::new("", message).help(inside.help()).within(headers.len() - 1))
 }
 
@@ -126,7 +126,7 @@ fn refused(inside: Unit, name: &str, around: &str, header: Header) -> ConfigErro
     match (inside, header) {
         (Unit::Packet(Some(_)), Header::Esp(_)) => {
             let message = format!("`over` is not the version of the outer IP header of `{name}` before it");
-            ConfigError::new("esp.over", message).help("in transport mode ESP stands behind that header")
+            ConfigError::new("esp.over", message).help("in transport mode ESP follows that header")
         }
         (_, Header::Mpls(mpls)) if mpls.control_word => {
             ConfigError::new("mpls.control-word", "only a pseudowire has a control word")

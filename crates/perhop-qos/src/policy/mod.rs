@@ -77,12 +77,13 @@ impl QueueingConfig {
                 Ok(Some((class, config)))
             }
             classes => match classes.iter().position(|class| class.has_property(is_cake)) {
-                Some(index) => {
-                    Err(ConfigError::new("buffer", "CAKE is queues, scheduler and shaper of a port")
-                        .help("make its class the only one, and let `tins` tell packets apart")
-                        .within(index)
-                        .within("classes"))
-                }
+                Some(index) => Err(ConfigError::new(
+                    "buffer",
+                    "CAKE replaces the queues, scheduler and shaper of a port",
+                )
+                .help("make its class the only one, and classify by `tins`")
+                .within(index)
+                .within("classes")),
                 None => Ok(None),
             },
         }
@@ -97,8 +98,8 @@ impl QueueingConfig {
             ("queueing", class.queueing.is_some()),
         ];
         let beside = |field: &str| {
-            ConfigError::new(field, "CAKE decides about all packets of a port, and nothing beside it")
-                .help("leave it out: `bandwidth` shapes, `tins` tells packets apart")
+            ConfigError::new(field, "CAKE must be alone at a port")
+                .help("leave it out: `bandwidth` shapes and `tins` classifies")
         };
         if let Some((field, _)) = fields.into_iter().find(|(_, is_set)| *is_set) {
             return Err(beside(field).within(0).within("classes"));
@@ -107,7 +108,7 @@ impl QueueingConfig {
             return Err(beside("limit").help("leave it out: CAKE has a `memory-limit`"));
         }
         if self.scheduler != SchedulerConfig::default() {
-            return Err(beside("scheduler").help("leave it out: tins and flows are CAKE's to schedule"));
+            return Err(beside("scheduler").help("leave it out: CAKE schedules its tins and flows"));
         }
         Ok(())
     }

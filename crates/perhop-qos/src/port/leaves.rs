@@ -140,10 +140,8 @@ fn goes_by_order(buffer: &AnyBuffer) -> bool {
 
 /// The buffer manager of `class` goes by how long packets have waited, which fair queueing does not note.
 fn with_fair_queueing(class: &ClassConfig) -> ConfigError {
-    let message = format!(
-        "class `{}` drops by the time that packets wait, and fair-queueing does not note it",
-        class.name
-    );
+    let message =
+        format!("class `{}` drops by waiting time, which fair-queueing does not record", class.name);
     ConfigError::new("fair-queueing", message)
-        .help("leave out `fair-queueing`, or take tail-drop or red for `buffer`")
+        .help("leave out `fair-queueing`, or use tail-drop or red as `buffer`")
 }

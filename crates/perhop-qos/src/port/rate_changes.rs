@@ -41,7 +41,7 @@ impl RateChanges {
             steps.push(*change);
         }
         if steps[steps.len() - 1].rate.as_bits_per_second() == 0 {
-            let error = ConfigError::new("rate", "after the last change, a rate of 0 would last for ever")
+            let error = ConfigError::new("rate", "a rate of 0 after the last change never ends")
                 .help("add the change that ends the outage");
             return Err(error.within(changes.len() - 1).within("rate-changes"));
         }

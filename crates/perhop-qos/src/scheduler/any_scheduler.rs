@@ -79,7 +79,7 @@ impl QueueingConfig {
             return Ok(AnyScheduler::Htb(Box::new(Htb::build(&self.classes, self.rate_to_quantum)?)));
         }
         if self.rate_to_quantum.is_some() {
-            return Err(ConfigError::new("rate-to-quantum", "only htb makes quanta of rates")
+            return Err(ConfigError::new("rate-to-quantum", "only htb derives quanta from rates")
                 .help("write scheduler: htb, or leave rate-to-quantum out"));
         }
         match (self.scheduler, self.link_sharing) {
@@ -87,7 +87,7 @@ impl QueueingConfig {
             (SchedulerConfig::Cbq, Some(sharing)) => {
                 Ok(AnyScheduler::Cbq(Box::new(Cbq::build(sharing, &self.classes, rate)?)))
             }
-            (_, Some(_)) => Err(ConfigError::new("link-sharing", "only cbq shares the wire by guidelines")
+            (_, Some(_)) => Err(ConfigError::new("link-sharing", "only cbq has link-sharing guidelines")
                 .help("write scheduler: cbq, or leave link-sharing out")),
         }
     }

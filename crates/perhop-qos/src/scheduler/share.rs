@@ -69,7 +69,7 @@ impl Takes {
             let share = &class.share;
             match (share.weight, share.bandwidth) {
                 (Some(_), _) if by_bandwidth => {
-                    Err(error_in(index, "weight", "weight beside bandwidth: they cannot be compared")
+                    Err(error_in(index, "weight", "weight and bandwidth cannot be compared")
                         .help("write either weight or bandwidth in all classes of one scheduler"))
                 }
                 (Some(weight), None) if weight > 0.0 && weight.is_finite() => Ok(weight),

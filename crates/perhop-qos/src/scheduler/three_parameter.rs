@@ -12,8 +12,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "three-parameter",
     shares: &["minimum", "weight"],
-    help: "three-parameter takes minimum (a rate that is guaranteed) and weight (its part of what minima leave, \
-           1 by default); a maximum is the class's shape",
+    help: "three-parameter takes minimum (a rate that is guaranteed) and weight (its share of what the minima leave, 1 by default); a maximum is the class's shape",
 };
 
 /// The scheduler of routers with three parameters per class: minima first, then the excess by weight.
@@ -77,7 +76,7 @@ impl ThreeParameter {
             None => Ok(None),
             Some(minimum) if minimum.as_bits_per_second() > 0 => Ok(Some(Guarantee::at_rate(minimum))),
             Some(_) => Err(error_in(index, "minimum", "a minimum of 0 guarantees nothing")
-                .help("for example 300kb/s; a class without minimum gets its part of what minima leave")),
+                .help("for example 300kb/s; a class without a minimum gets its share of the rest")),
         };
         let of: Vec<_> = classes.iter().enumerate().map(guarantee).collect::<Result<_, _>>()?;
         let (early, due) = (Tournament::new(of.len()), Tournament::new(of.len()));

@@ -87,20 +87,19 @@ impl Wfq {
             let error = |index| ConfigError::new("", message).help(help).within(index).within("classes");
             found.map_or(Ok(()), |index| Err(error(index)))
         };
-        let message = "wfq above a shaper: its fluid model has no shapers";
+        let message = "wfq is above a shaper: its fluid model has no shapers";
         refuse(|class| class.shape.is_some(), message, "use wf2q-plus or scfq, which track packets only")?;
-        let message = "wfq above a class of cbq that may not borrow: its fluid model holds nobody back";
+        let message = "wfq is above a class of cbq that may not borrow: its fluid model delays no class";
         refuse(|class| class.share.borrow == Some(false), message, "use wf2q-plus or scfq")?;
-        let message = "wfq above htb: its fluid model holds nobody back";
+        let message = "wfq is above htb: its fluid model delays no class";
         refuse(|class| class.share.rate.is_some(), message, "use wf2q-plus or scfq")?;
-        let message = "wfq above fair-queueing: its fluid model cannot drop a queued packet";
+        let message = "wfq is above fair-queueing: its fluid model cannot drop a queued packet";
         refuse(
             |class| class.fair_queueing.is_some(),
             message,
             "use scfq or wf2q-plus, which track packets only",
         )?;
-        let message =
-            "wfq above a buffer manager that drops at the head: its fluid model has served that packet";
+        let message = "wfq is above a buffer manager that drops at the head: its fluid model has already served that packet";
         refuse(
             |class| class.buffer.as_ref().is_some_and(BufferConfig::drops_at_the_head),
             message,

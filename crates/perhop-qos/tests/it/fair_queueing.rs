@@ -148,7 +148,7 @@ fn what_cannot_be_built_is_refused() {
             "scfq",
             "queueing.classes.1.fair-queueing.flow-limit: fair queueing counts",
         ),
-        (json!({}), "wfq", "queueing.classes.1: wfq above fair-queueing"),
+        (json!({}), "wfq", "queueing.classes.1: wfq is above fair-queueing"),
     ] {
         let error = refused(fair, scheduler);
         assert!(error.starts_with(found), "{error}");

@@ -67,8 +67,8 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
             .help("the profile linux-6 has it"));
     }
     if parameters.congestion.has_model() && !parameters.pacing {
-        return Err(ConfigError::new("pacing", "BBR needs `pacing: true`: its pace is half of what it does")
-            .help("leave `pacing` out: it is then on"));
+        return Err(ConfigError::new("pacing", "BBR needs `pacing: true`: it controls the rate by pacing")
+            .help("leave `pacing` out, which turns it on"));
     }
     if parameters.ack_compression && !is_adaptive(parameters) {
         let message = "`ack-compression: true` needs `acknowledgment: {adaptive: …}`";
@@ -79,7 +79,7 @@ fn check_accounting(parameters: &Parameters) -> Result<(), ConfigError> {
         return Err(ConfigError::new("autotuning", message).help("the profile linux-6 has both"));
     }
     if by_segments && matches!(parameters.recovery, Recovery::Tahoe | Recovery::Reno) {
-        let message = "`accounting: segments` has no recovery of Tahoe or Reno";
+        let message = "`accounting: segments` excludes the recovery of Tahoe and Reno";
         return Err(ConfigError::new("recovery", message).help("newreno, sack or rack"));
     }
     if parameters.congestion == CongestionControl::Ledbat && !parameters.timestamps {
@@ -123,7 +123,7 @@ fn check_quic(parameters: &Parameters) -> Result<(), ConfigError> {
         return Err(ConfigError::new(field, message).help(format!("leave `{field}` out")));
     }
     if parameters.window_reduction == WindowReduction::Proportional {
-        let message = "`recovery: quic` reduces its window at once";
+        let message = "`recovery: quic` always reduces its window at once";
         return Err(ConfigError::new("window-reduction", message).help("at-once"));
     }
     if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
@@ -154,11 +154,10 @@ fn check_feedback(parameters: &Parameters) -> Result<(), ConfigError> {
     };
     if !parameters.ecn {
         let message = format!("`congestion: {name}` needs `ecn: true`");
-        return Err(ConfigError::new("ecn", message).help("leave `ecn` out: it is then on"));
+        return Err(ConfigError::new("ecn", message).help("leave `ecn` out, which turns it on"));
     }
     if parameters.ecn_feedback == EcnFeedback::Classic {
-        let message =
-            format!("`congestion: {name}` must hear how many packets are marked, not only that any is");
+        let message = format!("`congestion: {name}` needs the number of marked packets, not only one bit");
         return Err(ConfigError::new("ecn-feedback", message).help("dctcp or accurate"));
     }
     Ok(())

@@ -62,7 +62,7 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
         "for example [1Mb/s, 3Mb/s]",
     );
     findings.require(config.segment > Time::ZERO, path, "segment", "above 0", "for example 4s");
-    let help = format!("at least `segment` ({}), for a picture needs one", config.segment);
+    let help = format!("at least `segment` ({}), because a picture needs one", config.segment);
     let starts = config.starts_with >= config.segment;
     findings.require(starts, path, "starts-with", "at least a segment", &help);
     let needed = config.starts_with.saturating_add(config.segment);
@@ -71,7 +71,7 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
         config.buffer >= needed,
         path,
         "buffer",
-        "room for a segment more than it starts with",
+        "room for one segment more than `starts-with`",
         &help,
     );
     let path = path.join("adaptation");
@@ -103,7 +103,7 @@ pub(super) fn video(path: &ValuePath, config: &VideoConfig, findings: &mut Findi
 
 /// Checks connections and objects of page loads.
 pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Findings) {
-    connections(path, config.connections, "browsers have 6 for a host", findings);
+    connections(path, config.connections, "browsers open 6 per host", findings);
     for (key, objects) in [("scripts", config.scripts), ("images", config.images)] {
         let path = path.join(key);
         let help = "for example 20";
@@ -114,9 +114,9 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
     // One request at a time on each connection, after a TLS handshake, would be mistaken for HTTP/3.
     if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
-        let message = "pages are loaded as by HTTP/1.1; the streams of HTTP/3 are not modelled";
+        let message = "pages load as with HTTP/1.1; the streams of HTTP/3 are not modeled";
         findings.error(&path.join("tcp"), message).help =
-            Some("a profile of TCP; `bulk`, `file-transfer` and others have QUIC".into());
+            Some("use a profile of TCP; `bulk`, `file-transfer` and others have QUIC".into());
     }
 }
 

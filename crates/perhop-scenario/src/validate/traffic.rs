@@ -265,7 +265,10 @@ fn protocol(path: &ValuePath, traffic: &TrafficConfig, findings: &mut Findings) 
     if protocol != Protocol::UDP && matches!(packet, PacketSize::Payload(_)) {
         let at = path.join("source").join(key).join("packet").join("payload");
         findings
-            .error(&at, format!("`payload` is what UDP carries, and these carry protocol {protocol}"))
+            .error(
+                &at,
+                format!("`payload` is the payload of UDP, but these packets have protocol {protocol}"),
+            )
             .help = Some("write the size of the whole IP packet, as in `packet: { ip: 84B }`".into());
     }
 }

@@ -200,7 +200,7 @@ fn differences(all: &[Parameters]) -> Vec<String> {
     let old = |tcp: &Parameters| matches!(tcp.recovery, Recovery::Tahoe | Recovery::Reno);
     note(all.iter().any(old), "the kernel uses NewReno (RFC 6582) instead of Tahoe or Reno");
     let quic = |tcp: &Parameters| tcp.recovery == Recovery::Quic;
-    note(all.iter().any(quic), "the kernel has TCP in place of QUIC");
+    note(all.iter().any(quic), "the kernel uses TCP instead of QUIC");
     let mixed = |wants: fn(&Parameters) -> bool| all.iter().any(wants) && !all.iter().all(wants);
     note(
         mixed(|tcp| tcp.recovery.is_selective()),

@@ -153,7 +153,7 @@ impl DualPi2Config {
             DualPi2Law::Linux => (41.0 / 256.0, 819.0 / 256.0),
         };
         if self.law == DualPi2Law::Rfc && self.min_qlen_step.is_some() {
-            let message = "under RFC 9332 nothing is marked by the ramp that leaves no other packet behind";
+            let message = "under RFC 9332 the ramp marks no packet that leaves an empty queue behind";
             return Err(ConfigError::new("min-qlen-step", message).help("leave it out, or write law: linux"));
         }
         let settled = Settled {
@@ -179,7 +179,7 @@ impl DualPi2Config {
             Err(ConfigError::new(field, format!("in Linux {what}")).help("leave it out, or write law: rfc"))
         };
         if self.rtt_max.is_some() {
-            return differs("rtt-max", "the gains are written, not a round trip");
+            return differs("rtt-max", "the gains are configured, not a round trip");
         }
         for (field, gain) in [("alpha", settled.alpha), ("beta", settled.beta)] {
             if (gain * 256.0).fract() != 0.0 {

@@ -87,7 +87,7 @@ impl Law {
     }
     /// The error of an option that this law settles otherwise.
     pub(super) fn contradicted(self, field: &str) -> ConfigError {
-        ConfigError::new(field, format!("the law {} has another `{field}` than this", self.name()))
+        ConfigError::new(field, format!("the law {} has a different `{field}`", self.name()))
             .help(format!("leave `{field}` out, or leave `law` out and write every option"))
     }
     /// What is `written` of an option, where this law allows it; by default the first that it allows.

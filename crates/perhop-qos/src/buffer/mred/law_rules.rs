@@ -249,11 +249,11 @@ impl MredConfig {
                 .help(format!("write all thresholds in {name}")));
         }
         if further_test && law != Law::Floyd1993 {
-            return Err(ConfigError::new("law", format!("{} knows no `own` thresholds", law.name()))
+            return Err(ConfigError::new("law", format!("{} has no `own` thresholds", law.name()))
                 .help("leave `law` out, and write every option"));
         }
         if self.scalable.is_some() && law != Law::Floyd1993 {
-            let message = format!("{} marks nobody by the queue of the moment", law.name());
+            let message = format!("{} does not mark by the current queue length", law.name());
             return Err(ConfigError::new("scalable", message)
                 .help("leave `scalable` out, or leave `law` out and write every option"));
         }

@@ -135,11 +135,11 @@ fn check_inner(
     }
     if config.shape.is_some() {
         return Err(at("shape", "a class with cbq inside is not shaped as a whole")
-            .help("its fraction bounds it where `borrow: false` stands"));
+            .help("limit it by its fraction with `borrow: false`"));
     }
     if inside.link_sharing.is_some() {
-        return Err(at("link-sharing", "only the outermost cbq says how the wire is shared")
-            .help("write it beside the outermost `scheduler: cbq`"));
+        return Err(at("link-sharing", "only the outermost cbq has link-sharing")
+            .help("write it next to the outermost `scheduler: cbq`"));
     }
     if depth + 1 >= DEEPEST {
         return Err(at("queueing", "too many classes inside classes").help("up to 32"));
@@ -151,11 +151,17 @@ fn check_inner(
 fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, ConfigError> {
     let (key, fraction) = match (share.fraction, share.bandwidth) {
         (Some(_), Some(_)) => {
-            return Err(error_in(index, "fraction", "fraction beside bandwidth: a class has one allotment")
-                .help("write either of them"));
+            return Err(error_in(
+                index,
+                "fraction",
+                "fraction and bandwidth are both set: a class has one allotment",
+            )
+            .help("write either of them"));
         }
         (None, None) => {
-            return Err(error_in(index, "", "no allotment").help("write its fraction, for example 0.3"));
+            return Err(
+                error_in(index, "", "the class has no allotment").help("write its fraction, for example 0.3")
+            );
         }
         (Some(fraction), None) => ("fraction", fraction),
         (None, Some(bandwidth)) => {
@@ -207,7 +213,7 @@ mod tests {
     #[test]
     fn every_class_has_one_allotment_of_the_wire() {
         let with = |share: Value| refused(&json!([{ "name": "a", "share": share }]));
-        assert!(with(json!({})).message.contains("no allotment"));
+        assert!(with(json!({})).message.contains("the class has no allotment"));
         assert!(with(json!({ "weight": 1 })).message.contains("weight has no meaning under cbq"));
         let both = with(json!({ "fraction": 0.5, "bandwidth": "1Mb/s" }));
         assert!(both.message.contains("fraction beside bandwidth"));

@@ -129,7 +129,7 @@ fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     for (key, curve) in curves.into_iter().filter_map(|(key, curve)| Some((key, curve?))) {
         let zero = Rate::from_bits_per_second(0);
         if curve.m1.is_some() != curve.d.is_some_and(|d| d > Time::ZERO) {
-            return Err(error_in(index, key, "m1 and d stand together: a rate, and for how long it holds")
+            return Err(error_in(index, key, "m1 and d belong together: a rate and its duration")
                 .help("for example {m1: 4Mb/s, d: 10ms, m2: 1Mb/s}, or {m2: 1Mb/s} alone"));
         }
         if curve.m2 == zero && curve.m1.is_none_or(|m1| m1 == zero) {
@@ -138,12 +138,8 @@ fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
         }
     }
     if share.upper_limit.is_some() && share.link_share.is_none() {
-        return Err(error_in(
-            index,
-            "upper-limit",
-            "it limits what a class shares, and this one shares nothing",
-        )
-        .help("write link-share too; real-time is not limited"));
+        return Err(error_in(index, "upper-limit", "upper-limit needs link-share, which it limits")
+            .help("write link-share too; real-time is not limited"));
     }
     if share.real_time.is_none() && share.link_share.is_none() {
         return Err(error_in(index, "", "neither real-time nor link-share: it is never served")
@@ -169,7 +165,7 @@ fn check_inner(
             .help("write share: {upper-limit: ...}"));
     }
     if inside.link_sharing.is_some() {
-        return Err(at("queueing", "only cbq shares the wire by guidelines").help("leave link-sharing out"));
+        return Err(at("queueing", "only cbq has link-sharing guidelines").help("leave link-sharing out"));
     }
     if depth + 1 >= DEEPEST {
         return Err(at("queueing", "too many classes inside classes").help("up to 32"));

@@ -106,7 +106,7 @@ impl Built {
             return Ok(());
         };
         Err(error_in(index, "direct", message)
-            .help("one class beside the outermost ones, with `direct` alone: before all others, unshaped"))
+            .help("write `direct` alone in one outermost class: it is served before all others, unshaped"))
     }
 
     /// Priority and quantum of a class with a queue.
@@ -180,7 +180,7 @@ impl Group {
 /// A class with a queue, with full buckets.
 fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class, ConfigError> {
     let Some(rate) = share.rate else {
-        return Err(error_in(index, "", "no rate").help("write what is guaranteed to it, for example 2Mb/s"));
+        return Err(error_in(index, "", "no rate").help("write its guaranteed rate, for example 2Mb/s"));
     };
     let ceil = share.ceil.unwrap_or(rate);
     for (key, rate) in [("rate", rate), ("ceil", ceil)] {
@@ -231,12 +231,8 @@ fn check_inner(
         [("level", config.share.level.is_some()), ("quantum", config.share.quantum.is_some())]
     {
         if is_written {
-            return Err(error_in(
-                index,
-                key,
-                format!("{key} of a class with htb inside, which has no turns"),
-            )
-            .help("write it at the classes inside"));
+            return Err(error_in(index, key, format!("{key} is for queues, and this class has htb inside"))
+                .help("write it at the classes inside"));
         }
     }
     if config.shape.is_some() {
@@ -244,8 +240,8 @@ fn check_inner(
             .help("its ceil bounds what the classes inside send together"));
     }
     if inside.rate_to_quantum.is_some() {
-        return Err(at("rate-to-quantum", "only the outermost htb says what quanta are")
-            .help("write it beside the outermost `scheduler: htb`"));
+        return Err(at("rate-to-quantum", "only the outermost htb has rate-to-quantum")
+            .help("write it next to the outermost `scheduler: htb`"));
     }
     if level == 0 {
         return Err(
