@@ -1,4 +1,4 @@
-//! [`Arrival`]: an upper bound of what arrives in any span of time (Le Boudec and Thiran, "Network Calculus",
+//! [`Arrival`]: an upper bound of the arrivals in any span of time (Le Boudec and Thiran, "Network Calculus",
 //! 2001, §1.2).
 
 /// An arrival curve: in any closed span of `t` seconds, at most the minimum of its token buckets arrives,

@@ -17,7 +17,7 @@ use crate::stream::{Limit, Stream};
 /// The conditioners of one side of an interface.
 #[derive(Clone, Debug)]
 pub struct Conditioners<'a> {
-    /// In order.
+    /// The stages in order.
     pub stages: &'a [ConditionerConfig],
     /// The interfaces of their node.
     pub interfaces: &'a [String],
@@ -33,7 +33,7 @@ pub const IDS_PER_STAGE: usize = Color::COUNT + 1;
 /// The bounds of a color behind a meter.
 struct Metered {
     color: Color,
-    /// Of this color, and of this and all lower colors.
+    /// The arrival curves of this color, and of this and all lower colors.
     own: Option<Arrival>,
     so_far: Option<Arrival>,
 }

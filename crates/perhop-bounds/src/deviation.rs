@@ -1,11 +1,10 @@
-//! Delay and backlog: how far an arrival curve and a service curve are apart (Le Boudec and Thiran 2001,
+//! Delay and backlog: the distances between an arrival curve and a service curve (Le Boudec and Thiran 2001,
 //! §1.4).
 
 use crate::arrival::Arrival;
 use crate::service::Service;
 
-/// The greatest horizontal distance, in seconds: how much later something is sent than it came. `None` where
-/// there is none.
+/// The greatest horizontal distance, the delay, seconds; `None` if it is unbounded.
 pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
         return None;
@@ -18,22 +17,21 @@ pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
     greatest.is_finite().then_some(greatest)
 }
 
-/// As [`delay`], where only whole numbers of `grain` come: packets of one length.
+/// The [`delay`] of arrivals in whole multiples of `grain`, for packets of one length.
 pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Option<f64> {
     delay(arrival, service)?;
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
     let late = |grains: f64| service.time(grains * grain) - arrival.time_of(grains * grain);
-    // A rounding error must not lose a packet that came at once.
+    // A rounding error must not lose a packet of the initial burst.
     let whole = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
-    // Concave between the corners: the best whole number is beside the best amount.
+    // The function is concave between the corners: the best whole number is next to the best amount.
     let at_once = whole(arrival.burst());
     let beside = corners.filter(|amount| amount.is_finite()).map(whole);
     let all = beside.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);
     Some(all.filter(|grains| *grains >= at_once).map(late).fold(0.0, f64::max))
 }
 
-/// The greatest vertical distance, in the unit of the curves: how much has come and was not sent. `None`
-/// where there is none.
+/// The greatest vertical distance, the backlog, in the unit of the curves; `None` if it is unbounded.
 pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     if arrival.rate() > service.rate() {
         return None;
@@ -46,9 +44,9 @@ pub fn backlog(arrival: &Arrival, service: &Service) -> Option<f64> {
     greatest.is_finite().then_some(greatest)
 }
 
-/// A bound with room for what floating point may have lost: one part in 10⁷, and 10⁻⁹ (a nanosecond, or a
-/// billionth of a byte). Weights of schedulers are whole numbers of 2⁻⁴⁸ of their sum, and so off by as much
-/// as one part in 10⁷ for a class with 2⁻²⁴ of it.
+/// A bound increased by the error of floating point: one part in 10⁷, and 10⁻⁹ (a nanosecond, or a billionth
+/// of a byte). Weights of schedulers are multiples of 2⁻⁴⁸ of their sum, so the weight of a class with 2⁻²⁴
+/// of the sum has an error of up to one part in 10⁷.
 pub fn widened(bound: f64) -> f64 {
     bound * (1.0 + 1e-7) + 1e-9
 }

@@ -1,4 +1,4 @@
-//! [`Entry`]: traffic of a scenario in one direction, with its way.
+//! [`Entry`]: traffic of a scenario in one direction, with its path.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -13,27 +13,27 @@ use perhop_scenario::{Scenario, SourceConfig, TrafficConfig};
 use crate::source::sent;
 use crate::stream::Stream;
 
-/// An entry of a scenario's traffic, or what receivers answer to it.
+/// An entry of a scenario's traffic, or the replies to it.
 #[derive(Clone, Debug)]
 pub struct Entry {
     /// The entry.
     pub traffic: usize,
-    /// Whether it is what receivers answer.
+    /// Whether the packets are replies of the receivers.
     pub answers: bool,
     /// Its class in results.
     pub class: String,
-    /// The directions of links on its way.
+    /// The directions of links on its path.
     pub path: Vec<LinkId>,
-    /// What enters the first of them.
+    /// The streams that enter the first link.
     pub streams: Vec<Stream>,
-    /// Whether routers may cut its packets.
+    /// Whether routers may fragment its packets.
     pub may_cut: bool,
 }
 
 /// The traffic of `scenario`.
 ///
 /// # Errors
-/// Where a file cannot be read, or there is no way.
+/// If a file cannot be read, or there is no route.
 pub fn entries(scenario: &Scenario, base: &Path, topology: &mut Topology) -> Result<Vec<Entry>, ConfigError> {
     let mut entries = Vec::new();
     for (index, traffic) in scenario.traffic.iter().enumerate() {
@@ -56,7 +56,7 @@ fn of_traffic(
     let back = topology.path(to, from)?.ok_or_else(no_route)?;
     let ends = [topology.address(from)?, topology.address(to)?];
     let longest = longest_segment_packet(scenario, topology, way.iter().chain(&back), ends[0]);
-    // Flows of one entry differ in their ports alone: where nobody asks for these, all are one stream. A
+    // Flows of one entry differ only in their ports. If no policy reads ports, all are one stream. A
     // recording is replayed once.
     let replays = matches!(traffic.source, SourceConfig::Pcap(_));
     let alike = if replays { 1 } else { traffic.flows() };
@@ -88,7 +88,7 @@ fn of_traffic(
     Ok(both.into_iter().filter(|entry| !entry.streams.is_empty()).collect())
 }
 
-/// Whether a policy asks packets for their ports.
+/// Whether a policy matches by ports.
 fn reads_ports(scenario: &Scenario) -> bool {
     scenario.policies.values().any(|policy| {
         let stages = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
@@ -110,13 +110,14 @@ fn asks_for_ports(matches: &MatchConfig) -> bool {
         || inner.into_iter().any(asks_for_ports)
 }
 
-/// TCP header without options, and those of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200 §3).
+/// Lengths of the TCP, IPv4 and IPv6 headers without options, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200
+/// §3).
 const TCP_HEADER: u32 = 20;
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
-/// The longest IP packet of a TCP connection over `links` in both directions, as its ends find out before
-/// (`perhop-sim`'s `build/lengths.rs`).
+/// The longest IP packet of a TCP connection over `links` in both directions, as the ends determine it in
+/// advance (`build/lengths.rs` of `perhop-sim`).
 fn longest_segment_packet<'a>(
     scenario: &Scenario,
     topology: &Topology,

@@ -1,15 +1,15 @@
-//! [`errors`]: how far a node was from the ideal of expedited forwarding (RFC 3246 §2.2), E_a and E_p.
+//! [`errors`]: the error terms E_a and E_p of a node relative to ideal expedited forwarding (RFC 3246 §2.2).
 
 #![allow(clippy::doc_markdown)] // the names of RFC 3246
 
 use perhop_qos::units::{Rate, Time};
 
-/// A packet's stay at a node.
+/// Arrival and departure of a packet at a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stay {
-    /// When its last bit came.
+    /// Arrival of the last bit.
     pub arrived: Time,
-    /// When its last bit left.
+    /// Departure of the last bit.
     pub left: Time,
     /// IP bytes.
     pub length: u32,
@@ -18,17 +18,17 @@ pub struct Stay {
 /// The error terms of expedited forwarding, seconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
-    /// E_a, of the aggregate: the most by which a departure was behind the ideal one of its number.
+    /// E_a of the aggregate: the largest delay of the n-th departure after the ideal n-th departure.
     pub aggregate: f64,
-    /// E_p, packet by packet: the most by which a packet was behind its own ideal departure.
+    /// E_p of single packets: the largest delay of a packet after its ideal departure.
     pub packet: f64,
 }
 
-/// E_a and E_p of `stays`, all packets of one EF class at one output for which the node is configured to the
-/// `rate`, in any order; `None` where there is no packet.
+/// E_a and E_p of `stays`, all packets of one EF class at one output with the configured `rate`, in any
+/// order; `None` without packets.
 ///
-/// The least terms with which the node keeps RFC 3246's equations on this trace. Packets in the node before
-/// the first stay are not known of.
+/// The smallest terms for which the trace meets the equations of RFC 3246. Packets in the node before the
+/// first stay are unknown.
 pub fn errors(stays: &[Stay], rate: Rate) -> Option<Errors> {
     let mut by_arrival = stays.to_vec();
     by_arrival.sort_by_key(|stay| stay.arrived);
@@ -38,7 +38,7 @@ pub fn errors(stays: &[Stay], rate: Rate) -> Option<Errors> {
     let in_order = by_arrival.iter().zip(&by_departure);
     let aggregate =
         lateness(in_order.map(|(arrives, departs)| Stay { arrived: arrives.arrived, ..*departs }), rate)?;
-    // eq_3 and eq_4: one and the same packet, in order of arrival.
+    // eq_3 and eq_4: each packet by itself, in order of arrival.
     let packet = lateness(by_arrival.iter().copied(), rate)?;
     Some(Errors { aggregate, packet })
 }

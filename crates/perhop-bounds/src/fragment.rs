@@ -1,15 +1,15 @@
-//! Datagrams that an interface cuts (RFC 791 §2.3).
+//! Datagrams that an interface fragments (RFC 791 §2.3).
 
 use crate::lengths::{Lengths, Measure};
 use crate::stream::Stream;
 
 /// IPv4 header without options, bytes (RFC 791 §3.1).
 const HEADER: u32 = 20;
-/// What offsets of fragments count, bytes (same place).
+/// The unit of fragment offsets, bytes (same place).
 const UNIT: u32 = 8;
 
-/// What an interface with this `mtu` sends of `stream`: what fits, and of longer packets fragments, where
-/// they may be cut, or nothing.
+/// The packets that an interface with this `mtu` sends for `stream`: short packets unchanged, and fragments
+/// of longer ones if fragmentation is permitted.
 pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<Stream> {
     let Some(mtu) = mtu.filter(|mtu| *mtu < stream.lengths.most()) else { return vec![stream] };
     let some = |fits: bool| Lengths::among(stream.lengths.each().filter(|length| (*length <= mtu) == fits));
@@ -21,7 +21,7 @@ pub(crate) fn fragments(stream: Stream, mtu: Option<u32>, may_cut: bool) -> Vec<
             f64::from(length + (count - 1) * HEADER) / f64::from(length)
         });
         let mut first = stream.of_lengths(Lengths::Between(HEADER + 1, room + HEADER));
-        // They come at once, as one packet did; limits counted whole packets.
+        // Fragments arrive at once, like the packet; limits counted whole packets.
         first.own = stream.own.map(|own| own.scaled(grown));
         first.limits.retain(|limit| limit.measure == Measure::Ip);
         for limit in &mut first.limits {

@@ -12,7 +12,7 @@ use crate::turns::Turns;
 pub struct Guarantee {
     /// The unit of its amounts.
     pub measure: Measure,
-    /// The service for a packet and all that it finds waiting, regardless of what was sent before.
+    /// The service for a packet and the backlog that it finds, regardless of earlier service.
     pub strict: Result<Service, String>,
     /// The service for a packet and all that arrived since the class last had no packets.
     pub plain: Result<Plain, String>,

@@ -18,7 +18,7 @@ pub enum Lengths {
 const MOST_KEPT: usize = 64;
 
 impl Lengths {
-    /// All packets have `length` IP bytes.
+    /// Creates the set of one length, `length` IP bytes.
     pub fn exactly(length: u32) -> Lengths {
         Lengths::Few(BTreeSet::from([length]))
     }
@@ -71,9 +71,9 @@ impl Lengths {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[allow(clippy::large_enum_variant)] // there are few, and they are copied
 pub enum Measure {
-    /// IP bytes: what sources, buffers and results count.
+    /// IP bytes, the unit of sources, buffers and results.
     Ip,
-    /// One for each packet.
+    /// Packets.
     Packets,
     /// The bytes that a policy's meters, shapers and schedulers count.
     Counted(Accounting),

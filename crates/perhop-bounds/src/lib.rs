@@ -1,9 +1,9 @@
-//! What is guaranteed to every class of a network whatever its traffic does within its contract: rates,
-//! worst-case delays and backlogs, by network calculus.
+//! Guaranteed rates, worst-case delays and backlogs of every class of a network, by network calculus, for all
+//! traffic within its contract.
 //!
-//! Reading order: [`arrival`] and [`service`], the curves; [`deviation`], how far they are apart;
-//! [`schedule`], what each scheduler of `perhop-qos` guarantees; [`port`], the queues of one port;
-//! [`network`], port after port along the way of every stream.
+//! Reading order: [`arrival`] and [`service`], the curves; [`deviation`], the distance between them;
+//! [`schedule`], the guarantees of each scheduler of `perhop-qos`; [`port`], the queues of one port;
+//! [`network`], the ports along the path of every stream.
 
 pub mod arrival;
 pub mod capacity;

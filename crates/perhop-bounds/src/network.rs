@@ -46,7 +46,7 @@ pub struct QueueRow {
     pub port: String,
     /// The queue as in results.
     pub queue: String,
-    /// The traffic entries whose packets arrive, and whether these are answers.
+    /// The traffic entries whose packets arrive, and whether these are replies.
     pub traffic: Vec<(usize, bool)>,
     /// Its limit in words.
     pub limit: Option<String>,

@@ -26,9 +26,9 @@ pub struct Port<'a> {
     pub queueing: Option<&'a QueueingConfig>,
     /// The wire of the port.
     pub wire: WireConfig,
-    /// What its policy counts.
+    /// The bytes that its policy counts.
     pub accounting: Accounting,
-    /// By queue, depth first: the streams that arrive.
+    /// The streams that arrive at each queue, depth first.
     pub streams: Vec<Vec<Stream>>,
 }
 
@@ -167,7 +167,7 @@ const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, whose tins are shar
 /// The recursive pass over the schedulers of a port, from the wire inward.
 struct Walk<'a, 'b> {
     port: &'a Port<'a>,
-    /// By queue: its class and its limits.
+    /// The class and the limits of each queue.
     leaves: &'b [(&'b ClassConfig, Vec<QueueSize>)],
     bounds: &'b mut Vec<Option<QueueBound>>,
 }
@@ -358,8 +358,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Whether the class never exceeds `cap` while it has priority: what leaves it in any span arrived in
-    /// that span or at most its delay before.
+    /// Whether the class never exceeds `cap` while it has priority: departures in any span arrived in that
+    /// span or at most its delay before.
     fn keeps_to(&self, cap: &CapConfig, active: &Active, above: &Above, guarantee: &Guarantee) -> bool {
         let class = active.child.class;
         if class.queueing.is_some() || class.shape.is_some() || !is_fifo(class) {
@@ -397,7 +397,8 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Improves every queue by what the others leave of a wire that is never idle while packets wait.
+    /// Improves the bound of every queue by the rest of the line rate, because the wire is never idle while
+    /// packets wait.
     fn rest(&mut self, above: &Above) {
         let carried: Vec<Option<Arrival>> =
             self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();

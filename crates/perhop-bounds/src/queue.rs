@@ -147,7 +147,7 @@ fn least(
 }
 
 impl QueueBound {
-    /// Applies the service that the others leave, `rest` in `measure`, if that gives a smaller bound.
+    /// Applies the service that other queues leave, `rest` in `measure`, if it gives a smaller bound.
     pub fn improve(&mut self, streams: &[Stream], rest: &Service, measure: Measure, wire: WireConfig) {
         let Some(arrival) = stream::arrival(streams, measure) else { return };
         let per_ip = measure.per(Measure::Ip, &self.lengths);

@@ -32,7 +32,7 @@ pub struct QueueReport {
     pub arrival: Vec<Bucket>,
     /// The lines of its service curve, the slowest first; empty if nothing is guaranteed.
     pub service: Vec<Line>,
-    /// From arrival to the last bit on the wire.
+    /// The time from arrival to the last bit on the wire.
     pub delay_s: Option<f64>,
     /// The backlog, IP bytes.
     pub backlog_bytes: Option<f64>,
@@ -82,7 +82,7 @@ pub struct Step {
 pub struct ClassReport {
     /// The class as in results.
     pub class: String,
-    /// From sending a packet to its last bit at the receiver.
+    /// The time from sending a packet to its last bit at the receiver.
     pub delay_s: Option<f64>,
     /// The number of ports on the path.
     pub hops: usize,

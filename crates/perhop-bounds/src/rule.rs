@@ -1,9 +1,9 @@
-//! [`Rule`]: what a bound is made by, with its formula and its source.
+//! [`Rule`]: a step in the derivation of a bound, with its formula and source.
 
 use serde::Serialize;
 
-/// A step of the derivation of a bound. All amounts in bytes, all times in seconds; a bound takes the least
-/// of what the rules that apply to it give.
+/// A step in the derivation of a bound. Amounts are in bytes, times in seconds; a bound is the minimum over
+/// the rules that apply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
@@ -25,9 +25,9 @@ pub enum Rule {
     Minimum,
     /// A shaper.
     Shaper,
-    /// The rest that all others leave, in whatever order a scheduler serves.
+    /// The rate that all other queues leave, for any order of service.
     Rest,
-    /// What the queue holds at most.
+    /// The limit of the queue.
     QueueLimit,
 }
 
@@ -55,7 +55,7 @@ impl Rule {
             Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; what is beyond the limit is dropped",
         }
     }
-    /// Where the formula is from.
+    /// The source of the formula.
     pub fn source(self) -> &'static str {
         match self {
             Rule::Fifo => "Le Boudec and Thiran, Network Calculus, 2001, theorems 1.4.1 and 1.4.2",

@@ -29,7 +29,7 @@ pub struct Child<'a> {
 /// The capacity of a scheduler.
 #[derive(Clone, Debug)]
 pub struct Above {
-    /// The unit of its amounts: wire bytes, or what a shaper above it counts.
+    /// The unit of its amounts: wire bytes, or the bytes that an outer shaper counts.
     pub measure: Measure,
     /// The service since the port was empty.
     pub plain: Service,
@@ -223,7 +223,7 @@ pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
 pub struct Levels {
     /// Since these levels and the level itself had no packets; `None` if that time is unknown.
     pub plain: Option<Arrival>,
-    /// In any span.
+    /// The arrivals in any span.
     pub strict: Arrival,
 }
 

@@ -1,4 +1,4 @@
-//! What a shaper leaves of what stands above it.
+//! The guarantees of classes with a shaper.
 
 use std::ops::Range;
 
@@ -14,13 +14,13 @@ use crate::rule::Rule;
 use crate::schedule::{Above, PICOSECOND};
 use crate::service::{RateLatency, Service};
 
-/// Rate and depth of the bucket, bytes per second and bytes of what the policy counts.
+/// Rate and depth of the bucket, bytes per second and bytes as the policy counts them.
 fn bucket(shape: &ShapeConfig) -> (f64, f64) {
     (shaped_rate(shape) / 8.0, (shape.burst.as_bytes() + shape.excess.as_bytes()) as f64)
 }
 
-/// The shapers of `config`, whose first queue is number `first`, those inside before those around them: the
-/// queues behind each, and what it lets go in any span, its longest packet having `longest` bytes.
+/// The shapers of `config`, inner ones first, with the queues behind each and its arrival curve. The first
+/// queue has the number `first`; the longest packet has `longest` bytes.
 pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Range<usize>, Arrival)> {
     let (mut next, mut found) = (first, Vec::new());
     for class in &config.classes {
@@ -38,12 +38,12 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
     found
 }
 
-/// A class of its own before the wire, with packets of `lengths`, whose shaper is all that holds it back but
-/// the wire.
+/// A single class before the wire, with packets of `lengths`, that only its shaper and the wire delay.
 ///
-/// The bucket never runs over while packets wait: a packet on the wire has cost more than comes in meanwhile.
-/// So X bytes end after X / r, of which the wire may be late by a packet, and takes one more. A packet longer
-/// than the bucket leaves a debt. On a ring of more packets as for any other class.
+/// The bucket never overflows while packets wait, because a packet on the wire uses more tokens than arrive
+/// during its transmission. So X bytes end after X / r, plus one packet for a late wire and one for its
+/// transmission. A packet longer than the bucket leaves a debt. With a ring of several packets, the class is
+/// treated like any other.
 pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let cost = above.measure.per(above.counted, lengths);
@@ -57,13 +57,13 @@ pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee 
     above.guarantee(above.counted, service.clone(), service, Rule::Shaper)
 }
 
-/// A class with packets of `lengths` among others, to which `scheduled` is guaranteed once its shaper lets
-/// packets go.
+/// A class with packets of `lengths` among others. `scheduled` is its guarantee once its shaper releases
+/// packets.
 ///
-/// X bytes have waited for tokens no longer than X / r and the time of a debt. While they wait the bucket
-/// holds up to a packet and what comes in until the scheduler's latency is over, and a packet more: where
-/// that fits nothing is lost, and from the last packet on that had to wait for tokens the scheduler sees all
-/// of them as waiting. Else each packet may wait for the scheduler by itself.
+/// X bytes wait for tokens at most X / r and the time of a debt. Meanwhile the bucket contains at most a
+/// packet, the tokens of the latency of the scheduler, and one more packet. If that fits, no token is lost,
+/// and the scheduler sees all packets as waiting from the last one on that had to wait for tokens. Otherwise
+/// each packet may wait for the scheduler separately.
 pub fn among(above: &Above, scheduled: Guarantee, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {
     let (rate, depth) = bucket(shape);
     let counted = scheduled.counted(above.counted, lengths);

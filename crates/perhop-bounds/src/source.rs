@@ -1,4 +1,4 @@
-//! What sources may send: the arrival curves of their own profiles.
+//! The arrival curves of sources, from their profiles.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,30 +17,30 @@ use crate::arrival::Arrival;
 use crate::lengths::Lengths;
 use crate::schedule::PICOSECOND;
 
-/// Packets with the same headers that one flow sends, and how much of them may come, IP bytes.
+/// Packets of one flow with the same headers, and their arrival curve, IP bytes.
 #[derive(Clone, Debug)]
 pub struct Sent {
     /// Their headers.
     pub packet: Packet,
     /// Their lengths.
     pub lengths: Lengths,
-    /// `None` where nothing bounds them.
+    /// The arrival curve; `None` if it is unbounded.
     pub own: Option<Arrival>,
 }
 
 /// The longest IPv4 packet, bytes (RFC 791 §3.1).
 const LONGEST_IP: u32 = 65_535;
-/// A segment with nothing but headers and the options of selective acknowledgments, bytes (RFC 791, RFC 9293,
+/// The length of an acknowledgment with all options of selective acknowledgment, bytes (RFC 791, RFC 9293,
 /// RFC 2018).
 const LONGEST_ACKNOWLEDGMENT: u32 = 80;
 /// IP and TCP headers without options, bytes.
 const SHORTEST_SEGMENT: u32 = 40;
 
-/// What a flow of `traffic` with `key` sends to its receiver, and what the receiver answers. `longest` is the
-/// longest packet that its way takes from TCP, IP bytes.
+/// The packets that a flow of `traffic` with `key` sends to its receiver, and the replies. `longest` is the
+/// longest TCP packet that its path accepts, IP bytes.
 ///
 /// # Errors
-/// Where a file cannot be read, or TCP's parameters do not go together.
+/// If a file cannot be read, or TCP's parameters contradict each other.
 pub fn sent(
     traffic: &TrafficConfig,
     key: FlowKey,
@@ -115,7 +115,7 @@ fn gap(counted: u64, rate: Rate) -> f64 {
     counted as f64 * 8.0 / rate.as_bits_per_second() as f64
 }
 
-/// One packet at once, then one each gap; instants are whole picoseconds.
+/// The curve of one packet at once, and then one per gap. Times are whole picoseconds.
 fn paced(length: f64, gap: f64) -> Arrival {
     let rate = length / gap;
     Arrival::token_bucket(length + rate * PICOSECOND, rate)
@@ -124,14 +124,14 @@ fn paced(length: f64, gap: f64) -> Arrival {
 fn cbr(config: &CbrConfig) -> Arrival {
     let length = u64::from(config.packet.ip_length());
     let counted = config.rate_counts.map_or(config.packet.counted(), |framing| framing.wire_bytes(length));
-    // Gaps vary one by one and so may all be short.
+    // Gaps vary independently, so all may be short.
     let shortest = gap(counted, config.rate) * (1.0 - config.jitter);
     let shortest = if config.jitter == 0.0 { shortest } else { shortest - PICOSECOND };
     paced(length as f64, shortest)
 }
 
-/// Bursts of n packets each cycle, ⌈on-time / gap⌉ or on-time / gap in the mean: within the peak rate, and
-/// within what a burst brings beyond the mean rate, and the mean rate.
+/// The curve of bursts of n packets per cycle, with n = ⌈on-time / gap⌉ or a mean of on-time / gap: within
+/// the peak rate, within the burst beyond the mean rate, and within the mean rate.
 fn on_off(config: &OnOffConfig) -> Arrival {
     let OnOffConfig { rate, packet, on_time, off_time, law, cut_gap } = config;
     let (gap, length) = (gap(packet.counted(), *rate), f64::from(packet.ip_length()));
@@ -147,7 +147,7 @@ fn on_off(config: &OnOffConfig) -> Arrival {
             let mean = packets * length / cycle;
             (mean, packets * length - mean * (packets - 1.0) * gap)
         }
-        // The packets of any time are one and those of the ON time in it, at most a burst and its share.
+        // The packets in any span are one plus those of its ON time, at most a burst and its share.
         CutGap::Carried => {
             let mean = gaps * length / cycle;
             (mean, length + gaps * length - mean * on_time.as_seconds())
@@ -174,8 +174,8 @@ fn recorded(packets: impl Iterator<Item = (Packet, Time, u32)>) -> Vec<Sent> {
     lots.into_values().filter_map(of_lot).collect()
 }
 
-/// Token buckets of several rates, from the mean to what comes at once, each with the least burst that lets
-/// all of `times` through.
+/// Token buckets of several rates, from the mean rate to an unlimited one, each with the smallest burst that
+/// admits all of `times`.
 fn envelope(times: &[(Time, u32)]) -> Arrival {
     let total: f64 = times.iter().map(|(_, length)| f64::from(*length)).sum();
     let span = match times {
@@ -190,7 +190,7 @@ fn envelope(times: &[(Time, u32)]) -> Arrival {
         Arrival::token_bucket(least_burst(times, rate) + rate * PICOSECOND, rate)
     };
     let rates = [1.0, 1.25, 1.5, 2.0, 3.0, 5.0, 10.0, 100.0];
-    // All of it may come at once after a way that delays it.
+    // All packets may arrive at once after a path that delays them.
     let all = Arrival::token_bucket(total, 0.0);
     rates.iter().map(|factor| bucket(*factor)).fold(all, |sum, one| sum.within(&one))
 }

@@ -12,11 +12,11 @@ use crate::lengths::{Lengths, Measure};
 pub struct Stream {
     /// The entry of the scenario's traffic.
     pub traffic: usize,
-    /// Whether these are the receivers' answers.
+    /// Whether the packets are replies of the receivers.
     pub answers: bool,
     /// The number of flows.
     pub flows: u32,
-    /// Their headers here, with the length of any of them.
+    /// The headers at this place, with the length of any of the packets.
     pub packet: Packet,
     /// Their lengths.
     pub lengths: Lengths,

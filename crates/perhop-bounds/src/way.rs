@@ -15,7 +15,7 @@ use crate::stream::Stream;
 pub struct Crossed {
     /// The direction of a link, and the queue of its port.
     pub port: usize,
-    /// See `port`.
+    /// The queue of the port.
     pub queue: usize,
     /// Its bound, seconds.
     pub delay: Result<f64, String>,
@@ -34,9 +34,9 @@ pub struct Crossed {
 /// The queues that each stream crosses.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// By entry: its class, its last hop, and whether routers may fragment its packets.
+    /// The class and the last hop of each entry, and whether routers may fragment its packets.
     entries: Vec<(String, usize, bool)>,
-    /// By entry, then by hop: the possible queues of its packets.
+    /// The possible queues of the packets, by entry and hop.
     crossed: Vec<BTreeMap<usize, Vec<Crossed>>>,
 }
 

@@ -225,10 +225,7 @@ fn token_buckets_in_a_hierarchy_have_no_bound_alone_or_nested() {
     let inner = json!({"scheduler": "htb", "classes": [{"name": "0", "share": share}]});
     for class in [json!({"share": share}), json!({"share": share, "queueing": inner})] {
         let bounds = bounds(classes("htb", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
-        assert!(
-            bounds[0].delay.as_ref().unwrap_err().contains("no bound is known for htb"),
-            "{bounds:?}"
-        );
+        assert!(bounds[0].delay.as_ref().unwrap_err().contains("no bound is known for htb"), "{bounds:?}");
     }
 }
 
