@@ -93,7 +93,7 @@ fn ended(kind: u32, block: &[u8], order: Endianness) -> Cow<'_, [u8]> {
     }
 }
 
-/// Where the options of a block of this `kind` begin; `None` where it has none.
+/// The offset of the options of a block of this `kind`; `None` if it has no options.
 fn options(kind: u32, block: &[u8], order: Endianness) -> Option<usize> {
     match kind {
         SECTION_HEADER => Some(HEAD + 16),

@@ -8,9 +8,9 @@ use perhop_qos::packet::{Address, Dscp, Ecn, FlowKey, Packet, Protocol};
 use crate::headers::TcpFields;
 use crate::link_layer::Carried;
 
-/// The descriptor of the IP packet that a frame carries, and the fixed part of its TCP header where it has
-/// one; `None` where there is no IP packet. `on_wire` is how long all of it was: the packet's length where
-/// its header does not say, as of packets that a network card was to cut into pieces.
+/// The descriptor of the IP packet in a frame, and the fixed part of its TCP header, if any; `None` without
+/// an IP packet. `on_wire` is the length of the frame, which is used if the header does not contain the
+/// length of the packet.
 pub(crate) fn dissect(carried: &Carried, on_wire: u32) -> Option<(Packet, Option<TcpFields>)> {
     let Carried { ether_type, bytes, cos, exp } = *carried;
     let sliced = LaxSlicedPacket::from_ether_type(ether_type, bytes);

@@ -1,4 +1,4 @@
-//! Packet captures: pcapng out of what a network carried, and packets out of pcap and pcapng files.
+//! Packet captures: writing of pcapng files, and reading of pcap and pcapng files.
 //!
 //! Bytes only: the caller opens the files. Reading order: [`headers`] (IP, UDP, TCP), `stack` (what a link
 //! puts around them), [`link_layer`] (the framing), [`writer`], [`reader`], which takes a file apart with

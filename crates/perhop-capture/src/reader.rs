@@ -18,7 +18,7 @@ use crate::link_layer;
 /// An IP packet that a file holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
-    /// When, in nanoseconds since the epoch of the file.
+    /// The time in nanoseconds since the epoch of the file.
     pub time: u64,
     /// Index of its interface in [`Capture::interfaces`].
     pub interface: usize,
@@ -28,7 +28,7 @@ pub struct Observed {
     pub tcp: Option<TcpFields>,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Capture {
     /// The IP packets, in order of time.
@@ -42,11 +42,11 @@ pub struct Capture {
 /// Why a file gives no packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It is neither pcap nor pcapng.
+    /// The file is neither pcap nor pcapng.
     Unknown,
-    /// It breaks off inside a packet, after so many whole ones.
+    /// The file ends inside a packet, after this number of complete ones.
     Truncated(u64),
-    /// It is damaged after so many packets: what is wrong.
+    /// The file is damaged after this number of packets, for this reason.
     Damaged(u64, String),
     /// The number of a link type that is not known.
     LinkType(u32),
@@ -110,7 +110,7 @@ fn read_pcapng(file: &[u8]) -> Result<Capture, Unreadable> {
     let section = blocks.next().unwrap_or_default();
     let (_, mut parser) = PcapNgParser::new(&section).map_err(|error| broken(0, &error))?;
     let mut capture = Capture::default();
-    // Interfaces are numbered anew in each section.
+    // Interface numbers restart in each section.
     let mut first = 0;
     let mut frames = 0;
     for block in blocks {

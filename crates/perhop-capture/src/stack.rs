@@ -80,7 +80,7 @@ impl Unit {
 
 /// A packet with its headers.
 pub(crate) struct Encapsulated {
-    /// Its first bytes: all visible headers.
+    /// The first bytes: all visible headers.
     pub(crate) start: Vec<u8>,
     /// Its length in total.
     pub(crate) length: usize,

@@ -62,7 +62,7 @@ pub struct Frame<'a> {
 pub struct Writer<W: Write> {
     output: PcapNgWriter<W>,
     interfaces: Vec<Interface>,
-    /// By interface, the number of frames.
+    /// The number of frames of each interface.
     written: Vec<u32>,
     snap_length: SnapLength,
     /// The buffer of the current frame, which is reused.

@@ -1,4 +1,4 @@
-//! Every kind of file and link layer, and what is wrong with files.
+//! Reads every kind of file and link layer, and damaged files.
 
 use InterfaceDescriptionOption::{IfTsOffset, IfTsResol};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -211,7 +211,7 @@ fn optional(big: bool, end: bool) -> Vec<u8> {
     let interface = [&half(101)[..], &half(0), &number(0), &option(2, b"eth0")].concat();
     let length = number(PACKET.len() as u32);
     let packet = [&number(0)[..], &number(0), &number(5), &length, &number(60), &PACKET, &option(1, b"no")];
-    // Statistics of the interface, which the reader does not look at, whatever they say.
+    // Statistics of the interface, which the reader ignores.
     let statistics = [&number(0)[..], &[0; 8], &half(4), &half(8), &[0; 8]].concat();
     [block(0x0a0d_0d0a, &section), block(1, &interface), block(6, &packet.concat()), block(5, &statistics)]
         .concat()
@@ -240,7 +240,7 @@ fn tags_and_labels_give_their_marks() {
     let macs = [0; 12];
     for (around, cos, exp) in [
         (&[0x81, 0, 0xa0, 5, 8, 0][..], Some(5), None),
-        // Of two tags the outer one counts, whatever announces it.
+        // The outer of two tags counts, regardless of its protocol number.
         (&[0x88, 0xa8, 0x60, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(3), None),
         (&[0x91, 0, 0x20, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(1), None),
         // Of two labels the one on top.
