@@ -155,7 +155,7 @@ pub struct PortForwarding {
     pub encryption: Option<Encryption>,
     /// The routing protocols that it takes part in.
     pub routing: Vec<PortRouting>,
-    /// The addresses of groups of routers (HSRP, VRRP) that one of them answers for.
+    /// Virtual addresses of groups of routers (HSRP, VRRP).
     pub shared_addresses: Vec<SharedAddress>,
     /// The line that attaches the policy for arriving packets.
     pub input_line: Option<usize>,
@@ -169,7 +169,7 @@ pub struct PortForwarding {
     pub shutdown_line: Option<usize>,
 }
 
-/// An address of a group of routers: the one with the highest priority answers for it (RFC 5798 §6).
+/// A virtual address of a group of routers; the router with the highest priority uses it (RFC 5798 §6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedAddress {
     /// The line that sets the address.
@@ -268,7 +268,7 @@ pub enum TunnelSource {
 /// The number of other ends of a tunnel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TunnelEnds {
-    /// One, which the configuration names.
+    /// A table that the configuration names.
     #[default]
     One,
     /// Several, which the device learns at run time.

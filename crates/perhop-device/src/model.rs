@@ -71,7 +71,7 @@ impl DeviceModel {
         DeviceModel { platform, lines, comment, diagnostics, open_lines, router }
     }
 
-    /// Returns the diagnostic by which a device is refused, or `None` for one that perhop simulates.
+    /// Returns the diagnostic with which perhop refuses the device, or `None` if perhop simulates it.
     pub fn refusal(&self) -> Option<&Diagnostic> {
         let refused = self.diagnostics.first().filter(|_| !self.platform.supported);
         refused.map(|one| &one.diagnostic)

@@ -45,7 +45,7 @@ impl NotesAt<'_> {
     pub fn say_instead(&mut self, construct: impl Into<String>, reason: impl Into<String>, instead: &str) {
         self.add(Missing::new(construct, reason).instead(instead));
     }
-    /// Adds what is missing.
+    /// Adds a part that is missing.
     pub fn add(&mut self, missing: Missing) {
         let Missing { construct, reason, instead } = missing;
         self.notes.add(NotExpressed { construct, place: self.place.clone(), reason, instead });

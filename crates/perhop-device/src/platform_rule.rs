@@ -15,13 +15,13 @@ pub enum EvidenceKind {
     Printed,
     /// A person has measured it on a device.
     Measured,
-    /// It follows from other evidence.
+    /// The rule follows from other evidence.
     Inferred,
-    /// It is recalled, and no document is at hand.
+    /// The rule is remembered without a document.
     Recalled,
 }
 
-/// One rule by which a platform queues.
+/// A rule of the queueing of a platform.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlatformRule {
     /// The name of the rule.

@@ -55,7 +55,7 @@ pub struct AttachedClass {
     pub random_detect: Option<RandomDetect>,
     /// The marks for every packet, as the device prints them.
     pub marks: Vec<String>,
-    /// Whether it drops every packet.
+    /// Whether the class drops every packet.
     pub drop: bool,
     /// The policy inside it.
     pub policy: Option<AttachedPolicy>,
@@ -65,10 +65,10 @@ pub struct AttachedClass {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Combination {
-    /// All must hold.
+    /// All criteria must match.
     #[default]
     MatchAll,
-    /// One must hold.
+    /// At least one criterion must match.
     MatchAny,
 }
 
@@ -101,7 +101,7 @@ pub enum GuaranteeKind {
 pub struct Guarantee {
     /// Its notation.
     pub kind: GuaranteeKind,
-    /// The number as written.
+    /// The configured number; 0 if there is none.
     pub value: u64,
     /// The guaranteed rate, bits per second.
     pub rate_bps: u64,
@@ -111,7 +111,7 @@ pub struct Guarantee {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityKind {
-    /// None, or the class's own policer.
+    /// Unlimited, or limited by the policer of the class.
     Strict,
     /// Kilobits per second, under congestion.
     Kbps,
@@ -223,7 +223,7 @@ pub struct Limit {
     pub unit: Unit,
     /// The number.
     pub value: u64,
-    /// The limit in bytes, where it is one of bytes or time.
+    /// The limit in bytes, if it is configured in bytes or time.
     pub bytes: Option<u64>,
 }
 

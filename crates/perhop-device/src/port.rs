@@ -71,7 +71,8 @@ pub struct Port {
     /// serialized are the limiters in front of the policies.
     #[serde(rename = "limiters", skip_serializing_if = "PortLinks::has_no_limiter")]
     pub links: PortLinks,
-    /// The bytes that the device counts of a packet in addition to those of IP, where the language tells.
+    /// The bytes of each packet that the device counts in addition to the IP bytes, if the configuration
+    /// determines it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counted_bytes: Option<CountedBytes>,
     /// The wire, as far as configured.
@@ -130,7 +131,7 @@ pub enum LineKind {
     Atm,
     /// Packet over SONET.
     PacketOverSonet,
-    /// No wire of its own: loopback, null, virtual LANs, tunnels, bundles.
+    /// An interface without its own wire: loopback, null, virtual LANs, tunnels, bundles.
     Virtual,
     /// Another kind that the device has.
     Other,
@@ -141,18 +142,18 @@ pub enum LineKind {
 /// The policies attached to a port. Policies that the device refuses are left out.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Attachments {
-    /// For arriving packets.
+    /// The policy of arriving packets.
     pub input: Option<AttachedPolicy>,
-    /// For departing packets.
+    /// The policy of departing packets.
     pub output: Option<AttachedPolicy>,
 }
 
-/// Bytes of a packet that a device counts in addition to those of IP.
+/// The bytes of each packet that a device counts in addition to the IP bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CountedBytes {
-    /// In counters of classes, and in policers.
+    /// The bytes in counters of classes and in policers.
     pub classes: i32,
-    /// In queues and shapers.
+    /// The bytes in queues and shapers.
     pub queues: i32,
 }
 

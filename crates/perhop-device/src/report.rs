@@ -43,7 +43,7 @@ pub struct Report<'a> {
     lines: Vec<&'a Line>,
     counts: BTreeMap<String, usize>,
     diagnostics: Vec<Reported<'a>>,
-    /// Whether packets can take one of the interfaces without doubt.
+    /// Whether an interface is certainly usable.
     has_interface_up: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     router: Option<&'a Router>,
@@ -55,7 +55,7 @@ struct Reported<'a> {
     #[serde(flatten)]
     diagnostic: &'a Diagnostic,
     interfaces: &'a [String],
-    /// The number of those that it concerns and that are not listed.
+    /// The number of concerned interfaces that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     further_interfaces: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ impl Listing {
     }
 }
 
-/// Whether packets arrive and leave by `port` without doubt: it has a line of its own and an address.
+/// Whether packets certainly use `port`: it has its own line and an address.
 fn is_up(port: &Port) -> bool {
     let has_line = matches!(port.kind, Some(LineKind::Ethernet | LineKind::Serial));
     has_line && !port.shutdown && !port.addresses.is_empty()

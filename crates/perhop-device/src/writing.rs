@@ -1,4 +1,4 @@
-//! [`PoliciesToWrite`]: what a front end writes in its language, and [`Written`]: the result.
+//! [`PoliciesToWrite`]: the input of a writer, and [`Written`]: its result.
 //!
 //! A writer starts from what runs ([`PolicyConfig`]), because every source has that: a configuration in any
 //! language once it is lowered, and a scenario, which has no Intent.

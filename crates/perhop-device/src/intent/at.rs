@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// A value and the line it stands on.
+/// A value and its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct At<T> {
     /// The line, from 1.
@@ -12,7 +12,7 @@ pub struct At<T> {
 }
 
 impl<T> At<T> {
-    /// `value`, which stands on `line`.
+    /// Returns `value` with its `line`.
     pub fn new(line: usize, value: T) -> At<T> {
         At { line, value }
     }

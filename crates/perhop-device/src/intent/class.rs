@@ -51,9 +51,9 @@ pub enum Children {
 /// The policies of a port for each direction, in the order in which packets pass them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortIntent {
-    /// For arriving packets.
+    /// The policies of arriving packets.
     pub input: Vec<Policy>,
-    /// For departing packets. Of several, the last one queues.
+    /// The policies of departing packets; the last one queues.
     pub output: Vec<Policy>,
 }
 

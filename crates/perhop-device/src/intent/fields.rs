@@ -20,11 +20,11 @@ impl Fields {
     pub fn contain(self, others: Fields) -> bool {
         self.0 & others.0 != 0
     }
-    /// These and `others`.
+    /// The union with `others`.
     pub fn and(self, others: Fields) -> Fields {
         Fields(self.0 | others.0)
     }
-    /// These without `others`.
+    /// The difference to `others`.
     pub fn without(self, others: Fields) -> Fields {
         Fields(self.0 & !others.0)
     }

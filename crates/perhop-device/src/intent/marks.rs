@@ -22,11 +22,11 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {
-    /// It goes on its way; later limiters do not see it.
+    /// The packet is forwarded without the later limiters.
     Transmit,
-    /// It goes to the next limiter.
+    /// The packet goes to the next limiter.
     Continue,
-    /// It is dropped.
+    /// The packet is dropped.
     Drop,
 }
 
@@ -64,7 +64,7 @@ pub struct Table {
     pub default: TableDefault,
 }
 
-/// The new value of those that a table does not name.
+/// The new value of values that a table does not contain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum TableDefault {
@@ -82,9 +82,9 @@ pub enum TableDefault {
 pub enum Translation {
     /// The number stays. Between a DSCP and a field of three bits, the class selector has the number.
     Direct,
-    /// By a table.
+    /// The value of a table.
     Table(Table),
-    /// By a table that the configuration lacks.
+    /// The value of a table that the configuration lacks.
     Undefined,
 }
 

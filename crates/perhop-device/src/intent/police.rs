@@ -9,11 +9,11 @@ use super::rates::TrafficRate;
 pub struct Police {
     /// Rates and bursts.
     pub meter: Meter,
-    /// For conforming packets; empty for the device's choice.
+    /// The actions for conforming packets; empty for the device's default.
     pub conform: Vec<Action>,
-    /// For exceeding packets; empty for the device's choice.
+    /// The actions for exceeding packets; empty for the device's default.
     pub exceed: Vec<Action>,
-    /// For violating packets; empty where the policer has no such color.
+    /// The actions for violating packets; empty if the policer has no such color.
     pub violate: Vec<Action>,
     /// The colors with which packets come, where the policer is aware of them.
     pub aware: Option<Awareness>,
@@ -67,8 +67,8 @@ pub struct Limiter {
     pub burst: u64,
     /// The extended burst, bytes: the limit itself, not an addition to the normal burst.
     pub extended_burst: u64,
-    /// For conforming packets.
+    /// The action for conforming packets.
     pub conform: Action,
-    /// For exceeding packets.
+    /// The action for exceeding packets.
     pub exceed: Action,
 }

@@ -104,7 +104,7 @@ pub(super) struct Reservations {
     pub(super) reservable: u64,
     /// Bits per second of priority classes.
     priority: u64,
-    /// Bits per second of the others, those of `remaining` included.
+    /// The rate of the other classes, bits per second, including that of `remaining`.
     others: u64,
     /// The sum of `remaining ratio`s, class-default's included.
     ratios: u64,

@@ -55,7 +55,7 @@ fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
-/// The minimum that `bandwidth` asks for.
+/// The minimum rate of `bandwidth`.
 fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
     match bandwidth {
         Written::Kilobits(kilobits) => Some(kilobits.saturating_mul(1000)),

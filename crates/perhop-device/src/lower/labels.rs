@@ -22,9 +22,9 @@ pub enum Labels {
 /// Which markings of a policy make labels necessary.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markers {
-    /// Those of all classes: HQF and the QFP.
+    /// The classes of all policies: HQF and the QFP.
     All,
-    /// Those of policies inside classes. Before HQF `marked-then-classified` reports those of the policy.
+    /// The classes of inner policies. Before HQF `marked-then-classified` reports the outer ones.
     Inside,
 }
 
@@ -50,7 +50,7 @@ pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Marke
 pub(super) enum Groups {
     /// Output policies match them.
     Kept,
-    /// Nothing reads them: packets leave the device.
+    /// No policy reads the labels: packets leave the device.
     Forgotten,
 }
 
@@ -128,8 +128,8 @@ fn leaves(policy: &ResolvedPolicy) -> usize {
     policy.classes.iter().map(|class| queueing_inside(class).map_or(1, leaves)).sum()
 }
 
-/// A label for each class without queues inside. class-default of the top policy needs none: it takes what
-/// has none of these.
+/// Assigns a label to each class without inner queues. class-default of the top policy needs none: it takes
+/// the packets without these labels.
 fn label(policy: &mut ResolvedPolicy, is_top: bool, next: &mut u8) {
     for class in &mut policy.classes {
         match class.policy.as_mut().filter(|inner| inner.holds_queue()) {

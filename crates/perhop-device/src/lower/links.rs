@@ -8,7 +8,7 @@ use crate::intent::{Class, ClassId, Policy};
 /// The path to a class in a `QueueingConfig`: an index for each level.
 pub type QueuePath = Vec<usize>;
 
-/// One class of Intent and all that was made of it.
+/// A class of Intent and the elements of the policy that implement it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClassLinks {
     /// The class.
@@ -21,9 +21,9 @@ pub struct ClassLinks {
     pub lines: Vec<usize>,
     /// The conditioner that marks and polices its packets, an index in the policy's list.
     pub conditioner: Option<usize>,
-    /// Its queue; `None` where its packets wait in another class's queue or in those of classes inside it.
+    /// Its queue; `None` if its packets wait in the queue of another class or of inner classes.
     pub queue: Option<QueuePath>,
-    /// Its place in the scheduler: its queue, or the node around the queues of the classes inside it.
+    /// Its node in the scheduler: its queue, or the node around the queues of its inner classes.
     pub node: Option<QueuePath>,
     /// The place of its shaper in the scheduler.
     pub shaper: Option<QueuePath>,
@@ -32,7 +32,7 @@ pub struct ClassLinks {
 /// The links of all classes of a policy, those around before those inside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
-    /// By [`ClassId`].
+    /// The links of each class, by [`ClassId`].
     pub classes: Vec<ClassLinks>,
     /// The limiters in front of the policy.
     pub limiters: Vec<LimiterLinks>,
@@ -50,20 +50,20 @@ pub struct LimiterLinks {
 /// The classes and lines behind the two policies of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortLinks {
-    /// For arriving packets.
+    /// The links of arriving packets.
     pub input: Links,
-    /// For departing packets.
+    /// The links of departing packets.
     pub output: Links,
 }
 
 impl PortLinks {
-    /// Whether no limiter stands in front of either policy.
+    /// Whether neither policy has a limiter before it.
     pub fn has_no_limiter(&self) -> bool {
         self.input.limiters.is_empty() && self.output.limiters.is_empty()
     }
 }
 
-/// The limiters alone: those of classes are known by their names.
+/// Serializes only the limiters: classes are known by their names.
 impl Serialize for PortLinks {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sides = serializer.serialize_struct("PortLinks", 2)?;

@@ -24,7 +24,7 @@ pub struct Markings {
     pub direction: Direction,
     /// The device.
     pub writer: Writer,
-    /// Whether packets have drop precedence 0 after this side unless a class sets one: a policy asks for it.
+    /// Whether a policy needs packets to have drop precedence 0 after this side unless a class sets another.
     pub resets_drop_precedence: bool,
     /// Whether forwarding classes and traffic classes are both in use: the one label is the former.
     pub label_is_taken: bool,
@@ -60,7 +60,7 @@ impl Markings {
         let markings = || marks.iter().chain(own.iter().filter_map(|action| action.mark.as_ref()));
         let of_field = |field| markings().filter(move |mark: &&Mark| mark.field() == Some(field));
         let mut all: Vec<&Mark> = markings().collect();
-        // Before the device pushes labels it writes those that are there.
+        // Before the device pushes labels, it writes the existing ones.
         all.sort_by_key(|mark| mark.field() == Some(Field::ExpOfNewLabels));
         list.extend(all.into_iter().filter_map(|marking| self.action(marking)));
         // An AF codepoint is a color here, and not a drop precedence of the device.

@@ -66,7 +66,7 @@ pub struct Lowered {
     pub remarks: Vec<Remark>,
 }
 
-/// Lowers one direction of a port to what runs on `target`.
+/// Lowers one direction of a port to a configuration for `target`.
 pub fn lower(side: &Side, target: Target) -> Lowered {
     let mut lowered = Lowered::default();
     if let Some((policy, reference)) = side.policy {

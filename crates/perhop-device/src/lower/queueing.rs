@@ -81,7 +81,7 @@ impl Queueing<'_> {
         self.under_priority(priorities, others, &limits, prefix)
     }
 
-    /// Sorts the classes with priority, and those that have a queue of their own.
+    /// Separates the priority classes and the classes with their own queue.
     fn sorted<'p>(&mut self, policy: &'p mut ResolvedPolicy) -> Sorted<'p> {
         let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new() };
         let (mut before, mut shared) = (Vec::new(), Vec::new());

@@ -165,7 +165,7 @@ impl Defaults {
     }
 }
 
-/// The buffer manager of `detect`, and what it takes for the drop precedence of a packet.
+/// The buffer manager of `detect`, and its source of the drop precedence of a packet.
 pub(super) fn wred(
     detect: &RandomDetect,
     limit: Option<QueueSize>,

@@ -16,7 +16,7 @@ pub struct Reference {
     pub police: Rate,
     /// The next shaper above, or the interface.
     pub line: Rate,
-    /// The line below a tunnel, which bounds what percentages of a shaper above it refer to.
+    /// The rate below a tunnel, an upper bound for the reference of a percentage shaper.
     pub below: Option<Rate>,
     /// Percent of `queueing` that classes may reserve.
     pub reservable_percent: u64,

@@ -26,6 +26,6 @@ pub enum Remark {
         /// Its name.
         class: String,
     },
-    /// Several limiters stand in front of a policy, and each passes its packets to the others.
+    /// Several limiters before a policy pass packets to each other.
     LimitersBeforePolicy,
 }

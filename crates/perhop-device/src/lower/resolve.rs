@@ -48,8 +48,8 @@ pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> 
     }
 }
 
-/// Whether `class` has a queue, or a scheduler, of its own. The packets of others wait in the queue of the
-/// class that takes the rest.
+/// Whether `class` has its own queue or scheduler. Packets of other classes wait in the queue of the
+/// remaining class.
 fn has_queue(class: &Class, rules: &ProfileRules) -> bool {
     let has_share = class.guarantee.is_some() || class.shape.is_some();
     class.takes_rest
@@ -154,7 +154,7 @@ fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<Prior
             .filter_map(|class| class.queue_limit)
             .collect();
         let first = *limits.first()?;
-        // Limits that go by the classes' rates add up.
+        // Limits that follow the rates of classes add up.
         let value =
             if reference.is_per_tunnel { limits.iter().map(|limit| limit.value).sum() } else { first.value };
         Some(PriorityLimit { level, limit: Limit { value, ..first } })

@@ -20,7 +20,7 @@ pub struct ResolvedPolicy {
     pub line: usize,
     /// Bits per second that percentages of bandwidth refer to.
     pub rate_bps: u64,
-    /// Its classes in order, the one that takes the rest last.
+    /// Its classes in order, the one for all other packets last.
     pub classes: Vec<ResolvedClass>,
     /// The queue limit that all priority classes of a level share.
     pub priority_limits: Vec<PriorityLimit>,
@@ -54,7 +54,7 @@ pub struct ResolvedClass {
     pub conditioner: Option<String>,
     /// Its guarantee.
     pub bandwidth: Option<Guarantee>,
-    /// Its weight among its siblings where the scheduler weighs classes.
+    /// Its weight among its siblings, if the scheduler uses weights.
     pub(super) share: Share,
     /// Its priority.
     pub priority: Option<Priority>,
@@ -109,7 +109,7 @@ pub(super) struct Share {
     /// Bits per second: its weight where one number shares all of the rate, its minimum where excess is
     /// shared by another.
     pub(super) rate_bps: u64,
-    /// Its part of what the minima leave.
+    /// Its share of the rate above the minima.
     pub(super) excess: Option<f64>,
 }
 
@@ -130,13 +130,13 @@ pub struct ResolvedPolice {
     pub be_bytes: Option<u64>,
     /// Two or three.
     pub colors: u8,
-    /// With which colors packets come, where the policer is aware of them.
+    /// The colors of arriving packets, for a color-aware policer.
     pub(super) aware: Option<Awareness>,
-    /// For conforming packets.
+    /// The actions for conforming packets.
     pub conform: Vec<Action>,
-    /// For exceeding packets.
+    /// The actions for exceeding packets.
     pub exceed: Vec<Action>,
-    /// For violating packets, where there are three colors.
+    /// The actions for violating packets, if there are three colors.
     pub violate: Vec<Action>,
 }
 

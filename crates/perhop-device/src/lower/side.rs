@@ -19,18 +19,18 @@ pub struct Side<'a> {
     pub markings: Markings,
     /// The first label of classes.
     pub labels: Labels,
-    /// The bytes that count of a packet in addition to those of IP, where there is a policy.
+    /// The bytes of each packet that the policy counts in addition to the IP bytes.
     pub overhead: i32,
 }
 
 /// The path of the packets of one direction of a port.
 #[derive(Clone, Copy, Debug)]
 pub enum SidePath<'a> {
-    /// They arrive from the wire.
+    /// Packets from the wire.
     Arrival,
-    /// They go to the device itself.
+    /// Packets to the device itself.
     ToDevice,
-    /// They leave by the wire.
+    /// Packets to the wire.
     Departure {
         /// The queue of the port where the policy does not queue.
         plain: &'a PlainQueue,

@@ -1,5 +1,5 @@
-//! The stages of a policy: what its classes mark, police and drop, those of a class inside another in front
-//! of the stage of the class around it.
+//! The stages of a policy: marking, policing and dropping of its classes. The stage of an inner class
+//! precedes that of its outer class.
 
 use perhop_qos::action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -20,7 +20,7 @@ use crate::policy::{Basis, PoliceKind};
 pub(super) struct Stage {
     /// The conditioner.
     pub(super) config: ConditionerConfig,
-    /// The class; `None` for one that only tells packets apart, or that comes from no class.
+    /// The class; `None` for a stage that only classifies, or that belongs to no class.
     pub(super) class: Option<ClassId>,
     /// The line of the limiter that it comes from.
     pub(super) limiter: Option<usize>,

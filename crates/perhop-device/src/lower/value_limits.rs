@@ -34,8 +34,8 @@ fn part_of(limit: Limit, percent: u64) -> Limit {
     Limit { value: part(limit.value), bytes: limit.bytes.map(part), ..limit }
 }
 
-/// The buffer manager of a queue where some values have limits of their own and all others `own`, and what
-/// it takes for the drop precedence of a packet.
+/// The buffer manager of a queue with separate limits for some values and `own` for all others, and its
+/// source of the drop precedence of a packet.
 pub(super) fn weighted_tail_drop(
     limits: &ResolvedValueLimits,
     own: Limit,
@@ -52,8 +52,8 @@ pub(super) fn weighted_tail_drop(
     (BufferConfig::WeightedTailDrop(WeightedTailDropConfig { limits }), source)
 }
 
-/// Limits by codepoint, those with the same limit together. What stands in no list counts as the last: those
-/// with the class's `own` limit, or with one that came after as many others as there are drop precedences.
+/// Limits by codepoint, grouped by equal limits. Codepoints in no list belong to the last group: those with
+/// the limit `own`, or with a limit beyond the number of drop precedences.
 fn by_dscp(of: impl Fn(u8) -> QueueSize, own: QueueSize) -> (Vec<QueueSize>, PrecedenceSource) {
     let mut groups: Vec<(QueueSize, Vec<Dscp>)> = Vec::new();
     let mut last = (own, Vec::new());

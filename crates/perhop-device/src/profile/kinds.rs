@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scheduler {
-    /// One weight a class shares all of the rate.
+    /// Each class has one weight, which shares the whole rate.
     WeightedShares,
     /// A minimum for each class first, then a weight shares the excess. Without minima, weights alone.
     MinimumAndExcess,
@@ -21,12 +21,12 @@ pub enum UnreservedShare {
         /// The least weight, percent of the rate.
         least_percent: u64,
     },
-    /// Each weighs an equal part of the rate that no class is promised.
+    /// Each class gets an equal share of the rate without guarantees.
     EqualPartsOfUnpromised {
         /// The least weight, percent of the rate.
         least_percent: u64,
     },
-    /// Each gets an equal part of the excess, and no minimum.
+    /// Each class gets an equal share of the excess, and no minimum.
     EqualPartsOfExcess,
 }
 
@@ -43,7 +43,7 @@ pub enum GuaranteeSum {
     Promises {
         /// The greatest sum, percent of the rate.
         percent: u64,
-        /// The greatest sum where class-default has a guarantee of its own, percent of the rate.
+        /// The largest sum if class-default has its own guarantee, percent of the rate.
         with_class_default_percent: u64,
     },
 }
@@ -183,7 +183,7 @@ pub enum WredDscpMinima {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredTailLimit {
-    /// Only a written one.
+    /// Only a configured limit.
     Written,
     /// The class's limit, unless its flows have queues.
     UnlessFairQueue,
@@ -195,7 +195,7 @@ pub enum WredTailLimit {
 pub enum ShaperBurst {
     /// A time at the shaper's rate.
     Interval {
-        /// That time.
+        /// The time.
         microseconds: u64,
     },
     /// A number of bits for slow shapers, a time at the rate for others.
@@ -213,8 +213,8 @@ pub enum ShaperBurst {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CountedLength {
-    /// Those of the IP packet.
+    /// The bytes of the IP packet.
     IpPacket,
-    /// Those of the link's header and tags as well; not frame check sequence, preamble and gap.
+    /// The bytes of the IP packet, link header and tags, without frame check sequence, preamble and gap.
     LinkHeader,
 }

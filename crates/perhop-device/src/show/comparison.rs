@@ -1,4 +1,4 @@
-//! [`compare`]: the numbers of a device next to those of a run, class by class.
+//! [`compare`]: compares the counters of a device with those of a run, class by class.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -52,9 +52,9 @@ enum Missing {
 /// Differences between measured numbers that do not count.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Tolerances {
-    /// Of rates and packet sizes, percent of the device's.
+    /// The tolerance for rates and packet sizes, percent of the value of the device.
     pub percent: f64,
-    /// Of shares, percentage points.
+    /// The tolerance for shares, percentage points.
     pub points: f64,
 }
 
@@ -66,7 +66,7 @@ enum Verdict {
     NotComparable,
 }
 
-/// One number of one class, of the device and of the run.
+/// A value of a class in the device and in the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Row {
     class: String,
@@ -109,7 +109,7 @@ struct Parts {
     behavior: Figures,
 }
 
-/// All policies of a device's output next to those of a run.
+/// The policies of the output of a device and of a run, compared.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     schema_version: u32,
@@ -122,8 +122,8 @@ pub struct Comparison {
     policies: Vec<ComparedPolicy>,
 }
 
-/// Compares the policies of a device with those of a run. A policy is looked for at the interface of the same
-/// name, and then at any interface.
+/// Compares the policies of a device with those of a run. A policy is searched at the interface of the same
+/// name, then at any interface.
 pub fn compare(router: &[PolicyReading], run: &[PolicyReading], tolerances: Tolerances) -> Comparison {
     let (mut policies, mut missing) = (Vec::new(), Vec::new());
     for policy in router {

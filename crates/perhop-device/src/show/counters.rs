@@ -89,7 +89,8 @@ impl PrecedenceCounters {
         self.of_packets(causes.iter().map(|cause| self.dropped[cause.index()]).sum())
     }
 
-    /// Returns `packets` of the mean length of those that arrived: results count no bytes of them.
+    /// Returns the traffic of `packets` with the mean length of the arrivals, because results have no byte
+    /// counts for them.
     pub fn of_packets(&self, packets: u64) -> Traffic {
         if self.arrived.packets == 0 {
             return Traffic::new(packets, 0.0);
@@ -112,7 +113,7 @@ pub struct QueueSample {
 /// The counters of a queue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueCounters {
-    /// By drop precedence.
+    /// The counters of each drop precedence.
     pub precedences: BTreeMap<u64, PrecedenceCounters>,
     /// The last sample; `None` where the run took none.
     pub sample: Option<QueueSample>,
@@ -145,11 +146,11 @@ pub type ColorCounters = BTreeMap<Color, Traffic>;
 pub struct PortCounters {
     /// Seconds over which packets were counted.
     pub seconds: f64,
-    /// All packets that came by the link.
+    /// All packets that arrived over the link.
     pub arrived: Traffic,
-    /// All packets that were to leave by the link, dropped or not.
+    /// All packets for the link, sent or dropped.
     pub handed: Traffic,
-    /// By the name of the queue.
+    /// The counters of each queue, by name.
     pub queues: BTreeMap<String, QueueCounters>,
     /// The conditioners for arriving packets, by name.
     pub input: BTreeMap<String, ColorCounters>,

@@ -1,5 +1,5 @@
-//! [`measured`]: the counters of a class as shares and rates, by which two devices can be compared: of what
-//! it was offered, and of what the device did with it.
+//! [`measured`]: the counters of a class as shares and rates, for a comparison of two devices: offered
+//! traffic, and its treatment by the device.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub(super) enum Part {
     Configured,
     /// The traffic that the class was offered.
     Load,
-    /// The drops, the queue and what the class obtained.
+    /// The drops, the queue and the obtained rate.
     Behavior,
 }
 
@@ -83,7 +83,7 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
     found
 }
 
-/// Adds the share of `own` in the sum of `all`, where there is one. Numbers of a text can have any size.
+/// Adds the share of `own` in the sum of `all`, if it exists. Numbers in a text can have any size.
 fn add_share(
     (part, words): (Part, &str),
     own: Option<u64>,

@@ -1,5 +1,5 @@
-//! Outputs of devices with their counters: what a front end prints of a run, reads of a device, and the
-//! comparison of both.
+//! Outputs of devices with counters: a front end prints them for a run, reads them from a device, and
+//! compares both.
 
 mod comparison;
 mod counters;
@@ -101,7 +101,6 @@ pub trait Shows: Sync {
     /// The text is such an output, and no line shows to which policy some of its classes belong.
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
 
-    /// Returns what the classes of a policy at `port` were offered, as its output shows it: those that have
-    /// no classes inside them.
+    /// Returns the offered traffic of the leaf classes of a policy at `port`, as the output shows it.
     fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass>;
 }

@@ -10,7 +10,7 @@ const LONGEST_PACKET: f64 = 1500.0;
 /// The shortest: the headers of IPv4 and UDP.
 const SHORTEST_PACKET: f64 = 28.0;
 
-/// A class without classes inside it, with what it was offered before any drop.
+/// A leaf class with its offered traffic, before any drop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedClass {
     /// The names of the classes around it and its own, the outermost first.

@@ -59,6 +59,6 @@ pub struct PolicyReading {
     pub side: Direction,
     /// The name of the policy.
     pub name: String,
-    /// Its classes, those inside others included.
+    /// Its classes, including inner ones.
     pub classes: Vec<ClassReading>,
 }
