@@ -60,7 +60,7 @@ pub(crate) fn replayed(
     let mut classes = classes(network);
     if classes.is_empty() {
         remarks.push(format!(
-            "all packets are one class, `{WHOLE}`: a class depends on more than their headers"
+            "all packets are in one class, `{WHOLE}`, because a class matches more than headers"
         ));
         classes.push(Class { queue: None, name: WHOLE.to_owned(), conditions: Vec::new() });
     }

@@ -2,8 +2,8 @@
 
 use crate::ConfigError;
 
-/// Which bytes a policy's meters, class policers, shapers and schedulers count for a packet: its IP bytes and
-/// a number more, or fewer, for what surrounds it.
+/// The bytes that the meters, class policers, shapers and schedulers of a policy count for a packet: its IP
+/// bytes plus or minus a constant for other headers.
 ///
 /// Routers count headers of the link layer, how many depends on platform and feature; Cisco, "Ethernet
 /// Overhead Accounting" (IOS XE), lets users say how many bytes that is. Counters and results keep counting
@@ -26,9 +26,11 @@ impl Accounting {
     pub fn new(overhead: i32) -> Result<Accounting, ConfigError> {
         if !Accounting::RANGE.contains(&overhead) {
             let (least, most) = (Accounting::RANGE.start(), Accounting::RANGE.end());
-            return Err(ConfigError::new("", format!("an overhead of {overhead} bytes per packet")).help(
-                format!("{least} to {most}; 14 for an Ethernet header, 18 for one with an 802.1Q tag"),
-            ));
+            return Err(ConfigError::new(
+                "",
+                format!("an overhead of {overhead} bytes per packet is out of range"),
+            )
+            .help(format!("{least} to {most}; 14 for an Ethernet header, 18 for one with an 802.1Q tag")));
         }
         Ok(Accounting { overhead })
     }
@@ -36,7 +38,7 @@ impl Accounting {
     pub fn is_ip(self) -> bool {
         self == Accounting::IP
     }
-    /// What a packet of `length` IP bytes counts; at least 1, or it would never be seen.
+    /// The counted bytes of a packet of `length` IP bytes; at least 1, so that every packet counts.
     #[inline]
     pub fn counted(self, length: u32) -> u32 {
         length.saturating_add_signed(self.overhead).max(1)

@@ -1,4 +1,4 @@
-//! Actions: what a traffic conditioner does with a packet of a given color (RFC 3290 §6).
+//! Actions of a traffic conditioner for packets of one color (RFC 3290 §6).
 
 mod copy;
 mod list;

@@ -58,7 +58,7 @@ pub struct Cake {
     /// The time until which all packets wait, as of the last pull.
     held_until: Option<Time>,
     ack_filter: CakeAckFilter,
-    /// By slot: the TCP header, if acknowledgments are filtered and there is one.
+    /// The TCP header of each slot, if acknowledgments are filtered and it has one.
     headers: Vec<Option<TcpHeader>>,
 }
 
@@ -163,8 +163,8 @@ impl Cake {
     pub fn filters_acknowledgments(&self) -> bool {
         self.ack_filter != CakeAckFilter::None
     }
-    /// Adds `packet`, with this TCP header if it has one, to the queue of its flow in tin number `tin`.
-    /// Returns the acknowledgment that is dropped for it, if there is one.
+    /// Adds `packet`, with its TCP header if any, to the queue of its flow in tin `tin`. Returns the
+    /// acknowledgment that is dropped for it, if any.
     pub fn push_filtered(
         &mut self,
         now: Time,

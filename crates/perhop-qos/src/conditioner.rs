@@ -14,7 +14,7 @@ use crate::packet::Encapsulation;
 use crate::random::Streams;
 use crate::{Color, ConfigError, DropCause, FlowKey, Packet, Time, Verdict};
 
-/// One stage of conditioning: the packets that it takes, their meter, and the actions for each color.
+/// A stage of conditioning: the matched packets, their meter, and the actions for each color.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ConditionerConfig {
@@ -49,7 +49,7 @@ pub struct ConditionerConfig {
 #[derive(Clone, Debug, Default)]
 pub struct TrafficConditioner {
     stages: Box<[Stage]>,
-    /// For an output: the marks that the link carries, if a stage reads them.
+    /// The marks of the link at an output, if a stage reads them.
     leaves_by: Option<Encapsulation>,
     /// The time from which on the stages count packets.
     counts_from: Time,
@@ -71,9 +71,9 @@ struct Stage {
 /// The meter of a stage.
 #[derive(Clone, Debug)]
 enum StageMeter {
-    /// By IP bytes.
+    /// Meters of IP bytes.
     Plain(Metering),
-    /// By the accounting of the policy.
+    /// Meters of the accounting of the policy.
     Counting(Box<(Accounting, Metering)>),
 }
 
@@ -99,7 +99,7 @@ impl Count {
         self.packets += 1;
         self.bytes += u64::from(length);
     }
-    /// Adds what `other` counted.
+    /// Adds the counters of `other`.
     pub fn merge(&mut self, other: Count) {
         self.packets += other.packets;
         self.bytes += other.bytes;
@@ -137,7 +137,7 @@ impl TrafficConditioner {
     pub(crate) fn reads_link_marks(&self) -> bool {
         self.stages.iter().any(Stage::reads_link_marks)
     }
-    /// Sets what meters count for a packet.
+    /// Sets the accounting of meters.
     pub fn counting(mut self, accounting: Accounting) -> TrafficConditioner {
         for stage in &mut self.stages {
             stage.meter = stage.meter.take().map(|meter| meter.counting(accounting));

@@ -1,4 +1,4 @@
-//! [`ConfigError`]: what is wrong with a configuration, where it is, and what would be right.
+//! [`ConfigError`]: an invalid value of a configuration, its place, and a valid form.
 
 use std::fmt;
 
@@ -22,7 +22,7 @@ impl ConfigError {
         let path = if field.is_empty() { Vec::new() } else { field.split('.').map(str::to_owned).collect() };
         ConfigError { path, message: message.into(), help: None }
     }
-    /// Adds `help`: what would be right.
+    /// Adds `help`, the valid form.
     pub fn help(self, help: impl Into<String>) -> ConfigError {
         ConfigError { help: Some(help.into()), ..self }
     }

@@ -1,5 +1,5 @@
-//! How many bytes of the wire an IP packet takes: [`HeaderStack`], the headers between the packet and the
-//! framing, then [`Framing`].
+//! The wire bytes of an IP packet: [`HeaderStack`], the headers between the packet and the framing, then
+//! [`Framing`].
 
 mod esp;
 mod fragmentation;

@@ -1,5 +1,5 @@
-//! The DiffServ data plane, sans-IO: everything that decides what happens to a packet at a node,
-//! and nothing that knows where packets come from.
+//! The DiffServ data plane, sans-IO: all decisions about a packet at a node, independent of the source of
+//! packets.
 //!
 //! ```text
 //! wire in → [TrafficConditioner: classifier → meter → action]* → route → Port

@@ -1,4 +1,4 @@
-//! [`Policer`]: a limit on what a class may send into its queue, as RFC 2598 §2 asks for where strict
+//! [`Policer`]: a limit on the traffic of a class before its queue, which RFC 2598 §2 requires if strict
 //! priority serves EF.
 
 use schemars::JsonSchema;
@@ -8,7 +8,7 @@ use crate::accounting::Accounting;
 use crate::meter::bucket::RatedBucket;
 use crate::{ByteSize, ConfigError, Rate, Time};
 
-/// A class's policer as written in a policy: it drops what a token bucket does not cover.
+/// The policer of a class in a policy: it drops packets beyond a token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PoliceConfig {
@@ -16,16 +16,17 @@ pub struct PoliceConfig {
     pub rate: Rate,
     /// IP bytes at once; a packet longer than this never conforms.
     pub burst: ByteSize,
-    /// When it drops.
+    /// The condition under which it drops.
     #[serde(default)]
     pub when: PoliceWhen,
 }
 
-/// When a policer drops what exceeds.
+/// The condition under which a policer drops excess packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum PoliceWhen {
-    /// Only when the port is congested: packets wait in it, or its transmit ring has no room for this one.
+    /// Drops only if the port is congested: packets wait in it, or its transmit ring has no room for this
+    /// one.
     #[default]
     Congested,
     /// Always.
@@ -65,8 +66,7 @@ impl Policer {
     pub fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }
-    /// Whether a packet of `length` IP bytes may join its queue; `is_congested` is asked only where that
-    /// decides.
+    /// Whether a packet of `length` IP bytes may join its queue; calls `is_congested` only if that decides.
     pub fn admits(&mut self, now: Time, length: u32, is_congested: impl FnOnce() -> bool) -> bool {
         self.bucket.take(now, self.accounting.counted(length))
             || (self.when == PoliceWhen::Congested && !is_congested())

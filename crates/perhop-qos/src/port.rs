@@ -73,7 +73,7 @@ pub struct Port {
     queues: Vec<Queue>,
     buffers: Vec<AnyBuffer>,
     scheduler: SchedulerTree,
-    /// By queue, up to the last queue that has a gate. Most ports have none.
+    /// The gates of the queues, up to the last queue that has one. Most ports have none.
     gates: Vec<Gate>,
     classifier: PortClassifier,
     /// Present if the headers cut packets into fragments.
@@ -148,7 +148,7 @@ impl Port {
         })
     }
 
-    /// Sets what rates and shares count for a packet. The port must be empty.
+    /// Sets the accounting of rates and shares. The port must be empty.
     pub fn counting(mut self, accounting: Accounting) -> Port {
         self.scheduler = self.scheduler.counting(accounting);
         self.queues.iter_mut().for_each(|queue| queue.count(accounting));

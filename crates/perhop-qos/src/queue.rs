@@ -81,7 +81,7 @@ pub enum PrecedenceSource {
     Color,
     /// The drop precedence of its AF codepoint, regardless of meters (RFC 2597).
     Dscp,
-    /// Its IP precedence, 0 to 7 (as WRED in routers).
+    /// The IP precedence, 0 to 7 (WRED in routers).
     IpPrecedence,
     /// The class of service of its VLAN tag, 0 to 7; 0 without a tag.
     Cos,
@@ -98,8 +98,11 @@ impl PrecedenceSource {
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         let PrecedenceSource::ByDscp(lists) = self else { return Ok(()) };
         if lists.is_empty() || lists.len() > Color::COUNT {
-            return Err(ConfigError::new("by-dscp", format!("{} drop precedences", lists.len()))
-                .help(format!("1 to {}", Color::COUNT)));
+            return Err(ConfigError::new(
+                "by-dscp",
+                format!("{} drop precedences are out of range", lists.len()),
+            )
+            .help(format!("1 to {}", Color::COUNT)));
         }
         let mut seen: Vec<Dscp> = Vec::new();
         for (index, OneOrMany(codepoints)) in lists.iter().enumerate() {
@@ -232,7 +235,7 @@ impl Queue {
     pub fn dual(precedence: &PrecedenceSource, dual: DualQueue) -> Queue {
         Queue { order: Some(Box::new(Order::Dual(dual))), ..Queue::new(precedence) }
     }
-    /// Sets what fair queueing counts for a packet.
+    /// Sets the accounting of fair queueing.
     pub(crate) fn count(&mut self, accounting: Accounting) {
         if let Some(order) = &mut self.order {
             order.count(accounting);

@@ -36,10 +36,10 @@ pub enum RingConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RingAdmission {
-    /// All its particles fit.
+    /// All particles of the packet fit.
     #[default]
     Strict,
-    /// One particle is free: the ring exceeds its capacity by the rest of that packet.
+    /// One particle is free: the ring exceeds its capacity by the rest of the packet.
     Overshoot,
     /// In batches of two particles, or of one longer packet. A batch is gathered while others wait ahead of
     /// it, and is handed over as a whole when at most the capacity less two batches wait. A gathered packet

@@ -1,17 +1,17 @@
-//! [`Verdict`]: what becomes of a packet, and [`DropCause`]: why it was dropped.
+//! [`Verdict`]: the decision about a packet, and [`DropCause`]: the reason of a drop.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// What a conditioner or a buffer manager decided about one packet.
+/// The decision of a conditioner or a buffer manager about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Verdict {
-    /// It goes on.
+    /// The packet passes.
     Pass,
-    /// It goes on with the congestion-experienced codepoint (RFC 3168).
+    /// The packet passes with the congestion-experienced codepoint (RFC 3168).
     MarkCe,
-    /// It ends here.
+    /// The packet is dropped.
     Drop(DropCause),
 }
 
@@ -34,7 +34,7 @@ pub enum DropCause {
     NoClass,
     /// The wire lost it.
     Lost,
-    /// It is longer than the interface sends, and may not be fragmented.
+    /// The packet is longer than the MTU of the interface, and may not be fragmented.
     TooBig,
 }
 
@@ -50,10 +50,10 @@ impl DropCause {
         DropCause::Lost,
         DropCause::TooBig,
     ];
-    /// How many causes there are.
+    /// The number of causes.
     pub const COUNT: usize = DropCause::ALL.len();
 
-    /// Its place in [`DropCause::ALL`].
+    /// The index in [`DropCause::ALL`].
     pub const fn index(self) -> usize {
         self as usize
     }

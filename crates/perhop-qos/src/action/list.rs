@@ -1,4 +1,4 @@
-//! [`Action`]: one of a list, as written in a policy.
+//! [`Action`]: an action of a list in a policy.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use super::copy::CopyConfig;
 use crate::error::ConfigError;
 use crate::packet::{Color, Dscp, IpPrecedence, LinkMark};
 
-/// One action; a list of them is carried out in order.
+/// An action; the actions of a list apply in order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Action {
@@ -34,19 +34,19 @@ pub enum Action {
     Copy(CopyConfig),
 }
 
-/// Where a packet goes after the actions of one conditioner.
+/// The outcome of the actions of one conditioner for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Out of the conditioners, on to the route or the port.
     Transmit,
-    /// On to the next conditioner.
+    /// The packet goes to the next conditioner.
     Continue,
     /// Nowhere.
     Drop,
 }
 
 impl Action {
-    /// Where the packet goes after it; `None` where the list goes on.
+    /// The outcome after this action; `None` if the list continues.
     pub fn ends_with(&self) -> Option<Outcome> {
         match self {
             Action::Transmit => Some(Outcome::Transmit),
@@ -63,10 +63,10 @@ impl Action {
     }
 }
 
-/// Whether `actions` are all carried out.
+/// Checks that all of `actions` apply.
 ///
 /// # Errors
-/// Where an action stands after one that sends the packet away, or copies what does not exist; its index is
+/// If an action follows one that ends the list, or copies a field that does not exist; its index is
 /// the path.
 pub(crate) fn check(actions: &[Action]) -> Result<(), ConfigError> {
     for (index, action) in actions.iter().enumerate() {

@@ -90,7 +90,7 @@ impl Steps {
             .any(Steps::are_taken_by)
             .then(|| Steps(actions.iter().filter_map(Step::from_action).collect()))
     }
-    /// Whether one of them reads a mark of the link layer.
+    /// Whether an action reads a mark of the link layer.
     pub(crate) fn read_link_marks(&self) -> bool {
         self.0.iter().any(|step| matches!(step, Step::Copy(table) if table.reads_link_marks()))
     }

@@ -1,4 +1,4 @@
-//! `CoDel`, controlled delay (RFC 8289): drops at the head by how long packets have waited.
+//! `CoDel`, controlled delay (RFC 8289): drops at the head according to waiting times.
 
 pub(super) mod config;
 pub(super) mod control;

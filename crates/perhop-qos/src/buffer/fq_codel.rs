@@ -19,8 +19,8 @@ pub struct FqCodelConfig {
     pub law: CodelLaw,
     /// The acceptable wait in the queue of a flow.
     pub target: Time,
-    /// For how long waits must exceed the target before the first drop, 10us to 100s; about the longest round
-    /// trip of the connections.
+    /// The time for which waits must exceed the target before the first drop, 10us to 100s; about the longest
+    /// round trip of the connections.
     pub interval: Time,
     /// The number of queues, 1 to 65534. A hash selects the queue of a flow, so flows may share one.
     pub flows: u16,
@@ -92,27 +92,34 @@ impl FqCodelConfig {
     /// There is no queue, the quantum is out of range, or the limit is in bytes or out of range.
     pub(crate) fn queues(&self, framing: Framing, streams: &Streams) -> Result<SparseSettings, ConfigError> {
         if !(1..u16::MAX).contains(&self.flows) {
-            return Err(ConfigError::new("flows", format!("{} queues", self.flows)).help("1 to 65534"));
+            return Err(ConfigError::new("flows", format!("{} queues are out of range", self.flows))
+                .help("1 to 65534"));
         }
         if !(256..=1_000_000).contains(&self.quantum.as_bytes()) {
-            return Err(ConfigError::new("quantum", format!("a quantum of {}", self.quantum))
-                .help("256B to 1MB; 1514B sends a packet of any length in every turn"));
+            return Err(ConfigError::new(
+                "quantum",
+                format!("a quantum of {} is out of range", self.quantum),
+            )
+            .help("256B to 1MB; 1514B sends a packet of any length in every turn"));
         }
         let limit = match self.limit {
             QueueSize::Packets(packets @ 1..=1_000_000) => packets as u32,
             QueueSize::Packets(packets) => {
-                return Err(ConfigError::new("limit", format!("a limit of {packets} packets"))
-                    .help("1 to 1000000 packets, for example 10240 packets"));
+                return Err(ConfigError::new(
+                    "limit",
+                    format!("a limit of {packets} packets is out of range"),
+                )
+                .help("1 to 1000000 packets, for example 10240 packets"));
             }
             QueueSize::Bytes(_) => {
-                return Err(
-                    ConfigError::new("limit", "fq-codel counts packets").help("for example 10240 packets")
-                );
+                return Err(ConfigError::new("limit", "the limit of fq-codel is in packets")
+                    .help("for example 10240 packets"));
             }
         };
         // Linux, `fq_codel_change`: at least 1, even if the limit is fewer packets.
         if self.drop_batch == 0 {
-            return Err(ConfigError::new("drop-batch", "0 packets at once").help("at least 1; 64 in Linux"));
+            return Err(ConfigError::new("drop-batch", "a batch of 0 packets drops nothing")
+                .help("at least 1; 64 in Linux"));
         }
         let is_linux = self.law == CodelLaw::Linux;
         Ok(SparseSettings {

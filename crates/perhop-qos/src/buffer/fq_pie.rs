@@ -40,7 +40,7 @@ pub struct FqPieConfig {
     pub alpha: f64,
     /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
     pub beta: f64,
-    /// For how long all packets of a flow that was not congested are admitted.
+    /// The time for which all packets of an uncongested flow are admitted.
     pub burst: Time,
     /// The source of the queueing delay. Default: `departure-rate` for `rfc`, `sojourn` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,14 +151,18 @@ impl FqPieConfig {
     /// There is no queue, the quantum is out of range, or the limit is in bytes or out of range.
     pub(crate) fn queues(&self, framing: Framing, streams: &Streams) -> Result<SparseSettings, ConfigError> {
         if !(1..u16::MAX).contains(&self.flows) {
-            return Err(ConfigError::new("flows", format!("{} queues", self.flows)).help("1 to 65534"));
+            return Err(ConfigError::new("flows", format!("{} queues are out of range", self.flows))
+                .help("1 to 65534"));
         }
         if !(256..=1_000_000).contains(&self.quantum.as_bytes()) {
-            return Err(ConfigError::new("quantum", format!("a quantum of {}", self.quantum))
-                .help("256B to 1MB; 1514B sends a packet of any length in every turn"));
+            return Err(ConfigError::new(
+                "quantum",
+                format!("a quantum of {} is out of range", self.quantum),
+            )
+            .help("256B to 1MB; 1514B sends a packet of any length in every turn"));
         }
         let QueueSize::Packets(limit @ 1..=1_000_000) = self.limit else {
-            return Err(ConfigError::new("limit", format!("a limit of {}", self.limit))
+            return Err(ConfigError::new("limit", format!("a limit of {} is out of range", self.limit))
                 .help("1 to 1000000 packets, for example 10240 packets"));
         };
         let is_linux = self.law == PieLaw::Linux;

@@ -67,7 +67,7 @@ struct Cold {
     random: Stream,
     /// Counts from precedence [`HotIndex::COUNT`] on.
     counts: Counts<{ Color::COUNT - HotIndex::COUNT }>,
-    /// By precedence, if each has an average; otherwise the first is the single one, whose level is
+    /// The average of each precedence, if it has one; otherwise the first is the only one, with the level
     /// [`Mred::level`].
     averages: [QueueAverage; Color::COUNT],
     /// IP bytes of the packet that joined last, for the start of the idle clock.
@@ -105,7 +105,7 @@ struct TestState<'s> {
     random: &'s mut Stream,
 }
 
-/// The outcome of a test.
+/// The outcome of the threshold test.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Outcome {
     Keep,

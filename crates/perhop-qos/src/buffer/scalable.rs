@@ -29,7 +29,7 @@ pub struct ScalableConfig {
 pub enum ScalableMarking {
     /// Every packet above this depth (K of DCTCP).
     Step(QueueDepth),
-    /// With a probability that grows from 0 to 1.
+    /// Marks with a probability that grows from 0 to 1.
     Ramp(DepthRampConfig),
 }
 

@@ -12,8 +12,8 @@ use crate::{Color, ConfigError, DropCause, Packet, QueueSize, Time, Verdict};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct WeightedTailDropConfig {
-    /// What the whole queue may hold when a packet joins it, by the packet's drop precedence, from 0. Higher
-    /// drop precedences than are listed have the last limit.
+    /// The limit of the whole queue for an arriving packet, by its drop precedence, from 0. Higher drop
+    /// precedences than listed have the last limit.
     pub limits: Vec<QueueSize>,
 }
 
@@ -25,7 +25,7 @@ impl WeightedTailDropConfig {
     pub fn build(&self) -> Result<WeightedTailDrop, ConfigError> {
         let count = self.limits.len();
         let Some(last) = self.limits.last().filter(|_| count <= Color::COUNT) else {
-            return Err(ConfigError::new("limits", format!("{count} limits"))
+            return Err(ConfigError::new("limits", format!("{count} limits are out of range"))
                 .help(format!("1 to {}: one for each drop precedence", Color::COUNT)));
         };
         if let Some(index) = self.limits.iter().position(|limit| limit.count() == 0) {
@@ -40,7 +40,7 @@ impl WeightedTailDropConfig {
 /// Weighted tail drop.
 #[derive(Clone, Debug)]
 pub struct WeightedTailDrop {
-    /// By drop precedence. In a box, or every buffer manager would be as large.
+    /// The limits by drop precedence. Boxed, because otherwise every buffer manager would be as large.
     limits: Box<[QueueSize; Color::COUNT]>,
 }
 

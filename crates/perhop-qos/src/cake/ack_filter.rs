@@ -9,16 +9,16 @@ use crate::packet::TcpHeader;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeAckFilter {
-    /// None.
+    /// No acknowledgments.
     #[default]
     None,
     /// The first of two that the latest makes redundant (`ack-filter`).
     Filter,
-    /// Also a single one, directly before the latest (`ack-filter-aggressive`).
+    /// Single acknowledgments as well, directly before the latest (`ack-filter-aggressive`).
     Aggressive,
 }
 
-/// All flags but the two of ECN, which are compared.
+/// All flags except the two of ECN, which are compared.
 const OTHER_FLAGS: u16 = 0xfff & !ECN;
 const ECN: u16 = TcpHeader::ECE | TcpHeader::CWR;
 
@@ -56,7 +56,7 @@ fn repeats_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
 /// The selective acknowledgment of a packet, compared with that of a later one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Selective {
-    /// Not covered by the later one.
+    /// The later acknowledgment does not cover it.
     Other,
     /// Both acknowledge the same ranges.
     Same,
@@ -124,7 +124,7 @@ impl<T: Copy> Search<T> {
         self.is_last = true;
         None
     }
-    /// Ends the search and returns the packet to drop, if there is one.
+    /// Ends the search and returns the packet to drop, if any.
     pub(super) fn end(self) -> Option<T> {
         let (place, flags) = self.found?;
         (self.is_aggressive && self.is_last && flags == self.latest.flags & ECN).then_some(place)

@@ -1,19 +1,19 @@
 //! [`Backlogs`]: the bytes of every queue, and which queue has most.
 
-/// The bytes of every queue. Which has most is kept track of from the first question on, in a heap, until
-/// nobody has asked for as many packets as it has counted down. Linux, `cake_drop` and `overflow_heap`.
+/// The bytes of every queue. A heap tracks the queue with the most bytes from the first query on, until a
+/// countdown of packets without another query ends. Linux, `cake_drop` and `overflow_heap`.
 #[derive(Clone, Debug)]
 pub(super) struct Backlogs {
     bytes: Box<[u32]>,
     /// Queues, each with as many bytes as those at twice its place and one and two more.
     heap: Box<[u16]>,
-    /// By queue: its place in the heap.
+    /// The position of each queue in the heap.
     places: Box<[u16]>,
-    /// For how many more packets the heap is kept in order; 0 where it is not.
+    /// The number of further packets for which the heap is maintained; 0 if it is not.
     kept_for: u32,
 }
 
-/// After that many packets without an overflow, order is no longer kept.
+/// The number of packets without an overflow after which the heap is no longer maintained.
 const KEPT_FOR: u32 = 65_535;
 
 impl Backlogs {

@@ -40,7 +40,7 @@ pub struct CakeConfig {
     /// The cells of the link, which are counted.
     pub cells: CakeCells,
     /// The memory limit for packets, including the bookkeeping of an operating system: 2304 bytes for 1500.
-    /// Default: four times what the bandwidth sends in `rtt`, at least 4 MiB and at most 15.5 MB.
+    /// Default: four times the bandwidth × `rtt`, from 4 MiB to 15.5 MB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_limit: Option<ByteSize>,
     /// Clears the codepoints of the packets that leave. The tin is selected before.
@@ -104,21 +104,24 @@ impl CakeConfig {
     }
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(Time::from_microseconds(1)..=Time::from_seconds(1000)).contains(&self.rtt) {
-            return Err(ConfigError::new("rtt", format!("a round trip of {}", self.rtt))
+            return Err(ConfigError::new("rtt", format!("a round trip of {} is out of range", self.rtt))
                 .help("1us to 1000s; 100ms where round trips are not known"));
         }
         if let Some(rate) = self.bandwidth
             && rate.as_bits_per_second() < 512
         {
-            return Err(ConfigError::new("bandwidth", format!("a bandwidth of {rate}"))
+            return Err(ConfigError::new("bandwidth", format!("a bandwidth of {rate} is too low"))
                 .help("512b/s at least; without `bandwidth` it sends what the link takes"));
         }
         if let Some(overhead) = self.overhead.filter(|overhead| !(-64..=256).contains(overhead)) {
-            return Err(ConfigError::new("overhead", format!("an overhead of {overhead} bytes"))
-                .help("-64 to 256; 38 for Ethernet with all that is between two frames"));
+            return Err(ConfigError::new(
+                "overhead",
+                format!("an overhead of {overhead} bytes is out of range"),
+            )
+            .help("-64 to 256; 38 for Ethernet with all that is between two frames"));
         }
         if self.mpu > 256 {
-            return Err(ConfigError::new("mpu", format!("an mpu of {} bytes", self.mpu))
+            return Err(ConfigError::new("mpu", format!("an mpu of {} bytes is out of range", self.mpu))
                 .help("0 to 256; 84 for Ethernet with all that is between two frames"));
         }
         if self.memory_limit.is_some_and(|limit| !(4096..=1 << 32).contains(&limit.as_bytes())) {

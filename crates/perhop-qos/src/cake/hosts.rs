@@ -19,8 +19,8 @@ impl Hosts {
         Hosts(vec![Host::default(); places].into())
     }
 
-    /// Returns the place of the host with this `tag`: its own, or an unused one of the eight of its set, or
-    /// its first, which it shares. Linux, `cake_hash`.
+    /// Returns the index of the host with this `tag`: its own, or an unused one of the eight of its set, or
+    /// its first, which it then shares. Linux, `cake_hash`.
     pub(super) fn place_of(&mut self, tag: u32) -> u16 {
         let first = tag as usize % self.0.len();
         let (inner, outer) = (first % SETS_OF, first - first % SETS_OF);

@@ -12,7 +12,7 @@ use crate::random::mix;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CakeIsolation {
-    /// None: all packets are in one queue.
+    /// No isolation: all packets are in one queue.
     Flowblind,
     /// Hosts that send.
     Srchost,
@@ -73,7 +73,8 @@ fn host_tag(host: Address, key: u64) -> u32 {
 mod tests {
     use super::*;
 
-    /// After a timeout a flow waits in another queue if sockets distinguish flows, but not if hosts share.
+    /// After a timeout a flow waits in a different queue if sockets distinguish flows, but not if hosts
+    /// share.
     #[test]
     fn sockets_take_another_queue_after_a_timeout() {
         let moves = |isolation: CakeIsolation, flow_hash| {

@@ -18,7 +18,7 @@ pub(super) const NO_SLOT: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(super) struct Tin {
     pub(super) flows: Box<[Flow]>,
-    /// By flow: the tag of the queue's present or last owner.
+    /// The tag of the current or last owner of each queue.
     tags: Box<[u32]>,
     sources: Hosts,
     destinations: Hosts,
@@ -32,7 +32,7 @@ pub(super) struct Tin {
     pub(super) clock: TinClock,
     /// Bytes of its packets in the queue.
     pub(super) backlog: u64,
-    /// Without a bandwidth: counted bytes that the tin may still send in this turn.
+    /// The counted bytes that a tin without a bandwidth may still send in this turn.
     pub(super) deficit: i64,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct TinSettings {
     pub(super) cobalt: CobaltSettings,
     /// Counted bytes that a flow may send in a turn.
     pub(super) quantum: u32,
-    /// Without a bandwidth: the counted bytes of the tin's turn.
+    /// The counted bytes of a turn of a tin without a bandwidth.
     pub(super) weight: i64,
     pub(super) isolation: CakeIsolation,
     /// The key of the hashes.
@@ -74,7 +74,7 @@ pub(super) enum Set {
     /// Found empty with a deficit: it counts as sparse, and is in the list of bulk flows.
     SparseWaiting,
     Bulk,
-    /// Without packets, until its COBALT has no state.
+    /// The queue has no packets, but its COBALT has state.
     Decaying,
 }
 
@@ -218,7 +218,8 @@ impl Tin {
         early.or_else(|| of(Place::Fresh)).or_else(|| of(Place::Old)).or_else(|| of(Place::Decaying))
     }
 
-    /// Gives flow `index`, the first of `place`, another turn at the end of the list: its deficit is used up.
+    /// Gives flow `index`, the first of `place`, another turn at the end of the list, because its deficit is
+    /// used up.
     pub(super) fn turn_over(&mut self, index: u16, place: Place, random: &mut Stream) {
         let flow = &mut self.flows[usize::from(index)];
         if flow.set == Set::Sparse {

@@ -25,7 +25,7 @@ pub enum CakeTins {
     Diffserv8,
 }
 
-/// One tin: its name in results, and its part of the bandwidth and of turns, 2^-`shift`.
+/// A tin: its name in results, and its share of the bandwidth and of turns, 2^-`shift`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TinShare {
     pub(super) name: &'static str,
@@ -48,8 +48,8 @@ impl CakeTins {
         }
     }
 
-    /// The part of the bandwidth up to which each is served before those that are named earlier. The first
-    /// has the rest.
+    /// The share of the bandwidth up to which each tin is served before earlier ones. The first tin has the
+    /// rest.
     pub fn parts(self) -> Vec<f64> {
         match self.halves() {
             Some(shares) => shares.iter().map(|share| 0.5f64.powi(share.shift.cast_signed())).collect(),

@@ -7,34 +7,34 @@ use crate::packet::{Dscp, IpPrecedence};
 pub(crate) struct DscpSet(u64);
 
 impl DscpSet {
-    /// All of them.
+    /// All codepoints.
     pub(crate) const ALL: DscpSet = DscpSet(u64::MAX);
 
     /// The codepoints of a list.
     pub(crate) fn from_codepoints(codepoints: &[Dscp]) -> DscpSet {
         DscpSet(codepoints.iter().fold(0, |bits, dscp| bits | 1 << dscp.value()))
     }
-    /// Every codepoint with one of these precedences: RFC 2474 §4.2.2, the three high bits.
+    /// The codepoints with one of these precedences: RFC 2474 §4.2.2, the three high bits.
     pub(crate) fn of_precedences(precedences: &[IpPrecedence]) -> DscpSet {
         DscpSet(precedences.iter().fold(0, |bits, precedence| bits | 0xff << (precedence.value() * 8)))
     }
-    /// Whether `dscp` is one of them.
+    /// Whether the set contains `dscp`.
     pub(crate) fn contains(self, dscp: Dscp) -> bool {
         self.0 >> dscp.value() & 1 == 1
     }
-    /// Whether there is none.
+    /// Whether the set is empty.
     pub(crate) fn is_empty(self) -> bool {
         self.0 == 0
     }
-    /// Those in both.
+    /// The intersection.
     pub(crate) fn intersection(self, other: DscpSet) -> DscpSet {
         DscpSet(self.0 & other.0)
     }
-    /// Those in either.
+    /// The union.
     pub(crate) fn union(self, other: DscpSet) -> DscpSet {
         DscpSet(self.0 | other.0)
     }
-    /// All the others.
+    /// The complement.
     pub(crate) fn complement(self) -> DscpSet {
         DscpSet(!self.0)
     }

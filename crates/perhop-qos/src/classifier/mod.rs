@@ -254,7 +254,7 @@ fn interface(name: &str, interfaces: &[String]) -> Result<InterfaceId, ConfigErr
     })
 }
 
-/// Levenshtein's: how many insertions, deletions and substitutions make `a` into `b`.
+/// The Levenshtein distance: the number of insertions, deletions and substitutions that change `a` into `b`.
 fn edit_distance(a: &str, b: &str) -> usize {
     let mut row: Vec<usize> = (0..=b.chars().count()).collect();
     for (i, from) in a.chars().enumerate() {
@@ -273,11 +273,11 @@ impl Match {
     pub fn matches(&self, packet: &Packet) -> bool {
         self.0.matches(packet)
     }
-    /// Whether it asks for a mark of the link layer.
+    /// Whether it matches a mark of the link layer.
     pub fn reads_link_marks(&self) -> bool {
         self.0.reads_link_marks()
     }
-    /// The codepoints it takes, where it asks for nothing else.
+    /// The codepoints that it matches, if it has no other condition.
     pub(crate) fn dscps(&self) -> Option<DscpSet> {
         match self.0 {
             Condition::BehaviorAggregate(set) => Some(set),

@@ -78,7 +78,7 @@ fn within(ranges: &[PortRange], port: u16) -> bool {
 pub struct Prefix {
     address: IpAddr,
     length: u8,
-    /// In the 16-byte form of both families.
+    /// The address in the 16-byte form of both families.
     bits: u128,
     mask: u128,
 }

@@ -14,15 +14,15 @@ pub type PortRange = Range<Ports>;
 /// A length in IP bytes, or all from one to another: `64`, `1000-65535`.
 pub type LengthRange = Range<Lengths>;
 
-/// What is counted.
+/// The type of the numbers.
 pub trait Quantity {
     /// Its name.
     const NAME: &'static str;
-    /// What is expected where something else stands.
+    /// The expected value, for error messages.
     const EXPECTED: &'static str;
     /// Its name in the schema.
     const SCHEMA_NAME: &'static str;
-    /// What the schema says of it.
+    /// The description in the schema.
     const DESCRIPTION: &'static str;
 }
 
@@ -73,7 +73,7 @@ impl<Q> Range<Q> {
     pub const fn last(&self) -> u16 {
         self.last
     }
-    /// Whether `number` is one of them.
+    /// Whether the range contains `number`.
     pub(super) fn contains(self, number: u32) -> bool
     where
         Q: Copy,

@@ -1,4 +1,4 @@
-//! Stages one after the other: who sees a packet, who decides about it, what is counted.
+//! Tests stages in sequence: which stage receives a packet, which decides, and the counters.
 
 use serde_json::{Value, json};
 

@@ -54,7 +54,7 @@ pub enum EspCipher {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EspIntegrity {
-    /// None, or that of the cipher.
+    /// The integrity algorithm; `None` for that of the cipher.
     #[default]
     None,
     /// HMAC-MD5-96: 12 bytes (RFC 2403).

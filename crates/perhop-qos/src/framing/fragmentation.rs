@@ -29,8 +29,8 @@ impl Fragmentation {
     pub fn fragment_bytes(&self, carried: u32) -> u64 {
         self.outside.bytes(u64::from(carried + self.cut.each))
     }
-    /// The bytes without the framing of an interleaved packet of `ip` IP bytes: it has all headers except the
-    /// one that fragments.
+    /// The bytes of an interleaved packet of `ip` IP bytes without framing: with all headers except the
+    /// fragmenting one.
     pub fn interleaved_bytes(&self, ip: u32) -> u64 {
         self.outside.bytes(self.inside.bytes(u64::from(ip)))
     }
@@ -50,7 +50,7 @@ impl Fragmentation {
 }
 
 impl HeaderStack {
-    /// The fragmentation by these headers, if one of them fragments.
+    /// The fragmentation by these headers, if any.
     pub fn fragmentation(&self) -> Option<Fragmentation> {
         let headers = self.headers();
         let place = headers.iter().position(|header| header.cut().is_some())?;

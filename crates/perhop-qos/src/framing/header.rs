@@ -17,7 +17,7 @@ const ETHERNET: u64 = 14;
 /// RFC 768, bytes.
 const UDP: u64 = 8;
 
-/// One header between an IP packet and the framing of the wire: a word, or a word with parameters.
+/// A header between an IP packet and the framing of the wire: a word, or a word with parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", remote = "Self")]
 #[schemars(transform = also_words)]
@@ -66,7 +66,7 @@ pub struct VlanTag {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields, default)]
 pub struct MplsLabels {
-    /// How many labels, 1 to 8; by default 1.
+    /// The number of labels, 1 to 8; by default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub labels: u16,
     /// Whether a pseudowire control word stands behind them (RFC 4385 §3).
@@ -185,7 +185,7 @@ impl Header {
             Header::Bridged => "bridged",
         }
     }
-    /// Bytes that it adds to what it carries; `None` where that depends on what it carries.
+    /// The bytes that it adds to its content; `None` if that depends on the content.
     pub const fn added(self) -> Option<u64> {
         Some(match self {
             Header::Vlan(_) => 4,
@@ -205,7 +205,7 @@ impl Header {
             Header::Bridged => 2 + ETHERNET,
         })
     }
-    /// How it cuts packets into fragments, if it does.
+    /// The fragmentation by this header, if any.
     pub(super) fn cut(self) -> Option<Cut> {
         if let Header::Mlppp(multilink) = self { multilink.cut() } else { None }
     }
@@ -229,7 +229,7 @@ impl Header {
                 error("id", format!("there is no VLAN {id}"), "VLANs have numbers from 1 to 4094")
             }
             Header::Mpls(MplsLabels { labels, .. }) if !(1..=8).contains(&labels) => {
-                error("labels", format!("{labels} labels"), "write 1 to 8")
+                error("labels", format!("{labels} labels are out of range"), "write 1 to 8")
             }
             Header::Vxlan(VxlanTunnel { id, .. }) if id >> 24 != 0 => error(
                 "id",
@@ -243,7 +243,7 @@ impl Header {
                 error("length", "L2TPv3 over IP has no length field".to_owned(), "remove it")
             }
             Header::L2tp(L2tpTunnel { cookie, .. }) if !matches!(cookie, 0 | 4 | 8) => {
-                error("cookie", format!("a cookie of {cookie} bytes"), "it has 0, 4 or 8 bytes")
+                error("cookie", format!("a cookie of {cookie} bytes is invalid"), "it has 0, 4 or 8 bytes")
             }
             Header::Mlppp(multilink) => multilink.check(),
             Header::Esp(esp) => esp.check(),
@@ -253,7 +253,7 @@ impl Header {
 }
 
 impl L2tpTunnel {
-    /// Bytes between what it carries and the outer IP header.
+    /// The bytes between the content and the outer IP header.
     const fn bytes(self) -> u64 {
         let sequence = 4 * self.sequence as u64;
         match self.version {

@@ -24,7 +24,7 @@ impl IpVersion {
     }
 }
 
-/// For serde: whether a key need not be written.
+/// Whether serde may leave out the key.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }

@@ -37,7 +37,7 @@ pub enum MultilinkSequence {
     Short,
 }
 
-/// How a header cuts what it carries.
+/// The fragmentation by a header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cut {
     /// Bytes that a fragment carries at most.
@@ -60,15 +60,15 @@ impl Multilink {
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match self.fragment {
             Some(size) if !(Multilink::LEAST..=65535).contains(&size.as_bytes()) => {
-                let message = format!("fragments of {size}");
+                let message = format!("a fragment size of {size} is out of range");
                 Err(ConfigError::new("fragment", message).help("write 16B to 65535B: delay × rate / 8"))
             }
-            None if self.interleave => Err(ConfigError::new("interleave", "nothing is cut into fragments")
+            None if self.interleave => Err(ConfigError::new("interleave", "no fragment size is set")
                 .help("write `fragment`, for example 72B for 10 ms at 64 kb/s")),
             _ => Ok(()),
         }
     }
-    /// How packets are cut that need more than a fragment.
+    /// The fragmentation of packets that need more than a fragment.
     pub(super) fn cut(self) -> Option<Cut> {
         let most = self.fragment?.as_bytes() as u32;
         Some(Cut { most, each: self.sequence.bytes() as u32, once: PPP_PROTOCOL as u32 })

@@ -6,7 +6,7 @@ use super::ip_version::IpVersion;
 use super::wire::Framing;
 use crate::error::ConfigError;
 
-/// What a header looks like to what carries it.
+/// The content type that a header presents to the header around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     /// An IP packet; its version, where a header says it.
@@ -89,7 +89,7 @@ impl Unit {
             Framing::Aal5Snap => matches!(self, Unit::Labeled | Unit::BridgedFrame),
         }
     }
-    /// Where it can stand.
+    /// The permitted position of a header, for error messages.
     fn help(self) -> &'static str {
         match self {
             Unit::Packet(_) | Unit::Labeled => "headers are listed from the IP packet outwards",

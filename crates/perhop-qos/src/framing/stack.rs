@@ -25,7 +25,7 @@ impl HeaderStack {
     /// No headers.
     pub const EMPTY: HeaderStack = HeaderStack { headers: [Header::Ppp; HeaderStack::MOST], count: 0 };
 
-    /// These headers, from the packet outward; `None` if there are too many.
+    /// Returns the stack of `headers`, from the packet outward; `None` if there are too many.
     pub fn new(headers: &[Header]) -> Option<HeaderStack> {
         let mut stack = HeaderStack::EMPTY;
         stack.headers.get_mut(..headers.len())?.copy_from_slice(headers);
@@ -48,7 +48,7 @@ impl HeaderStack {
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
-    /// These headers without fragmentation: what both ends of a link must agree on.
+    /// These headers without fragmentation, which both ends of a link must agree on.
     pub fn uncut(mut self) -> HeaderStack {
         for header in &mut self.headers {
             if let Header::Mlppp(multilink) = header {

@@ -1,18 +1,18 @@
-//! [`Framing`]: what the wire itself adds to what it carries.
+//! [`Framing`]: the bytes that the wire adds to each frame.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a link puts around an IP packet, and hence what its rate counts.
+/// The bytes that a link adds to an IP packet and that its rate counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Framing {
-    /// Nothing: the rate counts IP bytes.
+    /// No framing: the rate counts IP bytes.
     #[default]
     Raw,
-    /// Ethernet II header, no FCS, no padding: IP + 14, what Linux counts as the length of a frame.
+    /// Ethernet II header without FCS and padding: IP + 14, the length of a frame in Linux.
     EthernetHeader,
     /// Ethernet header and FCS, padded to 64 bytes: IP + 18 (IEEE 802.3 §3.1.1).
     EthernetFrame,
@@ -69,7 +69,7 @@ impl Framing {
             Framing::Aal5Snap => (ip + LLC_SNAP + AAL5_TRAILER).div_ceil(CELL_PAYLOAD) * CELL,
         }
     }
-    /// Where the wire bytes are the IP bytes and a constant, or a least frame: that constant, and the least.
+    /// The constant that is added to the IP bytes and the shortest frame, if these determine the wire bytes.
     pub(crate) const fn added_and_least(self) -> Option<(u64, u64)> {
         match self {
             Framing::Raw => Some((0, 0)),

@@ -16,7 +16,7 @@ use super::two_rate_tcm_rfc4115::{TwoRateTcmRfc4115, TwoRateTcmRfc4115Config};
 use crate::random::Streams;
 use crate::{Color, ConfigError, Packet, Time};
 
-/// Over what a meter measures (RFC 2475 §2.3.3.1).
+/// The packets that a meter measures together (RFC 2475 §2.3.3.1).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum MeterScope {
@@ -43,8 +43,7 @@ pub enum MeterConfig {
     /// One token bucket that counts packets, not bytes: green within the profile, red (or another color)
     /// beyond it.
     PacketRate(PacketRateConfig),
-    /// One token bucket that lends, up to a limit on the debts added up: the committed access rate of
-    /// routers.
+    /// A token bucket that lends up to a limit on the sum of debts: the committed access rate of routers.
     TokenBucketWithDebt(TokenBucketWithDebtConfig),
     /// The single rate three color marker, srTCM (RFC 2697).
     SingleRateTcm(SingleRateTcmConfig),

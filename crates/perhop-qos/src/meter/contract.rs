@@ -1,4 +1,4 @@
-//! [`Meter`]: the contract of every meter, and what their configurations have in common.
+//! [`Meter`]: the interface of all meters, and the common parts of their configurations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,10 +17,10 @@ pub trait Meter {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ColorMode {
-    /// It does not: every packet is taken for a green one.
+    /// Color-blind: every packet is treated as green.
     #[default]
     ColorBlind,
-    /// It does: a packet never becomes greener than it was.
+    /// Color-aware: a packet never becomes greener.
     ColorAware,
 }
 

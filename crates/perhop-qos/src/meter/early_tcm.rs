@@ -13,7 +13,7 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct EarlyTcmConfig {
-    /// Committed information rate, bits per second of IP packets: what both buckets are filled at together.
+    /// Committed information rate, bits per second of IP packets, at which both buckets are filled together.
     pub cir: Rate,
     /// Committed burst size in IP bytes: the bucket of drop precedence 0.
     pub cbs: ByteSize,

@@ -1,4 +1,4 @@
-//! Meters: how well a packet stream keeps to a profile, as a color per packet (RFC 3290 §5).
+//! Meters: the conformance of a packet stream to a profile, as a color per packet (RFC 3290 §5).
 //!
 //! Every meter but one of packets counts IP bytes (header included, link layer not), or what its policy's
 //! [accounting](crate::accounting) makes of them, and starts with its buckets full.

@@ -9,13 +9,13 @@ use super::token_bucket::{SoleBucket, TokenBucketConfig};
 use crate::units::PacketRate;
 use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Rate, Time};
 
-/// The two-color meter that counts packets as written in a policy.
+/// The two-color meter that counts packets, color-blind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PacketRateConfig {
     /// Packets per second, whatever their size.
     pub rate: PacketRate,
-    /// Size of the bucket in packets: how many conform at once.
+    /// Size of the bucket in packets, which conform at once.
     pub burst: QueueSize,
     /// Color of the packets that exceed the profile; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
@@ -31,11 +31,11 @@ impl PacketRateConfig {
         let (rate, QueueSize::Packets(burst @ 1..=MOST_BURST)) =
             (self.rate.as_packets_per_second(), self.burst)
         else {
-            return Err(ConfigError::new("burst", format!("a burst of {}", self.burst))
+            return Err(ConfigError::new("burst", format!("a burst of {} is out of range", self.burst))
                 .help(format!("1 to {MOST_BURST} packets, for example 50 packets")));
         };
         if !(1..=MOST_RATE).contains(&rate) {
-            return Err(ConfigError::new("rate", format!("a rate of {}", self.rate))
+            return Err(ConfigError::new("rate", format!("a rate of {} is out of range", self.rate))
                 .help(format!("1 to {MOST_RATE} packets/s, for example 500 packets/s")));
         }
         require_excess(self.excess)?;

@@ -20,7 +20,7 @@ use crate::{Color, ConfigError, FlowKey, Packet, Time};
 pub struct FlowMeters {
     config: MeterConfig,
     streams: Streams,
-    /// What the meter of a flow is before its first packet, but for its random stream.
+    /// The initial state of the meter of a flow, except for its random stream.
     pristine: AnyMeter,
     /// The index of each flow's meter. A tree inserts a flow among a million as fast at the front as at the
     /// end.
@@ -42,7 +42,7 @@ impl FlowMeters {
     pub fn announce(&mut self, flow: &FlowKey) {
         self.place(flow);
     }
-    /// How many flows have a meter.
+    /// The number of flows with a meter.
     pub fn len(&self) -> usize {
         self.meters.len()
     }
@@ -51,7 +51,7 @@ impl FlowMeters {
         self.meters.is_empty()
     }
 
-    /// Where the meter of `flow` stands, which is made if it is not there.
+    /// Returns the index of the meter of `flow`; creates the meter if it does not exist.
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
             // A copy shares the profile. Only a meter that draws random numbers is built anew, with a stream

@@ -14,9 +14,9 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 pub struct SingleRateTcmConfig {
     /// Committed information rate, bits per second of IP packets.
     pub cir: Rate,
-    /// Committed burst size in IP bytes: how much can be green at once.
+    /// Committed burst size in IP bytes, which can be green at once.
     pub cbs: ByteSize,
-    /// Excess burst size in IP bytes: how much more can be yellow.
+    /// Excess burst size in IP bytes, which can be yellow in addition.
     pub ebs: ByteSize,
     /// Whether the color that a packet already has counts; by default it does not.
     #[serde(default)]
@@ -44,7 +44,7 @@ impl SingleRateTcmConfig {
     }
 }
 
-/// The srTCM: a committed bucket, and an excess bucket that gets what the first has no room for.
+/// The srTCM: a committed bucket, and an excess bucket that fills while the first is full.
 #[derive(Clone, Debug)]
 pub struct SingleRateTcm(TwoBuckets);
 

@@ -41,7 +41,7 @@ impl TokenBucketConfig {
 #[derive(Clone, Debug)]
 pub struct TokenBucket(ByWidth<SoleBucket<u64>, SoleBucket<u128>>);
 
-/// What a meter has for itself, and what all of its configuration share.
+/// The state of a meter, and the constants that all meters of its configuration share.
 #[derive(Clone, Debug)]
 pub(super) struct SoleBucket<W> {
     profile: Arc<Profile<W>>,
@@ -52,7 +52,7 @@ pub(super) struct SoleBucket<W> {
 #[derive(Debug)]
 struct Profile<W> {
     bucket: BucketProfile<W>,
-    /// When it is full for certain.
+    /// The time at which the bucket is certainly full.
     longest: Time,
     /// The colors of packets that exceed it and that conform, in a table: which it is is unpredictable.
     colors: [Color; 2],

@@ -16,10 +16,10 @@ use crate::{ByteSize, Color, ConfigError, Packet, Rate, Time};
 pub struct TokenBucketWithDebtConfig {
     /// Rate at which tokens arrive, bits per second of IP packets; debts are paid off first.
     pub rate: Rate,
-    /// Size of the bucket in IP bytes: how much conforms at once without borrowing.
+    /// Size of the bucket in IP bytes, which conforms at once without borrowing.
     pub burst: ByteSize,
-    /// How far the debts may add up, in IP bytes: each packet that borrows adds the debt it leaves, and one
-    /// that would go beyond the limit exceeds the profile and clears the sum, though not the debt itself.
+    /// The limit on the sum of debts, IP bytes. Each packet that borrows adds the debt it leaves. A packet
+    /// that would exceed the limit exceeds the profile and clears the sum, but not the debt itself.
     pub debt_limit: ByteSize,
     /// Color of the packets that exceed the profile; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
@@ -49,7 +49,7 @@ impl TokenBucketWithDebtConfig {
 #[derive(Clone, Debug)]
 pub struct TokenBucketWithDebt(ByWidth<LendingBucket<u64>, LendingBucket<u128>>);
 
-/// What a meter has for itself, and what all of its configuration share.
+/// The state of a meter, and the constants that all meters of its configuration share.
 ///
 /// The number of tokens of the description is `level − debt`, of which one is always 0 when a packet is
 /// judged.
@@ -69,7 +69,7 @@ struct LendingBucket<W> {
 struct Profile<W> {
     bucket: BucketProfile<W>,
     limit: W,
-    /// When all debt is paid and the bucket full for certain.
+    /// The time at which the debt is paid and the bucket certainly full.
     longest: Time,
     excess: Color,
 }

@@ -16,8 +16,8 @@ use crate::{Color, ConfigError, Packet, Rate, Time};
 pub struct Tsw2cmConfig {
     /// Committed target rate, bits per second of IP packets.
     pub ctr: Rate,
-    /// `AVG_INTERVAL`: how much history the rate estimate keeps. About the round-trip time for one TCP
-    /// flow, 1 s for aggregates (RFC 2859 §5.1).
+    /// `AVG_INTERVAL`: the time over which the rate is averaged. About the round-trip time for one TCP flow,
+    /// 1 s for aggregates (RFC 2859 §5.1).
     pub avg_interval: Time,
     /// Color of the packets that exceed the target; by default red.
     #[serde(default = "red", skip_serializing_if = "is_red")]
@@ -32,8 +32,8 @@ pub struct Tsw3cmConfig {
     pub ctr: Rate,
     /// Peak target rate, bits per second of IP packets, at least the committed rate.
     pub ptr: Rate,
-    /// `AVG_INTERVAL`: how much history the rate estimate keeps. About the round-trip time for one TCP
-    /// flow, 1 s for aggregates (RFC 2859 §5.1).
+    /// `AVG_INTERVAL`: the time over which the rate is averaged. About the round-trip time for one TCP flow,
+    /// 1 s for aggregates (RFC 2859 §5.1).
     pub avg_interval: Time,
 }
 

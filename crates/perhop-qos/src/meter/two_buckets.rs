@@ -10,7 +10,7 @@ use crate::units::{ByteSize, Rate, Time};
 /// Two buckets in the narrowest words that are exact.
 pub(super) type TwoBuckets = ByWidth<Buckets<u64>, Buckets<u128>>;
 
-/// What a meter has for itself, and what all of its configuration share.
+/// The state of a meter, and the constants that all meters of its configuration share.
 #[derive(Clone, Debug)]
 pub(super) struct Buckets<W> {
     pub(super) profile: Arc<Profile<W>>,
@@ -24,15 +24,15 @@ pub(super) struct Buckets<W> {
 pub(super) struct Profile<W> {
     pub(super) committed: BucketProfile<W>,
     pub(super) excess: BucketProfile<W>,
-    /// When both are full for certain.
+    /// The time at which both buckets are certainly full.
     pub(super) longest: Time,
     pub(super) mode: ColorMode,
 }
 
-/// What becomes of what is earned while the committed bucket is full.
+/// The use of tokens that arrive while the committed bucket is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Surplus {
-    /// It is lost: both buckets fill at the same time.
+    /// The tokens are lost: both buckets fill at the same time.
     Lost,
     /// The excess bucket gets it: that fills after the other, at the same rate.
     Spills,

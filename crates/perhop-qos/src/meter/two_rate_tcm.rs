@@ -46,7 +46,7 @@ impl TwoRateTcmConfig {
     }
 }
 
-/// The trTCM: what exceeds the peak rate is red; of the rest, what exceeds the committed rate is yellow.
+/// The trTCM: packets above the peak rate are red, other packets above the committed rate yellow.
 #[derive(Clone, Debug)]
 pub struct TwoRateTcm(TwoBuckets);
 

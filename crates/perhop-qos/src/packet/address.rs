@@ -9,15 +9,15 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 pub struct Address([u64; 2]);
 
 impl Address {
-    /// As a 128-bit number, most significant byte first.
+    /// The address as a 128-bit number, most significant byte first.
     pub const fn to_bits(self) -> u128 {
         (self.0[0] as u128) << 64 | self.0[1] as u128
     }
-    /// From the bytes of an IPv4 header.
+    /// Creates the address from the bytes of an IPv4 header.
     pub const fn from_ipv4(address: Ipv4Addr) -> Address {
         Address([0, 0xffff_0000_0000 | address.to_bits() as u64])
     }
-    /// From the bytes of an IPv6 header.
+    /// Creates the address from the bytes of an IPv6 header.
     pub const fn from_ipv6(address: Ipv6Addr) -> Address {
         let bits = address.to_bits();
         Address([(bits >> 64) as u64, bits as u64])

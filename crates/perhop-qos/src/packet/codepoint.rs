@@ -75,8 +75,7 @@ impl Dscp {
     }
 }
 
-/// The color of every codepoint: a table, because every packet asks for it where it is sent and where it
-/// arrives.
+/// The color of every codepoint; a table, because every packet needs it when it is sent and when it arrives.
 const COLORS: [Color; 64] = {
     let mut colors = [Color::GREEN; 64];
     let mut class = 1;

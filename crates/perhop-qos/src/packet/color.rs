@@ -38,21 +38,21 @@ impl Level {
 }
 
 impl Color {
-    /// How many levels there can be.
+    /// The maximum number of levels.
     pub const COUNT: usize = Level::ALL.len();
     /// Conforming; drop precedence 0.
     pub const GREEN: Color = Color(Level::L0);
     /// Drop precedence 1.
     pub const YELLOW: Color = Color(Level::L1);
-    /// Drop precedence 2; what a two-color meter calls out of profile.
+    /// Drop precedence 2, out of profile for a two-color meter.
     pub const RED: Color = Color(Level::L2);
 
     /// Level `index`; anything above the last level is the last.
     pub const fn new(index: usize) -> Color {
         if index < Color::COUNT { Color(Level::ALL[index]) } else { Color(Level::L7) }
     }
-    /// What a three color marker makes of a packet of this color that is `green`, else `yellow`, else red or
-    /// redder.
+    /// Returns the result of a three color marker for a packet of this color: green if `green`, else yellow
+    /// if `yellow`, else red or redder.
     #[inline]
     pub(crate) fn judged(self, green: bool, yellow: bool) -> Color {
         // By arithmetic, not by branches: the color is unpredictable.

@@ -89,7 +89,7 @@ impl Marks {
     pub const fn ecn(self) -> Ecn {
         Ecn::from_bits(self.0)
     }
-    /// These marks with another ECN field.
+    /// Returns these marks with another ECN field.
     #[inline]
     #[must_use]
     pub const fn with_ecn(self, ecn: Ecn) -> Marks {
@@ -123,7 +123,7 @@ impl fmt::Debug for Marks {
     }
 }
 
-/// The interface through which a packet came into the node: one of the node's first 16384.
+/// The input interface of a packet: one of the first 16384 of the node.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InterfaceId(pub u16);
 
@@ -136,8 +136,8 @@ pub struct Encapsulation {
     pub labels: bool,
 }
 
-/// The interface through which a packet came into the node, and the marks that its headers carry: those of
-/// the link, until this node sets others.
+/// The input interface of a packet, and the marks in its headers: those of the link, until this node sets
+/// others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ingress(u16);
 

@@ -20,16 +20,16 @@ use std::fmt;
 
 use crate::units::Time;
 
-/// What identifies a flow: addresses, ports and protocol (the five-tuple).
+/// The key of a flow: addresses, ports and protocol (the five-tuple).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FlowKey {
-    /// Where the packet comes from.
+    /// The source address.
     pub source: Address,
-    /// Where it goes.
+    /// The destination address.
     pub destination: Address,
-    /// UDP or TCP source port; 0 where there is none.
+    /// UDP or TCP source port; 0 if the packet has none.
     pub source_port: u16,
-    /// UDP or TCP destination port; 0 where there is none.
+    /// UDP or TCP destination port; 0 if the packet has none.
     pub destination_port: u16,
     /// IP protocol.
     pub protocol: Protocol,
@@ -155,7 +155,7 @@ impl Packet {
         self.marks = self.marks.with_exp(exp);
         self.input = self.input.with_labels();
     }
-    /// Resets what is local to a node when a packet arrives from the wire through `input`: its color is that
+    /// Resets the node-local fields of a packet that arrives from the wire through `input`: its color is that
     /// of its codepoint, and its label is 0.
     pub fn arrive(&mut self, input: Ingress) {
         self.input = input;

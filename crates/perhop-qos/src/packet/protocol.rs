@@ -1,4 +1,4 @@
-//! [`Protocol`]: what an IP packet carries.
+//! [`Protocol`]: the protocol in an IP packet.
 
 use std::fmt;
 use std::str::FromStr;

@@ -1,7 +1,7 @@
-//! [`TcpHeader`]: what a queue may ask of a packet's TCP header.
+//! [`TcpHeader`]: the fields of a TCP header that a queue may read.
 
-/// What of a TCP header says whether one acknowledgment repeats another. Who has the packet's bytes, or what
-/// stands for them, answers for it ([`Observer::tcp_header`](crate::Observer::tcp_header)).
+/// The fields of a TCP header that determine whether one acknowledgment repeats another. The owner of the
+/// bytes of the packet provides them ([`Observer::tcp_header`](crate::Observer::tcp_header)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpHeader {
     /// The acknowledgment number.
@@ -10,15 +10,14 @@ pub struct TcpHeader {
     pub flags: u16,
     /// Whether bytes follow the header.
     pub has_payload: bool,
-    /// Whether there are options beyond timestamps and selective acknowledgments (and MD5, which says nothing
-    /// of its own), or such that are no good.
+    /// Whether there are options other than timestamps, selective acknowledgments and MD5, or invalid ones.
     pub has_others: bool,
-    /// The sender's timestamp and the one that it echoes (RFC 7323).
+    /// The timestamp of the sender and the echoed timestamp (RFC 7323).
     pub timestamps: Option<(u32, u32)>,
     /// Start and end of the blocks that are acknowledged selectively (RFC 2018), the first
     /// [`blocks`](TcpHeader::blocks) of these.
     pub sack: [(u32, u32); TcpHeader::MOST_BLOCKS],
-    /// How many blocks there are.
+    /// The number of blocks.
     pub blocks: u8,
 }
 

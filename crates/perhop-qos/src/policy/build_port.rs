@@ -24,8 +24,8 @@ impl PolicyConfig {
 }
 
 impl WireConfig {
-    /// The output `conditioner` before `port` and this wire: packets get their tags and labels there, where
-    /// the wire carries such, or anything of the two asks for them.
+    /// The output `conditioner` before `port` and this wire. Packets get their tags and labels there, if the
+    /// wire carries some or one of the two reads them.
     pub fn leaving_by(&self, conditioner: TrafficConditioner, port: &Port) -> TrafficConditioner {
         let encapsulation = self.headers.encapsulation();
         let asks = conditioner.reads_link_marks() || port.reads_link_marks();

@@ -52,8 +52,8 @@ pub struct QueueingConfig {
     /// The link-sharing options of an outermost `cbq`. Default: the formal guideline and weighted turns.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_sharing: Option<LinkSharingConfig>,
-    /// For an outermost `htb`: the divisor for the default quantum, which is what the class's rate sends in a
-    /// second divided by this. Default: 10. Linux' `r2q`.
+    /// The divisor for default quanta of an outermost `htb`: a quantum is the bytes that the rate of the
+    /// class sends per second, divided by it. Default: 10. Linux `r2q`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate_to_quantum: Option<u32>,
     /// The limit of all its queues together, including those of inner classes. A packet that finds them full
@@ -65,7 +65,7 @@ pub struct QueueingConfig {
 }
 
 impl QueueingConfig {
-    /// Returns the only class, if its buffer is CAKE, which is then the whole port.
+    /// Returns the only class if its buffer is CAKE, which then is the whole port.
     ///
     /// # Errors
     /// CAKE is one of several classes or inside one, or another element would decide, too.
@@ -193,7 +193,7 @@ impl ClassConfig {
 pub struct WireConfig {
     /// Bits per second, counted in wire bytes.
     pub rate: Rate,
-    /// What surrounds an IP packet with its headers.
+    /// The framing and the headers of an IP packet.
     pub framing: Framing,
     /// Headers between an IP packet and the framing.
     pub headers: HeaderStack,

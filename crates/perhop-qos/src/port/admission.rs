@@ -1,4 +1,4 @@
-//! The tail side of a port: what a packet must pass before it joins its queue.
+//! The tail side of a port: the checks of a packet before it joins its queue.
 
 use super::Port;
 use super::judge::judge;
@@ -7,7 +7,7 @@ use crate::observer::Place;
 use crate::queue::{Entrance, QueueId, Room};
 use crate::{DropCause, Observer, Packet, Time, Verdict};
 
-/// How a packet joins a queue.
+/// The way in which a packet joins a queue.
 #[derive(Clone, Copy)]
 pub(super) enum Joins {
     AsOneMore,
@@ -19,7 +19,7 @@ pub(super) enum Joins {
 }
 
 impl Port {
-    /// The tail side: asks the gate before `place`, where `packet` is to wait, the buffer manager and the
+    /// The tail side: checks the gate before `place`, the queue of `packet`, then the buffer manager and the
     /// queue.
     #[inline]
     pub(super) fn admit<O: Observer>(
@@ -60,7 +60,7 @@ impl Port {
         self.gates.get_mut(index)?.refuses(now, packet, &self.queues, is_congested)
     }
 
-    /// Asks a queue that may give up another packet for this one.
+    /// Offers the packet to a queue that may drop another packet for it.
     #[inline(never)]
     fn make_room<O: Observer>(
         &mut self,
@@ -108,7 +108,7 @@ impl Port {
             Joins::IntoTin => self.join_tin(now, place.queue, packet, observer),
         }
     }
-    /// Lets queue `id` give up packets while it holds too many.
+    /// Drops packets of queue `id` until it is within its limit.
     #[inline(never)]
     fn shed<O: Observer>(&mut self, now: Time, id: QueueId, observer: &mut O) {
         let index = id.index();

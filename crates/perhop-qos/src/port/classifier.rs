@@ -13,9 +13,10 @@ pub struct PortClassifier(Compiled);
 #[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant)] // one per port: the table's place is here, not behind a pointer
 enum Compiled {
-    /// Where every condition is on the DS field alone: the queue of each codepoint, or [`NONE`].
+    /// The queue of each codepoint, or [`NONE`], if all conditions are on the DS field only.
     ByDscp([QueueId; 64]),
-    /// The first class that matches, level by level.
+    /// The first class that matches decides; if it has inner classes, the first of those that matches, and so
+    /// on.
     InOrder(Vec<Class>),
 }
 
@@ -39,8 +40,8 @@ impl PortClassifier {
     pub fn single() -> PortClassifier {
         PortClassifier(Compiled::ByDscp([QueueId(0); 64]))
     }
-    /// The classes of `config`; queues are its leaf classes, depth first. `interfaces` names the
-    /// node's interfaces, in the order of their numbers.
+    /// Creates the classifier of `config`; queues are its leaf classes, depth first. `interfaces` names the
+    /// interfaces of the node, in the order of their numbers.
     ///
     /// # Errors
     /// The first condition that cannot be built, a name that stands twice on one level, a class with
@@ -65,7 +66,7 @@ impl PortClassifier {
     pub fn is_single(&self) -> bool {
         matches!(&self.0, Compiled::ByDscp(table) if *table == [QueueId(0); 64])
     }
-    /// Whether a class asks for a mark of the link layer.
+    /// Whether a class matches a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         match &self.0 {
             Compiled::ByDscp(_) => false,
@@ -120,7 +121,7 @@ impl Class {
 
 struct Builder<'a> {
     interfaces: &'a [String],
-    /// How many queues there are so far.
+    /// The number of queues so far.
     queues: u16,
 }
 
@@ -180,7 +181,7 @@ fn reachable(class: &ClassConfig, earlier: &[ClassConfig], last: Option<&Class>)
     }
 }
 
-/// Only a queue has `key`, and a class with classes of its own is none.
+/// Rejects `key` in a class with inner classes: only queues have it.
 fn leaf_only(key: &str, is_set: bool, class: &ClassConfig) -> Result<(), ConfigError> {
     if is_set {
         return Err(ConfigError::new(

@@ -14,7 +14,7 @@ pub(super) struct Fragmenter {
     pub(super) fragmentation: Fragmentation,
     framing: Framing,
     rate: Rate,
-    /// By queue: whether its packets are sent between fragments. Empty without interleaving.
+    /// Whether the packets of each queue are sent between fragments. Empty without interleaving.
     interleaved: Vec<bool>,
     pub(super) in_progress: Option<InProgress>,
 }

@@ -1,4 +1,4 @@
-//! Packets that enter the transmit ring in fragments, and others that go between these.
+//! Packets that enter the transmit ring in fragments, and packets sent between them.
 
 use std::ops::ControlFlow;
 
@@ -10,8 +10,8 @@ use crate::scheduler::Selection;
 use crate::{Observer, Packet, Time};
 
 impl Port {
-    /// Lets fragments, and whole packets between them, enter the ring, which has room, until the last of a
-    /// packet has: `packet` is that one.
+    /// Moves fragments, and whole packets between them, into the ring, which has room, until the last
+    /// fragment of a packet; `packet` is that packet.
     #[inline(never)]
     pub(super) fn serve_fragments<O: Observer>(
         &mut self,
@@ -31,8 +31,8 @@ impl Port {
         step.break_value().flatten()
     }
 
-    /// The queue whose head is next: where a packet is in progress, only one that goes before its next
-    /// fragment.
+    /// The queue of the next head; while a packet is in progress, only a queue that is sent between
+    /// fragments.
     fn head_to_serve(&mut self, now: Time, fragmenter: &Fragmenter) -> Option<QueueId> {
         let is_in_progress = fragmenter.in_progress.is_some();
         if is_in_progress && !fragmenter.awaits_interleaving(&self.queues) {
@@ -81,8 +81,8 @@ impl Port {
         self.serve_fragment(now, fragmenter, packet, observer)
     }
 
-    /// The next fragment of the packet in progress enters the ring; with the last one that packet is on the
-    /// wire.
+    /// Moves the next fragment of the packet in progress into the ring; with the last one the packet is on
+    /// the wire.
     fn serve_fragment<O: Observer>(
         &mut self,
         now: Time,

@@ -1,10 +1,10 @@
-//! [`Heads`]: what befalls packets at the heads of a port's queues.
+//! [`Heads`]: the events of packets at the heads of the queues of a port.
 
 use super::fragmenter::Fragmenter;
 use crate::buffer::{AnyBuffer, BufferManager};
 use crate::cake::Cake;
 
-/// What befalls packets at the heads of a port's queues.
+/// The events of packets at the heads of the queues of a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heads {
     /// Whatever has joined a queue goes on: all buffer managers decide on arrival.
@@ -18,7 +18,7 @@ pub(super) enum Heads {
 }
 
 impl Heads {
-    /// Of queues with these buffer managers, before such a fragmenter, or in this CAKE.
+    /// Creates the events for queues with these buffer managers, before such a fragmenter, or in this CAKE.
     pub(super) fn for_buffers(
         buffers: &[AnyBuffer],
         fragmenter: Option<&Fragmenter>,

@@ -1,4 +1,4 @@
-//! [`judge`]: what a buffer manager's verdict does to a packet.
+//! [`judge`]: applies the verdict of a buffer manager to a packet.
 
 use crate::observer::Place;
 use crate::packet::Ecn;

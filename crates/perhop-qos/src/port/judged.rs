@@ -11,7 +11,7 @@ use crate::queue::{QueueId, Stay};
 use crate::{Observer, Packet, Time};
 
 impl Port {
-    /// Lets the scheduler choose until a packet is in the ring, which has room; there is one that waits.
+    /// Runs the scheduler until a packet is in the ring, which has room; at least one packet waits.
     #[inline(never)]
     pub(super) fn serve_judged<O: Observer>(
         &mut self,
@@ -47,8 +47,8 @@ impl Port {
         self.queues[place.queue.index()].take_head(place.precedence, length)
     }
 
-    /// The head side: whether `packet`, which has left its queue after this `stay`, goes on, as its scheduler
-    /// is told. One that the buffer manager drops costs its queue nothing there.
+    /// The head side: whether `packet`, which has left its queue after this `stay`, is sent; informs its
+    /// scheduler. A packet that the buffer manager drops costs its queue nothing.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     pub(super) fn leaves<O: Observer>(

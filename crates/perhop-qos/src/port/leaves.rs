@@ -1,4 +1,4 @@
-//! [`Leaves`]: what a port keeps for each of its queues.
+//! [`Leaves`]: the parts of a port for each of its queues.
 
 use super::gate::{Gate, SharedLimit};
 use crate::buffer::{AnyBuffer, BufferConfig, BufferManager, TailDropConfig};
@@ -10,7 +10,7 @@ use crate::random::Streams;
 use crate::ring::RingConfig;
 use crate::{ConfigError, QueueSize};
 
-/// Of whoever decides elsewhere.
+/// The queue whose scheduler is in another port.
 const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64::MAX) };
 
 /// The leaf classes of a policy, depth first: the order in which queues are numbered.
@@ -18,14 +18,14 @@ const UNLIMITED: TailDropConfig = TailDropConfig { limit: QueueSize::Packets(u64
 pub(super) struct Leaves {
     pub(super) queues: Vec<Queue>,
     pub(super) buffers: Vec<AnyBuffer>,
-    /// By queue, as far as the last that has one.
+    /// The entry of each queue, up to the last that has one.
     pub(super) gates: Vec<Gate>,
-    /// What keeps the packets of all queues, where that is CAKE.
+    /// CAKE, if it stores the packets of all queues.
     pub(super) cake: Option<Box<Cake>>,
 }
 
 impl Leaves {
-    /// The tins of CAKE, where there is one: its configuration, and the class that has it.
+    /// The tins of CAKE, if configured: its configuration and its class.
     pub(super) fn add_cake(
         &mut self,
         cake: Option<(&ClassConfig, &CakeConfig)>,
@@ -138,7 +138,7 @@ fn goes_by_order(buffer: &AnyBuffer) -> bool {
     buffer.asks_for_stays() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 
-/// The buffer manager of `class` goes by how long packets have waited, which fair queueing does not note.
+/// Reports that the buffer manager of `class` needs waiting times, which fair queueing does not record.
 fn with_fair_queueing(class: &ClassConfig) -> ConfigError {
     let message =
         format!("class `{}` drops by waiting time, which fair-queueing does not record", class.name);

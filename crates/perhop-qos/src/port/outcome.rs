@@ -16,9 +16,9 @@ pub struct Departure {
 pub enum Sent {
     /// The port was idle: the packet is in the transmit ring.
     Transmitted(Departure),
-    /// It waits. [`poll_transmit`](super::Port::poll_transmit) returns the next departure, which is `None`
-    /// while the [ring](super::Port::ring) has no room.
+    /// The packet waits. [`poll_transmit`](super::Port::poll_transmit) returns the next departure, which is
+    /// `None` while the [ring](super::Port::ring) has no room.
     Queued,
-    /// It was dropped.
+    /// The packet was dropped.
     Dropped,
 }

@@ -3,7 +3,7 @@
 use crate::Time;
 use crate::queue::{Occupancy, Queue, QueueId};
 
-/// How full a queue was at most.
+/// The largest backlog of a queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Peak {
     /// Packets.
@@ -36,7 +36,7 @@ pub(super) struct Peaks(Vec<Watched>);
 #[derive(Clone, Copy, Debug)]
 struct Watched {
     peak: Peak,
-    /// When the queue changed last, or was looked at.
+    /// The time of the last change or check of the queue.
     changed: Time,
 }
 

@@ -11,7 +11,7 @@ pub(super) struct PendingDepartures(GrowingRing<Pending>);
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
-    /// When its first bit goes out.
+    /// The time at which its first bit is sent.
     starts: Time,
     /// IP bytes.
     length: u32,
@@ -19,7 +19,7 @@ struct Pending {
 }
 
 impl PendingDepartures {
-    /// Those that have left by `now` no longer wait in the first of `queues`, as `buffer` is told.
+    /// Removes the packets that have left by `now` from the first of `queues`, and informs `buffer`.
     #[inline]
     pub(super) fn release_departed(
         &mut self,

@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 use crate::ConfigError;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
-/// From an instant on, a wire has another rate.
+/// A change of the rate of a wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct RateChange {
-    /// When the rate changes, from the start of the run.
+    /// The time of the change, from the start of the run.
     pub at: Time,
     /// Rate from then on, bits per second; 0 for an outage, but not as the last change.
     pub rate: Rate,
@@ -24,10 +24,10 @@ pub struct RateChanges {
 }
 
 impl RateChanges {
-    /// `rate` at first, then what `changes` say.
+    /// Creates a rate of `rate` with the later `changes`.
     ///
     /// # Errors
-    /// When the changes are not in order of time, or the last rate is 0.
+    /// If the changes are not in order of time, or the last rate is 0.
     pub fn new(rate: Rate, changes: &[RateChange]) -> Result<RateChanges, ConfigError> {
         let first = RateChange { at: Time::ZERO, rate };
         let mut steps = vec![first];
@@ -48,7 +48,7 @@ impl RateChanges {
         Ok(RateChanges { steps })
     }
 
-    /// How long `bytes` take from `starts` on: what each rate carries while it lasts.
+    /// The transmission time of `bytes` from `starts` on, over all changes of the rate.
     pub fn time(&self, starts: Time, bytes: u64) -> Time {
         let mut at = starts;
         let mut left = bit_picoseconds(bytes);
@@ -64,8 +64,8 @@ impl RateChanges {
         at - starts + lasts(self.steps[self.steps.len() - 1].rate, left)
     }
 
-    /// When the first bit was sent of `bytes` whose last one was at `ended`: the inverse of
-    /// [`time`](RateChanges::time), to a picosecond for each change that it crosses.
+    /// The time of the first bit of `bytes` whose last bit ended at `ended`: the inverse of
+    /// [`time`](RateChanges::time), to a picosecond for each change in between.
     pub fn began(&self, ended: Time, bytes: u64) -> Time {
         let mut at = ended;
         let mut left = bit_picoseconds(bytes);

@@ -13,11 +13,11 @@ use crate::{ConfigError, Dscp, Packet, Time};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoupledQueues {
-    /// They have their own queue.
+    /// Low-latency packets have their own queue.
     #[default]
     Two,
-    /// All share one queue, and codepoints select the probability: PI2. `native` and `scheduler` have no
-    /// effect.
+    /// All packets share one queue, and codepoints select the probability: PI2. `native` and `scheduler` have
+    /// no effect.
     One,
 }
 
@@ -37,10 +37,10 @@ pub enum CoupledScheduler {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct LowLatencyConfig {
-    /// By their ECN field. These packets are marked.
+    /// Packets selected by the ECN field. They are marked.
     pub ecn: LowLatencyEcn,
-    /// By their codepoint, regardless of the ECN field, as non-queue-building packets (`nqb`). They are not
-    /// marked or dropped there; only the limit applies.
+    /// Packets selected by codepoint, regardless of the ECN field, as non-queue-building packets (`nqb`).
+    /// They are not marked or dropped there; only the limit applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dscp: Option<OneOrMany<Dscp>>,
 }
@@ -52,7 +52,7 @@ pub enum LowLatencyEcn {
     /// ECT(1) and CE (RFC 9331).
     #[default]
     L4s,
-    /// ECT(0) as well (Linux' `any_ect`): for networks in which all senders are scalable.
+    /// Also ECT(0) (Linux `any_ect`): for networks in which all senders are scalable.
     AnyEct,
 }
 
@@ -126,7 +126,7 @@ pub struct DualQueue {
     takes: LowLatency,
     /// Bytes that are counted for a packet in addition to its IP bytes.
     header: i64,
-    /// In bytes times weights. Above 0 the classic queue is served.
+    /// The credit in bytes times weights. Above 0 the classic queue is served.
     credit: i64,
     /// The change of `credit` by the packet served last.
     change: i64,
@@ -149,7 +149,7 @@ impl CoupledScheduler {
             CoupledScheduler::ClassicShare(percent) => {
                 let hundredths = percent * 100.0;
                 if !(0.0..=10_000.0).contains(&hundredths) || hundredths.fract() != 0.0 {
-                    let message = format!("a share of {percent} percent");
+                    let message = format!("a share of {percent} percent is invalid");
                     return Err(ConfigError::new("classic-share", message)
                         .help("0 to 100, in hundredths: 6.25 is a sixteenth"));
                 }
@@ -174,7 +174,7 @@ impl CoupledScheduler {
 }
 
 impl DualQueue {
-    /// Sets whether there is one FIFO or two, and the packets of the low-latency queue. The queue must be
+    /// Sets the number of FIFOs, one or two, and the packets of the low-latency queue. The queue must be
     /// empty.
     pub(crate) fn with_queues(self, queues: CoupledQueues, takes: LowLatency) -> DualQueue {
         DualQueue { is_one: queues == CoupledQueues::One, takes, ..self }

@@ -48,7 +48,7 @@ pub enum FlowIdentity {
     /// Two flows share a queue only if no queue is free.
     #[default]
     Exact,
-    /// By a hash: flows can share a queue although others are empty, as in routers.
+    /// Flows are selected by a hash and can share a queue although others are empty, as in routers.
     Hashed,
 }
 
@@ -85,7 +85,8 @@ impl FairQueueingConfig {
     /// There is no queue or more than 4096, or a limit is 0 or counted in bytes.
     pub fn build(&self) -> Result<FlowQueues, ConfigError> {
         if !(1..=4096).contains(&self.queues) {
-            return Err(ConfigError::new("queues", format!("{} queues", self.queues)).help("1 to 4096"));
+            return Err(ConfigError::new("queues", format!("{} queues are out of range", self.queues))
+                .help("1 to 4096"));
         }
         let count = usize::from(self.queues);
         Ok(FlowQueues {
@@ -111,9 +112,10 @@ fn packets(key: &str, limit: QueueSize) -> Result<usize, ConfigError> {
     match limit {
         QueueSize::Packets(packets @ 1..=1_000_000) => Ok(packets as usize),
         QueueSize::Packets(packets) => {
-            Err(ConfigError::new(key, format!("a limit of {packets} packets")).help("1 to 1000000 packets"))
+            Err(ConfigError::new(key, format!("a limit of {packets} packets is out of range"))
+                .help("1 to 1000000 packets"))
         }
-        QueueSize::Bytes(_) => Err(ConfigError::new(key, "fair queueing counts packets")
+        QueueSize::Bytes(_) => Err(ConfigError::new(key, "the limit of fair queueing is in packets")
             .help("for example 64 packets; limits in bytes are the buffer's")),
     }
 }
@@ -132,7 +134,7 @@ pub struct FlowQueues {
     heads: Vec<Head>,
     /// The index of the lowest of `heads`.
     first: usize,
-    /// By hash, the first flow with that hash; the others follow by [`Flow::next`]. Only for exact identity.
+    /// The first flow with each hash; the others follow by [`Flow::next`]. Only for exact identity.
     chains: Vec<u16>,
     /// Flows without packets. Only for exact identity.
     free: Vec<u16>,
@@ -181,7 +183,7 @@ impl Waiting {
 }
 
 impl FlowQueues {
-    /// Sets what is counted for a packet.
+    /// Sets the accounting of packets.
     pub(super) fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }

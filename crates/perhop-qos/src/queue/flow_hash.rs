@@ -1,4 +1,4 @@
-//! [`FlowHash`]: what a flow's queue is found by.
+//! [`FlowHash`]: the key that selects the queue of a flow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,11 +7,11 @@ use crate::packet::Address;
 use crate::random::mix;
 use crate::{FlowKey, Packet};
 
-/// What tells the flow of a packet, whose hash finds its queue.
+/// The key of a flow, whose hash selects its queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlowHash {
-    /// Its headers: addresses, ports and protocol.
+    /// The headers: addresses, ports and protocol.
     #[default]
     Headers,
     /// Its sender's socket, which takes another hash after each retransmission timeout, so that what follows

@@ -18,17 +18,17 @@ impl<T: Copy + Default> GrowingRing<T> {
     pub fn is_empty(&self) -> bool {
         self.held == 0
     }
-    /// How many it holds.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.held
     }
-    /// What came first.
+    /// The oldest item.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         if self.held > 0 { self.slots.get(self.first) } else { None }
     }
-    /// `item` comes after all others. Returns its place. If the ring grows for it, what it held moves to the
-    /// start first, its front to place 0, and there are as many places as [it grows to](GrowingRing::grown).
+    /// Adds `item` at the end and returns its place. If the ring grows, its items move to the start, with the
+    /// oldest at place 0, and the ring has as many places as [it grows to](GrowingRing::grown).
     #[inline]
     pub fn push_back(&mut self, item: T) -> usize {
         if self.held == self.slots.len() {
@@ -52,24 +52,24 @@ impl<T: Copy + Default> GrowingRing<T> {
         // lines.
         self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
     }
-    /// Takes what came first.
+    /// Removes the oldest item.
     #[inline]
     pub fn take_front(&mut self) -> Option<T> {
         let front = self.front().copied()?;
         self.drop_front();
         Some(front)
     }
-    /// All, in order of arrival.
+    /// All items in order of arrival.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         let (wrapped, from_first) = self.slots.split_at(self.first);
         from_first.iter().chain(wrapped).take(self.held)
     }
 
-    /// To how many places a full ring of `places` grows.
+    /// The number of places to which a full ring of `places` grows.
     pub fn grown(places: usize) -> usize {
         (2 * places).max(4)
     }
-    /// Twice as many slots, what it holds from the start on.
+    /// Doubles the slots; the items begin at the start.
     #[cold]
     #[inline(never)]
     fn grow(&mut self) {

@@ -14,24 +14,24 @@ use crate::{Packet, Time};
 pub(super) enum Order {
     /// Fair queueing of flows.
     Fair(FlowQueues),
-    /// Flows in turns, those that send little first.
+    /// Flows in turns, sparse flows first.
     Sparse(SparseFlows),
-    /// Those with low latency beside the others.
+    /// Low-latency packets in one queue, all others in a second one.
     Dual(DualQueue),
     /// [`Cake`](crate::cake::Cake) keeps them.
     Tin,
 }
 
-/// What a queue asks of a packet that is to join.
+/// The step that a queue needs before or after a packet joins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entrance {
-    /// Nothing.
+    /// No step.
     Open,
-    /// To let [room be made](super::Queue::make_room) first.
+    /// [Making room](super::Queue::make_room) before the packet.
     MakesRoom,
-    /// To let it give up packets once it [holds too many](super::Queue::holds_too_many).
+    /// Dropping packets afterwards while it [holds too many](super::Queue::holds_too_many).
     GivesUpAfterwards,
-    /// That [`Cake`](crate::cake::Cake) keeps it.
+    /// Storage of the packet in [`Cake`](crate::cake::Cake).
     OfTin,
 }
 

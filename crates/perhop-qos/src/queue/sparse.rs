@@ -69,9 +69,10 @@ impl FlowChoice {
 /// The place of a new flow that is found empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Emptied {
-    /// It goes to the end of the old flows (RFC 8290 §4.2).
+    /// The flow moves to the end of the old flows (RFC 8290 §4.2).
     GoesBehind,
-    /// It goes to the end of the old flows if there are any; otherwise it is removed at once, as in Linux.
+    /// The flow moves to the end of the old flows if there are any; otherwise it is removed at once, as in
+    /// Linux.
     GoesBehindOthers,
 }
 

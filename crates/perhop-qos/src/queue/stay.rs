@@ -1,23 +1,23 @@
-//! [`Stay`]: what a queue knows of a packet that has left it.
+//! [`Stay`]: the data of a queue about a packet that has left it.
 
 use crate::units::Time;
 
-/// What a queue knows of a packet that has left its head.
+/// The data of a queue about a packet that has left its head.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
-    /// When it joined; not known unless the buffer manager [asks for
+    /// The time at which it joined; unknown unless the buffer manager [needs
     /// it](crate::buffer::BufferManager::asks_for_stays).
     pub since: Time,
     /// Bytes that it leaves behind in the queue of its flow, where flows have queues; up to 4 GiB.
     pub left: u32,
     /// That queue.
     pub flow: u16,
-    /// That queue was found empty since the packet before.
+    /// Whether that queue was empty since the previous packet.
     pub was_idle: bool,
 }
 
 impl Stay {
-    /// That of a packet that finds nothing before it and leaves at once.
+    /// The stay of a packet that finds an empty queue and leaves at once.
     pub(crate) const fn passing(now: Time) -> Stay {
         Stay { since: now, left: 0, flow: 0, was_idle: false }
     }

@@ -44,10 +44,10 @@ pub enum AnyScheduler {
 }
 
 impl SchedulerConfig {
-    /// The scheduler over `classes`, on a wire of `rate`.
+    /// Builds the scheduler of `classes`, on a wire of `rate`.
     ///
     /// # Errors
-    /// Where a class asks for a share that this scheduler cannot give; the path starts at `classes`.
+    /// If a class has a share that this scheduler does not support; the path starts at `classes`.
     pub fn build(self, classes: &[ClassConfig], rate: Rate) -> Result<AnyScheduler, ConfigError> {
         Ok(match self {
             SchedulerConfig::Fifo => AnyScheduler::Fifo(Fifo::build(classes)?),
@@ -70,10 +70,10 @@ impl SchedulerConfig {
 }
 
 impl QueueingConfig {
-    /// Its scheduler, on a wire of `rate`.
+    /// Builds its scheduler, on a wire of `rate`.
     ///
     /// # Errors
-    /// As [`SchedulerConfig::build`]; and where it says how a scheduler shares the wire that does not.
+    /// As [`SchedulerConfig::build`]; and an error if it has link-sharing options of another scheduler.
     pub(super) fn build_scheduler(&self, rate: Rate) -> Result<AnyScheduler, ConfigError> {
         if self.scheduler == SchedulerConfig::Htb && self.link_sharing.is_none() {
             return Ok(AnyScheduler::Htb(Box::new(Htb::build(&self.classes, self.rate_to_quantum)?)));

@@ -128,8 +128,8 @@ pub struct ShareConfig {
     /// For `three-parameter`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimum: Option<Rate>,
-    /// IP bytes per round. For `drr`, default 1500 B. For `htb`, default: what `rate` sends in a tenth of a
-    /// second (see `rate-to-quantum`), from 1000 to 200000 B.
+    /// IP bytes per round. For `drr`, default 1500 B. For `htb`, default: a tenth of a second of `rate` (see
+    /// `rate-to-quantum`), from 1000 to 200000 B.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quantum: Option<ByteSize>,
     /// The allotment as a part of the wire's rate, above 0 and up to 1. For `cbq`.
@@ -150,7 +150,7 @@ pub struct ShareConfig {
     /// The guarantee by deadlines, independent of the siblings; for a class with a queue. For `hfsc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub real_time: Option<ServiceCurveConfig>,
-    /// The share of what the guarantees leave, relative to the siblings' curves. For `hfsc`.
+    /// The share of the rate above the guarantees, relative to the curves of the siblings. For `hfsc`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_share: Option<ServiceCurveConfig>,
     /// The upper limit of link sharing. It does not limit the guarantee. For `hfsc`.
@@ -166,16 +166,16 @@ pub struct ShareConfig {
     /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one has a rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
-    /// The ceiling: the largest rate, bits per second, including what other classes lend. Default: `rate`.
-    /// For `htb`.
+    /// The ceiling: the largest rate, bits per second, including borrowed bandwidth. Default: `rate`. For
+    /// `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil: Option<Rate>,
-    /// Bytes that the class may send at once at its rate. Default: 1600 B and what the rate sends in a
-    /// nanosecond. For `htb`.
+    /// Bytes that the class may send at once at its rate. Default: 1600 B plus a nanosecond of the rate. For
+    /// `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<ByteSize>,
-    /// Bytes that the class may send at once at its ceiling. Default: 1600 B and what the ceiling sends in a
-    /// nanosecond. For `htb`.
+    /// Bytes that the class may send at once at its ceiling. Default: 1600 B plus a nanosecond of the
+    /// ceiling. For `htb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil_burst: Option<ByteSize>,
     /// The bytes that the rates count for a packet in addition to those of the policy. For `htb`.

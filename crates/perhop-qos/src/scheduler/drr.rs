@@ -31,8 +31,10 @@ impl Drr {
             Some(quantum) if (1..=u64::from(u32::MAX)).contains(&quantum.as_bytes()) => {
                 Ok(quantum.as_bytes())
             }
-            Some(quantum) => Err(error_in(index, "quantum", format!("a quantum of {quantum}"))
-                .help("1B to 4GB; at least the longest packet keeps the work per packet small")),
+            Some(quantum) => {
+                Err(error_in(index, "quantum", format!("a quantum of {quantum} is out of range"))
+                    .help("1B to 4GB; at least the longest packet keeps the work per packet small"))
+            }
         };
         let quanta: Vec<u64> = classes.iter().enumerate().map(quantum).collect::<Result<_, _>>()?;
         Ok(Drr { rounds: Rounds::new(quanta) })

@@ -16,9 +16,9 @@ const TAKES: Takes = Takes {
 /// First come, first served: serves the children in the order in which their packets arrived.
 #[derive(Clone, Debug)]
 pub struct Fifo {
-    /// For every packet that waits, its child.
+    /// The child of each waiting packet.
     order: VecDeque<u16>,
-    /// Whether there is one child: then there is no order to keep.
+    /// Whether there is one child: then no order is stored.
     is_alone: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct Htb {
     /// The sets that take turns: for each level the classes that may send at their own rate, then for each
     /// class with inner classes the classes that borrow from it.
     groups: Vec<Group>,
-    /// By group, for each priority.
+    /// The classes of each group and priority.
     feeds: Vec<Feed>,
     /// The child that is served before all classes and has no rate.
     direct: Option<usize>,

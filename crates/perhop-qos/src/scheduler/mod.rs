@@ -1,4 +1,5 @@
-//! Schedulers: which queue sends next (RFC 3290 §7.1), and shapers: when it may (RFC 2475 §2.3.3.3).
+//! Schedulers, which select the next queue (RFC 3290 §7.1), and shapers, which select its time (RFC 2475
+//! §2.3.3.3).
 //!
 //! A [`Scheduler`] orders its *children*, numbered from 0; a child is a queue or another scheduler.
 //! [`SchedulerTree`] holds the schedulers and shapers of one port and speaks of queues only.

@@ -1,4 +1,4 @@
-//! Strict priority, non-preemptive, with an optional cap on what a class may send by its priority.
+//! Strict priority, non-preemptive, with an optional cap on the priority traffic of a class.
 
 use super::config::CapConfig;
 use super::contract::Scheduler;
@@ -24,11 +24,11 @@ const TAKES: Takes = Takes {
 pub struct Priority {
     /// The children in order of level.
     order: Vec<u16>,
-    /// By child, its place in that order.
+    /// The position of each child in that order.
     ranks: Vec<u16>,
-    /// The places of those that have a head.
+    /// The positions of children with a head.
     waiting: Ranks,
-    /// By child, as far as the last that has one: most schedulers have none.
+    /// The cap of each child, up to the last that has one; most schedulers have none.
     caps: Vec<Option<RatedBucket>>,
 }
 
@@ -87,7 +87,7 @@ impl CapConfig {
 }
 
 impl Priority {
-    /// Of the children that have a head and whose cap covers it the first, or the first of all.
+    /// Selects the first child with a head that its cap covers, or else the first with a head.
     #[inline(never)]
     fn select_entitled(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
         let caps = &mut self.caps;

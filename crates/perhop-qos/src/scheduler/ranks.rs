@@ -10,7 +10,7 @@ pub(super) struct Ranks {
 }
 
 impl Ranks {
-    /// None of `count` ranks.
+    /// Creates an empty set of `count` ranks.
     pub(super) fn none_of(count: usize) -> Ranks {
         Ranks { lowest: 0, others: vec![0; count.div_ceil(64).saturating_sub(1)] }
     }
@@ -29,7 +29,7 @@ impl Ranks {
         let index = self.others.iter().position(|word| *word != 0)?;
         Some(64 * (index + 1) + self.others[index].trailing_zeros() as usize)
     }
-    /// All of them, the lowest first.
+    /// Iterates over all ranks, lowest first.
     pub(super) fn iter(&self) -> impl Iterator<Item = usize> {
         std::iter::once(&self.lowest).chain(&self.others).enumerate().flat_map(|(index, word)| {
             let mut left = *word;

@@ -32,7 +32,7 @@ pub struct Scfq {
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// Where its head starts: the finish tag of its previous packet, or the virtual time at which it
+    /// The start tag of its head: the finish tag of its previous packet, or the virtual time at which it
     /// began to wait.
     start: Virtual,
     /// The length of its head, 0 where it has none to send.
@@ -45,10 +45,10 @@ impl Scfq {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         Scfq::build_for(&TAKES, classes)
     }
-    /// As part of the scheduler that `takes` describes.
+    /// Builds it as part of the scheduler that `takes` describes.
     pub(super) fn build_for(takes: &Takes, classes: &[ClassConfig]) -> Result<Scfq, ConfigError> {
         if classes.len() > Tournament::MOST_PLAYERS {
-            let message = format!("{} classes under one {}", classes.len(), takes.scheduler);
+            let message = format!("{} classes are too many for one {}", classes.len(), takes.scheduler);
             let help = format!("at most {}; classes may have classes of their own", Tournament::MOST_PLAYERS);
             return Err(ConfigError::new("classes", message).help(help));
         }
@@ -60,8 +60,8 @@ impl Scfq {
             virtual_time: 0,
         })
     }
-    /// As [`dequeued`](Scheduler::dequeued), for a packet that is not held against its child: the next one
-    /// starts where that one did.
+    /// [`dequeued`](Scheduler::dequeued) for a packet that does not count for its child: the next packet has
+    /// the same start tag.
     #[expect(clippy::inline_always, reason = "as short as a call")]
     #[inline(always)]
     pub(super) fn sent_uncharged(&mut self, index: usize, next: u32) {

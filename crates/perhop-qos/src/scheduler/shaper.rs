@@ -12,22 +12,22 @@ use crate::units::{ByteSize, PICOSECONDS_PER_SECOND, Rate, Time};
 pub struct ShapeConfig {
     /// The committed rate, counted in IP bytes.
     pub rate: Rate,
-    /// The committed burst Bc, in IP bytes: what may be sent at once.
+    /// The committed burst Bc, IP bytes, which may be sent at once.
     pub burst: ByteSize,
     /// The excess burst Be, in IP bytes: beyond the committed burst, after silence (`average`) or in
     /// every interval (`peak`).
     #[serde(default)]
     pub excess: ByteSize,
-    /// What the excess burst does to the rate.
+    /// The effect of the excess burst on the rate.
     #[serde(default)]
     pub form: ShapeForm,
 }
 
-/// What the excess burst does to the rate of a shaper.
+/// The effect of the excess burst on the rate of a shaper.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShapeForm {
-    /// Nothing: Bc in every interval of Bc / rate, so that the rate is what is written.
+    /// No effect: Bc in every interval of Bc / rate, so that the rate is the configured one.
     #[default]
     Average,
     /// Bc + Be in every interval of Bc / rate: the rate becomes rate × (1 + Be / Bc).
@@ -51,9 +51,11 @@ impl ShapeConfig {
                 .help("at least the longest packet, for example 1500B"));
         }
         if excess > u64::from(u32::MAX) {
-            return Err(
-                ConfigError::new("excess", format!("an excess burst of {}", self.excess)).help("below 4GiB")
-            );
+            return Err(ConfigError::new(
+                "excess",
+                format!("an excess burst of {} is too large", self.excess),
+            )
+            .help("below 4GiB"));
         }
         let factor = match self.form {
             ShapeForm::Average => (1, 1),
@@ -112,14 +114,16 @@ impl Credit {
     fn new(rate: Rate, (multiplier, divisor): (u64, u64), depth: ByteSize) -> Result<Credit, ConfigError> {
         // 2³³ bytes × 2⁴³ × a divisor of 2³² fit an i128 with room to spare.
         if depth.as_bytes() > 2 * u64::from(u32::MAX) {
-            return Err(ConfigError::new("burst", format!("a burst of {depth}")).help("below 4GiB"));
+            return Err(
+                ConfigError::new("burst", format!("a burst of {depth} is too large")).help("below 4GiB")
+            );
         }
         let byte = 8 * u128::from(PICOSECONDS_PER_SECOND) * u128::from(divisor);
         let depth = i128::from(depth.as_bytes()) * byte.cast_signed();
         let gain = u128::from(rate.as_bits_per_second()) * u128::from(multiplier);
         Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
     }
-    /// When it covers `length` bytes, or is full where it never does.
+    /// The time at which it covers `length` bytes, or is full if it never covers them.
     fn reaches(&self, now: Time, length: u32) -> Time {
         let missing = self.units(length).min(self.depth) - self.level_at(now);
         if missing <= 0 {
@@ -128,7 +132,7 @@ impl Credit {
         let span = missing.unsigned_abs().div_ceil(self.gain);
         now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
     }
-    /// Takes `length` bytes out, into debt if need be.
+    /// Spends `length` bytes, and goes into debt if necessary.
     fn spend(&mut self, now: Time, length: u32) {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;

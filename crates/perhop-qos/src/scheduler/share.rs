@@ -1,4 +1,4 @@
-//! How schedulers read what classes ask of them.
+//! Reading of the shares that classes configure.
 
 use super::config::ShareConfig;
 use super::virtual_time::Weight;
@@ -7,11 +7,11 @@ use crate::policy::ClassConfig;
 
 /// A scheduler's name for itself, and the shares that it takes.
 pub(super) struct Takes {
-    /// As in "has no meaning under …".
+    /// The name in messages such as "has no meaning under …".
     pub(super) scheduler: &'static str,
     /// Keys of [`ShareConfig`].
     pub(super) shares: &'static [&'static str],
-    /// What to write in place of a share that it cannot use.
+    /// The valid keys, for messages about an invalid share.
     pub(super) help: &'static str,
 }
 
@@ -73,8 +73,10 @@ impl Takes {
                         .help("write either weight or bandwidth in all classes of one scheduler"))
                 }
                 (Some(weight), None) if weight > 0.0 && weight.is_finite() => Ok(weight),
-                (Some(weight), _) => Err(error_in(index, "weight", format!("a weight of {weight}"))
-                    .help("a number above 0, for example 1 or 2.5")),
+                (Some(weight), _) => {
+                    Err(error_in(index, "weight", format!("a weight of {weight} is invalid"))
+                        .help("a number above 0, for example 1 or 2.5"))
+                }
                 (None, Some(rate)) if rate.as_bits_per_second() > 0 => Ok(rate.as_bits_per_second() as f64),
                 (None, Some(_)) => {
                     Err(error_in(index, "bandwidth", "a class with a bandwidth of 0 is never served")

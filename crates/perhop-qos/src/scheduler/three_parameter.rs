@@ -35,7 +35,7 @@ pub struct ThreeParameter {
 /// The minima and the heads that are due by them.
 #[derive(Clone, Debug)]
 struct Guarantees {
-    /// By child.
+    /// The state of each child.
     of: Vec<Option<Guarantee>>,
     /// The start times of the heads that are not due yet.
     early: Tournament,

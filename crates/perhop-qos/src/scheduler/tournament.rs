@@ -25,7 +25,7 @@ const ABSENT: Entry = Entry::MAX;
 const DIGITS: u32 = 12;
 
 impl Tournament {
-    /// How many players there can be.
+    /// The maximum number of players.
     pub(super) const MOST_PLAYERS: usize = 1 << DIGITS;
 
     /// `players` who do not take part yet, at most [`MOST_PLAYERS`](Tournament::MOST_PLAYERS).
@@ -37,7 +37,7 @@ impl Tournament {
         }
         Tournament { matches: vec![[ABSENT; 4]; first_round + matches], first_round, winner: ABSENT }
     }
-    /// From now on the tag of `player` is `tag`; without one it does not take part.
+    /// Sets the tag of `player`; without a tag it does not take part.
     #[inline]
     pub(super) fn set(&mut self, player: usize, tag: Option<Virtual>) {
         let mut winner = tag.map_or(ABSENT, |tag| tag << DIGITS | player as Entry);

@@ -41,9 +41,10 @@ pub struct SchedulerTree {
 /// The complexity of the tree.
 #[derive(Clone, Copy, Debug)]
 enum Layout {
-    /// One queue, nothing to decide.
+    /// One queue without a choice.
     Single,
-    /// One scheduler over queues, no shaper: heads are known when packets join and leave. Counts IP bytes.
+    /// One scheduler over queues, without shapers: heads are known when packets join and leave. Counts IP
+    /// bytes.
     Flat,
     /// Like `Flat`, with the configured accounting.
     Counting,
@@ -75,10 +76,10 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 struct Shaping {
     shaper: Option<Shaper>,
-    /// With a shaper: whether the scheduler knows of a packet.
+    /// Whether the scheduler knows of a packet behind a shaper.
     released: bool,
-    /// With a shaper: the length up to which a head may leave for certain; 0 if unknown. Credit remains until
-    /// it is spent.
+    /// The length up to which a head may certainly leave a shaper; 0 if unknown. Credit remains until it is
+    /// spent.
     covered: u32,
 }
 
@@ -188,7 +189,7 @@ impl SchedulerTree {
         Ok((below, shaper))
     }
 
-    /// Sets what schedulers and shapers count for a packet. The tree must be empty.
+    /// Sets the accounting of schedulers and shapers. The tree must be empty.
     ///
     /// A tree that counts IP bytes keeps the layout `Flat`, which does not consult the accounting.
     #[must_use]
@@ -203,7 +204,7 @@ impl SchedulerTree {
         self
     }
 
-    /// Whether there is one queue and nothing to decide. Then the tree keeps no state.
+    /// Whether there is one queue without a choice. Then the tree keeps no state.
     pub fn is_single(&self) -> bool {
         matches!(self.layout, Layout::Single)
     }

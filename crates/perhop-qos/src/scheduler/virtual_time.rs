@@ -53,8 +53,8 @@ pub(super) fn work_of(parts: u64, span: Virtual) -> Virtual {
     (span * u128::from(parts)).div_ceil(1 << PART_BITS)
 }
 
-/// How much a scheduler has served: whole packets, and of the one on the wire as much as the wire has
-/// taken at its rate.
+/// The service of a scheduler: whole packets, and the part of the packet on the wire that has been sent at
+/// its rate.
 ///
 /// The clock of virtual times (Bennett & Zhang 1997 on hierarchies: the reference time of a server is the
 /// service it has given). On a raw wire it runs exactly at the rate while the port is busy. A wire
@@ -71,7 +71,7 @@ pub(super) struct ServiceClock {
     since: Time,
 }
 
-/// Bit-picoseconds per second in one byte: what `rate × elapsed` is compared with.
+/// Bit-picoseconds per second in one byte, for comparison with `rate × elapsed`.
 const BYTE: u128 = 8 * PICOSECONDS_PER_SECOND as u128;
 
 impl ServiceClock {
@@ -83,7 +83,7 @@ impl ServiceClock {
         self.before += u128::from(self.current) << FRACTION_BITS;
         (self.current, self.since) = (length, now);
     }
-    /// What has been served by `now`.
+    /// The service by `now`.
     pub(super) fn served(&self, now: Time) -> Virtual {
         let sent = self.sent(now);
         let current = u128::from(self.current);
@@ -95,7 +95,7 @@ impl ServiceClock {
     pub(super) fn is_idle(&self, now: Time) -> bool {
         self.sent(now) >= u128::from(self.current) * BYTE
     }
-    /// What the wire can have taken since the packet began, in bit-picoseconds per second.
+    /// The largest possible progress of the wire since the packet began, in bit-picoseconds per second.
     fn sent(&self, now: Time) -> u128 {
         let elapsed = now.saturating_sub(self.since);
         u128::from(elapsed.as_picoseconds()) * u128::from(self.rate.as_bits_per_second())

@@ -13,14 +13,14 @@ const TAKES: Takes = Takes {
     help: "wf2q-plus takes weight (1 by default) or bandwidth; shares are proportional to the weights",
 };
 
-/// WF2Q+: of the heads that the fluid server would have begun to serve, the one that it would finish
-/// first. No child gets more than a packet ahead of its share.
+/// WF2Q+: among the heads that the fluid server would have begun to serve, selects the one that it would
+/// finish first. No child gets more than a packet ahead of its share.
 #[derive(Clone, Debug)]
 pub struct Wf2qPlus {
     children: Vec<Child>,
     clock: ServiceClock,
     virtual_time: Virtual,
-    /// What the clock said when the virtual time was last advanced.
+    /// The time of the clock at the last advance of the virtual time.
     accounted: Virtual,
     /// Packets in all children.
     waiting: u64,
@@ -63,7 +63,7 @@ impl Wf2qPlus {
         }
     }
 
-    /// A busy period has ended: what was served in it is forgotten.
+    /// A busy period has ended: its service is discarded.
     fn reset(&mut self) {
         self.virtual_time = 0;
         for child in &mut self.children {
@@ -116,7 +116,7 @@ impl Scheduler for Wf2qPlus {
         self.waiting -= 1;
         self.children[index].waiting -= 1;
     }
-    /// What a head is eligible by is a virtual time that goes on while a packet is on the wire.
+    /// Eligibility depends on the virtual time, which advances while a packet is on the wire.
     fn heeds_time(&self) -> bool {
         true
     }

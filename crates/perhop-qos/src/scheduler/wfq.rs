@@ -27,7 +27,7 @@ pub struct Wfq {
     children: Vec<Child>,
     clock: ServiceClock,
     virtual_time: Virtual,
-    /// What the clock said when the virtual time was last advanced.
+    /// The time of the clock at the last advance of the virtual time.
     accounted: Virtual,
     /// The weights of the children in the fluid server, as parts of all.
     parts: u64,
@@ -36,8 +36,8 @@ pub struct Wfq {
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// What waits here, by the periods in which the fluid server serves it without a break. Bytes,
-    /// not packets: a child with children of its own need not send in order of arrival.
+    /// The backlog, by the periods in which the fluid server serves it without a break. It is in bytes,
+    /// because a child with inner children need not send in order of arrival.
     periods: VecDeque<Period>,
     /// Finish tag of its last arrival: when the fluid server will have emptied it.
     last: Virtual,
@@ -48,7 +48,7 @@ struct Child {
 /// Bytes that the fluid server serves without a break.
 #[derive(Clone, Copy, Debug)]
 struct Period {
-    /// Virtual time at which it starts on those that still wait here.
+    /// The virtual time at which the fluid server starts on the bytes that still wait.
     start: Virtual,
     bytes: u64,
 }
@@ -172,8 +172,7 @@ impl Scheduler for Wfq {
         self.advance(now);
         self.clock.start(now, length);
     }
-    /// Only told of classes that drop nothing at their heads: the fluid server could not take back what it
-    /// has served of a packet.
+    /// Receives no drops at heads: the fluid server cannot take back service of a packet.
     fn dropped(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);
     }

@@ -12,7 +12,7 @@ const TAKES: Takes = Takes {
     help: "wrr takes weight (packets per round) or bandwidth (divided by the smallest of its siblings')",
 };
 
-/// One packet: weights are counted in steps of 2⁻³² packet.
+/// One packet; weights are counted in steps of 2⁻³² packet.
 const PACKET: u64 = 1 << 32;
 
 /// Weighted round robin: in each round, every child that wants to send sends as many packets as its
@@ -39,7 +39,7 @@ impl Wrr {
             if (0.001..=1e6).contains(value) {
                 Ok(libm::round(value * PACKET as f64) as u64)
             } else {
-                Err(error_in(index, key, format!("{value} packets per round"))
+                Err(error_in(index, key, format!("{value} packets per round are out of range"))
                     .help("weights from 0.001 to 1000000; bandwidths within six powers of ten"))
             }
         };

@@ -91,7 +91,7 @@ impl Sub for Time {
 }
 impl Mul<u64> for Time {
     type Output = Time;
-    /// At most [`Time::MAX`]: a factor can be any number of packets.
+    /// Limited to [`Time::MAX`]: a factor can be any number of packets.
     fn mul(self, factor: u64) -> Time {
         Time(self.0.saturating_mul(factor))
     }
@@ -160,9 +160,9 @@ pub enum QueueSize {
 /// The depth of a queue: by its content, or by the waiting time of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum QueueDepth {
-    /// By its content.
+    /// A depth in packets or bytes.
     Size(QueueSize),
-    /// By the waiting time of packets.
+    /// A depth in waiting time.
     Wait(Time),
 }
 

@@ -1,10 +1,10 @@
-//! How quantities are written: numbers, units, and what to say when they are written wrongly.
+//! The notation of quantities: numbers, units, and messages for invalid text.
 
 use std::fmt;
 
 use super::{PICOSECONDS_PER_SECOND, Time};
 
-/// One unit of a quantity: how it is written, and what one of it is worth in the base unit.
+/// A unit of a quantity: its name, and its value in the base unit.
 pub(super) type Unit = (&'static str, u64);
 
 pub(super) const TIME_UNITS: &[Unit] = &[
@@ -46,7 +46,7 @@ pub(super) const SIZE_UNITS: &[Unit] = &[
 ];
 pub(super) const PACKET_UNITS: &[Unit] = &[("packets", 1), ("packet", 1), ("pkts", 1), ("p", 1)];
 
-/// What a quantity's text may look like, and what to say when it does not.
+/// The valid notation of a quantity, and the parts of its error messages.
 pub(super) struct Notation {
     pub(super) what: &'static str,
     pub(super) units: &'static [Unit],
@@ -82,7 +82,7 @@ pub(super) fn split(text: &str) -> (&str, &str) {
     (&text[..end], text[end..].trim_start())
 }
 
-/// What to say of `text`, which does not begin with a number.
+/// The message for `text`, which does not begin with a number.
 pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
     if text.trim_start().starts_with('-') {
         format!("`{text}` is negative: write {what} such as {example}")

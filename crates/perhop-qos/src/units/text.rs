@@ -157,7 +157,7 @@ quantity_as_text!(
     "How deep a queue is, in packets, IP bytes or time: 40 packets, 25KiB, 1ms"
 );
 
-/// Reads text through `parse`; says what is missing when it meets a bare number.
+/// Reads text through `parse`; for a number without a unit, reports the missing unit.
 struct TextWithUnit<T> {
     example: &'static str,
     parse: fn(&str) -> Result<T, String>,

@@ -210,5 +210,8 @@ fn a_wrong_ramp_is_refused() {
 #[test]
 fn an_implementation_without_it_is_no_law_for_it() {
     let error = refused(&json!({"mark": {"step": "1ms"}}), Some("linux-red"));
-    assert!(error.starts_with("red.scalable: linux-red does not mark by the current queue length"), "{error}");
+    assert!(
+        error.starts_with("red.scalable: linux-red does not mark by the current queue length"),
+        "{error}"
+    );
 }

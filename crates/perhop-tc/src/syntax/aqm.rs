@@ -149,8 +149,8 @@ const DUALPI2: &[Opt] = &[
     Opt::new(&["any_ect"], Nothing, "off")
         .effect(NotModelled("only ECT(1) and CE take the low-latency queue")),
     Opt::new(&["split_gso"], Nothing, "on (dualpi2_reset_default)")
-        .effect(Irrelevant("packets of perhop are not joined")),
-    Opt::new(&["no_split_gso"], Nothing, "off").effect(Irrelevant("packets of perhop are not joined")),
+        .effect(Irrelevant("perhop does not join packets")),
+    Opt::new(&["no_split_gso"], Nothing, "off").effect(Irrelevant("perhop does not join packets")),
 ];
 
 const QEVENT: Opt = Opt::new(&["qevent"], Rest, "none").short();

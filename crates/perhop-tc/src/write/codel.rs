@@ -25,7 +25,7 @@ pub(super) fn codel(config: &CodelConfig, notes: &mut NotesAt) -> String {
     if let Some(CeThresholdConfig { wait, of }) = config.ce_threshold {
         words.push(format!("ce_threshold {}", microseconds(wait)));
         if of == CeThresholdOf::Ect1 {
-            notes.say("ce-threshold of ECT(1)", "codel marks ECT(0) beyond it as well");
+            notes.say("ce-threshold of ECT(1)", "codel also marks ECT(0) above it");
         }
     }
     words.join(" ")

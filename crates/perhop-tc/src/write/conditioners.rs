@@ -87,7 +87,7 @@ impl Conditioners<'_> {
         for bucket in &buckets {
             if ending(actions_of(stage, bucket.exceeding)) == Outcome::Continue {
                 let construct = format!("continue for {} packets", bucket.exceeding);
-                return Err(Missing::new(construct, "a chain does not come back"));
+                return Err(Missing::new(construct, "a chain does not return"));
             }
         }
         let mut parts = Vec::new();

@@ -181,10 +181,7 @@ fn a_queue_for_what_arrives_is_said_not_to_be_modelled() {
     let (configuration, router) = read(text);
     assert_eq!(configuration.lines[2].state, LineState::NotModelled);
     let note = configuration.lines[2].note.as_ref().expect("a note");
-    assert!(
-        note.contains("put a router with the queue of ifb4eth0 before this interface"),
-        "{note}"
-    );
+    assert!(note.contains("put a router with the queue of ifb4eth0 before this interface"), "{note}");
     // The queue itself is read: it is what that router gets.
     let ifb = router.ports.iter().position(|port| port.name == "ifb4eth0").expect("the device");
     assert_eq!(output(&router, ifb)["queueing"]["classes"][0]["buffer"]["cake"]["bandwidth"], "85Mb/s");

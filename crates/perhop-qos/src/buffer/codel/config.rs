@@ -43,10 +43,10 @@ pub enum CodelLaw {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnMarking {
-    /// It is dropped like any other.
+    /// The packet is dropped like any other.
     #[default]
     Ignore,
-    /// It is marked and passes (RFC 3168).
+    /// The packet is marked and passes (RFC 3168).
     Mark,
 }
 

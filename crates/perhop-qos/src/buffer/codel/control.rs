@@ -43,13 +43,13 @@ impl Controller {
     ) -> Result<Controller, ConfigError> {
         let CodelConfig { law, target, interval, .. } = *config;
         if !(Time::from_microseconds(10)..=Time::from_seconds(100)).contains(&interval) {
-            return Err(ConfigError::new("interval", format!("an interval of {interval}"))
+            return Err(ConfigError::new("interval", format!("the interval {interval} is out of range"))
                 .help("10us to 100s; 100ms where round trips are not known"));
         }
         if target >= interval {
             return Err(ConfigError::new(
                 "target",
-                format!("a target of {target}, the interval is {interval}"),
+                format!("the target {target} is not below the interval {interval}"),
             )
             .help("below the interval: a twentieth of it, as 5ms of 100ms"));
         }
@@ -126,7 +126,7 @@ pub(in crate::buffer) struct Control {
 /// The state of the control loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
-    /// Not dropping.
+    /// The controller does not drop.
     #[default]
     Watching,
     /// Dropping at the times of the control law.
@@ -225,7 +225,7 @@ impl Control {
         now >= self.first_above
     }
 
-    /// Gives the first signal.
+    /// Gives the first signal of a cycle.
     ///
     /// RFC 8289 §5.5: "if min went above TARGET close to when we last went below it, assume that the drop
     /// rate that controlled the queue on the last cycle is a good starting point to control it now".
@@ -245,7 +245,7 @@ impl Control {
         verdict
     }
 
-    /// Gives a further signal, which is due.
+    /// Gives the next signal, which is due.
     fn go_on(&mut self, controller: &Controller, ecn: Ecn) -> Verdict {
         self.count = self.count.wrapping_add(1);
         self.improve_root();

@@ -53,7 +53,7 @@ pub struct DualPi2Config {
     /// under `linux` while both contain packets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scheduler: Option<CoupledScheduler>,
-    /// The limit of both queues together. Default: what the port sends in 250 ms under `rfc`, 10000 packets
+    /// The limit of both queues together. Default: 250 ms of the rate of the port under `rfc`, 10000 packets
     /// under `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
@@ -82,7 +82,7 @@ pub enum DualPi2Law {
 pub enum NativeMarking {
     /// Marks every packet that has waited longer.
     Step(Time),
-    /// With a probability that grows from 0 to 1. For `rfc`.
+    /// Marks with a probability that grows from 0 to 1. For `rfc`.
     Ramp(RampConfig),
 }
 
@@ -176,26 +176,27 @@ impl DualPi2Config {
     /// Checks the options that `sch_dualpi2.c` does not have.
     fn check_linux(&self, settled: &Settled) -> Result<(), ConfigError> {
         let differs = |field: &str, what: &str| {
-            Err(ConfigError::new(field, format!("in Linux {what}")).help("leave it out, or write law: rfc"))
+            Err(ConfigError::new(field, format!("law: linux has {what}"))
+                .help("leave it out, or write law: rfc"))
         };
         if self.rtt_max.is_some() {
-            return differs("rtt-max", "the gains are configured, not a round trip");
+            return differs("rtt-max", "gains, not a round trip");
         }
         for (field, gain) in [("alpha", settled.alpha), ("beta", settled.beta)] {
             if (gain * 256.0).fract() != 0.0 {
-                return differs(field, "a gain is a number of 256ths");
+                return differs(field, "gains in steps of 1/256");
             }
         }
         if matches!(settled.native, NativeMarking::Ramp(_)) {
-            return differs("native", "the low-latency queue marks by a step");
+            return differs("native", "a step in the low-latency queue");
         }
         match self.scheduler() {
             CoupledScheduler::ClassicShare(share) if share.fract() == 0.0 => {}
-            _ => return differs("scheduler", "the classic queue has a share in whole percent"),
+            _ => return differs("scheduler", "a share of the classic queue in whole percent"),
         }
         match settled.limit {
             QueueSize::Packets(_) => Ok(()),
-            QueueSize::Bytes(_) => differs("limit", "the limit counts packets"),
+            QueueSize::Bytes(_) => differs("limit", "a limit in packets"),
         }
     }
 }
@@ -205,7 +206,7 @@ fn check_times(rtt_max: Time, settled: &Settled) -> Result<(), ConfigError> {
         [("target", settled.target), ("rtt-max", rtt_max), ("update-interval", settled.update_interval)];
     for (field, time) in times {
         if !(Time::from_microseconds(1)..=Time::from_seconds(4)).contains(&time) {
-            return Err(ConfigError::new(field, format!("a time of {time}")).help("1us to 4s"));
+            return Err(ConfigError::new(field, format!("{time} is out of range")).help("1us to 4s"));
         }
     }
     Ok(())
@@ -214,13 +215,16 @@ fn check_times(rtt_max: Time, settled: &Settled) -> Result<(), ConfigError> {
 fn check_numbers(settled: &Settled) -> Result<(), ConfigError> {
     for (field, gain) in [("alpha", settled.alpha), ("beta", settled.beta)] {
         if !(0.0..=1e6).contains(&gain) {
-            let message = format!("a gain of {gain} per second");
+            let message = format!("a gain of {gain} per second is out of range");
             return Err(ConfigError::new(field, message).help("0 to 1000000; RFC 9332 has 0.15 and 3"));
         }
     }
     if !(1..=16).contains(&settled.coupling) {
-        return Err(ConfigError::new("coupling", format!("a coupling factor of {}", settled.coupling))
-            .help("1 to 16; RFC 9332 recommends 2"));
+        return Err(ConfigError::new(
+            "coupling",
+            format!("a coupling factor of {} is out of range", settled.coupling),
+        )
+        .help("1 to 16; RFC 9332 recommends 2"));
     }
     if let NativeMarking::Ramp(RampConfig { width, .. }) = settled.native
         && width == Time::ZERO

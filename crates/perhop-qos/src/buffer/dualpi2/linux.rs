@@ -52,7 +52,7 @@ impl LinuxDualPi2 {
         f64::from(self.base) / f64::from(ONE)
     }
 
-    /// `calculate_probability`, where the first packet of each queue has waited so long, if there is one.
+    /// `calculate_probability` for the waiting times of the heads of both queues, if any.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
         let delay = classic.max(low_latency).map_or(0, nanoseconds).cast_signed();
         let change = (delay - self.target)
@@ -68,7 +68,7 @@ impl LinuxDualPi2 {
         };
     }
 
-    /// `must_drop`: what becomes of a classic packet, which is ECN-capable or not.
+    /// `must_drop` for a classic packet, ECN-capable or not.
     pub(super) fn classic(&self, is_capable: bool, random: &mut Stream) -> Verdict {
         if !self.squared(random) {
             Verdict::Pass
@@ -78,7 +78,7 @@ impl LinuxDualPi2 {
             Verdict::Drop(DropCause::EarlyRandom)
         }
     }
-    /// `must_drop`: what becomes of a packet of the low-latency queue.
+    /// `must_drop` for a packet of the low-latency queue.
     pub(super) fn low_latency(&self, random: &mut Stream) -> Verdict {
         if !self.is_overloaded() {
             return if roll(self.coupled() as u32, random) { Verdict::MarkCe } else { Verdict::Pass };

@@ -15,8 +15,7 @@ pub(super) struct RfcDualPi2 {
     base: f64,
     /// `prevq`.
     previous: f64,
-    /// What has added up of the likelihoods (`recur`): of classic packets, and of the others to be marked
-    /// and to be dropped.
+    /// The accumulated likelihoods (`recur`): of classic packets, and of marks and drops of other packets.
     classic: f64,
     marks: f64,
     drops: f64,
@@ -52,7 +51,7 @@ impl RfcDualPi2 {
         self.base
     }
 
-    /// `dualpi2_update`, where the first packet of each queue has waited so long, if there is one.
+    /// `dualpi2_update` for the waiting times of the heads of both queues, if any.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
         // The queuing time of the first classic packet, or of the other queue where there is none.
         let current = classic.or(low_latency).map_or(0.0, Time::as_seconds);
@@ -61,7 +60,7 @@ impl RfcDualPi2 {
         self.previous = current;
     }
 
-    /// What becomes of a classic packet, which is ECN-capable or not, at the head of its queue.
+    /// Decides about a classic packet, ECN-capable or not, at the head of its queue.
     pub(super) fn classic(&mut self, is_capable: bool) -> Verdict {
         let probability = self.base * self.base;
         if !recurs(&mut self.classic, probability) {
@@ -72,8 +71,8 @@ impl RfcDualPi2 {
         if is_capable && probability < most { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) }
     }
 
-    /// What becomes of a packet of the low-latency queue that has waited so long, and leaves others behind or
-    /// not.
+    /// Decides about a packet of the low-latency queue after this waiting time, according to whether it
+    /// leaves others behind.
     pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
         let coupled = self.coupling * self.base;
         if coupled >= 1.0 {
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
     use crate::Rate;
 
-    /// Of a thousand packets of each kind at a base probability, how many are marked and dropped.
+    /// The numbers of marked and dropped packets among a thousand of each kind at a base probability.
     fn counts(base: f64) -> [usize; 4] {
         let settled = DualPi2Config::default().settle(Rate::from_bits_per_second(10_000_000)).unwrap();
         let mut control = RfcDualPi2 { base, ..RfcDualPi2::new(&settled) };
@@ -118,7 +117,7 @@ mod tests {
         [count(&classic, marked), count(&classic, dropped), count(&others, marked), count(&others, dropped)]
     }
 
-    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`; but for one, as what adds up must exceed 1.
+    /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`, less one packet, because the sum must exceed 1.
     #[test]
     fn probabilities_are_coupled() {
         // Above 1/k the classic queue ignores ECN, and who has low latency is dropped as well.

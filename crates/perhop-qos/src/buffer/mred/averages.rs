@@ -1,4 +1,5 @@
-//! The averages of multi-level RED: what they count, which of them decides, and what is reported of them.
+//! The averages of multi-level RED: the packets that they count, the average that decides, and the reported
+//! values.
 
 use super::moving_average::{Averaging, QueueAverage};
 use super::options::Averages;
@@ -8,9 +9,9 @@ use crate::buffer::Mred;
 use crate::queue::Occupancy;
 use crate::{Color, Time};
 
-/// What averages count, and which of them decides.
+/// The packets that averages count, and the average that decides.
 impl Mred {
-    /// Calls `update` for each average that counts packets of precedence `index`, with what it counts.
+    /// Calls `update` for each average that counts packets of precedence `index`, with the counted amount.
     /// Returns the level of the average that decides about such a packet.
     #[inline]
     pub(super) fn update_averages(
@@ -23,7 +24,7 @@ impl Mred {
         self.update_what_is_held(index, queue, (unit.held(queue), unit.held_by_precedence(queue)), update)
     }
 
-    /// As [`Mred::update_averages`], in frames where a law counts such.
+    /// [`Mred::update_averages`] in frames, for laws that count frames.
     #[inline]
     pub(super) fn update_by_law(
         &mut self,
@@ -38,7 +39,7 @@ impl Mred {
         self.update_what_is_held(index, queue, (total, &framed), update)
     }
 
-    /// As [`Mred::update_averages`] of a queue that holds so much in all and of each precedence.
+    /// [`Mred::update_averages`] for a queue with this content, in total and of each precedence.
     #[inline]
     fn update_what_is_held(
         &mut self,
@@ -111,7 +112,7 @@ impl Mred {
     }
 }
 
-/// For reports.
+/// The averages for reports.
 impl Mred {
     /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
     /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.

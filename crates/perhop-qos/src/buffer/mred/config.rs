@@ -38,7 +38,7 @@ pub struct MredConfig {
     /// The times at which an average takes a sample. Default: `arrivals`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub update: Option<UpdateConfig>,
-    /// The change of an average while there is nothing to count. Default: `decay`.
+    /// The change of an average during idle time. Default: `decay`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<IdleConfig>,
     /// The rate at which idle time is converted to packets, bits per second. Default: the port's rate. Linux
@@ -85,7 +85,7 @@ pub struct PrecedenceCurves {
     pub unit: QueueSize,
     /// Over the average that decides.
     pub shared: Vec<(f64, f64)>,
-    /// Over the average of its own packets alone, if there is such a test.
+    /// The test of the average of its own packets only, if any.
     pub own: Option<Vec<(f64, f64)>>,
 }
 
@@ -130,16 +130,19 @@ impl MredConfig {
                 ));
             }
             (Some(_), [_, ..]) => {
-                return Err(ConfigError::new("model", "there are precedences and a model")
-                    .help("write the thresholds one way"));
+                return Err(ConfigError::new("model", "precedences and a model exclude each other")
+                    .help("write the thresholds with one of them"));
             }
             (Some(model), []) => model.expand(above_max).map_err(|error| error.within("model"))?,
             (None, precedences) => precedences.to_vec(),
         };
         if precedences.is_empty() || precedences.len() > Color::COUNT {
             let field = if self.model.is_some() { "model" } else { "precedences" };
-            return Err(ConfigError::new(field, format!("{} drop precedences", precedences.len()))
-                .help(format!("1 to {}", Color::COUNT)));
+            return Err(ConfigError::new(
+                field,
+                format!("{} drop precedences are out of range", precedences.len()),
+            )
+            .help(format!("1 to {}", Color::COUNT)));
         }
         let unit = precedences[0].min;
         for (index, precedence) in precedences.iter().enumerate() {
@@ -220,7 +223,7 @@ impl MredConfig {
         }
     }
 
-    /// Builds the marking of packets of scalable senders, if there is one.
+    /// Builds the marking for packets of scalable senders, if configured.
     ///
     /// # Errors
     /// A threshold is invalid.

@@ -1,11 +1,10 @@
-//! [`Counts`] and [`SinceDrop`]: what a [`DropSpacing`] remembers.
+//! [`Counts`] and [`SinceDrop`]: the state of a [`DropSpacing`].
 
 use super::half_power::multiply_high;
 use super::options::DropSpacing;
 use crate::random::Stream;
 
-/// What a rule remembers of `N` drop precedences: three take 40 bytes, so that the state of RED fits one
-/// cache line.
+/// The state of `N` drop precedences. Three take 40 bytes, so that the state of RED fits one cache line.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Counts<const N: usize> {
@@ -29,15 +28,14 @@ impl<const N: usize> Counts<N> {
     }
 }
 
-/// What a rule remembers since the last drop, or since the average rose above its minimum threshold.
+/// The state since the last drop, or since the average rose above its minimum threshold.
 #[derive(Debug)]
 pub(super) struct SinceDrop<'c> {
     /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted.
     /// After 2³² packets it is 0 again: that many are kept only where drops are rarer than one in 2³²
     /// packets.
     pub(super) next: &'c mut u32,
-    /// Before (n + 1) · part reaches this, 1 or more, nothing is dropped or drawn; 0 while nothing is
-    /// counted.
+    /// The value, 1 or more, that (n + 1) · part must reach before a drop or a draw; 0 if nothing is counted.
     pub(super) due: &'c mut u64,
 }
 
@@ -57,12 +55,12 @@ impl SinceDrop<'_> {
     pub(super) fn end_above_max(&mut self) {
         (*self.next, *self.due) = (1, 0);
     }
-    /// Counts no longer, where nobody asks [`SinceDrop::was_below_min`].
+    /// Stops counting, if no rule reads [`SinceDrop::was_below_min`].
     #[inline]
     pub(super) fn end(&mut self) {
         *self.due = 0;
     }
-    /// Keeps a packet whose probability is `part` of the whole if no drop is due, and returns whether it did.
+    /// Keeps a packet with the probability `part` of the whole if no drop is due. Returns whether it did.
     #[inline]
     pub(super) fn keeps(&mut self, part: u32) -> bool {
         let keeps = u64::from(*self.next) * u64::from(part) < *self.due;
@@ -103,7 +101,7 @@ impl SinceDrop<'_> {
     pub(super) fn begin_bytes(&mut self, bytes: u32) {
         (*self.next, *self.due) = (bytes, 1);
     }
-    /// `bytes` more have come since a drop: how many in all.
+    /// Adds `bytes` since the last drop and returns the sum.
     pub(super) fn count_bytes(&mut self, bytes: u32) -> u32 {
         self.begin_bytes(self.next.saturating_add(bytes));
         *self.next

@@ -9,14 +9,14 @@ use crate::{Color, QueueSize};
 /// A fraction of two integers: no division, no rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probability {
-    /// From 0 to the whole.
+    /// A probability from 0 to the whole.
     pub(super) part: u64,
     /// 1 to 2⁶².
     pub(super) whole: u64,
 }
 
 impl Probability {
-    /// It, in floating point.
+    /// The probability in floating point.
     pub(super) fn value(self) -> f64 {
         self.part as f64 / self.whole as f64
     }
@@ -33,7 +33,7 @@ impl Probability {
 pub(super) struct DropCurve {
     min: f64,
     max: f64,
-    /// From this average on every packet is dropped.
+    /// The average at which every packet is dropped.
     pub(super) forced_from: f64,
     max_probability: f64,
     slope: f64,
@@ -96,16 +96,16 @@ pub(super) struct LevelCurves {
     whole: [u64; Color::COUNT],
     /// The part at `max`.
     at_max: [u64; Color::COUNT],
-    /// From `max` on, under gentle RED.
+    /// The slope above `max` for gentle RED.
     gentle: [Slope; Color::COUNT],
-    /// From these levels on everything is dropped.
+    /// The levels at which every packet is dropped.
     forced_from: [u64; Color::COUNT],
 }
 
 /// A straight line over a range of parts.
 #[derive(Clone, Copy, Debug)]
 struct Slope {
-    /// Shift that brings the range to the top of 64 bits.
+    /// The shift that moves the range to the top of 64 bits.
     shift: u32,
     /// Rise over 2⁶⁴ of shifted parts.
     rise: u64,
@@ -119,7 +119,7 @@ impl Slope {
         let rise = (u128::from(to) << 64) / u128::from(range << shift);
         Slope { shift, rise: rise as u64 }
     }
-    /// Its height after `parts`, less than the range.
+    /// The height after `parts`, less than the range.
     #[inline]
     fn after(self, parts: u64) -> u64 {
         multiply_high(parts << self.shift, self.rise)
@@ -196,7 +196,7 @@ impl LevelCurves {
     pub(super) fn min(&self, index: usize) -> u64 {
         self.min[index]
     }
-    /// From this level on everything is dropped.
+    /// The level at which every packet is dropped.
     pub(super) fn forced_from(&self, index: usize) -> u64 {
         self.forced_from[index]
     }

@@ -24,9 +24,8 @@ impl DropSpacing {
         matches!(self, DropSpacing::CountedFirst | DropSpacing::Unguarded)
     }
 
-    /// The probability that a packet is dropped where the average asks for `probability` and `kept` packets
-    /// were kept at that probability since the last drop, or since the average rose above its minimum
-    /// threshold.
+    /// The probability of a drop for an average with `probability`, after `kept` packets at that probability
+    /// since the last drop, or since the average rose above its minimum threshold.
     pub fn probability(self, probability: f64, kept: u32) -> f64 {
         let Odds { numerator, denominator } = self.odds(probability, f64::from(kept));
         if numerator <= 0.0 || (self == DropSpacing::Unguarded && denominator < 0.0) {
@@ -38,8 +37,8 @@ impl DropSpacing {
         }
     }
 
-    /// Whether the packet is dropped; `since` counts it. Draws a number only if the answer is uncertain, or
-    /// once per drop.
+    /// Whether the packet is dropped; updates `since`. Draws a number only if the decision needs it, or once
+    /// per drop.
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is
     /// less than the numerator.
@@ -71,8 +70,8 @@ impl DropSpacing {
         drops
     }
 
-    /// Whether a packet of `length` bytes is dropped where the count is one of bytes and the length counts
-    /// after the spacing; `since` counts it.
+    /// Whether a packet of `length` bytes is dropped, if the count is in bytes and the length applies after
+    /// the spacing; updates `since`.
     ///
     /// ns-2.35 `queue/red.cc`, `modify_p` with `bytes_`: count is bytes over the mean size, rounded down, and
     /// a probability below 1 is multiplied by the length over the mean.
@@ -133,7 +132,7 @@ mod tests {
     use super::*;
     use crate::random::Streams;
 
-    /// What all probabilities of these tests are parts of.
+    /// The denominator of all probabilities in these tests.
     const WHOLE: u64 = 1 << 62;
 
     fn part_of_whole(probability: f64) -> Probability {
@@ -237,7 +236,7 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// In integers a draw decides as in floating point, but where it falls on the last digits of the
+        /// Integer and floating-point decisions agree, except for draws that fall on the last digits of the
         /// probability.
         #[test]
         fn a_draw_falls_below_the_probability_that_is_told(
@@ -279,7 +278,7 @@ mod tests {
             prop_assert_eq!(spacing.random.bits(), plain.bits());
         }
 
-        /// With a constant p the drop comes at packet R / p, rounded up: all numbers up to 1 / p are as
+        /// With a constant p the drop occurs at packet R / p, rounded up; all numbers up to 1 / p are equally
         /// likely.
         #[test]
         fn a_number_names_the_packet_that_is_dropped(one_in in 1..2_000u64, seed in any::<u64>()) {
@@ -293,7 +292,7 @@ mod tests {
             prop_assert!(packets <= one_in);
         }
 
-        /// [`SinceDrop::keeps`] keeps what the rule keeps without a random number.
+        /// [`SinceDrop::keeps`] keeps the packets that the rule keeps without a random number.
         #[test]
         fn what_is_kept_at_once_is_kept_at_length(
             rule in 0..6usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),

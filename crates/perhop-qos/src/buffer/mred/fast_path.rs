@@ -1,4 +1,4 @@
-//! The fast path of multi-level RED: the algorithm of `mred.rs` where one average and its thresholds decide.
+//! The fast path of multi-level RED: the algorithm of `mred.rs` for one average and its thresholds.
 //!
 //! It takes packets that find a queue of packets neither empty nor full, if none is spared, all precedences
 //! have hot counts, and averages are single or coupled; [`Profile`](super::profile::Profile) says up to

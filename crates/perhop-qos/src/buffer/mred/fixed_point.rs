@@ -7,7 +7,7 @@
 
 use super::half_power::HalfPower;
 
-/// A longer queue, in packets or bytes, counts as one of this length: 8 GiB.
+/// The limit on the queue length, packets or bytes: a longer queue counts as 8 GiB.
 pub(super) const LONGEST: u64 = (1 << 33) - 1;
 /// Averages are counted in steps of 2⁻³⁰ to 2⁻²⁹ of a packet or byte.
 const FRACTION_BITS: u32 = 30;
@@ -29,7 +29,7 @@ pub(super) struct Smoothing {
     per_one: u64,
     /// 1 − weight, in 2⁻⁶⁴.
     keep: u64,
-    /// As [`Smoothing::longest`].
+    /// See [`Smoothing::longest`].
     longest: u64,
     /// The value of one step: weight / `per_one`, packets or bytes.
     step: f64,
@@ -40,8 +40,8 @@ pub(super) struct Smoothing {
 }
 
 impl Smoothing {
-    /// For a weight from [`LEAST_WEIGHT`] to 1. Digits below 2⁻⁶⁴ are cut off: none for powers of two, nor
-    /// from 2⁻¹² on.
+    /// Creates the smoothing of a weight from [`LEAST_WEIGHT`] to 1. Digits below 2⁻⁶⁴ are cut off: none for
+    /// powers of two, nor from 2⁻¹² on.
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
@@ -58,8 +58,9 @@ impl Smoothing {
             halvings: (-libm::log1p(-fraction) / std::f64::consts::LN_2).min(f64::MAX),
         }
     }
-    /// For a weight of 2 to −`exponent`, from 1 to 30, with the precision of Linux: average / weight is an
-    /// integer, and thresholds are compared with its integer number of packets or bytes.
+    /// Creates the smoothing of the weight 2 to −`exponent`, from 1 to 30, with the precision of Linux:
+    /// average / weight is an integer, and thresholds are compared with its integer number of packets or
+    /// bytes.
     ///
     /// Linux 6.1 `include/net/red.h`, `red_calc_qavg_no_idle_time`: an average is a fixed-point number with
     /// `Wlog` fractional digits.
@@ -135,13 +136,13 @@ impl Smoothing {
     }
 }
 
-/// One average.
+/// An average.
 ///
 /// After any number of samples it differs from exact arithmetic by less than a step, 2⁻²⁹ of a packet or
 /// byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Average {
-    /// In steps of its [`Smoothing`], with the fractional digits of that.
+    /// The level in steps of its [`Smoothing`], with the same fractional digits.
     pub(super) level: u64,
     /// The digits below the level, in 2⁻⁶⁴: the remainders of multiplications, until they add up to a step.
     /// `keep` does not reduce them; this is the whole error, one step in total.
@@ -181,7 +182,7 @@ impl Average {
         }
     }
 
-    /// In 2⁻⁶⁴ of a level.
+    /// The level in units of 2⁻⁶⁴.
     #[inline]
     fn get(self) -> u128 {
         u128::from(self.level) << 64 | u128::from(self.rest)
@@ -198,8 +199,8 @@ mod tests {
 
     use super::*;
 
-    /// A sample of an average with 64 more binary digits, which decay as well: the error is 2⁻⁶⁴ of a step
-    /// each time.
+    /// Samples an average with 64 more binary digits, which decay as well: the error is 2⁻⁶⁴ of a step per
+    /// sample.
     fn sample_exactly(average: u128, held: u64, smoothing: &Smoothing) -> u128 {
         let keep = u128::from(smoothing.keep);
         let kept = (average >> 64) * keep + ((u128::from(average as u64) * keep) >> 64);

@@ -12,7 +12,7 @@ pub(super) struct HalfPower {
 impl HalfPower {
     /// Binary digits of the exponent behind the point.
     const FRACTION_BITS: u32 = 57;
-    /// Of these digits the first choose one of [`HalfPower::ROOTS`], the others go through
+    /// The number of digits. The first of them choose one of [`HalfPower::ROOTS`], the others go through
     /// [`HalfPower::SERIES`].
     const ROOT_BITS: u32 = 5;
     /// 2^(−1/32), in 2⁻⁶⁴, rounded down.

@@ -22,7 +22,7 @@ const TICKS_PER_MICROSECOND: f64 = 15.625;
 const LARGEST_SHIFT: u8 = 31;
 
 impl IdleTable {
-    /// For a weight of 2 to −`exponent`, packets of `mean` bytes and a link of `bandwidth`.
+    /// Creates the table for a weight of 2 to −`exponent`, packets of `mean` bytes and a link of `bandwidth`.
     pub(super) fn new(exponent: u32, mean: u64, bandwidth: Rate) -> IdleTable {
         // tc counts bytes per second, microseconds of a packet and its ticks in whole numbers, rounded down.
         let bytes_per_second = (bandwidth.as_bits_per_second() / 8).max(1);
@@ -39,7 +39,7 @@ impl IdleTable {
         shifts[255] = LARGEST_SHIFT;
         IdleTable { shifts, cell_log }
     }
-    /// What `level` becomes over `idle`.
+    /// Returns `level` after the idle time `idle`.
     pub(super) fn decayed(&self, level: u64, idle: Time) -> u64 {
         let idle = (idle.as_picoseconds() / Time::from_microseconds(1).as_picoseconds())
             .min(255_u64 << self.cell_log);
@@ -57,15 +57,15 @@ impl IdleTable {
 mod tests {
     use super::*;
 
-    /// The entries: so many of each shift from 0 on, and at the end one of 31.
+    /// The entries: this number of each shift from 0 on, and one of 31 at the end.
     fn entries(runs: &[usize]) -> Vec<u8> {
         let of = |(shift, run): (u8, &usize)| std::iter::repeat_n(shift, *run);
         (0..).zip(runs).flat_map(of).chain([31]).collect()
     }
 
-    /// What tc of iproute2 6.1.0 hands to the kernel (its netlink message, with strace) for
-    /// `red limit 153600 min 25600 max 51200 avpkt 1052 burst 60 probability 0.02 bandwidth B`: `Wlog` 6,
-    /// `Scell_log` 16 and 19, and the table.
+    /// The netlink message of tc (iproute2 6.1.0, recorded by strace) for `red limit 153600 min 25600 max
+    /// 51200 avpkt 1052 burst 60 probability 0.02 bandwidth B`: `Wlog` 6, `Scell_log` 16 and 19, and the
+    /// table.
     #[test]
     fn the_table_is_the_one_of_tc() {
         let ten = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));

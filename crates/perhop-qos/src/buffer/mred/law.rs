@@ -1,6 +1,6 @@
-//! [`Law`]: random early detection as one implementation has it, all of it under one name.
+//! [`Law`]: the variant of random early detection in one implementation.
 //!
-//! A law settles what options settle one by one, and what no option says: `law_rules.rs`.
+//! A law sets all options, and the details without an option: `law_rules.rs`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,8 +40,8 @@ pub enum Law {
     /// the `avpkt` of tc, `idle-rate` its `bandwidth` (10 Mb/s by default, as there).
     #[serde(rename = "linux-red")]
     LinuxRed,
-    /// As `linux-red`, below a shaping class (htb, tbf): those ask a queue only while it holds packets, so
-    /// that it never idles.
+    /// `linux-red` below a shaping class (htb, tbf), which polls a queue only while it contains packets, so
+    /// that it is never idle.
     #[serde(rename = "linux-red-in-class")]
     LinuxRedInClass,
     /// `sch_gred.c` of Linux since 3.3: several virtual queues of equal `prio` under `grio` (`averages:
@@ -90,7 +90,7 @@ impl Law {
         ConfigError::new(field, format!("the law {} has a different `{field}`", self.name()))
             .help(format!("leave `{field}` out, or leave `law` out and write every option"))
     }
-    /// What is `written` of an option, where this law allows it; by default the first that it allows.
+    /// Returns the `written` value of an option if this law permits it; by default the first permitted value.
     pub(super) fn choose<T: Copy + PartialEq>(
         self,
         field: &str,

@@ -1,5 +1,5 @@
-//! What laws add to multi-level RED: when averages move and idle, when the limit is tested, and what is
-//! remembered of packets that joined or were refused. The tests are those of `mred.rs`.
+//! The additions of laws to multi-level RED: times of samples and idle periods, the test of the limit, and
+//! the memory of packets that joined or were refused. The tests are those of `mred.rs`.
 
 use super::moving_average::QueueAverage;
 use super::rules::{IdleBegins, LimitTest, Overflow};

@@ -1,4 +1,4 @@
-//! What each [`Law`] settles, and what the options say without one.
+//! The rules of each [`Law`], and those of the options without a law.
 
 use super::config::MredConfig;
 use super::law::Law;
@@ -13,7 +13,7 @@ use super::thresholds::{AboveMaxConfig, PrecedenceConfig};
 use crate::{ConfigError, QueueSize, Rate};
 
 impl MredConfig {
-    /// What its options say, or its law.
+    /// Returns the rules of its options or its law.
     ///
     /// # Errors
     /// The first option that the law contradicts.
@@ -27,7 +27,7 @@ impl MredConfig {
         }
     }
 
-    /// Without a law: every option for itself.
+    /// Returns the rules of the options, without a law.
     fn rules_of_options(&self) -> Rules {
         let (decay, samples) = match self.idle.unwrap_or_default() {
             IdleConfig::Decay => (IdleDecay::Packets, false),

@@ -104,7 +104,7 @@ pub(super) struct QueueAverage {
 impl QueueAverage {
     pub(super) const NOT_IDLE: Time = Time::from_picoseconds(u64::MAX);
 
-    /// Updates the average for an arrival that finds `held` of what the average counts.
+    /// Updates the average for an arrival that finds `held` packets or bytes of the counted kind.
     #[inline]
     pub(super) fn arrival(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if held == 0 {
@@ -114,7 +114,7 @@ impl QueueAverage {
         }
     }
 
-    /// Updates the average for a departure that leaves `held` of what the average counts.
+    /// Updates the average for a departure that leaves `held` packets or bytes of the counted kind.
     #[inline]
     pub(super) fn departure(&mut self, now: Time, held: u64, averaging: &Averaging) {
         if averaging.samples_departures {

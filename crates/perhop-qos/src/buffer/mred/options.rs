@@ -56,7 +56,7 @@ pub enum IdleConfig {
     DecayAndSample,
     /// Like `decay-and-sample`, but only whole packets count (ns-2; the clock of ns-2 differs, see `law`).
     DecayWholeAndSample,
-    /// None: the next arrival samples an empty queue once.
+    /// No change: the next arrival samples an empty queue once.
     None,
 }
 
@@ -64,10 +64,10 @@ pub enum IdleConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UpdateConfig {
-    /// At each arrival, before the packet joins.
+    /// A sample at each arrival, before the packet joins.
     #[default]
     Arrivals,
-    /// At each arrival, before the packet joins, and at each departure, after the packet has left.
+    /// A sample at each arrival, before the packet joins, and at each departure, after the packet has left.
     ArrivalsAndDepartures,
 }
 
@@ -95,8 +95,8 @@ pub enum LimitCounts {
     /// All packets of the queue.
     #[default]
     Queue,
-    /// Those that the average sampled by the packet's arrival counts: the whole queue under `single`, its own
-    /// precedence under `coupled-sampled` and `decoupled`, and the lower ones too under `coupled`. Linux
+    /// The packets that the average sampled by the arrival counts: the whole queue under `single`, the own
+    /// precedence under `coupled-sampled` and `decoupled`, and also the lower ones under `coupled`. Linux
     /// GRED.
     Averaged,
 }
@@ -105,12 +105,13 @@ pub enum LimitCounts {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnConfig {
-    /// It is dropped like any other.
+    /// The packet is dropped like any other.
     #[default]
     Ignore,
-    /// It is marked instead of a random drop. Above `max` it is dropped.
+    /// The packet is marked instead of a random drop. Above `max` it is dropped.
     Mark,
-    /// It is marked instead of any early drop, also above `max` (Linux without `harddrop`, dsRED of ns-2).
+    /// The packet is marked instead of any early drop, also above `max` (Linux without `harddrop`, dsRED of
+    /// ns-2).
     MarkAll,
 }
 
@@ -140,8 +141,8 @@ pub enum AfterForcedConfig {
     GoOn,
 }
 
-/// How early drops are spread over the arrivals. For a constant probability p the number of
-/// arrivals from one drop to the next is:
+/// The distribution of early drops over the arrivals. For a constant probability p the number of arrivals
+/// from one drop to the next is:
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DropSpacing {

@@ -1,4 +1,4 @@
-//! [`Profile`]: what multi-level RED derives from its configuration, once for all packets and copies.
+//! [`Profile`]: values that multi-level RED derives from its configuration once.
 
 use super::config::MredConfig;
 use super::drop_curve::{DropCurve, LevelCurves};
@@ -68,7 +68,7 @@ pub(super) enum Unit {
     Bytes,
 }
 
-/// The index of one of the first precedences. As an enum it needs no bounds check at every packet.
+/// The index of a hot precedence. As an enum it needs no bounds check per packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum HotIndex {
     First,

@@ -9,7 +9,7 @@ use crate::Rate;
 pub(super) enum IdleBegins {
     /// The last packet that the average counts leaves the queue.
     QueueEmpty,
-    /// That packet has been sent: the link requests the next packet and there is none.
+    /// The end of that packet: the link requests the next packet and there is none.
     LinkFree,
     /// The last packet of any precedence leaves, regardless of others that wait (dsRED under WRED).
     PrecedenceGone,
@@ -39,7 +39,7 @@ pub(super) enum IdleDecay {
     WholePackets,
     /// Linux' table of powers of two.
     Table,
-    /// Nothing.
+    /// No change.
     Never,
 }
 
@@ -78,10 +78,10 @@ impl Sparing {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lengths {
     Nothing,
-    /// On the probability, before the spacing.
+    /// The length applies to the probability, before the spacing.
     Probability,
-    /// On the count, in packets of mean size rounded down, and on the probability after the spacing (ns-2,
-    /// `bytes_`).
+    /// The length applies to the count, in packets of the mean size rounded down, and to the probability
+    /// after the spacing (ns-2, `bytes_`).
     CountAndProbability,
 }
 
@@ -111,7 +111,7 @@ pub(super) enum Overflow {
 pub(super) enum Arithmetic {
     /// The full width.
     Fine,
-    /// That of Linux: average / weight is an integer number of bytes.
+    /// The precision of Linux: average / weight is an integer number of bytes.
     Linux,
 }
 

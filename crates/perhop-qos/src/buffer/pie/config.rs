@@ -22,7 +22,7 @@ pub struct PieConfig {
     pub alpha: f64,
     /// Gain of the change since the last update, per second, 0 to 2. Under `linux` as `alpha`.
     pub beta: f64,
-    /// For how long a queue that was not congested admits every packet (`MAX_BURST`).
+    /// The time for which an uncongested queue admits every packet (`MAX_BURST`).
     pub burst: Time,
     /// The source of the queueing delay. Default: `departure-rate` for `rfc`, `sojourn` for `linux`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -122,18 +122,22 @@ impl PieConfig {
     pub(in crate::buffer) fn check(&self) -> Result<(), ConfigError> {
         for (field, time) in [("target", self.target), ("update-interval", self.update_interval)] {
             if !(Time::from_microseconds(1)..=Time::from_seconds(100)).contains(&time) {
-                return Err(ConfigError::new(field, format!("a time of {time}"))
+                return Err(ConfigError::new(field, format!("{time} is out of range"))
                     .help("1us to 100s; RFC 8033 recommends 15ms"));
             }
         }
         for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
             if !(0.0..=2.0).contains(&gain) {
-                return Err(ConfigError::new(field, format!("a gain of {gain} per second")).help("0 to 2"));
+                return Err(ConfigError::new(field, format!("a gain of {gain} per second is out of range"))
+                    .help("0 to 2"));
             }
         }
         if !(0.0..=1.0).contains(&self.mark_up_to) {
-            return Err(ConfigError::new("mark-up-to", format!("a probability of {}", self.mark_up_to))
-                .help("0 to 1; RFC 8033 recommends 0.1"));
+            return Err(ConfigError::new(
+                "mark-up-to",
+                format!("a probability of {} is out of range", self.mark_up_to),
+            )
+            .help("0 to 1; RFC 8033 recommends 0.1"));
         }
         if self.limit.count() == 0 {
             return Err(ConfigError::new("limit", "a queue with a limit of 0 drops every packet")
@@ -150,26 +154,26 @@ impl PieConfig {
         let usual = PieConfig::default();
         let differs = |field: &str, what: &str| {
             let help = "leave it out, or write law: rfc";
-            Err(ConfigError::new(field, format!("in Linux {what}")).help(help))
+            Err(ConfigError::new(field, format!("law: linux has {what}")).help(help))
         };
         if self.delay() != PieDelay::Sojourn {
-            return differs("delay", "this law reads the delay of the last packet (its default)");
+            return differs("delay", "only the delay of the last packet, its default");
         }
         if self.drop_spacing() != PieSpacing::Derandomized {
-            return differs("drop-spacing", "drops are always derandomized");
+            return differs("drop-spacing", "always derandomized drops");
         }
         if self.burst != usual.burst {
-            return differs("burst", "the burst allowance is 150 ms");
+            return differs("burst", "a burst allowance of 150 ms");
         }
         if self.mark_up_to.to_bits() != usual.mark_up_to.to_bits() || self.ecn == EcnConfig::MarkAll {
-            return differs("mark-up-to", "packets are marked up to a drop probability of 0.1");
+            return differs("mark-up-to", "marks up to a drop probability of 0.1");
         }
         if !matches!(self.limit, QueueSize::Packets(_)) {
-            return differs("limit", "it counts packets");
+            return differs("limit", "a limit in packets");
         }
         for (field, gain) in [("alpha", self.alpha), ("beta", self.beta)] {
             if (gain * 16.0).fract() != 0.0 {
-                return differs(field, "a gain is a number of sixteenths");
+                return differs(field, "gains in steps of 1/16");
             }
         }
         Ok(())

@@ -14,7 +14,7 @@ pub(in crate::buffer) enum Control {
     Linux(LinuxPie),
 }
 
-/// When the drop probability changes.
+/// The times at which the drop probability changes.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::buffer) struct Updates {
     pub(in crate::buffer) next: Time,
@@ -22,8 +22,8 @@ pub(in crate::buffer) struct Updates {
 }
 
 impl Control {
-    /// The law of `config`, which is checked, on a link of this `framing`; when it is updated; and what it
-    /// counts of a packet beyond its IP bytes.
+    /// The law of the checked `config` on a link of this `framing`, its update times, and the bytes that it
+    /// counts in addition to the IP bytes.
     pub(in crate::buffer) fn from_config(config: &PieConfig, framing: Framing) -> (Control, Updates, u32) {
         match config.law {
             PieLaw::Rfc => {

@@ -1,4 +1,4 @@
-//! PIE as RFC 8033 has it: the pseudocode of its appendix A, with the enhancements that a policy asks for.
+//! PIE of RFC 8033: the pseudocode of its appendix A, with the enhancements that a policy enables.
 
 use super::config::{PieConfig, PieDelay, PieSpacing};
 use crate::Time;

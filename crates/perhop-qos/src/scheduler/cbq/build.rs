@@ -18,7 +18,7 @@ const TAKES: Takes = Takes {
 /// Packets that a class may send at once after a silence, for each level down to its own: ns-2 takes 8 times
 /// its number of the priority, which begins at 1.
 const BURST: u32 = 8;
-/// As many levels of classes inside classes.
+/// The maximum number of nested levels of classes.
 const DEEPEST: usize = 32;
 
 impl Cbq {
@@ -30,9 +30,12 @@ impl Cbq {
     ) -> Result<Cbq, ConfigError> {
         let longest = sharing.longest_packet.as_bytes();
         if !(1..=u64::from(u16::MAX)).contains(&longest) {
-            return Err(ConfigError::new("longest-packet", format!("packets of {longest} bytes"))
-                .help("1B to 65535B, for example 1500B")
-                .within("link-sharing"));
+            return Err(ConfigError::new(
+                "longest-packet",
+                format!("a longest packet of {longest} bytes is out of range"),
+            )
+            .help("1B to 65535B, for example 1500B")
+            .within("link-sharing"));
         }
         let mut built = Built { leaves: Vec::new(), inner: Vec::new(), rate, longest };
         built.add(classes, None, 0)?;
@@ -169,7 +172,7 @@ fn fraction(index: usize, share: &ShareConfig, rate: Rate) -> Result<f64, Config
         }
     };
     if !(1e-6..=1.0).contains(&fraction) {
-        let message = format!("an allotment of {fraction} of the wire");
+        let message = format!("an allotment of {fraction} of the wire is out of range");
         return Err(error_in(index, key, message).help("from a millionth of the wire's rate to all of it"));
     }
     Ok(fraction)

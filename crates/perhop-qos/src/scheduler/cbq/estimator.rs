@@ -1,4 +1,4 @@
-//! [`Estimator`]: how much of its allotment a class has used.
+//! [`Estimator`]: the use of the allotment of a class.
 
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -19,23 +19,23 @@ const GAIN: f64 = 15.0 / 16.0;
 /// Instants and spans are picoseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Estimator {
-    /// What a byte takes at the allotment, in steps of 2⁻²⁰ ps.
+    /// The time of a byte at the allotment, in steps of 2⁻²⁰ ps.
     byte: u128,
     /// Above this the average does not rise: 16 times `maxidle`.
     most_idle: i64,
-    /// What a class waits longer that was refused.
+    /// The additional wait of a refused class.
     extra_delay: i64,
-    /// When its last packet ended.
+    /// The end of its last packet.
     last_end: i64,
     /// 16 times the average, so that no digit of it is lost.
     average: i64,
-    /// Its `undertime`: from then on it is within its allotment.
+    /// Its `undertime`: the time from which it is within its allotment.
     until: i64,
     /// Whether it was refused since it was last within its allotment.
     was_refused: bool,
 }
 
-/// What a byte takes at `fraction` of `rate`, in steps of 2⁻²⁰ ps.
+/// The time of a byte at `fraction` of `rate`, in steps of 2⁻²⁰ ps.
 pub(super) fn byte_at(rate: Rate, fraction: f64) -> u128 {
     let steps = f64::from(8 << FRACTION_BITS) * PICOSECONDS_PER_SECOND as f64;
     libm::round(steps / (rate.as_bits_per_second() as f64 * fraction)) as u128
@@ -86,7 +86,7 @@ impl Estimator {
         }
     }
 
-    /// (16 − 1) times by how much the average is below 0.
+    /// Returns (16 − 1) times the amount by which the average is below 0.
     fn debt(&self) -> i64 {
         -(self.average / FILTER).saturating_mul(FILTER - 1)
     }
@@ -95,26 +95,26 @@ impl Estimator {
     pub(super) fn is_within(&self, now: i64) -> bool {
         self.until <= now
     }
-    /// From when on it is [within](Estimator::is_within) its allotment.
+    /// The time from which it is [within](Estimator::is_within) its allotment.
     pub(super) fn until(&self) -> i64 {
         self.until
     }
 
-    /// It wants to send at `now` and may not: the wait becomes the one for its last packet and the extra
-    /// delay.
+    /// Records that it wants to send at `now` and may not: the wait becomes the one for its last packet plus
+    /// the extra delay.
     pub(super) fn refuse(&mut self, now: i64) {
         let until = self.refused_until(now);
         self.was_refused |= until != self.until;
         self.until = until;
     }
-    /// From when on it is within its allotment, if it is [refused](Estimator::refuse) at `now`.
+    /// The time from which it is within its allotment, if it is [refused](Estimator::refuse) at `now`.
     pub(super) fn refused_until(&self, now: i64) -> i64 {
         if self.was_refused || self.until.saturating_add(self.extra_delay) <= now {
             return self.until;
         }
         self.until.saturating_add(self.extra_delay - self.debt())
     }
-    /// It sends because it is within its allotment.
+    /// Records that it sends because it is within its allotment.
     pub(super) fn admit(&mut self) {
         self.was_refused = false;
     }

@@ -14,7 +14,7 @@ const TAKES: Takes = Takes {
     help: "hfsc takes service curves: real-time, link-share and upper-limit, each with m2, or with m1, d and m2",
 };
 
-/// As many levels of classes inside classes.
+/// The maximum number of nested levels of classes.
 const DEEPEST: usize = 32;
 
 impl Hfsc {
@@ -118,7 +118,7 @@ fn curve(config: &ServiceCurveConfig) -> ServiceCurve {
     }
 }
 
-/// What each class must say, and may not.
+/// Checks the required and the excluded options of each class.
 fn check_curves(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let share = &config.share;
     let curves = [

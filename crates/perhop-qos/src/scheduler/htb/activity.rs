@@ -31,8 +31,9 @@ impl Htb {
         self.join(index);
     }
 
-    /// Class `index` joins those that may send at their own rate, or those that borrow from the class around
-    /// it, which joins others in turn where it had nobody at that priority (`htb_activate_prios`).
+    /// Adds class `index` to the classes that may send at their own rate, or to those that borrow from its
+    /// parent. The parent then joins others in turn if it had no child at that priority
+    /// (`htb_activate_prios`).
     fn join(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;
         while self.classes[index].mode == Mode::MayBorrow && mask > 0 {
@@ -89,8 +90,8 @@ impl Htb {
         }
     }
 
-    /// The class with a queue whose turn it is at `level` and `priority`: down the turns of the classes
-    /// inside. Where those inside a class have all had theirs, the turn of the class itself is over as well.
+    /// Selects the leaf class whose turn it is at `level` and `priority`, through the turns of inner classes.
+    /// When all inner classes of a class have had their turn, the turn of the class ends.
     pub(super) fn whose_turn(&mut self, level: usize, priority: usize) -> usize {
         let (mut groups, mut depth) = ([level; LEVELS], 0);
         loop {

@@ -1,4 +1,4 @@
-//! [`Bucket`]: what a class of HTB has left of a rate, and what it may do with it.
+//! [`Bucket`]: the tokens of an HTB class at a rate, and the resulting mode.
 
 use crate::scheduler::config::{Cells, LinkLayerConfig};
 use crate::units::{ByteSize, Rate};
@@ -11,17 +11,17 @@ const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// Bytes and payload of a cell.
 const CELL: (u32, u32) = (53, 48);
 
-/// What a class may do (`enum htb_cmode`).
+/// The mode of a class (`enum htb_cmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     /// Its ceiling holds it back.
     CannotSend,
-    /// It has used up its rate, and sends with tokens of a class around it.
+    /// The class has used up its rate and sends with tokens of an ancestor.
     MayBorrow,
     CanSend,
 }
 
-/// A bucket of tokens: nanoseconds that the rate takes for what may be sent.
+/// A bucket of tokens, in nanoseconds at the rate.
 #[derive(Clone, Debug)]
 pub(super) struct Bucket {
     pace: Pace,
@@ -35,18 +35,18 @@ impl Bucket {
         let depth = depth(rate, burst);
         Bucket { pace: Pace::new(rate, link), depth, tokens: depth }
     }
-    /// Tokens come in for `since` ns, and those of a packet of `length` bytes are spent.
+    /// Adds the tokens of `since` ns and spends those of a packet of `length` bytes.
     pub(super) fn spend(&mut self, since: i64, length: u32) {
         let tokens = (self.tokens + since).min(self.depth) - self.pace.takes(length);
         self.tokens = if tokens <= -LONGEST_MEMORY { 1 - LONGEST_MEMORY } else { tokens };
     }
-    /// Tokens come in for `since` ns; what is beyond the bucket's depth goes when the next are spent.
+    /// Adds the tokens of `since` ns; the excess over the depth is removed when tokens are spent next.
     pub(super) fn fill(&mut self, since: i64) {
         self.tokens += since;
     }
 }
 
-/// What a class may do whose buckets were filled `since` ns ago, and in how many nanoseconds that changes
+/// Returns the mode of a class whose buckets were filled `since` ns ago, and the nanoseconds until it changes
 /// (`htb_class_mode`, without hysteresis).
 pub(super) fn mode(rate: &Bucket, ceil: &Bucket, since: i64) -> (Mode, i64) {
     if ceil.tokens + since < 0 {
@@ -71,7 +71,7 @@ pub(super) fn bytes_per_second(rate: Rate) -> u64 {
     rate.as_bits_per_second() / 8
 }
 
-/// How long packets take at a rate (`struct psched_ratecfg`).
+/// The transmission times of packets at a rate (`struct psched_ratecfg`).
 #[derive(Clone, Debug)]
 struct Pace {
     /// Nanoseconds of a byte, times two to the power of `shift`.

@@ -17,13 +17,13 @@ const TAKES: Takes = Takes {
            link-layer, or direct",
 };
 
-/// What `tc` takes for the longest packet: what a bucket holds beside a nanosecond of its rate.
+/// The longest packet in `tc`, which a bucket contains in addition to a nanosecond of its rate.
 const LONGEST_PACKET: u64 = 1600;
 /// The level of an outermost class with classes inside.
 const OUTERMOST: u8 = LEVELS as u8 - 1;
 
 impl Htb {
-    /// The scheduler over `classes` and those that HTB has inside them.
+    /// Builds the scheduler of `classes` and their inner HTB classes.
     pub(in crate::scheduler) fn build(
         classes: &[ClassConfig],
         rate_to_quantum: Option<u32>,
@@ -39,7 +39,7 @@ impl Htb {
     }
 }
 
-/// Where a class stands among those with queues, or among those with classes inside.
+/// The index of a class among those with queues, or among those with inner classes.
 #[derive(Clone, Copy)]
 enum Number {
     Leaf(u16),
@@ -50,7 +50,7 @@ struct Built {
     leaves: Vec<Class>,
     /// Their parents count from the first of them.
     inner: Vec<Class>,
-    /// All classes in the order in which they are written.
+    /// All classes in the order of the configuration.
     order: Vec<Number>,
     direct: Option<usize>,
     rate_to_quantum: Option<u32>,
@@ -113,11 +113,12 @@ impl Built {
     fn turns(&self, index: usize, share: &ShareConfig) -> Result<(u8, i64), ConfigError> {
         let level = share.level.unwrap_or(0);
         if usize::from(level) >= PRIORITIES {
-            return Err(error_in(index, "level", format!("level {level}")).help("0, served first, to 7"));
+            return Err(error_in(index, "level", format!("level {level} is out of range"))
+                .help("write 0 (served first) to 7"));
         }
         let quantum = htb_quantum(share, self.rate_to_quantum).as_bytes();
         if !(1..=u64::from(u32::MAX / 2)).contains(&quantum) {
-            return Err(error_in(index, "quantum", format!("turns of {quantum} bytes"))
+            return Err(error_in(index, "quantum", format!("a quantum of {quantum} bytes is out of range"))
                 .help("at least one packet, for example 1514B"));
         }
         Ok((level as u8, quantum.cast_signed()))
@@ -128,7 +129,8 @@ impl Built {
         if count <= most {
             return Ok(());
         }
-        Err(ConfigError::new("classes", format!("{count} classes under htb")).help(format!("up to {most}")))
+        Err(ConfigError::new("classes", format!("{count} classes are too many for htb"))
+            .help(format!("up to {most}")))
     }
 
     fn finish(self) -> Htb {

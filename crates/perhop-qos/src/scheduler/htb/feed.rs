@@ -1,6 +1,6 @@
 //! [`Feed`]: classes of HTB that take turns at one priority, in the order in which they are written.
 
-/// Classes that take turns with each other: those of a level, or those inside a class.
+/// Classes that take turns: those of a level, or the inner classes of a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     /// Classes by seat, in the order in which they are written; the kernel has them by number.
@@ -14,7 +14,7 @@ pub(super) struct Feed {
     present: Box<[u64]>,
     /// Whose turn it is; nobody's behind the last.
     turn: Option<u16>,
-    /// Whose turn it was who left: it passes to the next that is there when it is asked for.
+    /// The class that left during its turn, which passes to the next class at the next selection.
     left: Option<u16>,
 }
 
@@ -28,7 +28,8 @@ impl Feed {
     pub(super) fn join(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] |= 1 << (seat % 64);
     }
-    /// `seat` leaves those that borrow: where it was its turn, that is remembered (`htb_deactivate_prios`).
+    /// Removes `seat` from the borrowing classes; if it was its turn, that is recorded
+    /// (`htb_deactivate_prios`).
     pub(super) fn leave(&mut self, seat: u16) {
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
         if self.turn == Some(seat) {

@@ -53,7 +53,7 @@ impl SchedulerTree {
         self.mark_stale(leaf);
     }
 
-    /// As [`dequeued_timed`](SchedulerTree::dequeued_timed), and no tokens are spent.
+    /// [`dequeued_timed`](SchedulerTree::dequeued_timed) without spending tokens.
     fn dropped_deep(&mut self, now: Time, id: QueueId, length: u32, mut head: u32) {
         let mut next = Some(self.leaves[id.index()]);
         while let Some(place) = next {

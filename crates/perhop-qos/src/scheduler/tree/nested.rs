@@ -1,7 +1,7 @@
-//! Schedulers inside schedulers whose choices change only when packets join and leave.
+//! Nested schedulers whose choices change only when packets join and leave.
 //!
-//! They count IP bytes. A choice stands until a head changes: what joins behind a head changes no choice of
-//! such a scheduler.
+//! They count IP bytes. A choice is valid until a head changes: a packet that joins behind a head changes no
+//! choice.
 
 use super::{Below, Place, SchedulerTree, head_of};
 use crate::accounting::Accounting;
@@ -10,7 +10,7 @@ use crate::scheduler::Scheduler;
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// Every scheduler around `queue` counts the packet; they are to choose afresh where it is a head.
+    /// Informs every scheduler around `queue`, which chooses at once.
     #[inline]
     pub(super) fn enqueued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -45,7 +45,7 @@ impl SchedulerTree {
         self.chosen()
     }
 
-    /// Lets every scheduler choose whose choice may have changed, those inside before those around them.
+    /// Updates every scheduler whose choice may have changed, inner ones first.
     #[inline(never)]
     fn choose_afresh(&mut self, now: Time) {
         self.is_stale = false;

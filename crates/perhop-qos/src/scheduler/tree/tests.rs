@@ -24,7 +24,7 @@ const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
     ("cbq", "fraction", ["0.1", "0.3", "0.05", "0.5"]),
     ("htb", "rate", ["\"1Mb/s\"", "\"5Mb/s\"", "\"300kb/s\"", "\"2Mb/s\""]),
 ];
-/// Those that may stand above shapers.
+/// Schedulers that are valid above shapers.
 const ABOVE_SHAPERS: [usize; 10] = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
 
 /// `scheduler` over as many classes as `inner` has entries: a queue, or a scheduler inside. Bit `n` of
@@ -51,7 +51,8 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     json!({ "scheduler": name, "classes": classes })
 }
 
-/// Up to three levels, up to four classes each, under `schedulers`; some are shaped if `shaped` is not 0.
+/// Generates up to three levels with up to four classes each, under `schedulers`; some are shaped if `shaped`
+/// is not 0.
 fn policies(schedulers: &'static [usize], shaped: u32) -> impl Strategy<Value = Value> {
     let choice = move || (prop::sample::select(schedulers), 0..=shaped);
     let leaf = (choice(), 1..5usize)
@@ -65,12 +66,13 @@ fn policies(schedulers: &'static [usize], shaped: u32) -> impl Strategy<Value = 
     level(level(leaf.boxed()))
 }
 
-/// What arrives, when somebody asks, and whether the choice is followed.
+/// The arrivals, the times of selections, and whether the selected packet is sent.
 fn steps() -> impl Strategy<Value = Vec<(u32, usize, u32, u64)>> {
     prop::collection::vec((0u32..5, 0usize..64, 40u32..1500, 0u64..2000), 1..300)
 }
 
-/// Takes both trees through `steps`; what `forget` lets the second one forget changes nothing.
+/// Runs both trees through `steps`; `forget` removes cached state of the second one, which must not change
+/// the results.
 fn compare(
     mut tree: SchedulerTree,
     mut afresh: SchedulerTree,
@@ -120,7 +122,7 @@ proptest! {
         compare(tree, afresh, &steps, choose_always)?;
     }
 
-    /// Nor is a shaper asked again whose credit is known to be there.
+    /// A shaper whose credit is known to suffice is not queried again.
     #[test]
     fn credit_that_is_there_stays(policy in policies(&ABOVE_SHAPERS, 15), steps in steps()) {
         let tree = build(policy);

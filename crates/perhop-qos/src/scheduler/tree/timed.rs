@@ -7,7 +7,7 @@ use crate::scheduler::{Scheduler, Selection};
 use crate::units::Time;
 
 impl SchedulerTree {
-    /// A packet that a shaper may hold back is told of in its own time.
+    /// Schedulers above a shaper learn of its packets when they may leave.
     #[inline(never)]
     pub(super) fn enqueued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let place = self.leaves[id.index()];
@@ -18,8 +18,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Lets every scheduler choose whose choice may have changed, those inside before those around them, then
-    /// follows the choices.
+    /// Updates every scheduler whose choice may have changed, inner ones first, then follows the choices.
     #[inline(never)]
     pub(super) fn select_timed(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         let mut release = Time::MAX;
@@ -70,8 +69,8 @@ impl SchedulerTree {
         None
     }
 
-    /// Tells the scheduler above `place`, and those around it, of a packet: up to the next shaper,
-    /// which tells of it in its own time.
+    /// Informs the schedulers above `place` of a packet, up to the next shaper, which informs the others when
+    /// the packet may leave.
     fn announce(&mut self, now: Time, place: Place, length: u32) {
         let mut next = Some(place);
         while let Some(place) = next {
@@ -122,7 +121,7 @@ impl SchedulerTree {
 }
 
 impl Node {
-    /// As [`set_head`](Node::set_head); another head may change the choice.
+    /// [`set_head`](Node::set_head); another head may change the choice.
     #[inline]
     fn note_head(&mut self, child: usize, length: u32) {
         if self.heads[child] != length {
