@@ -36,7 +36,7 @@ def _group(name: str, help: str, epilogue: str) -> App:
 
 app = App(
     name="perhop",
-    help="A DiffServ quality-of-service laboratory: what each traffic class gets from a router's policy.",
+    help="A DiffServ QoS lab: shows the service that each traffic class gets from a router's policy.",
     help_format="plaintext",
     help_formatter=Formatter(),
     help_epilogue=examples.PERHOP,
@@ -45,19 +45,19 @@ app = App(
     suppress_keyboard_interrupt=False,
 )
 study = _group(
-    "study", "Published studies: reproduce them and compare published with measured figures.", examples.STUDY
+    "study", "Reproduce published studies, and compare published with measured figures.", examples.STUDY
 )
 design = _group(
     "design",
-    "Choose policy parameters for a goal: formula with its source, numbers, IOS lines.",
+    "Compute policy parameters for a goal, with formula, source and IOS lines.",
     examples.DESIGN,
 )
-show = _group("show", "Show the end of a run as the routers of the scenario would.", examples.SHOW)
+show = _group("show", "Show counters at the end of a run in the format of routers and Linux.", examples.SHOW)
 policy_map = _group("policy-map", "Policies and their counters.", examples.SHOW)
 interfaces = _group("interfaces", "Interfaces and their counters.", examples.SHOW)
 live = _group(
     "live",
-    "Run on real packets: a scenario's network in namespaces, or a policy between two interfaces.",
+    "Run scenarios on real packets in network namespaces, or a policy between two interfaces.",
     examples.LIVE,
 )
 
@@ -72,7 +72,7 @@ _add(
     app,
     "test",
     "test:test",
-    "Run tests of policies: what is to hold of the results of scenarios and routers.",
+    "Run policy tests: assertions on the results of scenarios and router configurations.",
     examples.TEST,
 )
 _add(
@@ -86,14 +86,14 @@ _add(
     app,
     "tune",
     "tune:tune",
-    "Find values of a scenario's parameters that meet goals.",
+    "Find parameter values with which a scenario meets goals.",
     examples.TUNE,
 )
 _add(
     app,
     "bufferbloat",
     "bufferbloat:bufferbloat",
-    "Show latency under load by queueing discipline, with the grades of public tests.",
+    "Show latency under load for each queueing discipline, with grades as public tests give.",
     examples.BUFFERBLOAT,
 )
 _add(
@@ -107,42 +107,42 @@ _add(
     app,
     "bounds",
     "bounds:bounds",
-    "Show what each queue and class is guaranteed: rate, worst-case delay and backlog.",
+    "Show guarantees of each queue and class: rate, worst-case delay and backlog.",
     examples.BOUNDS,
 )
 _add(
     app,
     "explain",
     "explain:explain",
-    "Explain the rules of `perhop check`, and those by which a platform queues.",
+    "Explain the rules of `perhop check`, or the queueing rules of a platform.",
     examples.EXPLAIN,
 )
 _add(
     app,
     "rates",
     "rates:rates",
-    "Show what each class is promised, gets at most, and gets of the rest.",
+    "Show the guaranteed rate, the maximum rate and the share of spare bandwidth of each class.",
     examples.RATES,
 )
 _add(
     app,
     "trace",
     "trace:trace",
-    "Show what becomes of a packet, or a packet that gets to a class.",
+    "Trace a packet through a configuration, or find a packet that reaches a class.",
     examples.TRACE,
 )
 _add(
     app,
     "convert",
     "convert:convert",
-    "Convert policies: IOS to perhop's YAML and back, or to commands of Linux.",
+    "Convert policies between Cisco IOS and perhop's YAML, or to Linux tc commands.",
     examples.CONVERT,
 )
 _add(
     app,
     "diff",
     "diff:diff",
-    "Show what a change of a router's configuration or of a scenario changes.",
+    "Show the effects of a change to a router configuration or a scenario.",
     examples.DIFF,
 )
 _add(
@@ -171,7 +171,7 @@ _add(
     app,
     "verify",
     "verify:verify",
-    "Check that saved results are what was saved, and repeat the run.",
+    "Check saved results against their checksums, and repeat the run.",
     examples.VERIFY,
 )
 _add(
@@ -185,35 +185,35 @@ _add(
     policy_map,
     "interface",
     "show:policy_map_interface",
-    "Show what routers would print for `show policy-map interface` at the end of a run.",
+    "Show the output of `show policy-map interface` at the end of a run.",
     examples.SHOW,
 )
 _add(
     policy_map,
     "control-plane",
     "show:policy_map_control_plane",
-    "Show what routers would print for `show policy-map control-plane`.",
+    "Show the output of `show policy-map control-plane`.",
     examples.SHOW,
 )
 _add(
     interfaces,
     "rate-limit",
     "show:interfaces_rate_limit",
-    "Show what routers would print for `show interfaces rate-limit` at the end of a run.",
+    "Show the output of `show interfaces rate-limit` at the end of a run.",
     examples.SHOW,
 )
 _add(
     show,
     "qdisc",
     "show:qdisc",
-    "Show what Linux would print for `tc -s qdisc show` at the end of a run.",
+    "Show the output of `tc -s qdisc show` at the end of a run.",
     examples.SHOW,
 )
 _add(
     show,
     "class",
     "show:class_",
-    "Show what Linux would print for `tc -s class show` at the end of a run.",
+    "Show the output of `tc -s class show` at the end of a run.",
     examples.SHOW,
 )
 show.command(policy_map)
@@ -224,7 +224,7 @@ _add(
     app,
     "schema",
     "schema:schema",
-    "Print the JSON Schema of scenarios or answers.",
+    "Print the JSON Schema of scenarios or of JSON output.",
     examples.SCHEMA,
 )
 _add(app, "init", "init:init", "Write a starter scenario and its schema for the editor.", examples.INIT)
@@ -262,40 +262,44 @@ _add(
     design,
     "wred",
     "design:wred",
-    "Choose the thresholds and the weight of WRED for a delay.",
+    "Compute WRED thresholds and weight for a delay.",
     examples.DESIGN_WRED,
 )
 _add(
     design,
     "star",
     "design:star",
-    "Choose the service rate of an EF class under WFQ for a delay.",
+    "Compute the service rate of an EF class under WFQ for a delay.",
     examples.DESIGN_STAR,
 )
 _add(
     design,
     "policer",
     "design:policer",
-    "Choose the burst of a policer, for TCP or for calls.",
+    "Compute the burst of a policer, for TCP or for calls.",
     examples.DESIGN_POLICER,
 )
-_add(design, "shaper", "design:shaper", "Choose the committed burst of a shaper.", examples.DESIGN_SHAPER)
+_add(design, "shaper", "design:shaper", "Compute the committed burst of a shaper.", examples.DESIGN_SHAPER)
 _add(
     design,
     "calls",
     "design:calls",
-    "Say how many calls a link carries, by codec and framing.",
+    "Compute the number of calls that a link carries, for a codec and a framing.",
     examples.DESIGN_CALLS,
 )
 _add(
     design,
     "queue",
     "design:queue",
-    "Choose the limit of a queue and thresholds of WRED for a delay.",
+    "Compute queue limit and WRED thresholds for a delay.",
     examples.DESIGN_QUEUE,
 )
 _add(
-    design, "ring", "design:ring", "Choose the length of the transmit ring for a delay.", examples.DESIGN_RING
+    design,
+    "ring",
+    "design:ring",
+    "Compute the length of the transmit ring for a delay.",
+    examples.DESIGN_RING,
 )
 app.command(design)
 _add(
@@ -306,8 +310,8 @@ _add(
     examples.LIVE_RUN,
 )
 _add(live, "up", "live:up", "Build a scenario's network and keep it until Ctrl-C.", examples.LIVE_UP)
-_add(live, "exec", "live:exec_in", "Run a program in a host of a running laboratory.", examples.LIVE_EXEC)
-_add(live, "top", "live_top:top", "Watch the queues of a running laboratory.", examples.LIVE_TOP)
+_add(live, "exec", "live:exec_in", "Run a program in a host of a running testbed.", examples.LIVE_EXEC)
+_add(live, "top", "live_top:top", "Watch the queues of a running testbed.", examples.LIVE_TOP)
 _add(
     live,
     "bridge",
@@ -315,9 +319,9 @@ _add(
     "Apply a policy between two interfaces until Ctrl-C.",
     examples.LIVE_BRIDGE,
 )
-_add(live, "clean", "live:clean", "Remove the remains of crashed laboratories.", examples.LIVE_CLEAN)
+_add(live, "clean", "live:clean", "Remove what crashed testbeds left behind.", examples.LIVE_CLEAN)
 app.command(live)
-_add(app, "doctor", "doctor:doctor", "Show what this machine can do for live laboratories.", examples.DOCTOR)
+_add(app, "doctor", "doctor:doctor", "Check whether this machine can run live testbeds.", examples.DOCTOR)
 
 
 def main(arguments: list[str] | None = None) -> NoReturn:
@@ -340,13 +344,13 @@ def main(arguments: list[str] | None = None) -> NoReturn:
 
 def _understood(given: Sequence[str]) -> Iterator[str]:
     """Generate the arguments as the parser reads them."""
-    # Behind `perhop live exec HOST` stands another program's command line.
+    # The command line of another program follows `perhop live exec HOST`.
     is_own = list(given[:2]) != ["live", "exec"]
     for place, token in enumerate(given):
-        # The parser would take `-`, which means standard input, for an option.
+        # The parser reads `-`, which means standard input, as an option.
         if token == "-":
             yield "./-"
-        # It knows no option with a value that may be left out.
+        # The parser has no options with an optional value.
         elif token == "--watch" and is_own and "--" not in given[:place]:
             yield "--watch=terminal"
         else:
@@ -356,11 +360,11 @@ def _understood(given: Sequence[str]) -> Iterator[str]:
 def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     try:
         try:
-            # Not before: where a signal raises an exception, it is caught below.
+            # Inside the try: signal handlers raise exceptions, which are caught below.
             interrupts.handle()
             return _dispatch(tokens)
         finally:
-            # Little is left to do, and none of it may be interrupted.
+            # The rest is short and must not be interrupted.
             interrupts.handle_as(signal.SIG_IGN)
     except BrokenPipeError:
         return Exit.WRITE_FAILED
@@ -380,9 +384,9 @@ def _dispatch(tokens: list[str]) -> Exit:
 
 
 def _end() -> None:
-    """Leave nothing behind; only the output is left, which a reader who has stopped reading may hold up."""
+    """Remove unfinished files, and let signals end a process whose output nothing reads."""
     if "perhop.saving" in sys.modules:
-        from perhop import saving  # lazy: it is there only where something may have been written
+        from perhop import saving  # lazy: imported only by commands that write files
 
         saving.give_up()
     interrupts.handle_as(signal.SIG_DFL)
@@ -396,6 +400,6 @@ def _warn(  # noqa: PLR0917 - as Python calls it
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    """Show a warning of perhop in a line; those of libraries are for their developers."""
+    """Print a warning of perhop in one line; warnings of libraries are not shown."""
     if issubclass(category, PerhopWarning):
         print(f"warning: {message}", file=sys.stderr)

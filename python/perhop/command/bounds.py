@@ -43,7 +43,7 @@ def bounds(
     explain: Annotated[bool, Parameter(negative=())] = False,
     set_: Overrides = None,
     seed: Annotated[
-        Seed, Parameter(help="With --simulate: seed for all random streams; by default the scenario's own.")
+        Seed, Parameter(help="With --simulate: seed of all random streams. Default: that of the scenario.")
     ] = None,
     duration: Duration = None,
     interface: Interface = None,
@@ -57,33 +57,33 @@ def bounds(
     json: Annotated[
         Json,
         Parameter(
-            help="Print all of it as one JSON document; of a router configuration also the ports of hosts "
-            "around it."
+            help="Print one JSON document instead of text; for router configurations it also has the ports "
+            "of the hosts that perhop adds."
         ),
     ] = False,
 ) -> Exit:
-    """Show what each queue and class is guaranteed: rate, worst-case delay and backlog.
+    """Show the guarantees of each queue and class: rate, worst-case delay and backlog.
 
     Parameters
     ----------
     scenario
-        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
-        - is standard input.
+        The scenario file, or a router configuration, for which perhop infers hosts and traffic and reports
+        what it inferred; - reads standard input.
     class_
-        Only this class of traffic, and the queues that it waits in.
+        Show only this traffic class and the queues that it uses.
     simulate
-        Simulate one replication, and show the longest delays and queues beside the bounds.
+        Simulate one replication, and show its longest delays and queues next to the bounds.
     ef
-        A queue that serves EF, and its configured rate, as in 'R1->R2:voice=300kb/s': simulates, and shows
-        E_a and E_p of RFC 3246. May be given several times.
+        A queue that serves EF, with its configured rate, for example 'R1->R2:voice=300kb/s'. Simulates, and
+        shows the error terms E_a and E_p of RFC 3246. May be given several times.
     explain
         Show the formula of each bound and its source.
     rate
-        Of class-maps and policy-maps alone: the rate of an interface made for the outermost policy, as in
-        50Mb/s.
+        For class-maps and policy-maps without an interface: the rate of the interface that perhop adds for
+        the outermost policy, for example 50Mb/s.
     over
-        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
-        by default the rates that the output prints.
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
 
     """
     of_router: RouterOptions = {

@@ -37,22 +37,22 @@ def bufferbloat(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Show latency under load of a line with several queueing disciplines, and the grade of each.
+    """Show latency under load of a line for several queueing disciplines, with a grade for each.
 
-    As public tests for bufferbloat do: a ping goes on while the line is idle for 5 s, then while four TCP
+    The method is that of public bufferbloat tests: a ping runs while the line is idle for 5 s, while four TCP
     connections download for 10 s, and while four upload for 10 s. The discipline is at both ends of the line.
-    The grade is that of DSLReports by the mean increase of the round-trip time under downloads and uploads:
-    below 5 ms A+, 30 ms A, 60 ms B, 200 ms C, 400 ms D, else F.
+    The grade is that of DSLReports, from the mean increase of the round-trip time under load: below 5 ms A+,
+    30 ms A, 60 ms B, 200 ms C, 400 ms D, else F.
 
     Parameters
     ----------
     rate
-        Rates of the line, down and up, as in 50/10Mb/s, or one for both.
+        Rates of the line, down and up, for example 50/10Mb/s, or one rate for both.
     rtt
-        Round-trip time of the idle line; default 20ms.
+        Round-trip time of the idle line. Default: 20ms.
     qdisc
-        Disciplines to compare, with commas between them, each in the words of tc with its options; fifo is a
-        queue of 1000 packets. Default fifo,fq_codel,cake.
+        Queueing disciplines to compare, separated by commas, each with its options as in tc; fifo is a queue
+        of 1000 packets. Default: fifo,fq_codel,cake.
     plot
         File for the graph: .html, .svg, .png or .pdf.
 

@@ -47,7 +47,7 @@ def check(
     *,
     output_format: Annotated[Format | None, Parameter(name="--output-format")] = None,
     json: Annotated[
-        Json, Parameter(help="Print all findings as one JSON document; as --output-format json.")
+        Json, Parameter(help="Print all findings as one JSON document. Short for --output-format json.")
     ] = False,
     sarif: Annotated[bool, Parameter(name="--sarif")] = False,
     fail_on: Annotated[FailOn | None, Parameter(name="--fail-on")] = None,
@@ -61,37 +61,40 @@ def check(
 ) -> Exit:
     """Check scenarios and router configurations without running them.
 
-    Each finding names its rule; `perhop explain RULE` describes it. Several files, a folder or a pattern give
-    a line for each file and a total. The exit code is 1 from the first finding of the severity of `--fail-on`
-    on, and 2 where perhop cannot read a file or does not simulate its system. A comment `! perhop: ignore
-    RULE` before a command, or `# perhop: ignore RULE` in a scenario, leaves a rule out for it and the lines
-    below it. The table [check] of the nearest perhop.toml has defaults of select, ignore, fail-on,
-    output-format and platform.
+    Each finding names its rule; `perhop explain RULE` describes it. For several files, a folder or a pattern,
+    the output is one line for each file and a total. The exit code is 1 if a finding has the severity of
+    `--fail-on` or a higher one, and 2 if perhop cannot read a file or does not simulate its system. A comment
+    `! perhop: ignore RULE` before a command, or `# perhop: ignore RULE` in a scenario, disables a rule for
+    that line and the lines below it. The table [check] of the nearest perhop.toml has defaults of select,
+    ignore, fail-on, output-format and platform.
 
     Parameters
     ----------
     files
-        Scenario files, running configurations of Cisco IOS routers, or Linux' queueing: commands of tc,
-        or what `tc qdisc show`, `tc class show` and `tc filter show` print, with -j as well; folders with
-        such files, or patterns as 'sites/**/*.cfg'; - is standard input.
+        Scenarios; running configurations of Cisco IOS routers; for Linux, tc commands or the output of `tc
+        qdisc show`, `tc class show` and `tc filter show`, also with -j; folders of such files, or patterns
+        such as 'sites/**/*.cfg'; - reads standard input.
     output_format
-        full: all findings with their lines; concise: a line for each finding; github: commands of GitHub
-        Actions; gitlab: a Code Quality report; sarif: SARIF 2.1.0; junit: JUnit XML; json: one document. By
-        default full for one file.
+        full: all findings with their lines; concise: one line for each finding; github: commands of GitHub
+        Actions; gitlab: a Code Quality report; sarif: SARIF 2.1.0; junit: JUnit XML; json: one document.
+        Default for one file: full.
     sarif
-        Print SARIF 2.1.0, which code hosts show next to the lines of a change; as --output-format sarif.
+        Print SARIF 2.1.0, which code hosts show next to the lines of a change. Short for --output-format
+        sarif.
     fail_on
-        The least severity of a finding that fails: error, warning or note; by default error.
+        The lowest severity that fails the check: error (the default), warning or note.
     strict
-        Fail on warnings; lines that are not recognized or not modeled are warnings; as --fail-on warning.
+        Fail on warnings, and treat lines that are not recognized or not modeled as warnings. Short for
+        --fail-on warning.
     lines
-        List every line of a router configuration, including modelled and irrelevant ones, and every note.
+        List every line of a router configuration, also the modeled and irrelevant ones, and every note.
     select
-        Look for this rule only, or several separated by commas; may be given several times.
+        Apply only this rule, or several separated by commas. May be given several times.
     ignore
-        Leave out this rule, or several separated by commas; may be given several times.
+        Skip this rule, or several separated by commas. May be given several times.
     fix
-        Write the configuration with all lines that can be corrected to this new file, and show the changes.
+        Write the configuration to this new file with all lines corrected that perhop can correct, and show
+        the changes.
 
     """
     defaults = check_settings()

@@ -18,7 +18,7 @@ Style = Literal["bibtex", "text"]
 def cite(*, style: Style = "bibtex") -> Exit:
     """Print how to cite perhop.
 
-    Each page of an algorithm and of a study names the paper behind it, which deserves the citation too.
+    The page of each algorithm and study names the paper that it implements; cite that paper too.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ def compare(
     /,
     *,
     set_: Overrides = None,
-    seed: Annotated[Seed, Parameter(help="Seed for all random streams, in both.")] = None,
+    seed: Annotated[Seed, Parameter(help="Seed of all random streams, the same in both.")] = None,
     replications: Replications = None,
     live_replications: Replications = None,
     duration: Duration = None,
@@ -61,10 +61,7 @@ def compare(
     points: Tolerated = None,
     interface: Annotated[
         Interface,
-        Parameter(
-            help="With --router and a configuration: the interface by which packets leave, as for `perhop "
-            "run`."
-        ),
+        Parameter(help="With --router and a configuration: the output interface, as for `perhop run`."),
     ] = None,
     platform: Platform = None,
     assume: Assume = None,
@@ -73,8 +70,8 @@ def compare(
     traffic: Annotated[
         Traffic,
         Parameter(
-            help="With --router and a configuration: the load of the router, as `perhop run --help` "
-            "describes it; by default what its output shows as offered."
+            help="With --router and a configuration: file with the offered load; `perhop run --help` lists "
+            "the formats. Default: the load that the router's output shows."
         ),
     ] = None,
     load: Load = None,
@@ -88,9 +85,9 @@ def compare(
 ) -> Exit:
     """Compare a live run of a scenario with its simulation, two saved results, or a router with a run.
 
-    For each class: throughput, shares, drops by cause, delay and delay variation, and whether a difference is
-    within random variation or the tolerance. With --router: what a real router prints for `show policy-map
-    interface`, beside the same of a run.
+    The output has throughput, shares, drops by cause, delay and delay variation of each class, and whether a
+    difference is within random variation or the tolerance. With --router, the output of `show policy-map
+    interface` of a real router is compared with that of a run.
 
     Parameters
     ----------
@@ -98,25 +95,26 @@ def compare(
         A scenario file, or two folders with results of one scenario. With --router: a scenario, a router
         configuration, or a folder with results.
     replications
-        Number of simulations; by default the scenario's replications, or 10 where that is 1.
+        Number of simulations. Default: the number in the scenario, or 10 if that is 1.
     live_replications
-        Number of live runs; default 1.
+        Number of live runs. Default: 1.
     router
         File with the output of `show policy-map interface` of a real router.
     percent
-        With --router: differences between rates that do not count, percent; by default 5.
+        With --router: tolerance for rates, percent. Default: 5.
     points
-        With --router: differences between shares that do not count, percentage points; by default 2.
+        With --router: tolerance for shares, percentage points. Default: 2.
     rate
-        With --router and a configuration: the rate of the line, or of an interface made for a policy.
+        With --router and a configuration: the line rate, or the rate of the interface that perhop adds for a
+        policy.
     over
-        The time over which the output has counted, as in 300s, or between two outputs of --traffic; by
-        default the rates that the output prints.
+        The time over which the output has counted, or between two outputs of --traffic, for example 300s.
+        Default: the rates that the output prints.
     output
-        Folder for the comparison and both results, for `perhop report`.
+        Folder for the comparison and both results; `perhop report` reads it.
     strict
-        Exit with code 4 if a figure exceeds its tolerance, the live run is not trustworthy, or a router and
-        its run differ.
+        End with exit code 4 if a figure exceeds its tolerance, the live run is not trustworthy, or a router
+        and its run differ.
 
     """
     options: RouterOptions = {

@@ -25,7 +25,7 @@ def complete(
     Parameters
     ----------
     words
-        The words after perhop, put -- before them; the last is what there is of the word to complete.
+        The words after perhop, preceded by --; the last is the word to complete.
 
     """
     *before, begun = words

@@ -28,13 +28,13 @@ def convert(
     *,
     to: Language,
     interface: Annotated[
-        Interface, Parameter(help="Only the policies at this interface of a router; it may be abbreviated.")
+        Interface, Parameter(help="Convert only the policies of this interface; the name may be abbreviated.")
     ] = None,
     policy: str | None = None,
     platform: Annotated[
         Platform,
         Parameter(
-            help="The platform whose rules apply to a router configuration, or that IOS is written for."
+            help="Platform of the router configuration that is read, or of the IOS lines that are written."
         ),
     ] = None,
     rate: str | None = None,
@@ -42,24 +42,24 @@ def convert(
     json: Json = False,
     strict: bool = False,
 ) -> Exit:
-    """Write policies in another language, and list what it does not have.
+    """Convert policies to another configuration language.
 
-    The list goes to standard error. Commands of Linux are for one interface.
+    Standard error lists the constructs that have no exact equivalent. Linux commands are for one interface.
 
     Parameters
     ----------
     file
-        A router configuration, a scenario or a file with policies; - is standard input.
+        A router configuration, a scenario or a file of policies; - reads standard input.
     to
-        yaml (perhop's policies), ios (Cisco IOS) or tc (commands of Linux).
+        yaml (perhop's policies), ios (Cisco IOS) or tc (Linux commands).
     policy
-        Only the policy of this name.
+        Convert only the policy of this name.
     rate
-        The rate of the interface, as 50Mb/s, in place of what the file says.
+        The rate of the interface, for example 50Mb/s, instead of the rate in the file.
     output
-        File to write; by default standard output.
+        File to write. Default: standard output.
     strict
-        End with code 2 where the list is not empty.
+        End with exit code 2 if anything cannot be converted exactly.
 
     """
     found = converting.convert(file, to=to, interface=interface, policy=policy, platform=platform, rate=rate)

@@ -27,14 +27,14 @@ def wred(
     Parameters
     ----------
     bandwidth
-        Bandwidth of the class: 2Mb/s.
+        Bandwidth of the class, for example 2Mb/s.
     delay
-        Maximum average queueing delay: 100ms.
+        Maximum average queueing delay, for example 100ms.
     mtu
-        Maximum packet length in IP bytes; default 1500B.
+        Maximum packet length in IP bytes. Default: 1500B.
     precedence
-        An IP precedence and its mark probability denominator: 5=10; may be given several times. By
-        default 3=2, 4=5 and 5=10, as in the test.
+        An IP precedence and its mark probability denominator, for example 5=10. May be given several times.
+        Default: 3=2, 4=5 and 5=10.
 
     """
     denominators = {_whole(key): _whole(value) for key, value in pairs(precedence).items()}
@@ -58,21 +58,21 @@ def star(
     Parameters
     ----------
     arrival
-        Peak arrival rate of the EF packets: 300kb/s.
+        Peak arrival rate of the EF packets, for example 300kb/s.
     delay
-        Maximum delay in the EF queue: 20ms.
+        Maximum delay in the EF queue, for example 20ms.
     link
-        Rate of the link or PVC: 2Mb/s.
+        Rate of the link or PVC, for example 2Mb/s.
     packet
-        Maximum length of an EF packet in IP bytes; default 1500B.
+        Maximum length of an EF packet in IP bytes. Default: 1500B.
     ratio
-        Minimum service-to-arrival ratio; default 1.
+        Minimum ratio of service rate to arrival rate. Default: 1.
     best_effort
-        Maximum length of other packets in IP bytes: adds the delay of an ATM interface's transmit ring.
+        Maximum length of other packets in IP bytes. Adds the delay of an ATM interface's transmit ring.
     ring
-        Particles in the transmit ring; by default it holds one packet.
+        Particles in the transmit ring. Default: those of one packet.
     particle
-        Bytes in a particle; default 512.
+        Bytes in a particle. Default: 512.
 
     """
     if ring is not None and best_effort is None:
@@ -103,19 +103,19 @@ def policer(
     Parameters
     ----------
     rate
-        Committed rate for TCP: 2Mb/s.
+        Committed rate for TCP, for example 2Mb/s.
     rtt
-        Round-trip time of TCP connections; default 100ms.
+        Round-trip time of TCP connections. Default: 100ms.
     mtu
-        Maximum packet length in IP bytes; default 1500B.
+        Maximum packet length in IP bytes. Default: 1500B.
     calls
-        Calls at the same time, in place of a rate.
+        Number of simultaneous calls, instead of a rate.
     codec
-        The calls' codec; default g711.
+        Codec of the calls. Default: g711.
     interval
-        Time between packets of a call; by default the codec's.
+        Time between packets of a call. Default: that of the codec.
     jitter
-        Largest variation of delay before the policer; by default none.
+        Largest variation of delay before the policer. Default: none.
 
     """
     if (rate is None) == (calls is None):
@@ -138,13 +138,13 @@ def shaper(
     Parameters
     ----------
     rate
-        Rate to shape to: 2Mb/s.
+        Shaping rate, for example 2Mb/s.
     line
-        Rate of the line behind it: 10Mb/s.
+        Rate of the line behind the shaper, for example 10Mb/s.
     traffic
-        voice, for intervals of 10 ms (default), or data, for 125 ms.
+        voice (the default): interval of 10 ms; data: interval of 125 ms.
     interval
-        The interval in place of these: 20ms.
+        Interval instead of that of --traffic, for example 20ms.
 
     """
     return _show(design.shaper(rate, line=line, traffic=traffic, interval=interval), json=json)
@@ -164,15 +164,15 @@ def calls(
     Parameters
     ----------
     bandwidth
-        Rate of the link: 2Mb/s.
+        Rate of the link, for example 2Mb/s.
     codec
         g711 (default), g722, g726-32, g728, g729, g723-63, g723-53, gsm, ilbc-20, ilbc-30.
     framing
-        The link's framing, as in scenarios: ethernet-wire (default), ppp, hdlc, aal5-mux, aal5-snap, raw.
+        Framing of the link, as in scenarios: ethernet-wire (default), ppp, hdlc, aal5-mux, aal5-snap, raw.
     interval
-        Time between packets of a call; by default the codec's.
+        Time between packets of a call. Default: that of the codec.
     share
-        Part of the link that calls may take; default 0.33.
+        Fraction of the link rate for calls. Default: 0.33.
 
     """
     advice = design.calls(bandwidth, codec=codec, framing=framing, interval=interval, share=share)
@@ -193,15 +193,15 @@ def queue(
     Parameters
     ----------
     bandwidth
-        Bandwidth of the class: 2Mb/s.
+        Bandwidth of the class, for example 2Mb/s.
     delay
-        Maximum delay in the queue: 50ms.
+        Maximum delay in the queue, for example 50ms.
     packet
-        Largest packet of the class in IP bytes; default 1500B.
+        Largest packet of the class in IP bytes. Default: 1500B.
     rtt
-        Round-trip time of TCP connections: says whether the queue keeps the link busy.
+        Round-trip time of TCP connections. perhop then reports whether the queue keeps the link busy.
     flows
-        TCP connections at the same time; default 1.
+        Number of simultaneous TCP connections. Default: 1.
 
     """
     return _show(design.queue(bandwidth, delay, packet=packet, rtt=rtt, flows=flows), json=json)
@@ -213,11 +213,11 @@ def ring(*, line: str, delay: str, packet: str = "1500B", json: Json = False) ->
     Parameters
     ----------
     line
-        Rate of the line: 512kb/s.
+        Rate of the line, for example 512kb/s.
     delay
-        What the ring may add to a priority packet's delay: 10ms.
+        Maximum delay that the ring adds to a priority packet, for example 10ms.
     packet
-        Largest packet on the line, with its framing; default 1500B.
+        Largest packet on the line, with its framing. Default: 1500B.
 
     """
     return _show(design.ring(line, delay, packet=packet), json=json)

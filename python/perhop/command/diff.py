@@ -34,9 +34,9 @@ def diff(
     level: Annotated[
         Load,
         Parameter(
-            help="Of configurations that are simulated without --scenario: each class is offered 70 % "
-            "(quiet), 90 % (busy, the default) or 120 % (overload) of what the old configuration "
-            "promises it."
+            help="For configurations without --scenario: offered load of each class, as a fraction of its "
+            "guaranteed rate in the old configuration: quiet (70 %), busy (90 %, the default) or overload "
+            "(120 %)."
         ),
     ] = None,
     chart: Path | None = None,
@@ -46,46 +46,48 @@ def diff(
     strict: bool = False,
     seed: Annotated[
         Seed,
-        Parameter(help="Of simulations: seed for all random streams, in both; by default that of the first."),
+        Parameter(help="Seed of all random streams in both simulations. Default: that of the first."),
     ] = None,
     replications: Replications = None,
     platform: Platform = None,
     assume: Assume = None,
     json: Json = False,
 ) -> Exit:
-    """Show what a change of a router's configuration or of a scenario changes, before it is deployed.
+    """Show the effects of a change to a router configuration or a scenario before it is deployed.
 
-    Every changed line with what it changes; packets that wait in another queue than before, each with an
-    example; what interfaces, queues and policers have; their guarantees by network calculus; and what each
-    class gets in a simulation of each. Changed lines that perhop does not model are listed.
+    The output has the changed lines with their effects; packets that change their queue, each with an
+    example; the changed parameters of interfaces, queues and policers; changed guarantees by network
+    calculus; and the results of each class in a simulation of both. Changed lines that perhop does not model
+    are listed.
 
     Parameters
     ----------
     old
-        The running configuration of a Cisco IOS router as it is, Linux' queueing as tc has it, or a scenario.
+        The configuration before the change: a running configuration of a Cisco IOS router, commands or output
+        of Linux tc, or a scenario.
     new
-        The same with the change.
+        The configuration after the change.
     scenario
-        Of configurations: a scenario with that router, which is simulated with each of them.
+        For configurations: a scenario with that router. perhop simulates it with each configuration.
     simulate
-        Simulate both, with the same seed and the same traffic; of configurations that inferred from the old
-        one. Two configurations are simulated briefly where that takes under 2 million packet-hops, unless
-        with --no-simulate.
+        Simulate both with the same seed and the same traffic; for configurations, perhop infers the traffic
+        from the old one. Without the option, two configurations are simulated briefly if that takes less than
+        2 million packet-hops.
     chart
-        With --scenario or --simulate: draw throughput, drops and delays of each class in both, with 95 %
-        confidence intervals, to this file: .html and .pdf have all charts; of .svg and .png the second has -2
-        after its name, and so on.
+        With --scenario or --simulate: write a chart of throughput, drops and delays of each class in both,
+        with 95 % confidence intervals. A .html or .pdf file has all charts; of .svg and .png files, the
+        second is named with -2, and so on.
     at
-        The interface by which packets arrive, whose input policy they meet; by default they meet an input
-        policy only where it has changed. In scenarios NODE:NEIGHBOR, or NODE to compare that node alone.
+        The input interface, whose input policy applies. Default: input policies apply only where they have
+        changed. In scenarios NODE:NEIGHBOR, or NODE to compare only that node.
     out
-        Only this interface; by default all. In scenarios a neighbor of the node of --at.
+        Compare only this output interface. Default: all. In scenarios: a neighbor of the node of --at.
     markdown
-        Print Markdown, for a comment on a change.
+        Print Markdown, for a comment in a code review.
     strict
-        Exit code 4 if anything differs.
+        End with exit code 4 if anything differs.
     replications
-        Of simulations: number for each; default 10, of brief ones up to 5.
+        Number of simulations of each. Default: 10; for brief simulations at most 5.
 
     """
     for side in (old, new):

@@ -12,9 +12,9 @@ _STYLES = {r"^ok\b|(?<=: )possible$": GOOD, r"^MISSING\b|(?<=: )not possible her
 
 
 def doctor(*, json: Json = False) -> Exit:
-    """Show what this machine can do for live laboratories, and how to get what is missing.
+    """Check whether this machine can run live testbeds, and show how to get missing capabilities.
 
-    Exits with code 5 if live laboratories are not possible.
+    Exits with code 5 if live testbeds are not possible.
 
     """
     found = abilities()
@@ -28,5 +28,5 @@ def doctor(*, json: Json = False) -> Exit:
             mark = "ok" if ability.works else "MISSING" if ability.need == "required" else "-"
             remedy = f" ({ability.remedy})" if ability.remedy and not ability.works else ""
             show_lines(f"{mark:<8} {ability.name:<{width}}  {ability.found}{remedy}", _STYLES)
-        show_lines(f"live laboratories: {'possible' if works else 'not possible here'}", _STYLES)
+        show_lines(f"live testbeds: {'possible' if works else 'not possible here'}", _STYLES)
     return Exit.OK if works else Exit.MISSING_CAPABILITY

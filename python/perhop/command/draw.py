@@ -34,10 +34,10 @@ def draw(
     Parameters
     ----------
     scenario
-        The scenario file, the running configuration of a Cisco IOS router, or commands of Linux' tc.
+        The scenario file, the running configuration of a Cisco IOS router, or Linux tc commands.
     output
-        File to write, .svg, .png or .pdf, or - for SVG on standard output; by default the name of the file
-        with .svg.
+        File to write, .svg, .png or .pdf; - writes SVG to standard output. Default: the name of the file with
+        .svg.
 
     """
     if output is not None and output != Path("-") and output.suffix not in (*_SVG, *_SUFFIXES):

@@ -27,7 +27,7 @@ Examples:
   generate-scenario | perhop run -
   perhop run router.cfg              infer and report hosts and traffic
   perhop run router.cfg --interface gi0/1 --traffic flows.csv
-  perhop run uplink.tc --interface eth1    queueing of Linux' tc
+  perhop run uplink.tc --interface eth1    Linux tc commands
   perhop run policy.txt --rate 50Mb/s --assume 'VOICE = dscp ef'
   perhop run router.cfg --assert 'voice.delay_p99 < 20ms' --codec g729a-vad
 """
@@ -39,7 +39,7 @@ Examples:
   perhop test policy.tests.yaml --junit report.xml
   perhop test policy.tests.yaml --json | jq '.tests[] | .name, .outcome'
 
-Exit codes: 0 all hold, 2 a test cannot run, 4 an assertion does not hold
+Exit codes: 0 all pass, 2 a test cannot run, 4 an assertion is not met
 """
 
 SWEEP = """\
@@ -76,12 +76,12 @@ Examples:
 CHECK = """\
 Examples:
   perhop check edge.perhop.yaml
-  perhop check sites/ --fail-on warning    every file below a folder
+  perhop check sites/ --fail-on warning    every file in a folder tree
   perhop check 'sites/**/*.cfg' --output-format concise
   perhop check router.cfg            state of each configuration line
   ssh router show running-config | perhop check -
   perhop check router.cfg --json | jq '.files[].router.ports[].output'
-  perhop check uplink.tc             commands of Linux' tc
+  perhop check uplink.tc             Linux tc commands
   tc -s -d qdisc show | perhop check -
   tc -j -d qdisc show | perhop check - --platform linux
   perhop check router.cfg --ignore mark-unusual,queue-delay
@@ -97,7 +97,7 @@ Examples:
   perhop rates router.cfg                      every interface with queues
   perhop rates router.cfg --interface gi0/1
   perhop rates policy.txt --rate 50Mb/s        a policy attached nowhere
-  perhop rates uplink.tc --rate 100Mb/s        a line that tc does not say
+  perhop rates uplink.tc --rate 100Mb/s        tc does not show the line rate
   perhop rates edge.perhop.yaml --json | jq '.ports[].queues[].promised_bps'
 """
 
@@ -106,14 +106,14 @@ Examples:
   perhop trace router.cfg --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200' --at Gi0/0
   perhop trace router.cfg --packet 'tcp 10.1.0.5:443 > 10.2.0.9:5000' --route '10.2.0.0/16 = Gi0/1'
   perhop trace router.cfg --pcap office.pcapng       packets of a capture by class
-  perhop trace router.cfg --reach all                a packet for every queue, or that there is none
+  perhop trace router.cfg --reach all                for every queue a packet that reaches it
   perhop trace uplink.tc --out eth1 --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200'
   perhop trace edge.perhop.yaml --at edge:lan --packet 'tcp 10.1.0.5:443 > 10.2.0.9:50000 dscp af21'
 """
 
 DIFF = """\
 Examples:
-  perhop diff old.cfg new.cfg                     ends in what each class feels
+  perhop diff old.cfg new.cfg                     with the results of each class
   perhop diff old.cfg new.cfg --at Gi0/0 --markdown > comment.md
   perhop diff old.cfg new.cfg --scenario branch.perhop.yaml --replications 20
   perhop diff old.perhop.yaml new.perhop.yaml --at R1:H1 --out R2
@@ -125,7 +125,7 @@ EXPLAIN = """\
 Examples:
   perhop explain                     all rules, a line each
   perhop explain class-shadowed
-  perhop explain --platform ios-xe   how it queues, with sources
+  perhop explain --platform ios-xe   queueing rules, with sources
   perhop explain --json | jq '.rules[] | select(.severity == "error").id'
 """
 
@@ -144,7 +144,7 @@ Examples:
   perhop playground -o play.html     one file, for any static host
   perhop playground --teacher -o teacher.html    with solutions of the lessons
 
-Exit codes: 0 ok, 5 this copy was built without it
+Exit codes: 0 ok, 5 this build has no playground
 """
 
 PLOT = """\
@@ -173,7 +173,7 @@ Examples:
   perhop verify results/edge             checksums, then the run again
   perhop verify results/edge --no-repeat
   perhop verify results/sweep --json | jq '.repeated[].differences'
-  perhop verify results/edge --base traces   where its traces are
+  perhop verify results/edge --base traces   folder of its traces
 
 Exit codes: 0 identical, 2 damaged or unreadable, 4 different
 """
@@ -272,7 +272,7 @@ Examples:
   perhop study run mred-af --only 2 --only 11 --replications 3
   perhop study run --all             one line for each study
   perhop study run --all -o results  tables and data in files, report.html
-  perhop study run --all --tables    published and measured figures of all
+  perhop study run --all --tables    with all figures
   perhop study run mred-af --json > mred-af.json
 
 Exit codes: 0 every claim is met, 4 a claim is not met, or only in part

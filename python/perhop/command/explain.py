@@ -26,11 +26,13 @@ def explain(
     *,
     platform: Annotated[
         Platform,
-        Parameter(help="The platform whose profile is printed, one row a rule: `hqf`, `ios-xe` and others."),
+        Parameter(
+            help="Show the queueing rules of this platform, one per row, for example `hqf` or `ios-xe`."
+        ),
     ] = None,
     json: Json = False,
 ) -> Exit:
-    """Explain rules of `perhop check`, or the rules by which a platform queues.
+    """Explain rules of `perhop check`, or the queueing rules of a platform.
 
     A rule of `perhop check` has its reason, its source, a remedy and examples. A rule of a platform has a
     value, its certainty and its source.
@@ -38,7 +40,7 @@ def explain(
     Parameters
     ----------
     names
-        The rules; all of them, a line each, where none is named.
+        The rules to explain. Default: list all rules, one per line.
 
     """
     if platform is not None:

@@ -25,8 +25,8 @@ def export(
     force: Annotated[
         Force,
         Parameter(
-            help="Where the output folder of csv holds anything but an earlier export, move it aside as "
-            "DIR.old-1, DIR.old-2 and so on, in place of refusing."
+            help="For csv: replace an output folder that has other files than an earlier export: rename it "
+            "to DIR.old-1 (DIR.old-2 and so on) first. Without --force, this is an error."
         ),
     ] = False,
     replication: int = 0,
@@ -36,14 +36,15 @@ def export(
     Parameters
     ----------
     format
-        csv: all tables; iperf3: flows as iperf3 --json; flent: throughput and delay over time, by class and
-        direction, with the folder's name as title and the time at which it was written as date.
+        csv: all tables; iperf3: flows in the format of iperf3 --json; flent: throughput and delay over time
+        for each class and direction. The title of a flent file is the name of the folder, its date the time
+        at which the results were saved.
     folder
         A folder that `perhop run -o` wrote.
     output
-        File to write, or a folder for csv; by default DIR.csv, DIR.iperf3.json or DIR.flent.gz.
+        File to write, or a folder for csv. Default: DIR.csv, DIR.iperf3.json or DIR.flent.gz.
     replication
-        Number of the replication, from 0; csv includes all of them.
+        Number of the replication in the results, from 0; csv has all.
 
     """
     suffix = {"csv": ".csv", "iperf3": ".iperf3.json", "flent": ".flent.gz"}[format]

@@ -20,7 +20,7 @@ def help_(
     Parameters
     ----------
     command
-        The command, as in run, or study run; by default perhop itself.
+        The command, for example run or study run. Default: perhop itself.
 
     """
     words = command or []

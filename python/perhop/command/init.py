@@ -33,9 +33,7 @@ def init(
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     interface: Annotated[
         Interface,
-        Parameter(
-            help="The interface by which packets leave the router; by default the one with most classes."
-        ),
+        Parameter(help="The output interface of the router. Default: the interface with most classes."),
     ] = None,
     whole_port: str | None = None,
     platform: Platform = None,
@@ -51,19 +49,21 @@ def init(
     Parameters
     ----------
     name
-        Name or path of the scenario, with or without .perhop.yaml; by default first, or the name of the
+        Name or path of the scenario, with or without .perhop.yaml. Default: first, or the name of the
         configuration.
     template
-        What to start from: voice (the default), classes, shaping, wred, sqm, l4s, rfc4594 or rfc8325.
+        Template: voice (the default), classes, shaping, wred, sqm, l4s, rfc4594 or rfc8325.
     from_
-        A router configuration: infer the scenario from it, with one entry of traffic for each class.
+        A router configuration: infer the scenario from it, with one traffic entry for each class.
     whole_port
-        In place of it: a port whose tunnels and sub-interfaces with policies run all at once.
+        Instead of --interface: a physical port. All its tunnels and sub-interfaces with policies run at the
+        same time.
     rate
-        Of tc: the rate of the line; else of an interface made for a policy that is attached nowhere.
+        For tc: the line rate. For a policy that is not attached to an interface: the rate of the interface
+        that perhop adds for it.
     over
-        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
-        by default the rates that the output prints.
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
 
     """
     options: RouterOptions = {

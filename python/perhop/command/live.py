@@ -65,7 +65,7 @@ def run(
     set_: Overrides = None,
     seed: Annotated[
         Seed,
-        Parameter(help="Seed for all random streams; hosts send what a simulation with this seed sends."),
+        Parameter(help="Seed of all random streams; hosts send the same packets as a simulation with it."),
     ] = None,
     replications: Replications = None,
     duration: Duration = None,
@@ -92,31 +92,33 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file; - is standard input.
+        The scenario file; - reads standard input.
     replications
-        Number of runs with other random draws, one after the other; default 1.
+        Number of runs with different random draws, one after the other. Default: 1.
     time_scale
-        Scale the duration, the warm-up, the intervals of measurements, and the start and stop times of
-        traffic by this factor; rates and delays are unchanged.
+        Factor for the duration, the warm-up, the measurement intervals, and the start and stop times of
+        traffic. Rates and delays do not change.
     exec_
-        Run a program in a host during the traffic, as HOST=COMMAND; may be given several times. The names of
-        hosts in the scenario resolve to their addresses.
+        Run a program in a host during the traffic, as HOST=COMMAND. The host names of the scenario resolve to
+        their addresses. May be given several times.
     traffic
-        Run the scenario's traffic, or only the programs of --exec.
+        Run the traffic of the scenario; --no-traffic runs only the programs of --exec.
     congestion_control
-        TCP congestion control, as HOST=NAME or NAME for all hosts; `perhop doctor` lists them.
+        TCP congestion control, as HOST=NAME, or NAME for all hosts; `perhop doctor` lists the names.
     socket
-        Sockets of the forwarders: packet sockets, or AF_XDP, which is faster where the kernel supports it.
+        Sockets of the forwarders: af-packet (packet sockets), or af-xdp, which is faster if the kernel
+        supports it.
     real_time
-        Run at real-time priority, where the system allows it.
+        Run with real-time priority, if the system allows it.
     output
-        Folder for the results, as of `perhop run`; it appears complete or not at all.
+        Folder for the results, in the format of `perhop run -o`. It is written completely or not at all.
     strict
-        Exit with code 4 if the measurement is not trustworthy.
+        End with exit code 4 if the measurement is not trustworthy.
     watch
-        Show the queues of the forwarders during the run, in the terminal, or with --watch=web in the browser.
+        Show the queues of the forwarders during the run, in the terminal; --watch=web shows them in the
+        browser.
     open_
-        With --watch=web: open the browser where there is a display, or only print the link.
+        With --watch=web: open the browser if there is a display; --no-open only prints the link.
 
     """
     if output is not None:
@@ -173,9 +175,9 @@ def up(
     Parameters
     ----------
     scenario
-        The scenario file; - is standard input.
+        The scenario file; - reads standard input.
     congestion_control
-        TCP congestion control, as HOST=NAME or NAME for all hosts; `perhop doctor` lists them.
+        TCP congestion control, as HOST=NAME, or NAME for all hosts; `perhop doctor` lists the names.
 
     """
     loaded = _loaded(scenario, set_, None, 1.0)
@@ -207,16 +209,16 @@ def exec_in(
     *,
     pid: Pid = None,
 ) -> Exit:
-    """Run a program, by default a shell, in a host of a running laboratory.
+    """Run a program, by default a shell, in a host of a running testbed.
 
     Parameters
     ----------
     host
-        The host, or a router; routers have no addresses, but packets can be captured there.
+        A host or a router. Routers have no addresses; capture their packets with tcpdump.
     command
-        The program and its arguments; put -- before options of the program.
+        The program and its arguments; write -- before a program with options. Default: a shell.
     pid
-        Process id of the laboratory, if several run.
+        Process id of the testbed, if several run.
 
     """
     state = laboratory(pid)
@@ -224,7 +226,7 @@ def exec_in(
         raise InvalidInputError(f"there is no node `{host}`", f"nodes: {', '.join(state.namespaces)}")
     inside = place_from_outside(state, host)
     if not inside.outer and rights.missing_capabilities():
-        raise MissingCapabilityError("the laboratory belongs to root", f"run it as root: {rights.as_root()}")
+        raise MissingCapabilityError("the testbed belongs to root", f"run it as root: {rights.as_root()}")
     line = inside.command("program", *(command or [os.environ.get("SHELL", "/bin/sh")]))
     os.execv(line[0], line)
 

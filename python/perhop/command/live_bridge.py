@@ -54,30 +54,30 @@ def bridge(
 ) -> Exit:
     """Apply a policy between two interfaces of this machine until Ctrl-C.
 
-    Packets from one interface leave by the other, through the policy's conditioners and queues. Frames keep
+    Packets from one interface leave on the other, through the policy's conditioners and queues. Frames keep
     their addresses; frames other than IP bypass the policy. On a terminal it shows the queues once a second;
-    anywhere else it says at once what is wrong, and `perhop live top` shows the queues.
+    otherwise it reports problems as they occur, and `perhop live top` shows the queues.
 
     Parameters
     ----------
     policy
-        A configuration (Cisco IOS, or Linux' tc), or a file with policies.
+        A configuration (Cisco IOS or Linux tc), or a file of policies.
     in_
-        The interface by which packets enter, as DEVICE, or as DEVICE=INTERFACE for a router configuration
-        with several interfaces.
+        The input interface, as DEVICE. For a router configuration with several interfaces: DEVICE=INTERFACE,
+        where INTERFACE is the name in the configuration.
     out
-        The interface by which they leave, through the policy's queues; written like --in.
+        The output interface, which has the queues of the policy; written like --in.
     name
-        Name of the policy, for a file with several.
+        Name of the policy, if the file has several.
     rate
-        Rate of --out, as in 10Mb/s; by default that of the router configuration. Without a rate, queues
-        hardly ever fill.
+        Rate of --out, for example 10Mb/s. Default: the rate in the router configuration. Without a rate,
+        queues hardly ever fill.
     both
-        Apply the policy of a file in the reverse direction too, at the same rate.
+        Apply the policy of a file also in the reverse direction, at the same rate.
     watch
-        Show the queues: in the terminal, as without it, or with --watch=web in the browser.
+        Show the queues in the terminal (the default), or with --watch=web in the browser.
     open_
-        With --watch=web: open the browser where there is a display, or only print the link.
+        With --watch=web: open the browser if there is a display; --no-open only prints the link.
 
     """
     inner, outer = bridging.Side.parse(in_), bridging.Side.parse(out)

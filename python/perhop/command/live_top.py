@@ -25,17 +25,17 @@ def top(
     every: Annotated[float, Parameter(validator=Number(gte=0.1, lte=3600))] = 1.0,
     json: Json = False,
 ) -> Exit:
-    """Watch the queues of a running laboratory: packets arrived, sent and dropped, rates and shares.
+    """Watch the queues of a running testbed: packets arrived, sent and dropped, rates and shares.
 
-    Ends with the laboratory or with Ctrl-C. With --json, or if standard output is not a terminal, it
-    prints the counters once.
+    Ends with the testbed or with Ctrl-C. With --json, or if standard output is not a terminal, it prints the
+    counters once.
 
     Parameters
     ----------
     pid
-        Process id of the laboratory, if several run.
+        Process id of the testbed, if several run.
     every
-        Interval in seconds; default 1.
+        Interval in seconds. Default: 1.
 
     """
     state = laboratory(pid)
@@ -78,10 +78,10 @@ def laboratory(pid: int | None) -> State:
     there = ", ".join(f"{state.owner.pid} ({state.scenario})" for state in states)
     if not chosen:
         raise InvalidInputError(
-            "you have no running laboratory" if pid is None else f"process {pid} has no laboratory",
+            "no testbed of yours is running" if pid is None else f"process {pid} has no testbed",
             f"running: {there}" if there else "start one: perhop live run SCENARIO",
         )
-    raise InvalidInputError("there are several running laboratories", f"choose one with --pid: {there}")
+    raise InvalidInputError("several testbeds are running", f"choose one with --pid: {there}")
 
 
 def _reports(state: State) -> dict[str, dict[str, Any]]:
@@ -89,4 +89,4 @@ def _reports(state: State) -> dict[str, dict[str, Any]]:
     try:
         return {node: ask(state.folder / socket) for node, socket in state.sockets.items()}
     except (OSError, ValueError) as error:
-        raise PerhopError("the laboratory has ended or is not ready yet") from error
+        raise PerhopError("the testbed has ended or is not ready yet") from error

@@ -1,7 +1,7 @@
 """Options that several commands share, each described once.
 
-The docstring of a command describes its own options, and those of a type without a help here. Where an option
-means something else in a command, the annotation there has a help of its own.
+The docstring of a command describes its own options, and the shared options that have no help here. An option
+with another meaning in one command has a help in the annotation there.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from perhop.configuration import LoadLevel
 from perhop.errors import InvalidInputError
 from perhop.pacing import MAX, Pace, speed_of
 
-# How files of scenarios end, after the name that people use.
+# Suffix of scenario files; users may leave it out.
 _SCENARIO_SUFFIX = ".perhop.yaml"
 
 
 def found_file(given: Path) -> Path:
-    """Return the file that is meant: `first` is `first.perhop.yaml` where there is no file `first`."""
+    """Return `given`, or `given.perhop.yaml` if only that file exists."""
     whole = given.with_name(given.name + _SCENARIO_SUFFIX) if given.name else given
     return whole if not given.exists() and whole.is_file() else given
 
@@ -37,7 +37,7 @@ Seed = Annotated[
     int | None,
     Parameter(
         validator=Number(gte=0, lt=2**64),
-        help="Seed for all random streams; by default that of the scenario or the study.",
+        help="Seed of all random streams. Default: the seed in the scenario or the study.",
     ),
 ]
 RoutesFile = Annotated[
@@ -54,7 +54,7 @@ Threads = Annotated[
     int | None,
     Parameter(
         validator=Number(gte=1, lte=1024),
-        help="Number of replications that run at the same time; the results do not depend on it.",
+        help="Number of replications that run in parallel; it does not change the results.",
     ),
 ]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
@@ -62,17 +62,17 @@ Force = Annotated[
     bool,
     Parameter(
         negative=(),
-        help="Where the output folder holds anything but an earlier result of the same kind, move it aside"
-        " as DIR.old-1, DIR.old-2 and so on, in place of refusing.",
+        help="Replace an output folder that has other files than an earlier result of the same kind: rename"
+        " it to DIR.old-1 (DIR.old-2 and so on) first. Without --force, this is an error.",
     ),
 ]
-Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document in place of text.")]
+Json = Annotated[bool, Parameter(name="--json", help="Print one JSON document instead of text.")]
 #: Whether a report shows the classes of replies.
 Back = Annotated[
-    bool, Parameter(name="--back", negative=(), help="Show the classes of replies, as '(back)', too.")
+    bool, Parameter(name="--back", negative=(), help="Also show the classes of replies, marked '(back)'.")
 ]
-Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show neither progress nor results.")]
-#: Where a run is shown while it goes on.
+Quiet = Annotated[bool, Parameter(name=["--quiet", "-q"], help="Show no progress and no results.")]
+#: Where the live view of a run appears.
 View = Literal["terminal", "web"]
 Watch = Annotated[View | None, Parameter(name="--watch")]
 Opened = Annotated[bool, Parameter(name="--open", negative="--no-open")]
@@ -80,21 +80,21 @@ Speed = Annotated[str | None, Parameter(name="--speed", allow_leading_hyphen=Tru
 Overrides = Annotated[
     list[str] | None,
     Parameter(
-        name="--set", help="Replace a value of the scenario, as path=value; may be given several times."
+        name="--set", help="Override a value of the scenario, as path=value. May be given several times."
     ),
 ]
 
 
 Interface = Annotated[
     str | None,
-    Parameter(name="--interface", help="Of a router configuration: the interface that packets leave by."),
+    Parameter(name="--interface", help="For router configurations: the output interface."),
 ]
 Platform = Annotated[
     str | None,
     Parameter(
         name="--platform",
-        help="Of a router configuration: the platform whose rules apply, `linux` for tc; by default "
-        "recognized.",
+        help="For router configurations: the platform whose rules apply; `linux` for tc. Default: detected "
+        "from the configuration.",
     ),
 ]
 Assume = Annotated[
@@ -102,15 +102,15 @@ Assume = Annotated[
     Parameter(
         name="--assume",
         negative=(),
-        help="Of a router configuration: what a class-map matches, as in 'VOICE = dscp ef', in place of "
-        "its own criteria; may be given several times.",
+        help="For router configurations: criteria that replace those of a class-map, for example "
+        "'VOICE = dscp ef'. May be given several times.",
     ),
 ]
 Traffic = Annotated[
     Path | None,
     Parameter(
         name="--traffic",
-        help="Of a router configuration: the load in place of a guess, as `perhop run --help` describes it.",
+        help="For router configurations: file with the offered load; `perhop run --help` lists the formats.",
     ),
 ]
 Over = Annotated[str | None, Parameter(name="--over")]
@@ -118,8 +118,8 @@ Load = Annotated[
     LoadLevel | None,
     Parameter(
         name="--load",
-        help="Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or "
-        "120 % (overload) of what it is promised.",
+        help="For router configurations: offered load of each class, as a fraction of its guaranteed rate: "
+        "quiet (70 %), busy (90 %, the default) or overload (120 %).",
     ),
 ]
 Asserted = Annotated[list[str] | None, Parameter(name="--assert", negative=())]
@@ -127,25 +127,29 @@ CodecName = Annotated[str | None, Parameter(name="--codec")]
 JitterBuffer = Annotated[str | None, Parameter(name="--jitter-buffer")]
 
 Duration = Annotated[
-    str | None, Parameter(help="Simulated time with its unit, as in 60s; by default the scenario's own.")
+    str | None, Parameter(help="Simulated time, for example 60s. Default: the duration in the scenario.")
 ]
-Policy = Annotated[str | None, Parameter(help="With --rate: the policy, where several are attached nowhere.")]
+Policy = Annotated[
+    str | None, Parameter(help="With --rate: the policy, if the file has several without an interface.")
+]
 Wide = Annotated[
     bool,
-    Parameter(negative=(), help="Show every column of the table, in several parts on a narrow terminal."),
+    Parameter(
+        negative=(), help="Show all columns of the table; a narrow terminal shows them in several parts."
+    ),
 ]
 Against = Annotated[
     str | None,
     Parameter(
-        help="Of a sweep and for share: the path of the parameter on the x axis, as for `perhop run "
-        "--set`; by default the first with several values."
+        help="For sweeps and share: path of the parameter on the x axis, as for `perhop run --set`. "
+        "Default: the first parameter with several values."
     ),
 ]
 Series = Annotated[
     str | None,
     Parameter(
-        help="Of a sweep: the parameter whose values have a color each, in one chart in place of one for "
-        "each value."
+        help="For sweeps: a parameter whose values become curves in one chart, each with its color. By "
+        "default each value has its own chart."
     ),
 ]
 Classes = Annotated[
@@ -153,15 +157,15 @@ Classes = Annotated[
     Parameter(
         name="--class",
         negative=(),
-        help="Of a sweep: a class to plot; may be given several times; by default all.",
+        help="For sweeps: a class to plot. May be given several times. Default: all.",
     ),
 ]
-LogY = Annotated[bool, Parameter(negative=(), help="Of a sweep: plot the metric on a logarithmic axis.")]
+LogY = Annotated[bool, Parameter(negative=(), help="For sweeps: use a logarithmic y axis.")]
 Scheduler = Annotated[
     str | None,
     Parameter(
-        help="With --engine dask: the address of the cluster's scheduler, as tls://10.0.0.1:8786; without,"
-        " a cluster within this process is started and ended."
+        help="With --engine dask: address of the cluster's scheduler, for example tls://10.0.0.1:8786. "
+        "Default: start a cluster in this process, and stop it at the end."
     ),
 ]
 
@@ -169,7 +173,7 @@ Scheduler = Annotated[
 def pace_of(speed: str | None, watch: View | None) -> Pace:
     """Return the pace of `--speed`; raises `InvalidInputError`."""
     if speed is not None and watch is None:
-        raise InvalidInputError("--speed needs --watch", "only what is watched goes by a clock")
+        raise InvalidInputError("--speed needs --watch", "runs without a view are never slowed down")
     return Pace(MAX if speed is None else speed_of(speed))
 
 
@@ -210,14 +214,14 @@ def changes(overrides: list[str] | None, duration: str | None) -> dict[str, str]
 
 def on_hosts(option: str, given: list[str] | None, hosts: Iterable[str]) -> dict[str, str]:
     """Return `HOST=value` arguments as a mapping; a value without a host applies to all hosts."""
-    there = list(hosts)
+    known = list(hosts)
     found: dict[str, str] = {}
     for argument in given or []:
         host, equals, value = argument.partition("=")
         if not equals:
-            found.update(dict.fromkeys(there, argument))
-        elif host not in there:
-            raise InvalidInputError(f"{option}: there is no host `{host}`", f"hosts: {', '.join(there)}")
+            found.update(dict.fromkeys(known, argument))
+        elif host not in known:
+            raise InvalidInputError(f"{option}: there is no host `{host}`", f"hosts: {', '.join(known)}")
         else:
             found[host] = value
     return found

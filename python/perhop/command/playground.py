@@ -17,14 +17,15 @@ from perhop.saving import replace_file
 
 
 def playground(*, teacher: Annotated[bool, Parameter(negative=())] = False, output: Output = None) -> Exit:
-    """Open a page that runs scenarios and configurations in the browser, packet by packet, without a network.
+    """Open a page that runs scenarios and configurations in the browser, packet by packet, offline.
 
     Parameters
     ----------
     teacher
-        The page with the solutions of the lessons, which also reads students' sheets of results.
+        Open the teacher's page, which has the solutions of the lessons and reads the result sheets of
+        students.
     output
-        File to write the page to, instead of opening it; any static host can serve it.
+        Write the page to this file instead of opening it; any static host can serve it.
 
     """
     text = page("teachers" if teacher else "students")

@@ -48,28 +48,29 @@ def plot(
     ----------
     kind
         For a run: throughput, throughput-stacked, drops, queue, drop-curve, delay, ipdv, delay-cdf,
-        delay-histogram, cwnd, page-load-cdf. For several runs: share. For a sweep: any metric as delay_p99 or
-        share, heat-map:METRIC, parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study: published (and
-        measured figures), curve.
+        delay-histogram, cwnd, page-load-cdf. For several runs: share. For a sweep: share or any metric, for
+        example delay_p99; heat-map:METRIC, parallel:METRIC, pareto:CLASS.METRIC,CLASS.METRIC. For a study:
+        published (compared with measured figures), curve.
     folders
-        A folder of results; several runs are laid upon each other (throughput, delay, ipdv, delay-cdf,
-        delay-histogram); for share a folder of a sweep, or several runs that differ in a parameter.
+        A folder of results. Several runs appear in one plot (throughput, delay, ipdv, delay-cdf,
+        delay-histogram). For share: a folder of a sweep, or several runs that differ in one parameter.
     output
-        File to write, .svg, .png, .pdf, .pgf for LaTeX, or .html for an interactive plot. Several plots have
-        a page each in .pdf, share the page of .html, and are numbered files otherwise. By default KIND.svg,
-        or KIND.html where there are several plots or matplotlib is not installed.
+        File to write: .svg, .png, .pdf, .pgf for LaTeX, or .html for an interactive plot. Several plots get a
+        page each in .pdf, share one page in .html, and go to numbered files in other formats. Default:
+        KIND.svg, or KIND.html if there are several plots or matplotlib is not installed.
     log_x
-        For sweeps and delay-cdf: plot against a logarithmic axis.
+        For sweeps and delay-cdf: use a logarithmic x axis.
     title
-        The title in place of the usual one; '' for none.
+        Title of the plot; '' for none. Default: a title from the results.
     label
-        The text in place of a name, as NAME=TEXT: of a class, a run, a line or a parameter, or of the axis
-        x or y; may be given several times.
+        Replace a name by a text, as NAME=TEXT. NAME is a class, a run, a line, a parameter, or the axis x or
+        y. May be given several times.
     size
-        Width of a picture, as 3.4in, 85mm or 8.5cm, or width and height, as '3.4in x 2.5in'.
+        Width of a picture, for example 3.4in, 85mm or 8.5cm, or width and height, for example '3.4in x
+        2.5in'.
     font
-        Font of a picture, its size or both, as serif, 8pt or 'Times New Roman 8pt'; matplotlibrc sets
-        anything else.
+        Font of a picture, its size or both, for example serif, 8pt or 'Times New Roman 8pt'. For other
+        settings of matplotlib, use a matplotlibrc file.
 
     """
     look = Look.parse(title, pairs(label, "--label", "x='Rate of the line'"), size, font)

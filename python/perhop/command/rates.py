@@ -28,28 +28,30 @@ def rates(
     /,
     *,
     interface: Annotated[
-        Interface, Parameter(help="Only this port: an interface, or in a scenario NODE->NEIGHBOR.")
+        Interface, Parameter(help="Show only this port: an interface, or in a scenario NODE->NEIGHBOR.")
     ] = None,
     rate: str | None = None,
     policy: str | None = None,
     platform: Platform = None,
     assume: Assume = None,
     json: Annotated[
-        Json, Parameter(help="Print all of it as one JSON document; rates are in bits per second.")
+        Json, Parameter(help="Print one JSON document instead of text; rates are in bits per second.")
     ] = False,
 ) -> Exit:
-    """Show what each class is promised, gets at most, and gets of the rest, without running anything.
+    """Show the guaranteed rate, the maximum rate and the share of spare bandwidth of each class.
+
+    Nothing is simulated.
 
     Parameters
     ----------
     file
-        A scenario, a file of policies, a router configuration, or commands or output of Linux' tc; - is
+        A scenario, a file of policies, a router configuration, or commands or output of Linux tc; - reads
         standard input.
     rate
-        The rate of the line, as in 50Mb/s, in place of that of the file; of policies that are attached
-        nowhere, that of an interface made for one.
+        The line rate, for example 50Mb/s, instead of the rate in the file. For a policy that is not attached
+        to an interface: the rate of the interface that perhop adds for it.
     policy
-        Of policies that are attached nowhere, or of a file of policies: the policy.
+        The policy to show, if the file has policies without an interface.
 
     """
     of_router: RouterOptions = {

@@ -26,9 +26,9 @@ def report(
     Parameters
     ----------
     folders
-        Folders that `perhop run -o` or `perhop study run -o` wrote, or folders of such folders.
+        Folders that `perhop run -o` or `perhop study run -o` wrote, or folders that contain such folders.
     output
-        File to write, .html; an existing file is replaced only if it is a report or another page of perhop.
+        File to write, .html. An existing file is replaced only if perhop wrote it.
 
     """
     check_page(output)

@@ -72,8 +72,8 @@ def run(
     interface: Annotated[
         Interface,
         Parameter(
-            help="Of a router configuration: the interface that packets leave by, also a sub-interface or "
-            "a tunnel; by default the one whose policy has most classes."
+            help="For router configurations: the output interface, also a sub-interface or a tunnel. "
+            "Default: the interface whose policy has most classes."
         ),
     ] = None,
     whole_port: str | None = None,
@@ -84,9 +84,9 @@ def run(
     traffic: Annotated[
         Traffic,
         Parameter(
-            help="Traffic in place of a guess: CSV with class,rate,packet_bytes,kind, flow records as CSV "
-            "(NetFlow, IPFIX), a capture (pcap, pcapng), or what the router prints of its counters; "
-            "two of these outputs as before.txt,after.txt with --over."
+            help="For router configurations: file with the offered load. Formats: CSV with "
+            "class,rate,packet_bytes,kind; flow records as CSV (NetFlow, IPFIX); a capture (pcap, pcapng); "
+            "output of the router's counters, or two outputs as before.txt,after.txt with --over."
         ),
     ] = None,
     load: Load = None,
@@ -96,7 +96,7 @@ def run(
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
     report: Path | None = None,
     back: Annotated[
-        Back, Parameter(help="With --report: show the classes of replies, as '(back)', too.")
+        Back, Parameter(help="With --report: also show the classes of replies, marked '(back)'.")
     ] = False,
     bounds: Annotated[bool, Parameter(negative=())] = False,
     watch: Watch = None,
@@ -119,60 +119,60 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file, or a configuration (Cisco IOS, or Linux' tc), for which hosts and traffic are
-        inferred and reported; - is standard input.
+        The scenario file, or a configuration (Cisco IOS or Linux tc), for which perhop infers hosts and
+        traffic and reports what it inferred; - reads standard input.
     from_
-        In place of a scenario: a point of a sweep, as in --from results/sweep:17, with the point's seed and
-        replications.
+        Run a point of a sweep instead of a scenario, for example --from results/sweep:17, with the seed and
+        the replications of that point.
     replications
-        Number of runs with other random draws; two or more give confidence intervals. By default the
-        scenario's own; without, 3 to 10, as many as stay within 1.5 million packets over links.
+        Number of runs with different random draws; two or more give confidence intervals. Default: the number
+        in the scenario, else 3 to 10, as many as fit into 1.5 million packet transmissions.
     whole_port
-        In place of --interface: a port whose tunnels and sub-interfaces with policies run all at once, below
-        the rate of the port.
+        Instead of --interface: a physical port. All its tunnels and sub-interfaces with policies run at the
+        same time, below the rate of the port.
     rate
-        Of tc: the rate of the line, as in 50Mb/s; of class-maps and policy-maps alone: that of an interface
-        made for the outermost policy.
+        For tc: the line rate, for example 50Mb/s. For class-maps and policy-maps without an interface: the
+        rate of the interface that perhop adds for the outermost policy.
     over
-        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
-        by default the rates that the output prints.
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
     output
-        Folder for summary.json and the tables as Parquet; it appears complete or not at all.
+        Folder for summary.json and the tables as Parquet. It is written completely or not at all.
     plot
-        Plot the results: KIND, or KIND=FILE as in delay-cdf=delay.html; by default KIND.svg (KIND.html
-        without matplotlib) in the output folder or the current one. May be given several times;
-        `perhop plot --help` lists the kinds.
+        Plot the results: KIND, or KIND=FILE, for example delay-cdf=delay.html. Default file: KIND.svg
+        (KIND.html without matplotlib) in the output folder or the current folder. `perhop plot --help` lists
+        the kinds. May be given several times.
     report
-        Write one self-contained HTML page with verdicts, the bottleneck, linked charts and assumptions.
+        Write a self-contained HTML page with verdicts, the bottleneck, linked charts and assumptions.
     bounds
-        Show the worst-case delay of each class by network calculus beside the longest simulated.
+        Add the worst-case delay of each class by network calculus, next to the longest simulated delay.
     watch
-        Show queues and shares during the run, in the terminal, or with --watch=web packets and charts in the
-        browser; this slows the first replication. Keys in the terminal: space pauses, + and - change the
-        speed, n shows the next port, q leaves the view and lets the run go on.
+        Show queues and shares during the run, in the terminal; --watch=web shows packets and charts in the
+        browser. The first replication runs slower. Keys in the terminal: space pauses, + and - change the
+        speed, n shows the next port, q closes the view while the run continues.
     speed
-        With --watch: simulated seconds in one of the clock, as in 1x, 0.1x or 10x; by default max.
+        With --watch: simulated seconds per second, for example 1x, 0.1x or 10x. Default: max.
     open_
-        With --watch=web: open the browser where there is a display, or only print the link.
+        With --watch=web: open the browser if there is a display; --no-open only prints the link.
     pcap
-        Folder for captures of the first replication: one pcapng file for each link, with the cause as a
-        comment on dropped packets. It appears complete or not at all.
+        Folder for captures of the first replication: one pcapng file for each link, with a comment on each
+        dropped packet that names the cause. It is written completely or not at all.
     pcap_link
-        A direction of a link to capture, as in 'C1->E3' (quoted, because of the >); may be given several
-        times. By default the scenario's measure.captures, else all links with a policy.
+        A direction of a link to capture, for example 'C1->E3' (quoted, because of the >). May be given
+        several times. Default: measure.captures of the scenario, else all links with a policy.
     snap_length
-        Bytes to keep of each captured frame; by default its headers.
+        Bytes to keep of each captured frame. Default: the headers.
     engine
-        The fast engine, or the plain one, in which everything is an event: the specification of the fast
-        one. The results do not depend on it.
+        The simulation engine. `plain` handles every step as an event and is the reference for `fast`; the
+        results are the same.
     assert_
-        What is to hold of a class, as in 'voice.delay_p99 < 20ms'; @FILE for the lines of a file. May be
-        given several times. The exit code is 4 where one does not hold.
+        A condition on the results of a class, for example 'voice.delay_p99 < 20ms', or @FILE for a file with
+        one condition per line. May be given several times. If a condition is not met, the exit code is 4.
     codec
-        The codec of calls, for the verdict on telephony; by default g711, with loss concealment.
+        The codec of calls, for the telephony verdict. Default: g711 with loss concealment.
     jitter_buffer
-        The de-jitter buffer of telephones, for the same: adaptive, the default, or the time of a fixed one,
-        as in 60ms.
+        The de-jitter buffer of telephones, for the telephony verdict: adaptive (the default), or the length
+        of a fixed buffer, for example 60ms.
 
     """
     pace = pace_of(speed, watch)

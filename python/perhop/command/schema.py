@@ -20,7 +20,7 @@ def schema(name: Annotated[Document, Parameter(negative=())] = "scenario", /) ->
     Parameters
     ----------
     name
-        scenario: files of scenarios; check, run, trace, diff or test: the document of that command.
+        scenario: scenario files; check, run, trace, diff or test: the JSON document that the command prints.
 
     """
     print(_core.schema() if name == "scenario" else json.dumps(json_schema(name), indent=2))

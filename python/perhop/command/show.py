@@ -60,24 +60,24 @@ def policy_map_interface(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Show what routers would print for `show policy-map interface` at the end of a run.
+    """Show the output of `show policy-map interface` at the end of a run.
 
     Parameters
     ----------
     source
-        A router configuration or a scenario, which is run first, or a folder with results.
+        A router configuration or a scenario, which perhop runs first, or a folder with results.
     interface
-        The interface, also abbreviated as in Gi0/0; by default all that have a policy.
+        The interface, also abbreviated, for example Gi0/0. Default: all that have a policy.
     style
-        Write it as IOS 15 (ios15) or IOS-XE (ios-xe) does; by default as the router's release.
+        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: that of the router's release.
     after
-        How long the traffic has lasted when the rates are read, as in 2min: they rise slowly, over the load
-        interval. By default long enough.
+        Time since the start of the traffic at which the rates are read, for example 2min; rates rise over the
+        load interval. Default: long enough for the final rates.
     replication
-        Which replication of the results; the first is 0.
+        Number of the replication in the results, from 0.
     over
-        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
-        by default the rates that the output prints.
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
 
     """
     after_s = _seconds(after)
@@ -113,16 +113,16 @@ def policy_map_control_plane(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Show what routers would print for `show policy-map control-plane`: policies for packets to themselves.
+    """Show the output of `show policy-map control-plane`: policies for packets to the router itself.
 
-    A run has no packets to the routers themselves: the counters are zero, and the command says so.
+    A run has no packets to the routers themselves. The counters are zero, and the command reports this.
 
     Parameters
     ----------
     source
-        A router configuration or a scenario, which is run first, or a folder with results.
+        A router configuration or a scenario, which perhop runs first, or a folder with results.
     style
-        Write it as IOS 15 (ios15) or IOS-XE (ios-xe) does; by default as the router's release.
+        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: that of the router's release.
 
     """
     options: RouterOptions = {
@@ -155,19 +155,19 @@ def interfaces_rate_limit(
     json: Json = False,
     quiet: Quiet = False,
 ) -> Exit:
-    """Show what routers would print for `show interfaces rate-limit` at the end of a run.
+    """Show the output of `show interfaces rate-limit` at the end of a run.
 
     Parameters
     ----------
     source
-        A router configuration or a scenario, which is run first, or a folder with results.
+        A router configuration or a scenario, which perhop runs first, or a folder with results.
     interface
-        The interface, also abbreviated as in Gi0/0; by default all that have a limiter.
+        The interface, also abbreviated, for example Gi0/0. Default: all that have a rate limit.
     replication
-        Which replication of the results; the first is 0.
+        Number of the replication in the results, from 0.
     over
-        With --traffic: the time between two outputs of the router, or over which one has counted, as in 300s;
-        by default the rates that the output prints.
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
 
     """
     options: RouterOptions = {
@@ -193,7 +193,7 @@ def interfaces_rate_limit(
 
 
 def _of_linux(command: str) -> Callable[..., Exit]:
-    """Return the command that shows what Linux would print for `tc -s COMMAND show`."""
+    """Return the command that shows the output of `tc -s COMMAND show`."""
 
     def show(
         source: ScenarioFile,
@@ -210,33 +210,19 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         json: Json = False,
         quiet: Quiet = False,
     ) -> Exit:
-        """Show what Linux would print at the end of a run.
+        """Show the output of tc at the end of a run.
 
         Parameters
         ----------
         source
-            Commands or output of tc or a scenario, which is run first, or a folder with results.
+            Commands or output of tc, or a scenario, which perhop runs first, or a folder with results.
         interface
-            The device; by default all that have a queueing discipline.
+            The device. Default: all that have a queueing discipline.
         replication
-            Which replication of the results; the first is 0.
-        set_
-            Replace a value of the scenario, as path=value; may be given several times.
-        seed
-            Seed for all random streams; by default the scenario's own.
-        duration
-            Simulated time with its unit, as in 60s.
-        traffic
-            The load of a configuration in place of a guess, as `perhop run --help` describes it.
-        load
-            Of a router configuration: each class is offered 70 % (quiet), 90 % (busy, the default) or 120 %
-            (overload) of what it is promised.
+            Number of the replication in the results, from 0.
         over
-            With --traffic: the time between two outputs, or over which one has counted, as in 300s.
-        json
-            Print the objects with their counters as one JSON document.
-        quiet
-            Do not show progress.
+            With --traffic: the time between two outputs, or the time over which one output has counted, for
+            example 300s.
 
         """
         options: RouterOptions = {

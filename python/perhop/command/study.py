@@ -46,7 +46,7 @@ def show(id: str, /) -> Exit:
     Parameters
     ----------
     id
-        A study that comes with perhop, or a folder with a study.toml.
+        A built-in study, or a folder with a study.toml.
 
     """
     from perhop.command.study_table import show_definition  # lazy: rich
@@ -77,24 +77,25 @@ def run(
     """Run studies and compare published with measured figures.
 
     Prints the tables of one study, or a line for each of several. Exits with code 4 if a claim is not met, or
-    met only in part: a claim of several parts of which some hold.
+    met only in part: some of its parts are met, others are not.
 
     Parameters
     ----------
     ids
-        Studies that come with perhop, or folders with a study.toml.
+        Built-in studies, or folders with a study.toml.
     all_
-        Every study that comes with perhop.
+        Run every built-in study.
     only
-        A table of the study; may be given several times.
+        Only this table of the study. May be given several times.
     replications
-        Number of replications; by default the study's own.
+        Number of replications. Default: the number in the study.
     sensitivity
-        Run the alternatives of every assumption too.
+        Also run the alternatives of every assumption.
     output
-        Folder for the reports, with one folder for each study, and for several a page about all, report.html.
+        Folder for the reports, with one folder for each study. For several studies also report.html, a page
+        about all.
     tables
-        Print the tables of several studies too, or not those of one.
+        Print the tables. Default: only for a single study.
 
     """
     from perhop.command.study_summary import show_summary  # lazy: rich

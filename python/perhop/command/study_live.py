@@ -40,15 +40,15 @@ def live(
     Parameters
     ----------
     id
-        A study that comes with perhop, or a folder with a study.toml and a live.toml.
+        A built-in study, or a folder with a study.toml and a live.toml.
     only
-        A case, or a pattern as in '*wred'; may be given several times.
+        Run only this case, or the cases that match a pattern such as '*wred'. May be given several times.
     replications
-        Number of simulations of each case; by default the study's replications.
+        Number of simulations of each case. Default: the number in the study.
     live_replications
-        Number of live runs of each case; default 1.
+        Number of live runs of each case. Default: 1.
     output
-        Folder for the comparisons, with one folder for each case, for `perhop report`.
+        Folder for the comparisons, with one folder for each case; `perhop report` reads it.
 
     """
     study = find(id)

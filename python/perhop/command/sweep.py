@@ -57,15 +57,16 @@ def sweep(
         Overrides,
         Parameter(
             help="The values of a parameter, as path=value,value,... or path=start:stop:step or "
-            "path=log(start,stop,n); may be given several times. A single value is set at every "
-            "point."
+            "path=log(start,stop,n); a single value applies to all points. May be given several "
+            "times."
         ),
     ] = None,
     zip_: Annotated[bool, Parameter(name="--zip", negative=())] = False,
     sample: Annotated[int | None, Parameter(validator=Number(gte=1))] = None,
     method: Method = "sobol",
     seed: Annotated[
-        Seed, Parameter(help="Seed for all random streams at every point; by default the scenario's own.")
+        Seed,
+        Parameter(help="Seed of all random streams, the same at every point. Default: that of the scenario."),
     ] = None,
     replications: Replications = None,
     until: str | None = None,
@@ -77,8 +78,8 @@ def sweep(
     force: Annotated[
         Force,
         Parameter(
-            help="Where the output folder holds anything but this sweep, move it aside as DIR.old-1, "
-            "DIR.old-2 and so on, in place of refusing."
+            help="Replace an output folder that has other files than this sweep: rename it to DIR.old-1 "
+            "(DIR.old-2 and so on) first. Without --force, this is an error."
         ),
     ] = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -95,51 +96,54 @@ def sweep(
     engine: Name = "embedded",
     scheduler: Scheduler = None,
 ) -> Exit:
-    """Simulate a scenario at many points: every combination of the values of some parameters, or a sample.
+    """Simulate a scenario for every combination of parameter values, or for a sample of them.
 
-    With -o, results are kept as they come, and an interrupted sweep goes on where it was by the same command.
-    A point that fails is reported, and the others are simulated.
+    With -o, each result is saved at once; the same command continues an interrupted sweep. A point that fails
+    is reported, and the other points are simulated.
 
     Parameters
     ----------
     scenario
-        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
-        - is standard input.
+        The scenario file, or a router configuration, for which perhop infers hosts and traffic and reports
+        what it inferred; - reads standard input.
     zip_
-        Take the first values of all parameters together, then the second ones, in place of every combination.
+        Combine the first values of all parameters, then the second values, and so on, instead of every
+        combination.
     sample
-        Draw so many points: each --set is then path=start:stop, path=log(start,stop) or a list of names.
+        Draw this number of points. Each --set is then path=start:stop, path=log(start,stop) or a list of
+        names.
     method
-        How points are drawn: sobol, whose first points remain when there are more, or latin-hypercube.
+        How points are drawn: sobol (a larger sample contains the points of a smaller one) or latin-hypercube.
     replications
-        Number of runs of each point with other random draws; two or more give confidence bands. With --until
-        at least so many.
+        Number of runs of each point with different random draws; two or more give confidence bands. With
+        --until this is the minimum.
     until
-        Add replications to each point until a 95 % interval is narrow enough, as in 'voice.delay_p99 within
-        1ms' or 'bulk.throughput within 5%'.
+        Add replications to each point until a 95 % confidence interval is narrow enough, for example
+        'voice.delay_p99 within 1ms' or 'bulk.throughput within 5%'.
     at_most
-        With --until: the most replications of a point.
+        With --until: the maximum number of replications of a point.
     independent
-        Give each point random numbers of its own. By default all points have the same ones, which makes
-        differences between points sharper.
+        Draw other random numbers at each point. By default all points use the same random numbers, so that
+        differences between points show with fewer replications.
     table
-        A table of results to keep of every point beside classes, as queues or tcp; may be given several
-        times.
+        A table of results to keep for each point in addition to classes, for example queues or tcp. May be
+        given several times.
     output
-        Folder for sweep.json, scenario.json and the tables as Parquet, in which the results grow.
+        Folder for sweep.json, scenario.json and the tables as Parquet. perhop adds the results of each point
+        when the point ends.
     plot
-        What to plot: METRIC or METRIC=FILE, as in delay_p99=delay.svg; heat-map:METRIC, parallel:METRIC, or
-        pareto:CLASS.METRIC,CLASS.METRIC. A FILE alone (.svg, .png, .pdf or .html) is for share, each class's
-        part of the throughput. May be given several times.
+        What to plot: METRIC or METRIC=FILE, for example delay_p99=delay.svg; heat-map:METRIC;
+        parallel:METRIC; pareto:CLASS.METRIC,CLASS.METRIC. FILE alone (.svg, .png, .pdf or .html) plots the
+        share of each class in the throughput. May be given several times.
     log_x
-        Plot against a logarithmic axis.
+        Use a logarithmic x axis.
     watch
-        Show the chart of the first --plot while it fills, in the terminal, or with --watch=web in the
-        browser; there each class's part of the throughput without --plot.
+        Show the chart of the first --plot during the sweep, in the terminal; --watch=web shows it in the
+        browser. Without --plot, the browser shows the share of each class in the throughput.
     open_
-        With --watch=web: open the browser where there is a display, or only print the link.
+        With --watch=web: open the browser if there is a display; --no-open only prints the link.
     engine
-        Where it runs: embedded, on the threads of this process, or dask, on the workers of a Dask cluster.
+        Where points run: embedded, on threads of this process; dask, on the workers of a Dask cluster.
 
     """
     chosen = wishes(plot, against, series, class_, log=(log_x, log_y), made=output)

@@ -25,19 +25,19 @@ def test(
     only: Annotated[list[str] | None, Parameter(name="--only", negative=())] = None,
     junit: Path | None = None,
     json: Json = False,
-    quiet: Annotated[Quiet, Parameter(help="Show neither progress nor results, only what fails.")] = False,
+    quiet: Annotated[Quiet, Parameter(help="Show only tests that fail.")] = False,
     threads: Threads = None,
 ) -> Exit:
-    """Run tests of policies: scenarios and router configurations, and what is to hold of their results.
+    """Run policy tests: assertions on the results of scenarios and router configurations.
 
     Parameters
     ----------
     files
-        Files of tests, such as policy.tests.yaml.
+        Test files, for example policy.tests.yaml.
     only
-        A test by its name, or several by a pattern as in 'voice*'; may be given several times.
+        Run the test of this name, or those that match a pattern such as 'voice*'. May be given several times.
     junit
-        A file for the outcome as JUnit XML, which pipelines show.
+        Write the results to this file as JUnit XML, for CI systems.
 
     """
     _check_target(junit)

@@ -56,28 +56,31 @@ def trace(
     matrix: Matrix = False,
     routes: RoutesFile = None,
 ) -> Exit:
-    """Show the path of a packet, or a packet that reaches a class, without running anything.
+    """Trace a packet through a configuration, or find a packet that reaches a class.
+
+    Nothing is simulated.
 
     Parameters
     ----------
     file
-        The running configuration of a Cisco IOS router, commands or output of Linux' tc, a scenario, or a
-        folder of configurations: a network.
+        The running configuration of a Cisco IOS router, commands or output of Linux tc, a scenario, or a
+        folder of configurations (a network).
     packet
-        The packet, as in 'tcp 10.1.2.3:443 > 10.9.8.7:50123 dscp af21 len 1500'; may be given several times.
+        The packet, for example 'tcp 10.1.2.3:443 > 10.9.8.7:50123 dscp af21 len 1500'. May be given several
+        times.
     pcap
-        Tell the packets of this capture by class, with their counts.
+        Classify the packets of this capture, and show their number for each class.
     reach
-        A queue: show a packet that gets there, or say that none does; `all` for every queue.
+        A queue: show a packet that reaches it, or report that no packet does. `all` does so for every queue.
     at
-        The interface by which packets arrive, whose input policy they meet; in a scenario NODE:NEIGHBOR. By
-        default the interface that leads to the source, else the only one with an input policy.
+        The input interface, whose input policy applies; in a scenario NODE:NEIGHBOR. Default: the interface
+        that leads to the source, else the only one with an input policy.
     out
-        The interface by which they leave; by default that of the route to the destination, else the only one
-        with an output policy.
+        The output interface. Default: the interface of the route to the destination, else the only one with
+        an output policy.
     route
-        A route that the configuration does not have, to a next hop or an interface, as in
-        '10.2.0.0/16 = Gi0/1'; may be given several times.
+        A route that the configuration does not have, to a next hop or an interface, for example '10.2.0.0/16
+        = Gi0/1'. May be given several times.
     from_
         Of a folder of configurations: the sender, an address or a host of network.yaml.
     to

@@ -45,24 +45,22 @@ def tune(
     vary: Varied = None,
     set_: Annotated[
         Overrides,
-        Parameter(
-            help="Set the value at a path in every trial, as path=value; may hold {name} for what is varied."
-        ),
+        Parameter(help="Set a value in every trial, as path=value, where {name} is a variable of --vary."),
     ] = None,
     start: Varied = None,
     trials: Annotated[int, Parameter(validator=Number(gte=1, lte=1_000_000))] = 200,
     least: Count = 2,
     replications: Count = 10,
     seed: Annotated[
-        Seed, Parameter(help="Seed of every trial and of the search; by default the scenario's own.")
+        Seed, Parameter(help="Seed of every trial and of the search. Default: that of the scenario.")
     ] = None,
     duration: Duration = None,
     output: Output = None,
     force: Annotated[
         Force,
         Parameter(
-            help="Where the output folder holds anything but this tuning, move it aside as DIR.old-1, "
-            "DIR.old-2 and so on, in place of refusing."
+            help="Replace an output folder that has other files than this tuning: rename it to DIR.old-1 "
+            "(DIR.old-2 and so on) first. Without --force, this is an error."
         ),
     ] = False,
     json: Json = False,
@@ -71,37 +69,38 @@ def tune(
     engine: Name = "embedded",
     scheduler: Scheduler = None,
 ) -> Exit:
-    """Find values of parameters that meet goals, and show the trade-off where goals compete.
+    """Find parameter values that meet goals, and show the trade-off between competing goals.
 
-    Points are tried with few replications, and those that may be the answer with more. With -o, trials are
-    kept as they come, and an interrupted search goes on where it was by the same command. Exits with code 4
-    if no trial meets every condition.
+    Each point is tried with few replications; candidates for the answer get more. With -o, each trial is
+    saved at once; the same command continues an interrupted search. Exits with code 4 if no trial meets every
+    condition.
 
     Parameters
     ----------
     scenario
-        The scenario file, or a router configuration, for which hosts and traffic are inferred and reported;
-        - is standard input.
+        The scenario file, or a router configuration, for which perhop infers hosts and traffic and reports
+        what it inferred; - reads standard input.
     goal
-        A condition, as 'voice.delay_p99 <= 20ms', 'gold.share of gold,silver = 60% within 3%', or a wish, as
-        'bulk.loss as small as possible' or 'links.1.rate as small as possible'; may be given several times.
+        A condition, for example 'voice.delay_p99 <= 20ms' or 'gold.share of gold,silver = 60% within 3%', or
+        an objective, for example 'bulk.loss as small as possible' or 'links.1.rate as small as possible'. May
+        be given several times.
     vary
-        What a parameter may be, as path=low:high, path=low:high:step, path=log(low,high) or path=a,b,c. In
-        place of a path a name, which stands for {name} and {2*name} in the values of --set.
+        A parameter and its range, as path=low:high, path=low:high:step, path=log(low,high) or path=a,b,c. A
+        name instead of the path defines a variable for --set, which uses it as {name} or {2*name}.
     start
-        A value to begin with, as path=value or name=value, beside those of the scenario and of the formulas
-        for WRED.
+        A value to try first, as path=value or name=value, in addition to those of the scenario and of the
+        formulas for WRED.
     trials
-        Different points at most; a space that has no more is tried whole.
+        Maximum number of different points. If the parameters have fewer combinations, all are tried.
     least
-        Replications of each trial at first.
+        Replications of each trial in the first round.
     replications
-        Replications of the trials that the answer is chosen from.
+        Replications of the trials among which perhop chooses the answer.
     output
-        Folder for the trials and the answer: trials.parquet, result.json, and the results of the chosen
-        values in best.
+        Folder for the trials and the answer: trials.parquet, result.json, and the results with the chosen
+        values in `best`.
     engine
-        Where it runs: embedded, on the threads of this process, or dask, on the workers of a Dask cluster.
+        Where trials run: embedded, on threads of this process; dask, on the workers of a Dask cluster.
 
     """
     where = named(engine, threads=threads, scheduler=scheduler)

@@ -26,24 +26,24 @@ def verify(
     threads: Threads = None,
     json: Json = False,
     quiet: Annotated[
-        Quiet, Parameter(help="Show neither progress nor findings: the exit code says it.")
+        Quiet, Parameter(help="Show no progress and no findings; the exit code is the result.")
     ] = False,
 ) -> Exit:
-    """Check that results are what was saved, and that the run gives them again.
+    """Check saved results against their checksums, and check that a repeated run gives the same results.
 
-    Every file is checked against its SHA-256, then the saved scenario runs again with its seed, and all
-    tables are compared cell by cell. Exits with code 0 if all is identical, 2 if a file is missing or
-    damaged, 4 if the repeated run differs.
+    perhop checks every file against its SHA-256, repeats the saved scenario with its seed, and compares all
+    tables cell by cell. Exits with code 0 if all is identical, 2 if a file is missing or damaged, 4 if the
+    repeated run differs.
 
     Parameters
     ----------
     folder
-        A folder that perhop wrote with -o: a run, or a sweep, a comparison or a study, whose runs are all
-        repeated. Live runs and captures cannot be repeated and are checked only.
+        A folder that perhop wrote with -o: a run, a sweep, a comparison or a study. All its runs are
+        repeated, except live runs and captures, whose files are only checked.
     repeat
-        Repeat the run; without, only the files are checked.
+        Repeat the runs; --no-repeat only checks the files.
     base
-        Folder that relative paths of traces start from; by default the folder of results.
+        Folder for relative paths of traces. Default: the folder of results.
 
     """
     with progress_bar(f"verifying {folder}", quiet=quiet) as progress:
