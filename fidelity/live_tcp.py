@@ -1,4 +1,4 @@
-"""`linux-6` beside the TCP of this machine's kernel, in the laboratory of `perhop live`.
+"""Compares `linux-6` with the TCP of this machine's kernel in the testbed of `perhop live`.
 
 Four CUBIC flows share a link of perhop's own forwarder; the hosts are network namespaces with the kernel's
 sockets. The simulation runs the same scenario. The kernel is the one of this machine: its version and the

@@ -189,7 +189,7 @@ def scenario(tmp_path: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def run_folder_of_its_own() -> None:
-    """Give this pytest process a private /run, where laboratories keep their state, permanently."""
+    """Give this pytest process a private /run, where testbeds keep their state, permanently."""
     from perhop.live import kernel
 
     kernel.unshare(kernel.NEW_MOUNTS)

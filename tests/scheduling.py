@@ -19,7 +19,7 @@ WAITING = {
         "test_live_forwarder.py",
         "test_live_bridge.py",
         "test_live_headers.py",
-        "test_live_laboratory.py",
+        "test_live_testbed.py",
         "test_live_confinement.py",
         "test_live_cleaning.py",
         "test_live_unprivileged.py",

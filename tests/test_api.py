@@ -12,8 +12,11 @@ import pytest
 
 import perhop
 from perhop import _core, errors
+from perhop.bounds import Seen
 from perhop.errors import InvalidInputError
 from perhop.running import Progress
+from perhop.saved import Saved
+from perhop.verdicts.telephony import Telephony
 
 
 @pytest.mark.parametrize("levels", [62, 63, 5000])
@@ -211,6 +214,18 @@ def test_unknown_attributes() -> None:
     with pytest.raises(AttributeError, match="no attribute 'rum'"):
         _ = perhop.rum  # type: ignore[attr-defined]
     assert set(dir(perhop)) == set(perhop.__all__)
+
+
+def test_former_names_warn_and_still_work(scenario: Path, tmp_path: Path) -> None:
+    perhop.run(scenario).save(tmp_path / "saved")
+    with pytest.warns(DeprecationWarning, match=r"^Results\.of will be removed .*; use Results\.from_saved$"):
+        read = perhop.Results.of(Saved.open(tmp_path / "saved", "run", "live"))
+    assert read.seed == 1
+    with pytest.warns(DeprecationWarning, match=r"^Telephony\.of .* use Telephony\.from_options$") as caught:
+        assert Telephony.of("g729").codec.name == "g729"
+    assert caught[0].filename == __file__, "it names the line of the caller"
+    with pytest.warns(DeprecationWarning, match=r"^Seen\.of .* use Seen\.queue$"):
+        assert Seen([], []).of("a -> b", "voice") is None
 
 
 def test_every_error_derives_from_one_and_is_exported() -> None:

@@ -1,4 +1,4 @@
-"""Code of the current folder and of Python's variables does not run in the processes of a laboratory."""
+"""Code of the current folder and of Python's variables does not run in the processes of a testbed."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 
 from conftest import HANGS_AFTER_S, ROOT
-from live_laboratory import WITHIN_S, needs_rights, own_run, two_hosts
+from live_testbed import WITHIN_S, needs_rights, own_run, two_hosts
 from perhop.live.inside import Place
-from perhop.live.laboratory import Laboratory
 from perhop.live.rights import as_root
+from perhop.live.testbed import LiveTestbed
 
 # What a stranger puts into a folder: each file notes that it was executed, then acts as nothing at all.
 HOSTILE = ("json.py", "typing.py", "perhop.py", "sitecustomize.py", "usercustomize.py", "resource.py")
@@ -122,11 +122,11 @@ def test_a_module_of_python_is_not_taken_from_the_current_folder(hostile: Hostil
 @own_run
 @needs_rights
 def test_a_bridge_executes_nothing_of_its_folder(hostile: Hostile, program: Path) -> None:
-    with Laboratory(two_hosts(), "Boxes") as laboratory:
+    with LiveTestbed(two_hosts(), "Boxes") as testbed:
         ends = ["--in", "eth0", "--out", "eth1", "--policy", "wan.perhop.yaml", "--json"]
         inner = ["sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(hostile.folder)]
         line = [*inner, sys.executable, str(program), "live", "bridge", *ends]
-        bridge = laboratory.start("router", "bridge", "program", *line)
+        bridge = testbed.start("router", "bridge", "program", *line)
         until = time.monotonic() + WITHIN_S
         while not list(Path("/run/perhop").glob("*/bridge.sock")):
             assert bridge.code is None and time.monotonic() < until, bridge.failure()
@@ -139,7 +139,7 @@ def test_a_bridge_executes_nothing_of_its_folder(hostile: Hostile, program: Path
 @own_run
 @needs_rights
 def test_a_program_in_a_host_executes_nothing_of_its_folder(hostile: Hostile, program: Path) -> None:
-    with Laboratory(two_hosts(), "Boxes"):
+    with LiveTestbed(two_hosts(), "Boxes"):
         line = ["live", "exec", "--pid", str(os.getpid()), "left", "--", "true"]
         ended = run([sys.executable, str(program), *line], hostile)
     assert ended.returncode == 0, ended.stderr

@@ -17,14 +17,14 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Command
-from live_laboratory import WITHIN_S, needs_rights, own_run, two_hosts
+from live_testbed import WITHIN_S, needs_rights, own_run, two_hosts
 from perhop.errors import InvalidInputError
 from perhop.live import kernel, namespaces
 from perhop.live.bridging import Side, configuration
 from perhop.live.claiming import claimed
-from perhop.live.laboratory import Laboratory
 from perhop.live.owner import Owner
 from perhop.live.state import State, load, running
+from perhop.live.testbed import LiveTestbed
 
 POLICIES = """\
 policies:
@@ -119,18 +119,18 @@ def test_a_configuration_of_one_interface_tells_the_way_out_only(
 
 
 @contextmanager
-def bridged(*options: str | Path) -> Iterator[tuple[Laboratory, subprocess.Popen[bytes]]]:
+def bridged(*options: str | Path) -> Iterator[tuple[LiveTestbed, subprocess.Popen[bytes]]]:
     """Two boxes that find each other by ARP, and a bridge between them at work."""
-    with Laboratory(two_hosts(), "Boxes") as laboratory:
+    with LiveTestbed(two_hosts(), "Boxes") as testbed:
         for host, other in (("left", "10.0.0.2"), ("right", "10.0.0.1")):
             route = ["ip", "route", "replace", other, "dev", "eth0"]
-            child = laboratory.start(host, "route", "program", *route)
+            child = testbed.start(host, "route", "program", *route)
             assert child.process.wait(timeout=WITHIN_S) == 0, child.failure()
-        with namespaces.inside(laboratory.state.namespaces["router"]):
+        with namespaces.inside(testbed.state.namespaces["router"]):
             kernel.switch_offloads_on("eth0", ["generic-receive"])
         command = [sys.executable, "-m", "perhop", "live", "bridge", *map(str, options)]
         ends = ["--in", "eth0", "--out", "eth1", "--json"]
-        bridge = laboratory.start("router", "bridge", "program", *command, *ends)
+        bridge = testbed.start("router", "bridge", "program", *command, *ends)
         until = time.monotonic() + WITHIN_S
         while not any(state.owner.pid == bridge.pid for state in running()):
             assert bridge.code is None, bridge.failure()
@@ -140,7 +140,7 @@ def bridged(*options: str | Path) -> Iterator[tuple[Laboratory, subprocess.Popen
         while not (Path("/run/perhop") / tag(bridge.pid) / "bridge.sock").exists():
             assert bridge.code is None, bridge.failure()
             time.sleep(0.05)
-        yield laboratory, bridge.process
+        yield testbed, bridge.process
         bridge.ask_to_end()
         bridge.process.wait(timeout=WITHIN_S)
 
@@ -149,26 +149,26 @@ def tag(pid: int) -> str:
     return next(state.owner.tag for state in running() if state.owner.pid == pid)
 
 
-def ended(process: subprocess.Popen[bytes], laboratory: Laboratory) -> dict[str, Any]:
+def ended(process: subprocess.Popen[bytes], testbed: LiveTestbed) -> dict[str, Any]:
     os.kill(process.pid, signal.SIGINT)
     assert process.wait(timeout=WITHIN_S) == 0
-    words = next(child.log for child in laboratory.children if child.name == "bridge").read_text()
+    words = next(child.log for child in testbed.children if child.name == "bridge").read_text()
     found: dict[str, Any] = json.loads(words[words.index("{") :])
     return found["bridge"]
 
 
 @needs_rights
 def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
-    with bridged("--policy", policies, "--name", "wan", "--rate", "8Mb/s") as (laboratory, process):
-        with namespaces.inside(laboratory.state.namespaces["router"]):
+    with bridged("--policy", policies, "--name", "wan", "--rate", "8Mb/s") as (testbed, process):
+        with namespaces.inside(testbed.state.namespaces["router"]):
             assert not kernel.offloads("eth0")["generic-receive"]
-        sender = laboratory.start("left", "sender", "program", sys.executable, "-c", SEND)
+        sender = testbed.start("left", "sender", "program", sys.executable, "-c", SEND)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
         # 300 times 1000 bytes take 0.3 s at 8 Mb/s.
         time.sleep(0.8)
         watched = perhop("live", "top", "--pid", str(process.pid), "--json").json()
         assert watched["scenario"] == "bridge eth0 - eth1"
-        report = ended(process, laboratory)
+        report = ended(process, testbed)
         forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
         queues = {queue["queue"]: queue for queue in forth["queues"]}
         assert queues["voice"]["arrived"]["packets"] == 100
@@ -177,7 +177,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         assert queues["rest"]["arrived"]["packets"] == 200
         assert queues["rest"]["sent"]["packets"] + queues["rest"]["dropped"]["queue-full"]["packets"] == 200
         assert queues["rest"]["dropped"]["queue-full"]["packets"] > 50
-        with namespaces.inside(laboratory.state.namespaces["router"]):
+        with namespaces.inside(testbed.state.namespaces["router"]):
             assert kernel.offloads("eth0")["generic-receive"]
     assert not [state for state in running() if state.owner.pid == process.pid]
 
@@ -186,22 +186,22 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
 @needs_rights
 def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
     """Both would forward each frame, which arrives twice then."""
-    with bridged("--policy", policies, "--name", "wan") as (laboratory, process):
+    with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         again = ("--policy", str(policies), "--name", "wan", "--in", "eth1", "--out", "eth0")
         command = [sys.executable, "-m", "perhop", "live", "bridge", *again]
-        second = laboratory.start("router", "second", "program", *command)
+        second = testbed.start("router", "second", "program", *command)
         assert second.process.wait(timeout=WITHIN_S) == 2
         words = second.new_output()
         assert f"error: `eth1` is in use by another bridge, process {process.pid}" in words
         assert [state.owner.pid for state in running() if state.scenario.startswith("bridge")] == [
             process.pid
         ]
-        with namespaces.inside(laboratory.state.namespaces["router"]):
+        with namespaces.inside(testbed.state.namespaces["router"]):
             assert not kernel.offloads("eth0")["generic-receive"], "the first one is as it was"
         # Its death, even by SIGKILL, gives the interfaces back.
         process.kill()
         process.wait()
-        with namespaces.inside(laboratory.state.namespaces["router"]), claimed(["eth0", "eth1"]):
+        with namespaces.inside(testbed.state.namespaces["router"]), claimed(["eth0", "eth1"]):
             pass
 
 
@@ -231,8 +231,8 @@ def test_an_interface_is_free_when_its_bridge_has_ended() -> None:
             claimed(["lo"]).__enter__()
         # In another network namespace it is another interface.
         with (
-            Laboratory(two_hosts(), "Boxes") as laboratory,
-            namespaces.inside(laboratory.state.namespaces["router"]),
+            LiveTestbed(two_hosts(), "Boxes") as testbed,
+            namespaces.inside(testbed.state.namespaces["router"]),
             claimed(["lo", "eth0"]),
         ):
             pass
@@ -253,10 +253,10 @@ def test_one_interface_is_not_both_sides(policies: Path, perhop: Command) -> Non
 @own_run
 @needs_rights
 def test_a_killed_bridge_is_cleaned_up(policies: Path, perhop: Command) -> None:
-    with bridged("--policy", policies, "--name", "wan") as (laboratory, process):
+    with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         process.kill()
         process.wait()
-        with namespaces.inside(laboratory.state.namespaces["router"]):
+        with namespaces.inside(testbed.state.namespaces["router"]):
             assert not kernel.offloads("eth0")["generic-receive"]
             assert f"{process.pid}." in perhop("live", "clean", "--json").out
             assert kernel.offloads("eth0")["generic-receive"]
@@ -265,11 +265,11 @@ def test_a_killed_bridge_is_cleaned_up(policies: Path, perhop: Command) -> None:
 @own_run
 @needs_rights
 def test_from_another_namespace_its_interfaces_are_restored_too(policies: Path, perhop: Command) -> None:
-    with bridged("--policy", policies, "--name", "wan") as (laboratory, process):
+    with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         process.kill()
         process.wait()
         assert f"{process.pid}." in perhop("live", "clean", "--json").out
-        with namespaces.inside(laboratory.state.namespaces["router"]):
+        with namespaces.inside(testbed.state.namespaces["router"]):
             assert kernel.offloads("eth0")["generic-receive"]
 
 
@@ -323,10 +323,10 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
 
 @needs_rights
 def test_what_passes_the_policy_is_a_doubt(policies: Path) -> None:
-    with bridged("--policy", policies, "--name", "wan", "--rate", "1Mb/s") as (laboratory, process):
-        sender = laboratory.start("left", "sender", "program", sys.executable, "-c", FLOOD)
+    with bridged("--policy", policies, "--name", "wan", "--rate", "1Mb/s") as (testbed, process):
+        sender = testbed.start("left", "sender", "program", sys.executable, "-c", FLOOD)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
-        report = ended(process, laboratory)
+        report = ended(process, testbed)
     forth = next(one for one in report["directions"] if one["name"] == "eth0->eth1")
     passed = forth["passed"]["PPPoE session (0x8864)"]
     assert passed["packets"] > 1000 and passed["bytes"] == 1014 * passed["packets"]

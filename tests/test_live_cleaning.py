@@ -1,4 +1,4 @@
-"""Whatever ends a laboratory, nothing of it is left; and what is not its own is not touched."""
+"""A testbed is removed completely however it ends, and nothing else is touched."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from pathlib import Path
 
 import pytest
 
-from live_laboratory import WITHIN_S, left_behind, needs_rights, own_run, two_hosts
+from live_testbed import WITHIN_S, left_behind, needs_rights, own_run, two_hosts
 from perhop.live import namespaces
 from perhop.live.cleaning import clean
-from perhop.live.laboratory import Laboratory
 from perhop.live.owner import Owner
+from perhop.live.testbed import LiveTestbed
 
 pytestmark = [needs_rights, own_run]
 
-PROGRAM = Path(__file__).parent / "live_laboratory.py"
+PROGRAM = Path(__file__).parent / "live_testbed.py"
 
 
 def lives(pid: int) -> bool:
@@ -41,8 +41,8 @@ def gone(*pids: int) -> bool:
 
 
 @contextmanager
-def laboratory(action: str = "wait") -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
-    """A laboratory in a process of its own, and the processes in it."""
+def running_testbed(action: str = "wait") -> Iterator[tuple[subprocess.Popen[str], list[int]]]:
+    """A testbed in a process of its own, and the processes in it."""
     process = subprocess.Popen(
         [sys.executable, str(PROGRAM), action], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -61,7 +61,7 @@ def laboratory(action: str = "wait") -> Iterator[tuple[subprocess.Popen[str], li
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
-    with laboratory() as (process, pids):
+    with running_testbed() as (process, pids):
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
         )
@@ -75,14 +75,14 @@ def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
 
 @pytest.mark.parametrize("action", ["fail", "end"])
 def test_its_end_and_its_failure_leave_nothing(action: str) -> None:
-    with laboratory(action) as (process, pids):
+    with running_testbed(action) as (process, pids):
         assert process.wait(timeout=WITHIN_S) == (1 if action == "fail" else 0)
         assert left_behind(process.pid) == []
         assert gone(*pids)
 
 
 def test_killed_it_leaves_what_clean_removes() -> None:
-    with laboratory() as (process, pids):
+    with running_testbed() as (process, pids):
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
         )
@@ -100,12 +100,12 @@ def test_killed_it_leaves_what_clean_removes() -> None:
         assert not [name for name in again.namespaces if f"-{process.pid}." in name]
 
 
-def test_the_next_laboratory_cleans_up_after_the_last() -> None:
-    with laboratory() as (process, _):
+def test_the_next_testbed_cleans_up_after_the_last() -> None:
+    with running_testbed() as (process, _):
         process.kill()
         process.wait()
         assert left_behind(process.pid)
-        with Laboratory(two_hosts(), "Next"):
+        with LiveTestbed(two_hosts(), "Next"):
             assert left_behind(process.pid) == []
 
 
@@ -113,7 +113,7 @@ def test_clean_touches_nothing_else() -> None:
     other = f"other-{os.getpid()}"
     namespaces.make(other)
     try:
-        with laboratory() as (process, pids):
+        with running_testbed() as (process, pids):
             clean()
             assert len(left_behind(process.pid)) == 4
             assert all(map(lives, pids))

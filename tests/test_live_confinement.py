@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 
 from cables import Namespace, datagram, direction, forwarding, missing_right
-from live_laboratory import WITHIN_S, needs_rights, own_run
+from live_testbed import WITHIN_S, needs_rights, own_run
 from perhop.live.children import Child
-from perhop.live.laboratory import Laboratory
 from perhop.live.running import Watching, play
+from perhop.live.testbed import LiveTestbed
 from perhop.scenario import Scenario
 
 _MISSING = missing_right()
@@ -121,11 +121,11 @@ def test_the_processes_of_a_run_and_its_folder(tmp_path: Path) -> None:
             time.sleep(0.01)
         raise AssertionError(threads)
 
-    def ready(laboratory: Laboratory) -> None:
-        for child in laboratory.children:
+    def ready(testbed: LiveTestbed) -> None:
+        for child in testbed.children:
             found[child.name] = settled(child)
-        folder = laboratory.folder
-        control = folder / laboratory.state.sockets["router"]
+        folder = testbed.folder
+        control = folder / testbed.state.sockets["router"]
         for path in (folder.parent, folder, control):
             modes[path.name] = stat.S_IMODE(path.stat().st_mode)
 

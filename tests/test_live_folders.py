@@ -1,4 +1,4 @@
-"""Folders of laboratories: those of strangers, links and mere namesakes are neither used nor removed."""
+"""Folders of testbeds: those of strangers, links and mere namesakes are neither used nor removed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STATE = {"owner": asdict(DEAD), "scenario": "Test"}
 
 @pytest.fixture
 def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A temporary folder of all users, in which the folder of all laboratories is, too."""
+    """A temporary folder of all users, in which the folder of all testbeds is, too."""
     folder = tmp_path / "public"
     folder.mkdir()
     folder.chmod(0o1777)
@@ -42,7 +42,7 @@ def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def valuable(tmp_path: Path) -> Iterator[Path]:
-    """Versions of a program in folders of this user; a name as `1.0` could be that of a laboratory."""
+    """Versions of a program in folders of this user; a name as `1.0` could be that of a testbed."""
     folder = tmp_path / "releases"
     (folder / "1.0").mkdir(parents=True)
     (folder / "1.0" / "program").write_text("kept")
@@ -101,7 +101,7 @@ def test_a_folder_that_others_can_replace_is_not_used(public: Path) -> None:
 
 
 def test_a_name_is_not_enough(public: Path, valuable: Path) -> None:
-    """In the right place, and this user's: a laboratory has a state file of its owner."""
+    """In the right place, and this user's: a testbed has a state file of its owner."""
     root = public / "perhop"
     private.make(root)
     for name in ("1.0", "1.1"):
@@ -116,17 +116,17 @@ def test_a_name_is_not_enough(public: Path, valuable: Path) -> None:
 
 
 def test_a_state_file_is_not_a_link(public: Path, tmp_path: Path) -> None:
-    laboratory = State(DEAD, "Test", root=public / "perhop")
-    laboratory.make_folder()
-    file = laboratory.folder / "laboratory.json"
+    testbed = State(DEAD, "Test", root=public / "perhop")
+    testbed.make_folder()
+    file = testbed.folder / "laboratory.json"
     file.rename(tmp_path / "laboratory.json")
     file.symlink_to(tmp_path / "laboratory.json")
-    assert load(laboratory.folder) is None
+    assert load(testbed.folder) is None
     assert clean().folders == []
 
 
 @pytest.mark.parametrize("names", [[], [".laboratory.json-0123456789ab.new"]], ids=["empty", "begun"])
-def test_a_laboratory_that_had_only_begun_is_removed(public: Path, names: list[str]) -> None:
+def test_a_testbed_that_had_only_begun_is_removed(public: Path, names: list[str]) -> None:
     root = public / "perhop"
     private.make(root)
     (root / DEAD.tag).mkdir(mode=0o700)
@@ -136,14 +136,14 @@ def test_a_laboratory_that_had_only_begun_is_removed(public: Path, names: list[s
     assert list(root.iterdir()) == []
 
 
-def test_what_is_in_a_laboratory_is_removed_without_following_links(public: Path, valuable: Path) -> None:
-    laboratory = State(DEAD, "Test", root=public / "perhop")
-    laboratory.make_folder()
-    (laboratory.folder / "link").symlink_to(valuable)
-    (laboratory.folder / "inner").mkdir()
-    (laboratory.folder / "inner" / "link").symlink_to(valuable)
-    assert clean().folders == [str(laboratory.folder)]
-    assert not laboratory.folder.exists()
+def test_what_is_in_a_testbed_is_removed_without_following_links(public: Path, valuable: Path) -> None:
+    testbed = State(DEAD, "Test", root=public / "perhop")
+    testbed.make_folder()
+    (testbed.folder / "link").symlink_to(valuable)
+    (testbed.folder / "inner").mkdir()
+    (testbed.folder / "inner" / "link").symlink_to(valuable)
+    assert clean().folders == [str(testbed.folder)]
+    assert not testbed.folder.exists()
 
 
 def test_temporary_folders_of_strangers_stay(public: Path, valuable: Path) -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from cables import LISTEN, Row, datagram, direction, forwarding, heard, listening, missing_right
 from conftest import Command, command_line
-from live_laboratory import WITHIN_S, needs_rights, own_run
+from live_testbed import WITHIN_S, needs_rights, own_run
 from perhop.live import namespaces
 from perhop.live.state import running
 
@@ -154,7 +154,7 @@ traffic:
 
 
 def listened(state_of: int, node: str, device: str, frames: int) -> list[tuple[bytes, int | None]]:
-    """Return frames that arrive at a node of the laboratory of a process."""
+    """Return frames that arrive at a node of the testbed of a process."""
     until = time.monotonic() + WITHIN_S
     while True:
         there = [state for state in running() if state.owner.pid == state_of]
@@ -177,7 +177,7 @@ def listened(state_of: int, node: str, device: str, frames: int) -> list[tuple[b
 
 @needs_rights
 @own_run
-def test_routers_of_a_laboratory_exchange_tagged_and_labeled_frames(tmp_path: Path) -> None:
+def test_routers_of_a_testbed_exchange_tagged_and_labeled_frames(tmp_path: Path) -> None:
     file = tmp_path / "headers.perhop.yaml"
     file.write_text(SCENARIO)
     with subprocess.Popen(

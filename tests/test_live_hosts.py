@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 import perhop
-from live_laboratory import WITHIN_S, needs_rights
+from live_testbed import WITHIN_S, needs_rights
 from perhop import _core
 from perhop.results import Results
 from perhop.scenario import Scenario
@@ -114,7 +114,7 @@ def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
         address = wanted["hosts"][host]["address"]
         length, options = ("64", ["nodad"]) if ":" in address else ("24", [])
         ip("-n", name, "address", "add", f"{address}/{length}", "dev", "eth0", *options)
-        # As in a laboratory: what goes by is a packet, not many of them in one for the device to take apart.
+        # As in a testbed: no segmentation offload, so each captured frame is one packet.
         ip("-n", name, "link", "set", "eth0", "gso_max_segs", "1", "up")
         # No faster than what a busy machine can watch packet by packet.
         subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", *SHAPED], check=True)

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from conftest import Command, command_line, leftovers
-from live_laboratory import WITHIN_S, left_behind, needs_rights, own_run
+from live_testbed import WITHIN_S, left_behind, needs_rights, own_run
 from perhop.live import namespaces
 from perhop.live.state import State, running
 
@@ -108,8 +108,8 @@ def started(*arguments: str | Path) -> Iterator[subprocess.Popen[str]]:
         subprocess.run(command_line(["live", "clean"]), check=False, capture_output=True)
 
 
-def laboratory_of(process: subprocess.Popen[str]) -> State:
-    """The laboratory of a process, once all its forwarders answer."""
+def find_testbed(process: subprocess.Popen[str]) -> State:
+    """The testbed of a process, once all its forwarders answer."""
     until = time.monotonic() + WITHIN_S
     while time.monotonic() < until:
         for state in running():
@@ -117,7 +117,7 @@ def laboratory_of(process: subprocess.Popen[str]) -> State:
                 return state
         assert process.poll() is None, process.communicate()
         time.sleep(0.05)
-    pytest.fail("there was no laboratory")
+    pytest.fail("there was no testbed")
 
 
 def by_class(summary: dict[str, Any], metric: str) -> dict[str, float]:
@@ -182,7 +182,7 @@ def test_programs_of_ones_own(perhop: Command, scenario: Path, ping: str) -> Non
 def test_a_run_is_interrupted(scenario: Path, number: signal.Signals, code: int) -> None:
     out = scenario.parent / "out"
     with started("live", "run", scenario, "--duration", "100s", "-o", out, "--json") as process:
-        laboratory_of(process)
+        find_testbed(process)
         process.send_signal(number)
         said, complained = process.communicate(timeout=WITHIN_S)
         assert process.returncode == code
@@ -195,7 +195,7 @@ def test_a_run_is_interrupted(scenario: Path, number: signal.Signals, code: int)
 
 def test_a_forwarder_is_killed(scenario: Path) -> None:
     with started("live", "run", scenario, "--duration", "100s") as process:
-        state = laboratory_of(process)
+        state = find_testbed(process)
         os.kill(forwarder_of("router", state), signal.SIGKILL)
         _, complained = process.communicate(timeout=WITHIN_S)
         assert process.returncode == 75
@@ -211,7 +211,7 @@ def forwarder_of(router: str, state: State) -> int:
 
 def test_a_killed_run_is_cleaned_up(perhop: Command, scenario: Path) -> None:
     with started("live", "run", scenario, "--duration", "100s") as process:
-        laboratory_of(process)
+        find_testbed(process)
         process.kill()
         process.wait()
         assert left_behind(process.pid)
@@ -222,7 +222,7 @@ def test_a_killed_run_is_cleaned_up(perhop: Command, scenario: Path) -> None:
 
 def test_a_network_to_play_with(perhop: Command, scenario: Path, ping: str) -> None:
     with started("live", "up", scenario) as process:
-        laboratory_of(process)
+        find_testbed(process)
         pid = ("--pid", str(process.pid))
         line = command_line(["live", "exec", *pid, "sink", "--", *ping.split(), "answer"])
         with subprocess.Popen(line) as answer:
@@ -247,8 +247,8 @@ def test_a_network_to_play_with(perhop: Command, scenario: Path, ping: str) -> N
         (["run", "SCENARIO", "--exec", "source"], "expected HOST=COMMAND, got `source`"),
         (["run", "SCENARIO", "--no-traffic"], "--no-traffic needs --exec"),
         (["run", "SCENARIO", "--congestion-control", "nowhere=reno"], "there is no host `nowhere`"),
-        (["top", "--pid", "1"], "process 1 has no laboratory"),
-        (["exec", "source", "--pid", "1"], "process 1 has no laboratory"),
+        (["top", "--pid", "1"], "process 1 has no testbed"),
+        (["exec", "source", "--pid", "1"], "process 1 has no testbed"),
     ],
 )
 def test_wrong_usage(perhop: Command, scenario: Path, arguments: list[str], words: str) -> None:

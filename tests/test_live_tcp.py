@@ -8,7 +8,7 @@ from fidelity.comparison import Comparison
 from fidelity.live_tcp import EQUAL, UNEQUAL, Case
 from fidelity.simulating import Effort, simulate
 
-from live_laboratory import own_run
+from live_testbed import own_run
 
 pytestmark = [
     pytest.mark.touched,

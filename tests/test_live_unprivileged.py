@@ -1,4 +1,4 @@
-"""Somebody who is not root gets a laboratory in a user namespace, or is told what is missing."""
+"""Without root privileges, a testbed is built in a user namespace, or an error names what is missing."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ def user_namespaces_work() -> bool:
     return tried.returncode == 0
 
 
-def test_a_laboratory_in_a_user_namespace(tmp_path: Path) -> None:
+def test_a_testbed_in_a_user_namespace(tmp_path: Path) -> None:
     script = """
 import sys
-from test_live_laboratory import transfer
-from live_laboratory import start_copier, two_hosts
-from perhop.live.laboratory import Laboratory
-with Laboratory(two_hosts(), "Test") as laboratory:
-    start_copier(laboratory)
-    transfer(laboratory, "right", 100_000)
-    print(laboratory.refused)
+from test_live_testbed import transfer
+from live_testbed import start_copier, two_hosts
+from perhop.live.testbed import LiveTestbed
+with LiveTestbed(two_hosts(), "Test") as testbed:
+    start_copier(testbed)
+    transfer(testbed, "right", 100_000)
+    print(testbed.refused)
 """
     ended = as_nobody("-c", script, XDG_RUNTIME_DIR="")
     if user_namespaces_work():
@@ -142,7 +142,7 @@ WITHOUT = (
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["doctor"], "live laboratories: not possible here"),
+        (["doctor"], "live testbeds: not possible here"),
         (["live", "run", "SCENARIO"], "sudo sysctl user.max_user_namespaces"),
     ],
 )

@@ -24,7 +24,7 @@ import pytest
 from conftest import command_line, leftovers
 from disk_model import Disk, Tree, tree
 from forks import Forks
-from live_laboratory import needs_rights, own_run
+from live_testbed import needs_rights, own_run
 from perhop.disk import LeftoverWarning
 from perhop.results import Results
 from perhop.saved import Saved

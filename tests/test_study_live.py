@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from conftest import Command
-from live_laboratory import needs_rights
+from live_testbed import needs_rights
 from perhop.errors import InvalidInputError
 from perhop.study import find
 from perhop.study.live import live_cases

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from chromium import screenshot
-from live_laboratory import WITHIN_S, needs_rights, own_run
+from live_testbed import WITHIN_S, needs_rights, own_run
 from perhop.live import namespaces
 from test_live_bridge import POLICIES, SEND, bridged, ended
 from test_live_run import SCENARIO
@@ -143,19 +143,19 @@ def test_the_page_of_a_bridge_ends_with_its_counters(tmp_path: Path) -> None:
     policies = tmp_path / "wan.perhop.yaml"
     policies.write_text(POLICIES)
     options = ["--policy", policies, "--name", "wan", "--rate", "8Mb/s", "--watch=web", "--no-open"]
-    with bridged(*options) as (laboratory, process):
-        log = next(child.log for child in laboratory.children if child.name == "bridge")
-        router = laboratory.state.namespaces["router"]
+    with bridged(*options) as (testbed, process):
+        log = next(child.log for child in testbed.children if child.name == "bridge")
+        router = testbed.state.namespaces["router"]
         link = re.search(r"http://127\.0\.0\.1:(\d+)/\?token=\S+", log.read_text())
         assert link, log.read_text()
         with relayed(router, int(link[1])), view(link[0]) as seen:
             until(seen.page, "perhopView.started !== undefined")
             seen.page.select_option("#ports", label="eth0 → eth1")
-            sender = laboratory.start("left", "sender", "program", sys.executable, "-c", SEND)
+            sender = testbed.start("left", "sender", "program", sys.executable, "-c", SEND)
             assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
             until(seen.page, "perhopView.frames.at(-1).ports.flat().some((one) => one.sent > 90)")
             screenshot(seen.page, "watch-bridge")
-            report = ended(process, laboratory)
+            report = ended(process, testbed)
             until(seen.page, "document.documentElement.dataset.ran === '1'")
             seen.page.wait_for_timeout(300)
             assert rows(seen.page) == expected(report, "eth0->eth1")

@@ -457,7 +457,7 @@ def schema() -> str:
     """Return the JSON Schema of scenario files, as text."""
 
 def live_forward(config_json: str) -> None:
-    """Run a forwarder of a laboratory without the GIL, from its configuration as JSON.
+    """Run a forwarder of a testbed without the GIL, from its configuration as JSON.
 
     It ends on SIGTERM or SIGINT, when standard input closes, or when no interface is left; then it writes
     its result. Raises `OSError` and `ValueError`.

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from perhop import _core
+from perhop.deprecation import former_name
 from perhop.document import Document
 from perhop.errors import InvalidInputError
 from perhop.quantity import NOTHING, number, quantity, scale
@@ -109,8 +110,7 @@ class Seen:
         """Return the measurements of a queue; `None` if no packet arrived."""
         return next((one for one in self.queues if (one["port"], one["queue"]) == (port, queue)), None)
 
-    #: The former name, kept for one minor version.
-    of = queue
+    of = former_name("Seen.of", queue)
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from perhop import _core, disk, manifest
 from perhop.core_types import DropCurves
+from perhop.deprecation import former_name
 from perhop.document import typed
 from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
 from perhop.layout import ADDED_TABLES, SUMMARY, TABLES
@@ -165,8 +166,7 @@ class Results:
             },
         )
 
-    #: The former name, kept for one minor version.
-    of = from_saved
+    of = classmethod(former_name("Results.of", from_saved.__func__))  # type: ignore[attr-defined]
 
     def all_drop_curves(self) -> list[DropCurves]:
         """Return the configured drop probabilities of every queue with early drops.

@@ -9,7 +9,7 @@ from perhop.errors import Exit
 
 # The fields of CITATION.cff, which the tests compare.
 AUTHORS = "The perhop authors"
-TITLE = "perhop: a DiffServ quality-of-service laboratory"
+TITLE = "perhop: a DiffServ QoS lab"
 URL = "https://github.com/perhop/perhop"
 
 Style = Literal["bibtex", "text"]

@@ -36,7 +36,7 @@ from perhop.compare import Comparison
 from perhop.compare import compare as compare_results
 from perhop.errors import Exit, InvalidInputError
 from perhop.live import rights
-from perhop.live.comparing import live_beside_simulated
+from perhop.live.comparing import compare_with_simulation
 from perhop.results import Results
 from perhop.saving import check_target
 from perhop.scenario import RouterOptions, Scenario
@@ -198,7 +198,7 @@ def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
     asked = int(scenario.get("replications", 1))
     times = runs.replications or (asked if asked > 1 else _REPLICATIONS)
     with compared_bar(scenario["name"], quiet=quiet) as watched:
-        return live_beside_simulated(
+        return compare_with_simulation(
             scenario,
             seed=runs.seed,
             replications=times,

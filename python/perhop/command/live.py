@@ -15,7 +15,7 @@ from cyclopts.validators import Number
 
 from perhop.command.live_results import show
 from perhop.command.live_table import queue_table, rows
-from perhop.command.live_top import Pid, laboratory
+from perhop.command.live_top import Pid, find_testbed
 from perhop.command.options import (
     Duration,
     Force,
@@ -38,12 +38,12 @@ from perhop.document import Document
 from perhop.errors import Exit, InvalidInputError, MissingCapabilityError, PerhopError
 from perhop.live import rights
 from perhop.live.cleaning import clean as clean_up
-from perhop.live.laboratory import Laboratory, place_from_outside
 from perhop.live.measuring import measure
 from perhop.live.planning import shortened
 from perhop.live.priority import in_real_time
 from perhop.live.running import Program, Watching, play
 from perhop.live.scratch import scratch
+from perhop.live.testbed import LiveTestbed, place_from_outside
 from perhop.quantity import counted
 from perhop.saving import check_target
 from perhop.scenario import Scenario
@@ -182,9 +182,9 @@ def up(
     """
     loaded = _loaded(scenario, set_, None, 1.0)
 
-    def ready(laboratory: Laboratory) -> None:
+    def ready(testbed: LiveTestbed) -> None:
         if not quiet:
-            hosts = ", ".join(f"{host} ({address})" for host, address in laboratory.state.addresses.items())
+            hosts = ", ".join(f"{host} ({address})" for host, address in testbed.state.addresses.items())
             print(f"ready, until Ctrl-C; hosts: {hosts}", file=sys.stderr, flush=True)
 
     with scratch() as files:
@@ -221,7 +221,7 @@ def exec_in(
         Process id of the testbed, if several run.
 
     """
-    state = laboratory(pid)
+    state = find_testbed(pid)
     if host not in state.namespaces:
         raise InvalidInputError(f"there is no node `{host}`", f"nodes: {', '.join(state.namespaces)}")
     inside = place_from_outside(state, host)

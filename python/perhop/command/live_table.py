@@ -1,4 +1,4 @@
-"""The counters of a laboratory's queues as a table."""
+"""The counters of a testbed's queues as a table."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def top(
         Interval in seconds. Default: 1.
 
     """
-    state = laboratory(pid)
+    state = find_testbed(pid)
     reports = _reports(state)
     if json:
         document = {
@@ -69,8 +69,8 @@ def top(
     return Exit.OK
 
 
-def laboratory(pid: int | None) -> State:
-    """Return the laboratory of process `pid`, or the only one that runs."""
+def find_testbed(pid: int | None) -> State:
+    """Return the testbed of process `pid`, or the only one that runs."""
     states = running()
     chosen = [state for state in states if pid in (None, state.owner.pid)]
     if len(chosen) == 1:

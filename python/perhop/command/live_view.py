@@ -17,8 +17,8 @@ from perhop.command.live_table import Row, queue_table, rows
 from perhop.command.terminal import console
 from perhop.command.viewing import announced, stay
 from perhop.document import Document
-from perhop.live.laboratory import Laboratory
 from perhop.live.running import seconds
+from perhop.live.testbed import LiveTestbed
 from perhop.viewing.forwarding import Forwarding, Poller
 from perhop.viewing.hub import Hub
 from perhop.viewing.server import Server
@@ -35,9 +35,9 @@ class LiveView:
         """Tell `tell` the counters."""
         self._poller = Poller(tell, every_s)
 
-    def ready(self, laboratory: Laboratory) -> None:
-        """Ask the forwarders of a laboratory."""
-        state = laboratory.state
+    def ready(self, testbed: LiveTestbed) -> None:
+        """Ask the forwarders of a testbed."""
+        state = testbed.state
         self._poller.ask({node: state.folder / socket for node, socket in state.sockets.items()})
 
     def close(self) -> None:

@@ -132,7 +132,7 @@ def sweep(
         Folder for sweep.json, scenario.json and the tables as Parquet. perhop adds the results of each point
         when the point ends.
     plot
-        What to plot: METRIC or METRIC=FILE, for example delay_p99=delay.svg; heat-map:METRIC;
+        Plot METRIC, or METRIC=FILE, for example delay_p99=delay.svg; heat-map:METRIC;
         parallel:METRIC; pareto:CLASS.METRIC,CLASS.METRIC. FILE alone (.svg, .png, .pdf or .html) plots the
         share of each class in the throughput. May be given several times.
     log_x

@@ -76,7 +76,7 @@ def _linux() -> Ability:
         "required",
         sys.platform == "linux",
         f"{platform.system()} {platform.release()}",
-        "a live laboratory needs Linux network namespaces",
+        "a live testbed needs Linux network namespaces",
     )
 
 

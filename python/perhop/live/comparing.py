@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from perhop.compare import Comparison, Tolerances, compare
+from perhop.deprecation import former_name
 from perhop.document import Document
 from perhop.live import rights
 from perhop.live.measuring import measure
@@ -23,7 +24,7 @@ class Watched:
     live: Callable[[float], None] | None = None
 
 
-def live_beside_simulated(
+def compare_with_simulation(
     scenario: Document,
     *,
     seed: int | None = None,
@@ -33,7 +34,7 @@ def live_beside_simulated(
     tolerances: Tolerances | None = None,
     watched: Watched | None = None,
 ) -> Comparison:
-    """Simulate a scenario, then run it live with the same seed, and compare the results.
+    """Simulate a scenario, run it live with the same seed, and compare the results.
 
     The two do not run at the same time, as the simulation would delay the packets of the testbed.
 
@@ -56,3 +57,6 @@ def live_beside_simulated(
     if measured.results is None:
         raise AssertionError("a live run with traffic has results")
     return compare(simulated, replace(measured.results, summary=measured.summary()), tolerances)
+
+
+live_beside_simulated = former_name("live_beside_simulated", compare_with_simulation)

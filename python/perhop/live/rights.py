@@ -41,7 +41,7 @@ def obtain() -> None:
     Without root privileges, the process moves into a user namespace permanently. It must have one thread.
     """
     if sys.platform != "linux":
-        raise MissingCapabilityError("a live laboratory needs Linux network namespaces", "run it on Linux")
+        raise MissingCapabilityError("a live testbed needs Linux network namespaces", "run it on Linux")
     missing = missing_capabilities()
     if not missing:
         return

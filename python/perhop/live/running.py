@@ -16,8 +16,8 @@ from perhop.document import Document
 from perhop.errors import InvalidInputError, PerhopError
 from perhop.live import children, control
 from perhop.live.children import Child
-from perhop.live.laboratory import Laboratory
 from perhop.live.planning import Plan, plan
+from perhop.live.testbed import LiveTestbed
 
 #: The sockets of forwarders: packet sockets, or AF_XDP where the kernel supports it.
 Socket = Literal["af-packet", "af-xdp"]
@@ -90,14 +90,14 @@ class Watching:
     #: Called with a host and a line of output of its program.
     line: Callable[[str, str], None] | None = None
     #: Called once all processes run.
-    ready: Callable[[Laboratory], None] | None = None
+    ready: Callable[[LiveTestbed], None] | None = None
 
 
 @dataclass
 class _Running:
     """The processes of one run."""
 
-    laboratory: Laboratory
+    testbed: LiveTestbed
     #: The folder of their reports.
     files: Path
     forwarders: dict[str, Child] = field(default_factory=dict)
@@ -152,8 +152,8 @@ def play(
             raise InvalidInputError(f"--exec: there is no host `{program.host}`", f"hosts: {hosts}")
     files.mkdir(parents=True, exist_ok=True)
     duration_s = float("inf") if until_interrupted else seconds(scenario["duration"])
-    with Laboratory(planned.network, scenario["name"], congestion_controls=congestion_controls) as laboratory:
-        running = _Running(laboratory, files)
+    with LiveTestbed(planned.network, scenario["name"], congestion_controls=congestion_controls) as testbed:
+        running = _Running(testbed, files)
         lead_s = _LEAD_S + _LEAD_PER_HOST_S * len(planned.network.addresses)
         _start_forwarders(running, planned, socket)
         start_at_ns = time.monotonic_ns() + round(lead_s * 1e9)
@@ -162,12 +162,12 @@ def play(
             warmup_ns = round(seconds(scenario["measure"]["warmup"]) * 1e9)
             _count_from(running, start_at_ns + warmup_ns)
         for program in programs:
-            shell = laboratory.start(
+            shell = testbed.start(
                 program.host, f"{program.command} in {program.host}", "program", "sh", "-c", program.command
             )
             running.programs.append((program, shell))
         if watching.ready is not None:
-            watching.ready(laboratory)
+            watching.ready(testbed)
         try:
             _wait(running, start_at_ns, duration_s, watching)
         except KeyboardInterrupt:
@@ -185,21 +185,21 @@ def seconds(text: str) -> float:
 
 
 def _start_forwarders(running: _Running, planned: Plan, kind: Socket) -> None:
-    laboratory = running.laboratory
+    testbed = running.testbed
     for index, (node, configuration) in enumerate(planned.forwarders.items()):
         socket = f"forwarder-{index}.sock"
         files = {
-            "control": str(laboratory.folder / socket),
+            "control": str(testbed.folder / socket),
             "result": str(running.file("forwarder", index)),
         }
-        text = laboratory.folder / f"forwarder-{index}.json"
+        text = testbed.folder / f"forwarder-{index}.json"
         text.write_text(json.dumps(configuration | files | {"socket": kind}), encoding="utf-8")
-        running.forwarders[node] = laboratory.start(node, f"the forwarder of {node}", "forward", str(text))
-        laboratory.state.sockets[node] = socket
+        running.forwarders[node] = testbed.start(node, f"the forwarder of {node}", "forward", str(text))
+        testbed.state.sockets[node] = socket
     until = time.monotonic() + _READY_WITHIN_S
     for node, child in running.forwarders.items():
-        _wait_for_answer(laboratory.folder / laboratory.state.sockets[node], child, until)
-    laboratory.state.save()
+        _wait_for_answer(testbed.folder / testbed.state.sockets[node], child, until)
+    testbed.state.save()
 
 
 def _wait_for_answer(socket: Path, child: Child, until: float) -> None:
@@ -220,9 +220,7 @@ def _count_from(running: _Running, nanoseconds: int) -> None:
     """Make all forwarders start their counters at a time of the monotonic clock."""
     for node, child in running.forwarders.items():
         try:
-            control.count_from(
-                running.laboratory.folder / running.laboratory.state.sockets[node], nanoseconds
-            )
+            control.count_from(running.testbed.folder / running.testbed.state.sockets[node], nanoseconds)
         except OSError as error:
             with suppress(subprocess.TimeoutExpired):
                 child.process.wait(timeout=_DEATH_KNOWN_WITHIN_S)
@@ -234,16 +232,16 @@ def _count_from(running: _Running, nanoseconds: int) -> None:
 def _start_hosts(
     running: _Running, scenario: Document, seed: int, replication: int, start_at_ns: int
 ) -> None:
-    laboratory = running.laboratory
-    text = laboratory.folder / "scenario.json"
+    testbed = running.testbed
+    text = testbed.folder / "scenario.json"
     text.write_text(scenario.to_json(), encoding="utf-8")
     ends = {traffic[end] for traffic in scenario["traffic"] for end in ("from", "to")}
-    for index, host in enumerate(laboratory.network.addresses):
+    for index, host in enumerate(testbed.network.addresses):
         if host in ends:
-            running.hosts[host] = laboratory.start(
+            running.hosts[host] = testbed.start(
                 host, f"the traffic of {host}", "host",
                 str(text), str(scenario.base), host, str(seed), str(replication), str(start_at_ns),
-                str(running.file("host", index)), *filter(None, [laboratory.congestion_controls.get(host)]),
+                str(running.file("host", index)), *filter(None, [testbed.congestion_controls.get(host)]),
             )  # fmt: skip
 
 
@@ -291,7 +289,7 @@ def _pass_on(running: _Running, watching: Watching) -> None:
 
 def _account(running: _Running, watching: Watching) -> Account:
     """End all processes, programs first, and read the reports."""
-    laboratory = running.laboratory
+    testbed = running.testbed
     still = {child for _, child in running.programs if child.code is None}
     children.end(child for _, child in running.programs)
     _pass_on(running, watching)
@@ -303,7 +301,7 @@ def _account(running: _Running, watching: Watching) -> Account:
     written = {node: running.file("forwarder", index) for index, node in enumerate(running.forwarders)}
     hosts = {
         host: running.file("host", index)
-        for index, host in enumerate(laboratory.network.addresses)
+        for index, host in enumerate(testbed.network.addresses)
         if host in running.hosts
     }
     ended = [
@@ -311,4 +309,4 @@ def _account(running: _Running, watching: Watching) -> Account:
         for program, child in running.programs
     ]
     counters = {node: json.loads(file.read_text(encoding="utf-8")) for node, file in written.items()}
-    return Account(counters, written, hosts, ended, laboratory.refused)
+    return Account(counters, written, hosts, ended, testbed.refused)

@@ -22,6 +22,7 @@ from perhop.saving import replace_file
 
 #: The folder of all testbeds, as their owners see it.
 ROOT = Path("/run/perhop")
+# The name of 0.1, so that `clean` also finds testbeds of that release.
 _FILE = "laboratory.json"
 # The remains of a process that was killed while it wrote the first state file.
 _UNFINISHED = re.compile(rf"\.{re.escape(_FILE)}-[0-9a-f]{{12}}\.new")

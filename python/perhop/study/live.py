@@ -10,7 +10,7 @@ from typing import Any
 
 from perhop.compare import Comparison
 from perhop.errors import InvalidInputError
-from perhop.live.comparing import Watched, live_beside_simulated
+from perhop.live.comparing import Watched, compare_with_simulation
 from perhop.scenario import Scenario
 from perhop.study.definition import Case, Study, Table
 from perhop.study.keys import Keys
@@ -84,8 +84,8 @@ def run_live(
     threads: int | None = None,
     watched: Watched | None = None,
 ) -> Comparison:
-    """Run one case live and compare it with its simulation; raises the errors of `live_beside_simulated`."""
-    return live_beside_simulated(
+    """Run one case live and compare it with its simulation; raises as `compare_with_simulation` does."""
+    return compare_with_simulation(
         case.scenario(study),
         seed=study.seed if seed is None else seed,
         replications=study.replications if replications is None else replications,

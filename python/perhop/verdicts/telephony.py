@@ -8,6 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from perhop import _core
+from perhop.deprecation import former_name
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
 from perhop.verdicts.figures import Figure
@@ -99,8 +100,7 @@ class Telephony:
             is_chosen=any(one is not None for one in given),
         )
 
-    #: The former name, kept for one minor version.
-    of = from_options
+    of = classmethod(former_name("Telephony.of", from_options.__func__))  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
         """Return the codec and the de-jitter buffer in words."""

@@ -1,4 +1,4 @@
-"""A laboratory of two hosts and a router for tests; as a program it runs until it is ended."""
+"""A testbed of two hosts and a router for tests; as a program it runs until it is ended."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ import pytest
 from perhop import interrupts
 from perhop.live import namespaces, rights
 from perhop.live.children import Child
-from perhop.live.laboratory import Laboratory
 from perhop.live.network import Network, network
+from perhop.live.testbed import LiveTestbed
 
 HERE = Path(__file__).parent
 COPIER = HERE / "copier.py"
@@ -27,7 +27,7 @@ needs_rights = pytest.mark.skipif(
 )
 
 
-#: For tests that leave laboratories behind: what cleans up beside them is not to find those before they do.
+#: A private /run for tests that leave testbeds behind, so that parallel tests do not clean them up.
 own_run = pytest.mark.usefixtures("run_folder_of_its_own")
 
 
@@ -39,12 +39,12 @@ def two_hosts(one: str = "10.0.0.1", other: str = "10.0.0.2") -> Network:
     )
 
 
-def start_copier(laboratory: Laboratory, node: str = "router") -> tuple[Child, Path]:
+def start_copier(testbed: LiveTestbed, node: str = "router") -> tuple[Child, Path]:
     """Copy frames through `node`; returns the copying process and the file of frame lengths."""
-    seen = laboratory.folder / f"{node}.seen"
-    net = laboratory.network
+    seen = testbed.folder / f"{node}.seen"
+    net = testbed.network
     ways = [f"{device.name}={net.peer(device).mac}" for device in net.devices(node)]
-    child = laboratory.start(node, "copier", "program", sys.executable, str(COPIER), str(seen), *ways)
+    child = testbed.start(node, "copier", "program", sys.executable, str(COPIER), str(seen), *ways)
     until = time.monotonic() + WITHIN_S
     while not seen.exists():
         assert child.code is None, child.failure()
@@ -54,7 +54,7 @@ def start_copier(laboratory: Laboratory, node: str = "router") -> tuple[Child, P
 
 
 def left_behind(pid: int) -> list[str]:
-    """The remains of the laboratory of process `pid`."""
+    """The remains of the testbed of process `pid`."""
     from perhop.live.state import folders
 
     found = [name for owner, name in namespaces.existing() if owner.pid == pid]
@@ -64,13 +64,11 @@ def left_behind(pid: int) -> list[str]:
 def main(action: str) -> None:
     """Build it, start a program that starts another, say so, and do `action`."""
     interrupts.handle()
-    with Laboratory(two_hosts(), "Test") as laboratory:
-        copier, _ = start_copier(laboratory)
+    with LiveTestbed(two_hosts(), "Test") as testbed:
+        copier, _ = start_copier(testbed)
         # The shell starts a sleep that no process group and no death of a parent reaches.
-        shell = laboratory.start(
-            "left", "shell", "program", "sh", "-c", "setsid sleep 1000 & exec sleep 1001"
-        )
-        while len(namespaces.processes(laboratory.state.namespaces.values())) < 3:
+        shell = testbed.start("left", "shell", "program", "sh", "-c", "setsid sleep 1000 & exec sleep 1001")
+        while len(namespaces.processes(testbed.state.namespaces.values())) < 3:
             time.sleep(0.01)
         sys.stdout.write(f"{os.getpid()} {copier.pid} {shell.pid}\n")
         sys.stdout.flush()

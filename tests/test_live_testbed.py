@@ -1,4 +1,4 @@
-"""A laboratory of namespaces: real packets pass through it, and nothing else does."""
+"""A testbed of namespaces: real packets pass through it, and nothing else does."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from live_laboratory import WITHIN_S, left_behind, needs_rights, start_copier, two_hosts
+from live_testbed import WITHIN_S, left_behind, needs_rights, start_copier, two_hosts
 from perhop.errors import MissingCapabilityError
 from perhop.live import kernel, namespaces
 from perhop.live.building import offered_congestion_controls
 from perhop.live.children import Child
-from perhop.live.laboratory import Laboratory
 from perhop.live.network import GATEWAY_MAC, network
+from perhop.live.testbed import LiveTestbed
 
 pytestmark = needs_rights
 
@@ -45,21 +45,21 @@ def until_it_said(child: Child, words: str) -> None:
         time.sleep(0.02)
 
 
-def transfer(laboratory: Laboratory, target: str, size: int) -> None:
+def transfer(testbed: LiveTestbed, target: str, size: int) -> None:
     """Send `size` bytes by TCP from left to right."""
-    server = laboratory.start("right", "server", "program", sys.executable, "-c", SERVER, target)
+    server = testbed.start("right", "server", "program", sys.executable, "-c", SERVER, target)
     until_it_said(server, "listening")
-    client = laboratory.start("left", "client", "program", sys.executable, "-c", CLIENT, target, str(size))
+    client = testbed.start("left", "client", "program", sys.executable, "-c", CLIENT, target, str(size))
     assert client.process.wait(timeout=WITHIN_S) == 0, client.failure()
     assert server.process.wait(timeout=WITHIN_S) == 0, server.failure()
     assert server.new_output().split() == ["listening", str(size)]
 
 
 def test_tcp_sends_whole_packets_with_their_checksums() -> None:
-    with Laboratory(two_hosts(), "Test") as laboratory:
-        _, seen = start_copier(laboratory)
+    with LiveTestbed(two_hosts(), "Test") as testbed:
+        _, seen = start_copier(testbed)
         # By its name: hosts know each other as the scenario calls them.
-        transfer(laboratory, "right", 1_000_000)
+        transfer(testbed, "right", 1_000_000)
         frames = seen.read_text().splitlines()
         assert len(frames) > 1_000_000 // 1460
         assert max(int(frame.split()[0]) for frame in frames) == 1514
@@ -67,9 +67,9 @@ def test_tcp_sends_whole_packets_with_their_checksums() -> None:
 
 
 def test_ipv6_needs_no_discovery() -> None:
-    with Laboratory(two_hosts("2001:db8::1", "2001:db8::2"), "Test") as laboratory:
-        _, seen = start_copier(laboratory)
-        transfer(laboratory, "2001:db8::2", 10_000)
+    with LiveTestbed(two_hosts("2001:db8::1", "2001:db8::2"), "Test") as testbed:
+        _, seen = start_copier(testbed)
+        transfer(testbed, "2001:db8::2", 10_000)
         assert max(int(frame.split()[0]) for frame in seen.read_text().splitlines()) == 1514
 
 
@@ -85,28 +85,28 @@ def test_a_host_with_two_devices_takes_the_one_that_leads_there() -> None:
         ],
         {"left": {"router": ("10.0.0.2/32",)}},
     )
-    with Laboratory(net, "Test") as laboratory:
-        _, seen = start_copier(laboratory)
-        _, elsewhere = start_copier(laboratory, "other")
-        transfer(laboratory, "right", 10_000)
+    with LiveTestbed(net, "Test") as testbed:
+        _, seen = start_copier(testbed)
+        _, elsewhere = start_copier(testbed, "other")
+        transfer(testbed, "right", 10_000)
         assert seen.read_text()
         assert elsewhere.read_text() == ""
 
 
 def test_nobody_sends_what_was_not_asked_for() -> None:
-    with Laboratory(two_hosts(), "Test") as laboratory:
-        _, seen = start_copier(laboratory)
+    with LiveTestbed(two_hosts(), "Test") as testbed:
+        _, seen = start_copier(testbed)
         time.sleep(1.5)
         assert seen.read_text() == ""
 
 
 def test_the_routers_kernel_answers_nothing() -> None:
-    with Laboratory(two_hosts(), "Test") as laboratory:
-        _, seen = start_copier(laboratory)
+    with LiveTestbed(two_hosts(), "Test") as testbed:
+        _, seen = start_copier(testbed)
         # An address that nobody has: the packet ends at the right host, which forwards nothing; nobody says
         # so.
         datagram = "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('10.9.9.9', 9))"
-        sender = laboratory.start("left", "sender", "program", sys.executable, "-c", datagram)
+        sender = testbed.start("left", "sender", "program", sys.executable, "-c", datagram)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
         until = time.monotonic() + WITHIN_S
         while not seen.read_text():
@@ -118,12 +118,12 @@ def test_the_routers_kernel_answers_nothing() -> None:
 
 
 def test_devices_are_bare_wires() -> None:
-    with Laboratory(two_hosts(), "Test") as laboratory:
-        for node in laboratory.network.nodes:
-            with namespaces.inside(laboratory.state.namespaces[node]):
-                for device in laboratory.network.devices(node):
+    with LiveTestbed(two_hosts(), "Test") as testbed:
+        for node in testbed.network.nodes:
+            with namespaces.inside(testbed.state.namespaces[node]):
+                for device in testbed.network.devices(node):
                     assert not any(kernel.offloads(device.name).values())
-        macs = [device.mac for cable in laboratory.network.cables for device in cable]
+        macs = [device.mac for cable in testbed.network.cables for device in cable]
         assert len({*macs, GATEWAY_MAC}) == 5
 
 
@@ -137,11 +137,11 @@ with socket.create_connection(("right", 5001), timeout=10) as connection:
 @pytest.mark.parametrize("name", ["reno", "cubic"])
 def test_congestion_control_is_each_hosts_own(name: str) -> None:
     before = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text()
-    with Laboratory(two_hosts(), "Test", congestion_controls={"left": name}) as laboratory:
-        start_copier(laboratory)
-        server = laboratory.start("right", "server", "program", sys.executable, "-c", SERVER, "")
+    with LiveTestbed(two_hosts(), "Test", congestion_controls={"left": name}) as testbed:
+        start_copier(testbed)
+        server = testbed.start("right", "server", "program", sys.executable, "-c", SERVER, "")
         until_it_said(server, "listening")
-        client = laboratory.start("left", "client", "program", sys.executable, "-c", CHOSEN)
+        client = testbed.start("left", "client", "program", sys.executable, "-c", CHOSEN)
         assert client.process.wait(timeout=WITHIN_S) == 0, client.failure()
         assert client.new_output().strip() == name
     assert Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text() == before
@@ -150,7 +150,7 @@ def test_congestion_control_is_each_hosts_own(name: str) -> None:
 def test_an_unknown_congestion_control_is_refused_and_leaves_nothing() -> None:
     with (
         pytest.raises(MissingCapabilityError, match="nonesuch") as refused,
-        Laboratory(two_hosts(), "Test", congestion_controls={"left": "nonesuch"}),
+        LiveTestbed(two_hosts(), "Test", congestion_controls={"left": "nonesuch"}),
     ):
         pytest.fail("it was built")
     assert all(name in str(refused.value.help) for name in offered_congestion_controls())
@@ -160,15 +160,15 @@ def test_an_unknown_congestion_control_is_refused_and_leaves_nothing() -> None:
 def test_nodes_may_be_called_anything() -> None:
     strange = "a/b ü" + "x" * 300
     net = network({strange: "10.0.0.1"}, ["a_b__"], [((strange, "a_b__"), ("a_b__", strange))])
-    with Laboratory(net, "Test") as laboratory:
-        assert len(set(laboratory.state.namespaces.values())) == 2
-        child = laboratory.start(strange, "true", "program", "true")
+    with LiveTestbed(net, "Test") as testbed:
+        assert len(set(testbed.state.namespaces.values())) == 2
+        child = testbed.start(strange, "true", "program", "true")
         assert child.process.wait(timeout=WITHIN_S) == 0, child.failure()
     assert left_behind(os.getpid()) == []
 
 
 def test_a_program_that_does_not_exist_says_so() -> None:
-    with Laboratory(two_hosts(), "Test") as laboratory:
-        child = laboratory.start("left", "nonesuch", "program", "nonesuch")
+    with LiveTestbed(two_hosts(), "Test") as testbed:
+        child = testbed.start("left", "nonesuch", "program", "nonesuch")
         assert child.process.wait(timeout=WITHIN_S) == 127
         assert "nonesuch: No such file" in str(child.failure())

@@ -21,7 +21,7 @@ from perhop.live.state import ROOT, State
 _HOSTS = "hosts"
 
 
-class Laboratory:
+class LiveTestbed:
     """A network of namespaces for the duration of a `with` block.
 
     The network is removed however the block ends. After a kill -9, `clean` removes it, which every new
@@ -58,7 +58,7 @@ class Laboratory:
         """The folder of its files while it exists."""
         return self.state.folder
 
-    def __enter__(self) -> Laboratory:
+    def __enter__(self) -> LiveTestbed:
         rights.obtain()
         clean()
         try:
