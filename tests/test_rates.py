@@ -167,7 +167,7 @@ def test_losses_by_a_limiter_of_all_are_not_those_of_the_class(perhop: Command, 
     )
     verdicts = perhop("run", file, "--duration", "5s", "--json").json()["verdicts"]
     (voice,) = (one for one in verdicts if one["class"] == "VOICE")
-    assert "lost by a policer at" in voice["text"], "it sends 410 of its 512 kb/s"
+    assert "lost by a policer above 1 Mb/s at" in voice["text"], "it sends 410 of its 512 kb/s"
 
 
 def test_a_policer_of_one_class_is_a_limit_of_that_class(perhop: Command, tmp_path: Path) -> None:

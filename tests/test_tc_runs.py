@@ -163,6 +163,22 @@ def test_classes_of_one_name_in_several_policies_are_told_apart(tmp_path: Path, 
     assert queues == {"INET/class-default", "SITE/class-default", "class-default"}
 
 
+def test_a_verdict_is_about_the_queue_of_its_own_class(tmp_path: Path, perhop: Command) -> None:
+    # By protocol, so that a codepoint does not tell the queue.
+    text = WRAPPED.replace(" match dscp cs3 cs4\n", " match access-group 110\n")
+    file = written(tmp_path, f"access-list 110 permit tcp any any\n{text}", "wrapped.cfg")
+    rates = tmp_path / "rates.csv"
+    rates.write_text("class,rate,kind\nSITE/class-default,60Mb/s,cbr\nclass-default,105Mb/s,cbr\n")
+    document = perhop("run", file, "--duration", "2s", "--traffic", rates, "--json").json()
+    said = {one["class"]: one["text"] for one in document["verdicts"]}
+    promised = {row["queue"]: row["guaranteed_bps"] for row in document["rates"]}
+    assert promised["class-default"] == 2e6
+    # Another class-default has another guarantee.
+    assert "of which 2 Mb/s are guaranteed" in said["class-default"]
+    assert "of which 1.500 Mb/s are guaranteed" in said["SITE/class-default"]
+    assert promised["SITE/class-default"] == 1.5e6
+
+
 def test_a_policy_used_twice_has_two_classes_of_each_name(tmp_path: Path, perhop: Command) -> None:
     file = written(tmp_path, WRAPPED.replace("service-policy SECOND", "service-policy CHILD"), "twice.cfg")
     said = perhop("init", "twice", "--from", file).err
@@ -210,3 +226,19 @@ def test_a_limit_of_everything_is_not_a_class(tmp_path: Path, perhop: Command, n
     assert list(classes(perhop("run", file, "--duration", "5s", "--json").json())) == [queue]
     some = written(tmp_path, FILTERED, "some.tc")
     assert len(classes(perhop("run", some, "--duration", "5s", "--json").json())) == 2
+
+
+@pytest.mark.parametrize("name", sorted(EVERYTHING))
+def test_a_verdict_has_the_rate_of_the_policer_and_not_of_the_shaper(
+    tmp_path: Path, perhop: Command, name: str
+) -> None:
+    # The class offers more than the shaper behind the policer lets pass.
+    (queue, rate, policed) = {
+        "uplink.tc": ("tbf", "60Mb/s", "25 Mb/s"),
+        "car.cfg": ("fair-queue", "12Mb/s", "1 Mb/s"),
+    }[name]
+    rates = tmp_path / "rates.csv"
+    rates.write_text(f"class,rate,kind\n{queue},{rate},cbr\n")
+    file = written(tmp_path, EVERYTHING[name], name)
+    (verdict,) = perhop("run", file, "--traffic", rates, "--json").json()["verdicts"]
+    assert f"lost by a policer above {policed} at" in verdict["text"]

@@ -28,7 +28,9 @@ def judge(
 ) -> list[Verdict]:
     """Return the verdict on each class of a run, from its summary and columns of its tables."""
     rated = calls(heard, telephony)
-    waits = queues_by_class(scenario)
+    # An inferred scenario has the queue of each class, also where the codepoint alone does not decide.
+    told = summary.get("inferred", {}).get("queues", {})
+    waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in told.items()}}
     names = [str(group["class"]) for group in summary["classes"]]
     queues = {name: queue_of(name, summary, waits.get(name)) for name in names}
     promised = {name: queue.guaranteed_bps if queue else None for name, queue in queues.items()}

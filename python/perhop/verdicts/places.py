@@ -44,11 +44,12 @@ class Holder:
 def queue_of(name: str, summary: Mapping[str, Any], waits: Sequence[tuple[str, str]] | None) -> Queue | None:
     """Return the queue of the class `name`: of those that it waits in, the one that drops most.
 
-    Where these are not known, they are those with its name.
+    Where these are not known, they are those with its name, as far as each port has one.
     """
     every = summary.get("rates", [])
     if waits is None:
-        rows = [row for row in every if row["queue"].rpartition("/")[2] == name]
+        named = [row for row in every if row["queue"].rpartition("/")[2] == name]
+        rows = [row for row in named if [one["port"] for one in named].count(row["port"]) == 1]
     else:
         rows = [row for row in every if (row["port"], row["queue"]) in waits]
     if not rows:
@@ -73,7 +74,9 @@ def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Hol
     if most is None or not held:
         return None
     total = sum(_mean(one["obtained_bps"]) for one in beside)
-    return Holder(port, most["queue"].rpartition("/")[2], 100.0 * held / total)
+    name = most["queue"].rpartition("/")[2]
+    is_shared = sum(one["queue"].rpartition("/")[2] == name for one in beside) > 1
+    return Holder(port, most["queue"] if is_shared else name, 100.0 * held / total)
 
 
 def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
@@ -100,10 +103,22 @@ def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mappin
     """
     policers = summary.get("policers", [])
     limits = [row["limit_bps"] for row in policers if row["class"] == name]
-    limits += [queue.limit_bps] if queue is not None and queue.limit_bps is not None else []
-    least: float | None = min(limits, default=None)
+    limits += [queue.limit_bps] if queue and queue.limit_bps is not None and _polices(queue, summary) else []
+    if not limits:
+        # The class passes the only policer that there is.
+        return float(policers[0]["limit_bps"]) if len(policers) == 1 else None
+    least = float(min(limits))
     is_alone = all(row["class"] == name for row in policers)
-    return least if is_alone or least is None or offered_bps > least else None
+    return least if is_alone or offered_bps > least else None
+
+
+def _polices(queue: Queue, summary: Mapping[str, Any]) -> bool:
+    """Whether a queue drops above its limit; others delay."""
+    return any(
+        _mean(row["dropped_policed"]) > 0
+        for row in summary["ports"]
+        if (row["port"], row["queue"]) == (queue.port, queue.name)
+    )
 
 
 def _dropped(row: Mapping[str, Any], ports: Sequence[Mapping[str, Any]]) -> float:
