@@ -34,6 +34,10 @@ pub struct RouterConfig {
     /// Configuration of the router in its own language. Links then select its interfaces by `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub configuration: Option<RouterConfiguration>,
+    /// Neighbors to which packets to some hosts go, by host: `{server: edge2}`. Packets to other hosts follow
+    /// the path of least cost.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub routes: BTreeMap<String, String>,
 }
 
 /// A point-to-point link with equal rate, delay and framing in both directions.

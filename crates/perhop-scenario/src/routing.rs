@@ -1,5 +1,5 @@
-//! Shortest paths, computed before the run: least total cost; ties go to the link that is first in the
-//! scenario, so that routes are reproducible.
+//! Routes, computed before the run: those that the scenario sets, else the paths of least total cost; ties go
+//! to the link that is first in the scenario, so that routes are reproducible.
 //!
 //! Hosts do not forward, so only routers are searched. One search per router with hosts finds the paths from
 //! all nodes, so set-up time is linear in the number of hosts.
@@ -36,6 +36,8 @@ pub struct Routes {
     /// The first link from one node to another.
     direct: BTreeMap<(NodeId, NodeId), LinkId>,
     forwards: Vec<bool>,
+    /// The hop that the scenario sets, by node and destination.
+    set: BTreeMap<(NodeId, NodeId), Hop>,
     /// The first link from every node towards each destination queried so far.
     trees: BTreeMap<NodeId, Vec<Option<Hop>>>,
     /// Number of links visited by searches, a measure of their work.
@@ -46,7 +48,15 @@ impl Routes {
     /// Creates routes without links. `forwards` tells for each node whether it forwards packets.
     pub fn new(forwards: Vec<bool>) -> Routes {
         let (leaving, arriving) = (vec![Vec::new(); forwards.len()], vec![Vec::new(); forwards.len()]);
-        Routes { leaving, arriving, direct: BTreeMap::new(), forwards, trees: BTreeMap::new(), looks: 0 }
+        let (direct, set, trees) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
+        Routes { leaving, arriving, direct, forwards, set, trees, looks: 0 }
+    }
+    /// Sets the neighbor that receives the packets of a node to a host, in place of the path of least cost.
+    /// Returns whether a link leads to the neighbor.
+    pub fn set(&mut self, at: NodeId, to: NodeId, neighbor: NodeId) -> bool {
+        let link = self.direct.get(&(at, neighbor)).copied();
+        self.set.extend(link.map(|link| ((at, to), (link, neighbor))));
+        link.is_some()
     }
     /// Adds a direction of a link.
     pub fn add(&mut self, link: LinkId, from: NodeId, to: NodeId, cost: u32) {
@@ -60,7 +70,8 @@ impl Routes {
     pub fn looks(&self) -> u64 {
         self.looks
     }
-    /// Returns the links on the path from `from` to `to`; `None` if there is no path.
+    /// Returns the links on the path from `from` to `to`; `None` if there is no path, or set routes lead in a
+    /// circle.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
         // A host with one link has one neighbor, which all its packets pass.
         let (mut path, mut at) = (Vec::new(), from);
@@ -76,8 +87,12 @@ impl Routes {
             if at != from && !self.forwards[at.0 as usize] {
                 return None;
             }
+            if path.len() > self.leaving.len() {
+                return None;
+            }
             let target = if at == gateway { to } else { gateway };
-            let (link, neighbor) = self.next_hop(at, target)?;
+            let set = self.set.get(&(at, to)).copied();
+            let (link, neighbor) = set.or_else(|| self.next_hop(at, target))?;
             path.push(link);
             at = neighbor;
         }
@@ -156,6 +171,21 @@ mod tests {
         let mut routes = routes(&[false; 3], &[(0, 1, 1), (1, 2, 1)]);
         assert_eq!(routes.path(NodeId(0), NodeId(2)), None);
         assert_eq!(routes.path(NodeId(0), NodeId(1)), Some(vec![LinkId(0)]));
+    }
+
+    /// Two paths of equal cost from 2 to 5: the route that is set leads through 4, back through 3; a circle
+    /// between 2 and 4 has no path.
+    #[test]
+    fn routes_that_are_set_come_first() {
+        let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];
+        let mut routes = routes(&[false, false, true, true, true, true], &links);
+        assert!(routes.set(NodeId(2), NodeId(1), NodeId(4)));
+        assert!(!routes.set(NodeId(2), NodeId(1), NodeId(5)));
+        let there = routes.path(NodeId(0), NodeId(1)).unwrap();
+        assert_eq!(there, [LinkId(0), LinkId(4), LinkId(8), LinkId(10)]);
+        assert_eq!(routes.path(NodeId(1), NodeId(0)).unwrap(), [LinkId(11), LinkId(7), LinkId(3), LinkId(1)]);
+        assert!(routes.set(NodeId(4), NodeId(1), NodeId(2)));
+        assert_eq!(routes.path(NodeId(0), NodeId(1)), None);
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl<'a> Topology<'a> {
     /// Builds the topology of `scenario`.
     ///
     /// # Errors
-    /// When a link ends at a node that does not exist.
+    /// When a link or a route ends at a node that does not exist, or a route at a node without a link there.
     pub fn new(scenario: &'a Scenario) -> Result<Topology<'a>, ConfigError> {
         let names = scenario.hosts.keys().chain(scenario.routers.keys());
         let nodes: BTreeMap<&str, NodeId> =
@@ -45,7 +45,21 @@ impl<'a> Topology<'a> {
         for (index, link) in scenario.links.iter().enumerate() {
             topology.add(index, link).map_err(|error| error.within(index).within("links"))?;
         }
+        for (name, router) in &scenario.routers {
+            for (host, neighbor) in &router.routes {
+                let set = topology.set_route(name, host, neighbor);
+                set.map_err(|error| error.within(host).within("routes").within(name).within("routers"))?;
+            }
+        }
         Ok(topology)
+    }
+
+    fn set_route(&mut self, name: &str, host: &str, neighbor: &str) -> Result<(), ConfigError> {
+        let [at, to, next] = [self.node(name)?, self.node(host)?, self.node(neighbor)?];
+        if self.routes.set(at, to, next) {
+            return Ok(());
+        }
+        Err(ConfigError::new("", format!("no link connects `{name}` to `{neighbor}`")))
     }
 
     fn add(&mut self, index: usize, config: &'a LinkConfig) -> Result<(), ConfigError> {

@@ -103,7 +103,24 @@ pub(super) fn check<'a>(scenario: &'a Scenario, findings: &mut Findings) -> Netw
         check_link(&network, &ValuePath::from("links").join(index), link, findings);
     }
     duplicates(scenario, findings);
+    routes(&network, findings);
     network
+}
+
+/// Checks the ends of routes that the scenario sets.
+fn routes(network: &Network, findings: &mut Findings) {
+    for (name, router) in &network.scenario.routers {
+        for (host, neighbor) in &router.routes {
+            let path = ValuePath::from("routers").join(name).join("routes").join(host);
+            if !network.is_host(host) {
+                let hosts = || suggest("hosts", host, network.scenario.hosts.keys().map(String::as_str));
+                findings.error_with(&path, format!("there is no host `{host}`"), hosts);
+            } else if !network.are_neighbors(name, neighbor) {
+                let message = format!("no link connects `{name}` to `{neighbor}`");
+                findings.error(&path, message).help = Some(links_of(network, name));
+            }
+        }
+    }
 }
 
 fn nodes(network: &Network, findings: &mut Findings) {

@@ -74,15 +74,28 @@ pub(super) fn check(scenario: &Scenario, network: &Network, base: &Path, finding
     if scenario.policies.values().any(meters_per_flow) {
         flows_apart(scenario, findings);
     }
-    if scenario.links.len() > MOST_HOPS {
-        hops(scenario, findings);
+    if scenario.links.len() > MOST_HOPS || has_routes(scenario) {
+        hops(scenario, network, findings);
     }
 }
 
-/// Reports paths longer than the time to live, which each router decrements.
-fn hops(scenario: &Scenario, findings: &mut Findings) {
+fn has_routes(scenario: &Scenario) -> bool {
+    scenario.routers.values().any(|router| !router.routes.is_empty())
+}
+
+/// Reports routes that lead in a circle, and paths longer than the time to live, which each router
+/// decrements.
+fn hops(scenario: &Scenario, network: &Network, findings: &mut Findings) {
     let Ok(mut topology) = Topology::new(scenario) else { return };
     for (index, TrafficConfig { from, to, .. }) in scenario.traffic.iter().enumerate() {
+        let is_connected = network.is_host(from) && network.is_host(to) && network.is_reachable(from, to);
+        for [from, to] in [[from, to], [to, from]] {
+            if is_connected && matches!(topology.path(from, to), Ok(None)) {
+                let at = ValuePath::from("traffic").join(index).join("to");
+                let message = format!("the routes from `{from}` to `{to}` lead in a circle");
+                findings.error(&at, message).help = Some("correct the `routes` of the routers".into());
+            }
+        }
         let Ok(Some(path)) = topology.path(from, to) else { continue };
         if path.len() > MOST_HOPS {
             let at = ValuePath::from("traffic").join(index).join("to");
