@@ -163,6 +163,29 @@ def test_the_tutorial_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> 
     assert {"first.svg", "delay.html", "queue.html", "throughput.svg", "branch.svg", "report.html"} <= made
 
 
+def test_the_tutorial_of_networks_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> None:
+    """It finds the missing policy, and nothing after its correction."""
+    page = DOCS / "tutorial-network.md"
+    shutil.copytree(ROOT / "examples" / "network", tmp_path / "network")
+    core = tmp_path / "network" / "core.cfg"
+    corrected = blocks(page, "text")[-1]
+    typed = commands(page)
+    assert typed[-1] == "perhop check network --strict" and len(typed) > 4
+    answers = []
+    for line in typed:
+        if line == typed[-1]:
+            assert newcomer.types(line).code == Exit.FINDINGS
+            before, _, after = core.read_text().partition("interface GigabitEthernet0/2\n")
+            core.write_text(before + corrected + after.partition("!\n")[2])
+        ended = newcomer.types(line)
+        assert ended.code == Exit.OK, f"{line}\n{ended.out}{ended.err}"
+        answers.append(ended.out)
+    shown = [row.strip() for block in blocks(page, "text")[:2] for row in block.splitlines()]
+    printed = {row.strip() for answer in answers for row in answer.splitlines()}
+    assert {row for row in shown if row != "…"} <= printed
+    assert any("core.cfg:38: warning[network-policy-missing]" in answer for answer in answers)
+
+
 def test_what_the_tutorial_says_of_its_own_policy_is_so(newcomer: Newcomer, tmp_path: Path) -> None:
     newcomer.types("perhop init first")
     scenario = perhop.Scenario.load(tmp_path / "first.perhop.yaml")
