@@ -126,14 +126,14 @@ def test_what_was_not_measured_does_not_hold(results: perhop.Results) -> None:
         ("voice.dely_p99 < 2ms", "there is no quantity `dely_p99`", "did you mean `delay_p99`"),
         ("voice.loss = 1%", "there is no operator `=`", "operators: < <= > >= == !="),
         ("voice.loss =< 1%", "there is no operator `=<`", "operators"),
-        ("voice.delay_p99 < 20", "delay_p99 is a time, and `20` is none", "as in 20ms"),
+        ("voice.delay_p99 < 20", "delay_p99 is a time, but `20` is not", "for example 20ms"),
         ("voice.delay_p99 < 20kb/s", "delay_p99 is a time", "as in 20ms"),
-        ("voice.throughput > 1ms", "throughput is a rate", "as in 1Mb/s"),
+        ("voice.throughput > 1ms", "throughput is a rate", "for example 1Mb/s"),
         ("voice.loss < 1ms", "loss is a part", "as in 1%"),
         ("voice.mos > 4%", "mos is a number", "as in 1"),
-        ("voice.loss < few", "`few` is no number", "for example"),
-        ("voice.mos > nan", "`nan` is no number", "for example"),
-        ("voice.mos > inf", "`inf` is no number", "for example"),
+        ("voice.loss < few", "`few` is not a number", "for example"),
+        ("voice.mos > nan", "`nan` is not a number", "for example"),
+        ("voice.mos > inf", "`inf` is not a number", "for example"),
     ],
 )
 def test_what_is_wrong_is_said(text: str, said: str, help: str) -> None:
@@ -198,7 +198,7 @@ def test_a_file_holds_several(perhop: Command, scenario: Path, tmp_path: Path) -
         (["--assert", "@missing.txt"], "cannot read `missing.txt`: there is no such file"),
         (["--assert", "nothing"], "`nothing` is no assertion"),
         (["--codec", "g728a"], "there is no codec `g728a`"),
-        (["--jitter-buffer", "60"], "`60` is no de-jitter buffer"),
+        (["--jitter-buffer", "60"], "`60` is not a de-jitter buffer"),
     ],
 )
 def test_wrong_arguments_are_refused_before_the_run(

@@ -113,7 +113,7 @@ def test_one_class(perhop: Command, file: Path) -> None:
     assert ("R1->R2", "rest") not in {(one["port"], one["queue"]) for one in found["queues"]}
     ended = perhop("bounds", file, "--class", "video")
     assert ended.code == 2
-    assert "there is no class `video`" in ended.err and "voice, bulk" in ended.err
+    assert "there is no traffic class `video`" in ended.err and "voice, bulk" in ended.err
 
 
 def test_ef_is_late_by_no_more_than_one_packet(perhop: Command, file: Path) -> None:

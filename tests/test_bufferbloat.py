@@ -98,14 +98,14 @@ def test_the_document_has_the_runs_and_the_source_of_the_grades(perhop: Command)
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--rate", "fast"), "rate: `fast` is neither one rate nor two"),
-        (("--rate", "50/10"), "rate: `50/10` is neither one rate nor two"),
+        (("--rate", "fast"), "rate: `fast` is not a rate or a pair of rates"),
+        (("--rate", "50/10"), "rate: `50/10` is not a rate or a pair of rates"),
         (("--rate", "50/0Mb/s"), "rate: `0Mb/s` is not above 0"),
         (("--rate", "10Mb/s", "--rtt", "20"), "rtt: `20` is not a quantity with a known unit"),
         (("--rate", "10Mb/s", "--qdisc", "cakes"), "qdisc `cakes`: `cakes` is not a queueing discipline"),
         (("--rate", "10Mb/s", "--qdisc", "netem"), "qdisc `netem`: netem:"),
         (("--rate", "10Mb/s", "--qdisc", "cake,,fifo"), "qdisc: `cake,,fifo` has an empty name"),
-        (("--rate", "10Mb/s", "--qdisc", "cake,cake"), "qdisc: `cake` is there twice"),
+        (("--rate", "10Mb/s", "--qdisc", "cake,cake"), "qdisc: `cake` is listed twice"),
         (("--rate", "10Mb/s", "--plot", "graph.txt"), "`graph.txt` has no suffix of a known format"),
     ],
 )

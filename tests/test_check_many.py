@@ -191,10 +191,10 @@ def test_settings_of_the_nearest_file(sites: Path, perhop: Command) -> None:
     [
         ("[check", "perhop.toml: "),
         ("[chek]\n", "unknown key `chek`"),
-        ("check = 1\n", "`check` is a table"),
+        ("check = 1\n", "`check` must be a table"),
         ("[check]\nignored = []\n", "unknown key `ignored`"),
-        ('[check]\nignore = "a"\n', "`ignore` is a list of rules"),
-        ("[check]\nfail-on = 1\n", "`fail-on` is a text"),
+        ('[check]\nignore = "a"\n', "`ignore` must be a list of rules"),
+        ("[check]\nfail-on = 1\n", "`fail-on` must be a string"),
         ('[check]\nfail-on = "fatal"\n', "`fail-on` is `fatal`"),
         ('[check]\noutput-format = "xml"\n', "`output-format` is `xml`"),
         ('[check]\nignore = ["nonsense"]\n', "there is no rule `nonsense`"),

@@ -155,7 +155,7 @@ def test_two_folders_on_the_command_line(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["one", "two", "three"], "3 arguments to compare"),
+        (["one", "two", "three"], "cannot compare 3 arguments"),
         (["nowhere", "neither"], "holds no results"),
         (["nowhere", "neither", "--duration", "5s"], "compared as they are"),
     ],

@@ -176,7 +176,7 @@ def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
     policies = old.with_name("policies.yaml")
     policies.write_text("policies:\n  wan:\n    queueing: { scheduler: fifo, classes: [ { name: all } ] }\n")
     for arguments, said in (
-        ((new, "--scenario", old), "give --simulate in place of --scenario"),
+        ((new, "--scenario", old), "give --simulate instead of --scenario"),
         ((new, "--platform", "hqf"), "`platform` is for router configurations"),
         ((new, "--at", "core"), f"{old} has no node `core`"),
         ((new, "--at", "edge:core"), f"{old}: edge has no link to `core`"),
@@ -261,7 +261,7 @@ def test_the_frame_of_what_is_simulated(old: Path) -> None:
     [bulk] = frame.filter((frame["class"] == "bulk") & (frame["quantity"] == "throughput_bps")).to_dicts()
     assert bulk["differs"]
     assert bulk["before_low"] <= bulk["before"] <= bulk["before_high"] < bulk["after_low"]
-    with pytest.raises(InvalidInputError, match="two scenarios are simulated as they are"):
+    with pytest.raises(InvalidInputError, match="two scenarios need no other"):
         simulated(loaded, faster, old)
 
 
@@ -278,4 +278,4 @@ def test_folders_of_results_are_for_compare(perhop: Command, tmp_path: Path) -> 
         (tmp_path / name).mkdir()
     ended = perhop("diff", "fifo", "cake")
     assert (ended.code, ended.out) == (2, "")
-    assert "of two results: perhop compare fifo cake" in ended.err
+    assert "to compare two results: perhop compare fifo cake" in ended.err

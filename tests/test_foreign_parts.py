@@ -125,7 +125,7 @@ def test_the_same_sweep_puts_its_folder_right(
         try:
             assert set(Sweep.load(folder).classes["point"]) == {0, 1, 2}
         except InvalidInputError as error:
-            assert "has no point that has ended" in str(error)
+            assert "has no completed point" in str(error)
     library.sweep(saved / "overload.yaml", SHORT, seed=1, tables=["queues"], output=folder)
     assert files_in(folder) == files_in(saved / "one")
 

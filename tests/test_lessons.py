@@ -208,7 +208,7 @@ def test_a_wrong_lesson_is_told() -> None:
     text = (Path(lessons.__file__).parent / "files" / "01-fifo.yaml").read_text(encoding="utf-8")
     assert read_lesson(text, 1, "x").id == "fifo"
     for old, new, words in (
-        ("title:", "titel:", "`titel` is no key of a lesson"),
+        ("title:", "titel:", "`titel` is not a key of a lesson"),
         ("change:", "# ", "`change` is missing"),
         ('find: "limit: 100 packets"', 'find: "limit: 101 packets"', "stands 0 times in the scenario"),
         ("voice.delay_p99 <= 80ms", "voice.delay_p98 <= 80ms", "there is no quantity `delay_p98`"),
@@ -217,7 +217,7 @@ def test_a_wrong_lesson_is_told() -> None:
             read_lesson(text.replace(old, new), 1, "x")
     for conditions, words in (
         ("{the rate: links.0.rate}", "is no condition"),
-        ("[links.0.rate]", "`conditions` is no mapping"),
+        ("[links.0.rate]", "`conditions` is not a mapping"),
     ):
         with pytest.raises(InvalidInputError, match=words):
             read_lesson(f"{text}conditions: {conditions}\n", 1, "x")

@@ -168,7 +168,7 @@ def test_a_speed_that_is_none_is_one_clear_error(perhop: Command, scenario: Path
     ended = perhop("run", scenario, "--watch", "--speed", "fast")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.count("error") == 1
-    assert "`fast` is no speed" in ended.err and "1x" in ended.err
+    assert "`fast` is not a speed" in ended.err and "1x" in ended.err
     ended = perhop("run", scenario, "--speed", "1x")
     assert ended.code == 2
     assert "--speed needs --watch" in ended.err

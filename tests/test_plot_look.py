@@ -77,9 +77,9 @@ def test_title_names_size_and_font_of_a_picture(perhop: Command, folder: Path, t
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--label", "stedy=Voice"), "nothing on the plot is called `stedy`"),
+        (("--label", "stedy=Voice"), "the plot has no `stedy`"),
         (("--label", "steady"), "--label: expected PATH=VALUE"),
-        (("--size", "3.4"), "`3.4` is no size"),
+        (("--size", "3.4"), "`3.4` is not a size"),
         (("--size", "400in"), "from 1.5 to 40 inches"),
         (("--size", "3.4in x 1.5in"), "are too low for the text"),
         (("--font", "DejaVu Sanz"), "DejaVu Sans"),

@@ -83,7 +83,7 @@ def test_only_some_tests_may_be_run(perhop: Command, scenario: Path, tmp_path: P
     assert perhop("test", "policy.tests.yaml", "--only", "enough*").code == 0
     ended = perhop("test", "policy.tests.yaml", "--only", "nothing")
     assert ended.code == 2
-    assert "no test is called `nothing`\nhelp: tests: enough for all, overload" in ended.err
+    assert "no test is named `nothing`\nhelp: tests: enough for all, overload" in ended.err
 
 
 def test_junit_has_a_case_for_each_assertion(perhop: Command, scenario: Path, tmp_path: Path) -> None:
@@ -167,10 +167,10 @@ TEST = "  - { name: a, scenario: s.yaml, assert: [ v.loss < 1 ]"
         ("perhop-tests: 1\ntests: []\n", ":2:8: there is no test"),
         (
             "perhop-tests: 1\ntest: []\n",
-            ":2:1: `test` is no key of a file of tests\nhelp: did you mean `tests`?",
+            ":2:1: `test` is not a key of a file of tests\nhelp: did you mean `tests`?",
         ),
         (HEAD + "  - { name: a }\n", ":3:5: `scenario` of the test is missing"),
-        (HEAD + TEST + ", sed: 1 }\n", "`sed` is no key of a test\nhelp: did you mean"),
+        (HEAD + TEST + ", sed: 1 }\n", "`sed` is not a key of a test\nhelp: did you mean"),
         (
             HEAD + TEST + ", seed: many }\n",
             "`seed` is a whole number from 0 to 18446744073709551615, not `many`",
@@ -180,7 +180,7 @@ TEST = "  - { name: a, scenario: s.yaml, assert: [ v.loss < 1 ]"
         (HEAD + TEST + ", set: 5 }\n", "`set` is a mapping, not `5`"),
         (HEAD + TEST + ", load: full }\n", "there is no load `full`\nhelp: loads: quiet, busy, overload"),
         (HEAD + TEST + ", codec: g728a }\n", "there is no codec `g728a`\nhelp: did you mean `g728`?"),
-        (HEAD + TEST + ", jitter-buffer: 5 }\n", "`5` is no de-jitter buffer"),
+        (HEAD + TEST + ", jitter-buffer: 5 }\n", "`5` is not a de-jitter buffer"),
         (HEAD + TEST + ", name: b }\n", "`name` is there twice"),
         (HEAD + TEST + " }\n" + TEST + " }\n", ":4:5: two tests are called `a`"),
         (HEAD + "  - { name: a, scenario: s, assert: [] }\n", ":3:37: there is no assertion"),

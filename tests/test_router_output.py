@@ -412,7 +412,7 @@ def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Pat
     for options, message in (
         (["--router", saved, scenario, "--live-replications", "2"], "one simulated run"),
         (["--router", saved, scenario, "-o", "out"], "one simulated run"),
-        (["--router", saved, scenario, scenario], "2 arguments to compare with a router"),
+        (["--router", saved, scenario, scenario], "2 arguments, but a router is compared with one"),
         ([scenario, "--points", "3"], "add --router FILE"),
         ([scenario, "--platform", "hqf"], "--platform is for a router configuration"),
         (["--router", saved, scenario, "--interface", "Serial0/0"], "is for router configurations"),

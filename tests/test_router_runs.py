@@ -335,7 +335,10 @@ def test_a_policy_that_is_attached_nowhere_is_mentioned(perhop: Command) -> None
 def test_options_of_configurations_are_refused_with_scenarios(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--interface", "Serial0/0")
     assert ended.code == 2
-    assert f"error: `interface` is for router configurations, and `{scenario}` is none" in ended.err
+    assert (
+        f"error: `interface` applies only to router configurations, and `{scenario}` is a scenario"
+        in ended.err
+    )
 
 
 def test_an_undefined_name_refuses_only_what_uses_it(perhop: Command) -> None:

@@ -288,7 +288,7 @@ def test_saved_results_are_shown_as_they_are(perhop: Command, tmp_path: Path) ->
     assert top[0]["classified"] == top[1]["classified"]
     changed = perhop("show", "policy-map", "interface", "results", "--seed", "3")
     assert changed.code == 2
-    assert "saved results are shown as they are" in changed.err
+    assert "options that change a run do not apply to saved results" in changed.err
     missing = perhop("show", "policy-map", "interface", "results", "--replication", "1")
     assert missing.code == 2
     assert "there is no replication 1" in missing.err
@@ -358,7 +358,7 @@ def test_a_time_that_is_none_is_refused(perhop: Command, tmp_path: Path, after: 
     file = BY_NAME["llq"].scenario(tmp_path)
     ended = perhop("show", "policy-map", "interface", file, f"--after={after}")
     assert ended.code == 2
-    assert f"`{after}` is no time" in ended.err
+    assert f"`{after}` is not a time" in ended.err
 
 
 def test_a_scenario_without_routers_of_its_own_is_refused(perhop: Command, scenario: Path) -> None:

@@ -63,7 +63,7 @@ def test_a_rule_that_is_never_met_ends(scenario: Path) -> None:
     ("text", "most", "said"),
     [
         ("voice.delay_p99", 9, "is no stop rule"),
-        ("delay_p99 within 1ms", 9, "names no class"),
+        ("delay_p99 within 1ms", 9, "has no class"),
         ("voice.delay within 1ms", 9, "there is no metric `delay`"),
         ("voice.delay_p99 within 1Mb/s", 9, "is no width"),
         ("voice.delay_p99 within 0ms", 9, "is no width"),

@@ -121,7 +121,7 @@ def test_with_force_it_is_moved_aside(
     (tmp_path / "out.old-1").mkdir()
     before = everything(tmp_path / "out")
     check_target(tmp_path / "out", "run", force=True)
-    with pytest.warns(disk.MovedWarning, match=r"what was in `.*/out` is in `.*/out\.old-2` now"):
+    with pytest.warns(disk.MovedWarning, match=r"the earlier content of `.*/out` is now in `.*/out\.old-2`"):
         save(tmp_path / "out", "later", force=True)
     assert everything(tmp_path / "out.old-2") == before
     assert (tmp_path / "out" / "one.txt").read_text() == "later"
@@ -160,7 +160,7 @@ def test_a_run_does_not_replace_a_sweep(perhop: Command, scenario: Path, tmp_pat
     assert files_in(tmp_path / "out") == before
     forced = perhop("run", *short, "--force")
     assert forced.code == 0
-    assert "warning: what was in `out` is in `" in forced.err
+    assert "warning: the earlier content of `out` is now in `" in forced.err
     assert "out.old-1` now" in forced.err
     assert files_in(tmp_path / "out.old-1") == before
     # And the reverse.
@@ -228,7 +228,7 @@ def test_the_current_folder_is_not_replaced(tmp_path: Path, name: str) -> None:
 def test_the_shell_stays_in_its_folder(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     ended = perhop("run", scenario, "--duration", "2s", "-q", "-o", ".")
     assert ended.code == 2
-    assert "give a folder in it, as in -o results" in ended.err
+    assert "give a folder in it, for example -o results" in ended.err
     assert list(tmp_path.iterdir()) == [scenario]
 
 

@@ -157,7 +157,7 @@ def test_a_class_has_the_name_of_its_queue_too(perhop: Command, tmp_path: Path) 
         ("class,rate\nVOICE,1Mb/s,9\n", 2, "3 cells, and 2 in the header", "the columns are class,rate"),
         ("class,rate,size\nVOICE,1Mb/s,9\n", 1, "no column `size`", "class,rate,packet_bytes,kind"),
         ("class,rate,packet_bytes\nVOICE,1Mb/s,9\n", 2, "`9` is not a packet size", "from 28 to 65535"),
-        ("class,rate,kind,connections\nVOICE,,greedy,0\n", 2, "`0` is no number of connections", "from 1"),
+        ("class,rate,kind,connections\nVOICE,,greedy,0\n", 2, "`0` is not a number of connections", "from 1"),
         ("class,rate,connections\nVOICE,1Mb/s,2\n", 2, "connections are those of greedy TCP", "`greedy`"),
         (f"class,rate,packet_bytes\nVOICE,1Mb/s,{'9' * 5000}\n", 2, "is not a packet size", "from 28"),
         ("class,rate,kind\nVOICE,1Mb/s,avian\n", 2, "no kind of traffic `avian`", "kinds: signalling,"),

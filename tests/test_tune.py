@@ -228,12 +228,12 @@ def test_trials_that_fail_are_left_out(scenario: Path) -> None:
     ("arguments", "said"),
     [
         (["--vary", f"{RATE}=1Mb/s,2Mb/s"], "there is no goal"),
-        (["--goal", "random.loss <= 1%"], "nothing is varied"),
+        (["--goal", "random.loss <= 1%"], "no parameter is varied"),
         (["--goal", "random.loss is low", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "is no goal"),
         (["--goal", "nobody.loss <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "no class `nobody`"),
         (["--goal", "random.los <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "did you mean"),
         (["--goal", "random.loss <= 1ms", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "whose unit is %"),
-        (["--goal", "random.loss <= 1%", "--vary", f"{RATE}=1Mb/s"], "one value is not varied"),
+        (["--goal", "random.loss <= 1%", "--vary", f"{RATE}=1Mb/s"], "a single value is not a range"),
         (["--goal", "random.loss <= 1%", "--vary", "links.9.rate=1Mb/s,2Mb/s"], "links"),
         (["--goal", "random.loss <= 1%", "--vary", "n=1,2", "--set", "duration={m}s"], "`{m}` is not varied"),
         (["--goal", "random.loss <= 1%", "--vary", RATE], "--vary: expected PATH=VALUE"),
@@ -297,4 +297,4 @@ def test_replications_are_no_parameter_of_a_sweep(perhop: Command, scenario: Pat
     """Each point tells how often it was run, and cannot be told apart by that."""
     ended = perhop("sweep", scenario, "--set", "replications=2,3")
     assert ended.code == 2
-    assert "`replications` is no parameter of a sweep" in ended.err
+    assert "`replications` cannot be swept" in ended.err

@@ -419,9 +419,9 @@ def test_saved_results_have_the_same_verdicts(scenario: Path, tmp_path: Path) ->
     ("arguments", "said"),
     [
         ({"codec": "g728a"}, "there is no codec `g728a`"),
-        ({"jitter_buffer": "60"}, "`60` is no de-jitter buffer"),
-        ({"jitter_buffer": "-5ms"}, "`-5ms` is no de-jitter buffer"),
-        ({"jitter_buffer": "1Mb/s"}, "`1Mb/s` is no de-jitter buffer"),
+        ({"jitter_buffer": "60"}, "`60` is not a de-jitter buffer"),
+        ({"jitter_buffer": "-5ms"}, "`-5ms` is not a de-jitter buffer"),
+        ({"jitter_buffer": "1Mb/s"}, "`1Mb/s` is not a de-jitter buffer"),
         ({"burst_ratio": 0.0}, "a burst ratio is above 0"),
     ],
 )

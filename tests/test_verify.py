@@ -58,7 +58,7 @@ def test_damage(perhop: Command, out: Path) -> None:
     file.write_bytes(file.read_bytes()[:-1] + b"!")
     ended = perhop("verify", out)
     assert ended.code == 2
-    assert "flows.parquet` is damaged: it is not as it was saved (SHA-256)" in ended.err
+    assert "flows.parquet` is damaged: it has changed since it was saved (SHA-256)" in ended.err
 
 
 def test_other_cells(perhop: Command, out: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_run_with_a_trace(perhop: Command, tmp_path: Path) -> None:
     assert perhop("run", example, "-q", "-o", "out").code == 0
     ended = perhop("verify", "out")
     assert ended.code == 2
-    assert "the files of `out` are as they were saved, but its scenario cannot run: there is no" in ended.err
+    assert "the files of `out` are unchanged, but the scenario cannot run: there is no" in ended.err
     assert "--base" in ended.err
     ended = perhop("verify", "out", "--base", example.parent)
     assert ended.code == 0, ended.err

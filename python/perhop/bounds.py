@@ -160,7 +160,7 @@ class Bounds:
         """
         if all(one["class"] != name for one in self.classes):
             known = ", ".join(str(one["class"]) for one in self.classes)
-            raise InvalidInputError(f"there is no class `{name}` of traffic", f"classes: {known}")
+            raise InvalidInputError(f"there is no traffic class `{name}`", f"classes: {known}")
         queues = [one for one in self.queues if name in one["classes"]]
         return Bounds(queues, [one for one in self.classes if one["class"] == name])
 

@@ -51,7 +51,7 @@ class Captures:
             return cls(Path(folder), tuple(links or ()), snap_length, force=force)
         if links or snap_length is not None:
             raise InvalidInputError(
-                "links to capture but no folder to write to", "give a folder, as in --pcap captures"
+                "links to capture but no folder to write to", "give a folder, for example --pcap captures"
             )
         return None
 
@@ -79,6 +79,6 @@ def _ends(link: str) -> dict[str, str]:
     if not (before and arrow and after):
         raise InvalidInputError(
             f"`{link}` is not a direction of a link",
-            "write from->to as in 'C1->E3', quoted: the shell interprets > otherwise",
+            "write from->to, for example 'C1->E3' (quoted, because of the >)",
         )
     return {"from": before.strip(), "to": after.strip()}

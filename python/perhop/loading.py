@@ -36,7 +36,7 @@ def read_bytes(
             content = stream.read(size + 1)
             if len(content) != size:
                 found = stream.seek(0, 2)
-                raise damaged(shown or file, f"it has {found} bytes and was saved with {size}")
+                raise damaged(shown or file, f"it has {found} bytes, but was saved with {size}")
             return content
     except OSError as error:
         raise unreadable(shown or file, error) from error

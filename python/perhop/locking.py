@@ -178,8 +178,8 @@ def _open_lock(file: Path) -> int:
 
 def _no_lock(file: Path) -> InvalidInputError:
     return InvalidInputError(
-        f"`{file}` is a link, or no file: perhop does not use it as its lock",
-        "look who made it and remove it, or choose another folder",
+        f"`{file}` is not a regular file, so perhop cannot use it as its lock",
+        "find out who created it and remove it, or choose another folder",
     )
 
 

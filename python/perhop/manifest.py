@@ -84,13 +84,13 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
         raise damaged(file, str(error)) from error
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         _refuse_older(file, found)
-        raise UnreadableFileError(f"`{file}` is no manifest of perhop", "give a folder that perhop wrote")
+        raise UnreadableFileError(f"`{file}` is not a manifest of perhop", "give a folder that perhop wrote")
     given = found.pop("sha256", None)
     text = json_text(found)
     whole = json_text(found | {"sha256": given})
     # Compared as text, so that a change that means the same to a reader of JSON is found as well.
     if given != digest(text.encode()) or whole.encode() != content:
-        raise damaged(file, "it is not as it was saved")
+        raise damaged(file, "it has changed since it was saved")
     if found["schema_version"] != VERSION:
         raise UnreadableFileError(
             f"`{file}` has format {found['schema_version']} of a later version of perhop ({found['perhop']})",
@@ -104,8 +104,8 @@ def _refuse_older(file: Path, found: object) -> None:
     if isinstance(found, dict) and "perhop" in found and found.get("schema_version") == 1:
         raise UnreadableFileError(
             f"`{file.parent}` was written by an earlier version of perhop, without checksums: "
-            "what it holds cannot be verified",
-            "run it again into another folder: its scenario.json is a scenario",
+            "its content cannot be verified",
+            "run its scenario.json again with another folder",
         )
 
 

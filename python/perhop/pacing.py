@@ -30,7 +30,7 @@ def speed_of(text: str) -> float:
     found = _SPEED.fullmatch(text)
     speed = float(found[1]) if found else 0.0
     if not _LEAST <= speed <= _GREATEST:
-        raise InvalidInputError(f"--speed: `{text}` is no speed", "as in 1x, 0.1x, 10x, or max")
+        raise InvalidInputError(f"--speed: `{text}` is not a speed", "give 1x, 0.1x, 10x or max, for example")
     return speed
 
 

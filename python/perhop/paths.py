@@ -41,7 +41,7 @@ def at(data: Any, path: str) -> Any:  # noqa: ANN401 - any value of a scenario
                 break
         else:
             raise UnknownNameError(
-                f"`{path}`: the scenario has no `{rest[0]}` there", "a path is as in links.0.rate"
+                f"`{path}`: the scenario has no `{rest[0]}` there", "write a path such as links.0.rate"
             )
     return found
 

@@ -170,8 +170,8 @@ def _repeated(
     except ScenarioError as error:
         why = "; ".join(one["message"] for one in error.diagnostics if one["severity"] == "error")
         raise InvalidInputError(
-            f"the files of `{run.folder}` are as they were saved, but its scenario cannot run: {why}",
-            "if its traces are elsewhere, give the folder that their paths start from with --base",
+            f"the files of `{run.folder}` are unchanged, but the scenario cannot run: {why}",
+            "if the traces have moved, give the folder of their paths with --base",
         ) from error
     differences = (*_of_json(before, now), *_of_tables(before, now))
     return Repeated("", run.manifest["perhop"], before.seed, before.replications, differences)

@@ -149,7 +149,7 @@ class Results:
         """Return the results of an open folder; raises `UnreadableFileError`."""
         if saved.kind == "live" and "scenario.json" not in saved:
             raise InvalidInputError(
-                f"`{saved.folder}` holds no results of a run: the scenario's traffic did not run",
+                f"`{saved.folder}` has no results of a run: the traffic of the scenario did not run",
                 "give a folder that `perhop run -o` wrote",
             )
         found = saved.manifest

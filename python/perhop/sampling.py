@@ -32,7 +32,7 @@ _MOST = 1_000_000
 MOST_POINTS = 10_000_000
 # Significant digits of computed values.
 _DIGITS = 6
-_RANGES = "as in 1Mb/s:4Mb/s:500kb/s, 5:29:1 packets or log(1ms,1s,7)"
+_RANGES = "for example 1Mb/s:4Mb/s:500kb/s, 5:29:1 packets or log(1ms,1s,7)"
 
 
 @dataclass(frozen=True)
@@ -211,7 +211,9 @@ def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
     lengths = {path: len(texts) for path, texts in design.lists.items() if len(texts) > 1}
     if len(set(lengths.values())) > 1:
         told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
-        raise InvalidInputError(f"--zip: {told} values", "give all parameters equally many values, or one")
+        raise InvalidInputError(
+            f"--zip: {told} values", "give all parameters the same number of values, or one value"
+        )
     return design
 
 
@@ -285,12 +287,12 @@ def _stepped(text: str, path: str) -> list[str] | None:
         return None
     start, stop, step = (_exact(part) for part in parts)
     if step == 0 or (stop - start) * step < 0:
-        raise InvalidInputError(f"{path}: `{text}` never ends: the step leads away from the end", _RANGES)
+        raise InvalidInputError(f"{path}: the step of `{text}` leads away from its end", _RANGES)
     count = int((stop - start) / step) + 1
     if count == 1:
-        raise InvalidInputError(f"{path}: `{text}` has one value: the step leads beyond the end", _RANGES)
+        raise InvalidInputError(f"{path}: `{text}` has one value: the step is larger than the range", _RANGES)
     if count > _MOST:
-        raise InvalidInputError(f"{path}: `{text}` has {count:,} values, and {_MOST:,} at most", _RANGES)
+        raise InvalidInputError(f"{path}: `{text}` has {count:,} values; the limit is {_MOST:,}", _RANGES)
     written = _number(parts[0])
     # With the space before it, if there is one.
     unit = parts[0].strip().removeprefix(written[0]) if written else ""
@@ -305,7 +307,7 @@ def _spaced(text: str, path: str) -> list[str] | None:
         return None
     parts = [part.strip() for part in found["arguments"].split(",")]
     if len(parts) != 3 or not parts[2].isdecimal() or int(parts[2]) < 2:
-        raise InvalidInputError(f"{path}: `{text}` is no list of values", _RANGES)
+        raise InvalidInputError(f"{path}: `{text}` is not a list of values", _RANGES)
     ends = _ends(parts[:2], path, text, log=True)
     last = int(parts[2]) - 1
     if last >= _MOST:
@@ -319,7 +321,9 @@ def _range(text: str, path: str) -> Range | None:
     if found is not None:
         parts = [part.strip() for part in found["arguments"].split(",")]
         if len(parts) != 2:
-            raise InvalidInputError(f"{path}: `{text}` is no range to draw from", "as in log(1ms,1s)")
+            raise InvalidInputError(
+                f"{path}: `{text}` is not a range to draw from", "for example log(1ms,1s)"
+            )
         return _ends(parts, path, text, log=True)
     parts = _in_one_unit(text.split(":"))
     if len(parts) != 2 or any(_number(part) is None for part in parts) or not _alike(parts):
@@ -330,12 +334,12 @@ def _range(text: str, path: str) -> Range | None:
 def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
     """Return a range from its ends as they were written; both in the unit of the first."""
     if any(_number(part) is None for part in parts) or not _alike(parts):
-        raise InvalidInputError(f"{path}: `{text}` has ends that are no numbers of one kind", _RANGES)
+        raise InvalidInputError(f"{path}: `{text}` has ends of different kinds", _RANGES)
     written = _number(parts[0])
     unit = written[1] if written else ""
     low, high = (_exact(part) / _exact(f"1{unit}") for part in parts)
     if low == high or (log and min(low, high) <= 0):
-        raise InvalidInputError(f"{path}: `{text}` is no range", _RANGES)
+        raise InvalidInputError(f"{path}: `{text}` is not a range", _RANGES)
     # There is no part of a packet.
     whole = all(_WHOLE.fullmatch(part.strip().removesuffix("packets").strip()) for part in parts)
     return Range(_text(low), _text(high), unit, log, whole)

@@ -83,7 +83,7 @@ class Saved:
         found = manifest.parse(folder / MANIFEST, content)
         if kinds and found["kind"] not in kinds:
             raise InvalidInputError(
-                f"`{folder}` holds no {WORDS[kinds[0]][0]}: it is of kind `{found['kind']}`",
+                f"`{folder}` has no {WORDS[kinds[0]][0]}: it is of kind `{found['kind']}`",
                 f"give a folder that `{WORDS[kinds[0]][1]}` wrote",
             )
         contents = {MANIFEST: content}
@@ -141,7 +141,7 @@ class Saved:
 
 
 def _refused(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def kind_of(folder: Path) -> Kind | None:
@@ -183,7 +183,7 @@ def _verified(folder: Path, name: str, said: Mapping[str, Any], opened: int | No
     file = Path(name) if opened is not None else folder / name
     content = read_bytes(file, within=opened, shown=folder / name, size=said["bytes"])
     if manifest.digest(content) != said["sha256"]:
-        raise damaged(folder / name, "it is not as it was saved (SHA-256)")
+        raise damaged(folder / name, "it has changed since it was saved (SHA-256)")
     return content
 
 
@@ -193,7 +193,7 @@ def _all_wrong(wrong: Mapping[str, UnreadableFileError]) -> UnreadableFileError:
     if not others:
         return first
     names = ", ".join(name for name, _ in others)
-    return UnreadableFileError(f"{first}; neither are as they were saved: {names}", first.help)
+    return UnreadableFileError(f"{first}; also changed since they were saved: {names}", first.help)
 
 
 def _is_replaced(folder: Path, opened: int | None) -> bool:
@@ -211,5 +211,5 @@ def _is_replaced(folder: Path, opened: int | None) -> bool:
 def _nothing(folder: Path, kinds: tuple[Kind, ...]) -> InvalidInputError:
     what, command = WORDS[kinds[0]] if kinds else ("results of perhop", "perhop run -o")
     return InvalidInputError(
-        f"`{folder}` holds no {what}: there is no {MANIFEST}", f"give a folder that `{command}` wrote"
+        f"`{folder}` has no {what}: there is no {MANIFEST}", f"give a folder that `{command}` wrote"
     )

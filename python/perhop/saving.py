@@ -143,7 +143,7 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
         _show(old, folder)
         raise
     if place.aside:
-        warnings.warn(f"what was in `{target}` is in `{old}` now", disk.MovedWarning, stacklevel=2)
+        warnings.warn(f"the earlier content of `{target}` is now in `{old}`", disk.MovedWarning, stacklevel=2)
     else:
         _remove_old(old, folder)
 

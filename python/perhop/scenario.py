@@ -111,8 +111,8 @@ class Scenario(Document):
             given = [name for name, value in options.items() if value]
             if given:
                 raise InvalidInputError(
-                    f"`{given[0]}` is for router configurations, and `{path}` is none",
-                    "a scenario says all of it itself",
+                    f"`{given[0]}` applies only to router configurations, and `{path}` is a scenario",
+                    "leave it out: a scenario has its own network and traffic",
                 )
             return super().load(path, set)
         inferred = cls.infer(path, **options)

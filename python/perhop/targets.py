@@ -53,13 +53,13 @@ def _refuse_in_use(target: Path, folder: Path) -> None:
     """Refuse folders that cannot be exchanged; a shell would stay in the removed one."""
     if Path.cwd().is_relative_to(folder):
         raise InvalidInputError(
-            f"`{target}` is the current folder or above it, and so cannot be replaced as a whole",
-            f"give a folder in it, as in -o {target / 'results'}",
+            f"`{target}` is the current folder or contains it, so it cannot be replaced",
+            f"give a folder in it, for example -o {target / 'results'}",
         )
     if folder.is_mount():
         raise InvalidInputError(
-            f"`{target}` is a mount point, which cannot be replaced as a whole",
-            f"give a folder in it, as in -o {target / 'results'}",
+            f"`{target}` is a mount point, which cannot be replaced",
+            f"give a folder in it, for example -o {target / 'results'}",
         )
 
 

@@ -200,7 +200,7 @@ def _only(ports: list[RouterPort]) -> RouterPort | None:
     with_policy = [port for port in ports if has_output(port)]
     if len(with_policy) > 1:
         names = ", ".join(port["name"] for port in with_policy)
-        raise InvalidInputError("several interfaces have an output policy", f"choose by --out one of {names}")
+        raise InvalidInputError("several interfaces have an output policy", f"choose one with --out: {names}")
     return with_policy[0] if with_policy else None
 
 
@@ -221,7 +221,9 @@ def _of_scenario(file: Path, at: str | None, out: str | None) -> Node:
     own = {other: interface for one, other, interface, _ in _ends(loaded) if one == name}
     with_policy = [other for other, interface in own.items() if interface.get("output")]
     if out is None and len(with_policy) > 1:
-        raise InvalidInputError(f"several interfaces of {name} have an output policy", "choose by --out")
+        raise InvalidInputError(
+            f"several interfaces of {name} have an output policy", "choose one with --out"
+        )
     return between(loaded, name, neighbor, out or next(iter(with_policy), None))
 
 

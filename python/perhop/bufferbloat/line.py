@@ -48,7 +48,8 @@ class Line:
         found = re.fullmatch(r"([\d.]+)\s*([A-Za-z]+/s)?\s*(?:/\s*([\d.]+)\s*([A-Za-z]+/s))?", rate.strip())
         if found is None or not (found[2] or found[4]):
             raise InvalidInputError(
-                f"rate: `{rate}` is neither one rate nor two", "down and up as in 50/10Mb/s, or 20Mb/s"
+                f"rate: `{rate}` is not a rate or a pair of rates",
+                "for example 50/10Mb/s (down and up), or 20Mb/s",
             )
         down = f"{found[1]}{found[2] or found[4]}"
         up = f"{found[3]}{found[4]}" if found[3] else down
@@ -159,4 +160,4 @@ def require_different(qdiscs: Sequence[str]) -> None:
     """Refuse a discipline that appears twice in a list; raises `InvalidInputError`."""
     twice = sorted({one for one in qdiscs if list(qdiscs).count(one) > 1})
     if twice:
-        raise InvalidInputError(f"qdisc: `{twice[0]}` is there twice", "name each once")
+        raise InvalidInputError(f"qdisc: `{twice[0]}` is listed twice", "list each discipline once")

@@ -144,7 +144,7 @@ def test(
     """
     tested = Line.read(rate, rtt)
     if not qdiscs:
-        raise InvalidInputError("qdisc: no discipline is named", "for example cake,fq_codel,fifo")
+        raise InvalidInputError("qdisc: the list is empty", "for example cake,fq_codel,fifo")
     lines.require_different(qdiscs)
     scenarios = {qdisc: tested.scenario(qdisc) for qdisc in qdiscs}
     runs = []
@@ -170,8 +170,8 @@ def _run(line: Line, qdisc: str, results: Results) -> Run:
         found = _between(rtts, begin, end)
         if not found:
             raise InvalidInputError(
-                f"qdisc `{qdisc}`: no ping came back during the {name}",
-                "name one that drops less",
+                f"qdisc `{qdisc}`: no ping was answered during the {name}",
+                "choose a discipline that drops less",
             )
         rate = fmean(_between(_over_time(rates, name, "throughput_bps"), begin, end))
         return Loaded(rate, fmean(found), max(found), fmean(found) - idle)

@@ -55,9 +55,7 @@ def chosen_files(arguments: Sequence[str]) -> Chosen:
             found.is_search = True
             matches = sorted(glob.glob(argument, recursive=True))  # noqa: PTH207 - absolute patterns, too
             if not matches:
-                raise InvalidInputError(
-                    f"no file matches `{argument}`", "`**` stands for any number of folders"
-                )
+                raise InvalidInputError(f"no file matches `{argument}`", "`**` matches any number of folders")
             found.files += [Path(match) for match in matches if not Path(match).is_dir()]
         else:
             found.files.append(found_file(path))
@@ -77,8 +75,8 @@ def _search(folder: Path, found: Chosen) -> None:
                 found.passed_over += 1
     if len(found.files) == before:
         raise InvalidInputError(
-            f"{folder}: no file below it is a configuration, a scenario or a file of tests",
-            "name the files, to see what perhop makes of each",
+            f"{folder}: the folder has no configurations, scenarios or test files",
+            "name the files to see why perhop does not recognize them",
         )
 
 

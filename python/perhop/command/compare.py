@@ -144,11 +144,11 @@ def compare(
         return Exit.NOT_MET if strict and not agrees else Exit.OK
     if given := [name for name, value in options.items() if value]:
         raise InvalidInputError(
-            f"--{given[0]} is for a router configuration that is compared with a router", "add --router FILE"
+            f"--{given[0]} applies only to a comparison with a router", "add --router FILE"
         )
     if percent is not None or points is not None:
         raise InvalidInputError(
-            "--percent and --points are the tolerances of a comparison with a router", "add --router FILE"
+            "--percent and --points apply only to a comparison with a router", "add --router FILE"
         )
     if output is not None:
         check_target(output, "comparison", force=force)
@@ -180,7 +180,7 @@ class _Runs:
 def _saved(folders: list[Path], runs: _Runs) -> Comparison:
     if runs.changed or runs.seed is not None or runs.replications or runs.live_replications:
         raise InvalidInputError(
-            "two saved results are compared as they are", "leave out the options that change runs"
+            "options that change a run do not apply to saved results", "leave them out, or give a scenario"
         )
     first, second = folders
     return compare_results(Results.load(first), Results.load(second))
@@ -189,7 +189,7 @@ def _saved(folders: list[Path], runs: _Runs) -> Comparison:
 def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
     if len(what) != 1:
         raise InvalidInputError(
-            f"{len(what)} arguments to compare", "give one scenario or two folders of results"
+            f"cannot compare {len(what)} arguments", "give one scenario or two folders of results"
         )
     scenario = Scenario.load(what[0], runs.changed)
     show_warnings(scenario.warnings)

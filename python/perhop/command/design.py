@@ -78,7 +78,7 @@ def star(
     if ring is not None and best_effort is None:
         raise InvalidInputError(
             "--ring needs --best-effort",
-            "give the length of the packets in the ring, as in --best-effort 1500B",
+            "give the length of the packets in the ring, for example --best-effort 1500B",
         )
     advice = design.star(
         arrival, delay, link=link, packet=packet, ratio=ratio, best_effort=best_effort,

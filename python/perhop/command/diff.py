@@ -94,7 +94,7 @@ def diff(
         if side.is_dir():
             raise InvalidInputError(
                 f"`{side}` is a folder, and diff compares configurations and scenarios",
-                f"of two results: perhop compare {old} {new}",
+                f"to compare two results: perhop compare {old} {new}",
             )
     simulates = bool(simulate) or scenario is not None
     if simulate is False and scenario is not None:

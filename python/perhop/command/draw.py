@@ -41,12 +41,14 @@ def draw(
 
     """
     if output is not None and output != Path("-") and output.suffix not in (*_SVG, *_SUFFIXES):
-        raise InvalidInputError(f"`{output}` has no suffix of a drawing", f"use {_listed(_SUFFIXES)}")
+        raise InvalidInputError(
+            f"`{output}` does not end in the suffix of a drawing", f"use {_listed(_SUFFIXES)}"
+        )
     configuration = router_text(scenario)
     if configuration is None:
         text = picture(Scenario.load(scenario, pairs(set_)))
     elif set_:
-        raise InvalidInputError("--set replaces values of a scenario, not of a router configuration")
+        raise InvalidInputError("--set applies to scenarios, not to router configurations")
     else:
         text = router(configuration)
     if output == Path("-"):

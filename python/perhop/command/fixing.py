@@ -26,10 +26,11 @@ def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
     """
     if found.router is None:
         raise InvalidInputError(
-            f"{found.file}: --fix mends configurations of routers", "edit a scenario as its messages say"
+            f"{found.file}: --fix corrects only router configurations",
+            "edit the scenario; its messages name the corrections",
         )
     if target.exists():
-        raise InvalidInputError(f"{target} exists", "--fix writes a new file and changes none")
+        raise InvalidInputError(f"{target} exists", "--fix never overwrites a file; choose another name")
     before = read(found.file).splitlines(keepends=True)
     after = list(before)
     mended = {one.line: one.fixed for one in found.findings if one.line and one.fixed is not None}

@@ -93,7 +93,7 @@ def plot(
         if kind not in _OVERLAID:
             raise InvalidInputError(
                 f"{kind} takes one folder of results, not {len(results)}",
-                f"{', '.join(_OVERLAID)} lay several upon each other, share compares them",
+                f"{', '.join(_OVERLAID)} show several runs in one plot; share compares them",
             )
         charts = [overlaid([one for (one,) in each], told_apart([folder.name for folder in folders]))]
     else:

@@ -44,5 +44,5 @@ def check_page(output: Path) -> None:
     if not output.is_file() or is_page(output):
         return
     raise InvalidInputError(
-        f"`{output}` exists and is not a report of perhop", "choose another name, or remove it first"
+        f"`{output}` exists and was not written by perhop", "choose another name, or remove it first"
     )

@@ -257,12 +257,16 @@ def _loaded(
 ) -> Scenario:
     """Return the scenario of a file, or of a point of a sweep."""
     if (scenario is None) == (point is None):
-        raise InvalidInputError("give a scenario, or --from SWEEP:POINT", "as in perhop run --from sweep:17")
+        raise InvalidInputError(
+            "give a scenario, or --from SWEEP:POINT", "for example perhop run --from sweep:17"
+        )
     if scenario is not None:
         return Scenario.load(scenario, changed, **of_router)
     folder, colon, number = str(point).rpartition(":")
     if not (colon and folder and number.isdecimal()):
-        raise InvalidInputError(f"--from: `{point}` is no point of a sweep", "as in --from results/sweep:17")
+        raise InvalidInputError(
+            f"--from: `{point}` is not a point of a sweep", "for example --from results/sweep:17"
+        )
     from perhop.sweeping import Sweep  # lazy: polars
 
     return Sweep.load(folder).scenario_of(int(number)).changed(changed)

@@ -55,7 +55,7 @@ def check_settings() -> CheckSettings:
     _require(file, content, ("check",), "tables")
     table = content.get("check", {})
     if not isinstance(table, dict):
-        raise InvalidInputError(f"{file}: `check` is a table", "write [check] above its keys")
+        raise InvalidInputError(f"{file}: `check` must be a table", "write the line [check] above its keys")
     _require(file, table, (*_LISTS, *_TEXTS), "keys")
     select, ignore = (_names(file, table, key) for key in _LISTS)
     fail_on, output_format, platform = (_text(file, table, key) for key in _TEXTS)
@@ -71,12 +71,14 @@ def _require(file: Path, given: Mapping[str, Any], known: tuple[str, ...], what:
 def _names(file: Path, table: Mapping[str, Any], key: str) -> tuple[str, ...]:
     value = table.get(key, [])
     if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise InvalidInputError(f"{file}: `{key}` is a list of rules", f'for example {key} = ["queue-delay"]')
+        raise InvalidInputError(
+            f"{file}: `{key}` must be a list of rules", f'for example {key} = ["queue-delay"]'
+        )
     return tuple(value)
 
 
 def _text(file: Path, table: Mapping[str, Any], key: str) -> str | None:
     value = table.get(key)
     if value is not None and not isinstance(value, str):
-        raise InvalidInputError(f"{file}: `{key}` is a text", f'for example {key} = "warning"')
+        raise InvalidInputError(f"{file}: `{key}` must be a string", f'for example {key} = "warning"')
     return value

@@ -253,7 +253,7 @@ def _seconds(text: str | None) -> float | None:
         return None
     found = quantity(text)
     if found is None or found[1] != "s" or found[0] < 0:
-        raise InvalidInputError(f"--after: `{text}` is no time", "for example --after 2min")
+        raise InvalidInputError(f"--after: `{text}` is not a time", "for example --after 2min")
     return found[0]
 
 

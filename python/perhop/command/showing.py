@@ -30,7 +30,8 @@ def results_of(
     if (source / MANIFEST).exists():
         if changed or seed is not None or (options is not None and any(options.values())):
             raise InvalidInputError(
-                "saved results are shown as they are", "leave out the options that change a run"
+                "options that change a run do not apply to saved results",
+                "leave them out, or give a scenario",
             )
         return Results.load(source)
     scenario = (

@@ -14,9 +14,7 @@ from perhop.sampling import Design
 from perhop.sweeping import Sweep
 
 _KINDS = ("against", "heat-map", "parallel", "pareto")
-_EXAMPLE = (
-    "as in --plot delay_p99, --plot heat-map:loss=loss.svg, --plot pareto:voice.delay_p99,bulk.throughput"
-)
+_EXAMPLE = "for example --plot delay_p99, --plot heat-map:loss, --plot pareto:voice.delay_p99,bulk.throughput"
 
 
 @dataclass(frozen=True)

@@ -74,7 +74,7 @@ def _chosen(tests: Sequence[Test], patterns: Sequence[str]) -> list[Test]:
     names = ", ".join(one.name for one in tests)
     for pattern in patterns:
         if not any(fnmatchcase(one.name, pattern) for one in tests):
-            raise InvalidInputError(f"--only: no test is called `{pattern}`", f"tests: {names}")
+            raise InvalidInputError(f"--only: no test is named `{pattern}`", f"tests: {names}")
     return [one for one in tests if not patterns or any(fnmatchcase(one.name, each) for each in patterns)]
 
 

@@ -72,7 +72,7 @@ def convert(
     elif to in TARGETS:
         text, remarks = to_device(source, to, platform)
     else:
-        raise InvalidInputError(f"`{to}` is no language to convert to", f"one of {', '.join(TARGETS)}")
+        raise InvalidInputError(f"cannot convert to `{to}`", f"one of {', '.join(TARGETS)}")
     return Converted(text, tuple(remarks))
 
 

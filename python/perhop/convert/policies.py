@@ -124,7 +124,9 @@ def read_source(
         with _readable(file) as readable:
             found = _of_scenario(readable)
         if interface is not None:
-            raise InvalidInputError("--interface names one of a router", "choose with --policy")
+            raise InvalidInputError(
+                "--interface applies only to router configurations", "choose with --policy"
+            )
         source = Source(file, tuple(found), None)
     else:
         # The platform to write for may be of another language.
@@ -225,7 +227,7 @@ def _named(attached: tuple[Attached, ...], policy: str | None, file: Path) -> li
         if not attached:
             raise InvalidInputError(
                 f"`{file}` attaches no policy to an interface",
-                "`perhop check` shows what is recognized; for a policy alone, add an interface with it",
+                "`perhop check` lists the recognized lines; a policy alone needs an interface that uses it",
             )
         return list(attached)
     chosen = [one for one in attached if one.name == policy]

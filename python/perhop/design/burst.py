@@ -50,12 +50,13 @@ def policer(
     rate_bps, rtt_s = quantity.rate("rate", rate), quantity.time("rtt", rtt)
     mtu_bytes = quantity.size("mtu", mtu)
     if mtu_bytes <= _HEADERS:
-        raise InvalidInputError(f"mtu: {mtu_bytes} B hold no data", f"more than {_HEADERS}B")
+        raise InvalidInputError(f"mtu: {mtu_bytes} B have no room for data", f"give more than {_HEADERS}B")
     product, sawtooth, initial, committed = _core.tcp_burst(rate_bps, rtt_s, mtu_bytes)
     burst = round(committed)
     if burst > _MOST_BURST:
         raise InvalidInputError(
-            f"a burst of {burst} bytes", f"routers take at most {_MOST_BURST}: a shaper delays in place of it"
+            f"a burst of {burst} bytes",
+            f"routers take at most {_MOST_BURST}: use a shaper, which delays instead of dropping",
         )
     car = rate_bps / 8 * _CAR_SECONDS
     steps = (
@@ -159,7 +160,7 @@ def shaper(
     rate_bps, line_bps = quantity.rate("rate", rate), quantity.rate("line", line)
     if rate_bps > line_bps:
         raise InvalidInputError(
-            f"rate: {rate_bps / 1e3:g} kb/s is above the line's {line_bps / 1e3:g} kb/s", "a lower rate"
+            f"rate: {rate_bps / 1e3:g} kb/s is above the line's {line_bps / 1e3:g} kb/s", "give a lower rate"
         )
     usual = {"voice": _VOICE_INTERVAL_S, "data": _DATA_INTERVAL_S}
     if traffic not in usual:

@@ -111,7 +111,7 @@ def per_call(codec: str, interval: str | float | None = None) -> Call:
     frames = round(interval_s / found.frame_s)
     if frames < 1 or abs(frames * found.frame_s - interval_s) > 1e-9:
         raise InvalidInputError(
-            f"interval: {interval_s * 1e3:g} ms hold no whole number of frames of {codec}",
+            f"interval: {interval_s * 1e3:g} ms is not a whole number of frames of {codec}",
             f"a multiple of {found.frame_s * 1e3:g} ms",
         )
     return Call(codec, interval_s, frames * found.frame_bytes + _HEADERS, found.source)
@@ -161,7 +161,7 @@ def calls(
         raise InvalidInputError(
             f"a call of {8 * wire * per_second / 1e3:g} kb/s does not fit into "
             f"{share * bandwidth_bps / 1e3:g} kb/s",
-            "a codec of a lower rate, a larger share or a faster link",
+            "use a codec of a lower rate, a larger share or a faster link",
         )
     priority = 1e3 * math.ceil(number * 8 * (call.ip_bytes + link.counted) * per_second / 1e3 - 1e-9)
     steps = _steps(call, link, number, priority)

@@ -56,7 +56,7 @@ def queue(
         raise InvalidInputError(
             f"delay: a packet of {packet_bytes} B takes "
             f"{8e3 * packet_bytes / bandwidth_bps:.4g} ms by itself",
-            "a longer delay, shorter packets or more bandwidth",
+            "allow a longer delay, shorter packets or more bandwidth",
         )
     if bytes_ > _MOST_LIMIT:
         raise InvalidInputError(f"a limit of {bytes_} bytes", f"routers take at most {_MOST_LIMIT}")

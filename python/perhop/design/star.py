@@ -66,7 +66,7 @@ def star(
     if not (ratio >= 1 and math.isfinite(ratio)):
         raise InvalidInputError(
             f"ratio: {ratio:g}",
-            "at least 1: a class that is served more slowly than packets arrive overflows",
+            "give at least 1: below 1 the class is served more slowly than packets arrive",
         )
     needed = max(8 * packet_bytes / delay_s, ratio * arrival_bps)
     # IOS takes whole kb/s; rounding up keeps the bound. The subtrahend absorbs rounding errors.

@@ -93,7 +93,9 @@ def wred(
 
 def _check(denominators: Mapping[int, int]) -> None:
     if not denominators:
-        raise InvalidInputError("no denominators", "give one for each precedence in the class, such as 5=10")
+        raise InvalidInputError(
+            "no denominators", "give one for each precedence in the class, for example 5=10"
+        )
     for precedence, denominator in denominators.items():
         if not 0 <= precedence <= 7:
             raise InvalidInputError(f"denominators: precedence {precedence}", "0 to 7")

@@ -71,7 +71,7 @@ def difference(
     for name, value in (("platform", platform), ("assume", assume)):
         if value:
             raise InvalidInputError(
-                f"`{name}` is for router configurations, and `{first.name}` is none",
-                "a scenario says all of it itself",
+                f"`{name}` applies only to router configurations, and `{first.name}` is a scenario",
+                "leave it out: a scenario has its own network and traffic",
             )
     return scenarios.difference(first, second, at=at, out=out)

@@ -127,9 +127,7 @@ def _link(port: Port) -> dict[str, str]:
 def _check(first: _Network, second: _Network, node: str, neighbor: str, out: str | None) -> None:
     """Refuse interfaces that are not there, of arrival in either and of leaving in both."""
     if out is not None and not node:
-        raise InvalidInputError(
-            f"--out {out}: of which node?", "give --at NODE or --at NODE:NEIGHBOR as well"
-        )
+        raise InvalidInputError(f"--out {out} needs a node", "give --at NODE or --at NODE:NEIGHBOR as well")
     for one in (first, second):
         senders = dict.fromkeys(port.sender for port in one.ports.values())
         if node and node not in senders:

@@ -40,7 +40,7 @@ def opened(old: Source, new: Source) -> tuple[Side, Side]:
         names = [_name(old, "old"), _name(new, "new")]
         router, other = names if routers[0] else reversed(names)
         raise InvalidInputError(
-            f"{router} is a router's configuration, and {other} is none",
+            f"{router} is a router configuration, but {other} is none",
             "give two configurations of a router, or two scenarios",
         )
     return _side(old, "old", is_router=routers[0]), _side(new, "new", is_router=routers[1])
@@ -80,7 +80,7 @@ def _side(source: Source, which: str, *, is_router: bool) -> Side:
     except ScenarioError as error:
         if file != STANDARD_INPUT and _has_policies_alone(file):
             raise InvalidInputError(
-                f"{file} has policies without a network, and so no ports to compare",
+                f"{file} has policies but no network, so there are no ports to compare",
                 "compare two scenarios that have such policies",
             ) from error
         raise

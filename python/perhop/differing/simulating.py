@@ -50,8 +50,8 @@ def simulated(
     if first.scenario and second.scenario:
         if scenario is not None:
             raise InvalidInputError(
-                "--scenario is for configurations of a router; two scenarios are simulated as they are",
-                "give --simulate in place of --scenario",
+                "--scenario is for configurations of a router; two scenarios need no other",
+                "give --simulate instead of --scenario",
             )
         both = [first.scenario, second.scenario]
     elif scenario is None:
@@ -90,8 +90,8 @@ def _with_router(scenario: Path, old: Path, new: Path) -> list[Scenario]:
     if len(chosen) != 1:
         names = ", ".join(name for name, _ in routers) or "none"
         raise InvalidInputError(
-            f"{scenario}: {len(chosen)} routers could have the configuration {old}",
-            f"routers with a configuration: {names}; one of them is to name that file",
+            f"{scenario}: {len(chosen)} routers have a configuration other than {old}",
+            f"routers with a configuration: {names}; one of them must name that file",
         )
     path = f"routers.{chosen[0]}.configuration.file"
     return [Scenario.load(scenario, {path: str(file.resolve())}) for file in (old, new)]

@@ -200,7 +200,8 @@ class _Stream:
             return step()
         except (self._library.CancelledError, OSError) as error:
             raise EngineLostError(
-                "the scheduler of the cluster is gone", "start it again: the same command goes on from there"
+                "the scheduler of the cluster has stopped",
+                "start it and repeat the command, which continues from there",
             ) from error
 
     def _fill(self) -> bool:

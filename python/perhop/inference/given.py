@@ -92,7 +92,7 @@ def _output(file: Path) -> str:
     if not _is_output(text):
         raise InvalidInputError(
             f"`{file}` is not an output of a device with counters",
-            "two files are two outputs, the earlier one first: before.txt,after.txt",
+            "give two outputs, the earlier one first: before.txt,after.txt",
         )
     return text
 
@@ -167,7 +167,7 @@ def _load(row: Row, cells: dict[str, str]) -> dict[str, Any]:
         re.fullmatch("[0-9]{1,4}", connections) and 1 <= int(connections) <= _MOST_CONNECTIONS
     ):
         raise row.wrong(
-            f"`{connections}` is no number of connections", f"a whole number from 1 to {_MOST_CONNECTIONS}"
+            f"`{connections}` is not a number of connections", f"a whole number from 1 to {_MOST_CONNECTIONS}"
         )
     return {
         "name": cells["class"],

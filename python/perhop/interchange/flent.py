@@ -95,7 +95,7 @@ def write_flent(
     file = Path(file)
     if not file.name.endswith(".flent.gz"):
         raise InvalidInputError(
-            f"`{file}` does not end in .flent.gz", "flent opens only files with this suffix"
+            f"`{file}` does not end in .flent.gz", "flent reads only files with this suffix"
         )
     check_replication(results, replication)
     title = results.summary["scenario"] if title is None else title
@@ -113,8 +113,8 @@ def _document(results: Results, replication: int, title: str, date: datetime) ->
     table = results.throughput.filter(pl.col("replication") == replication)
     if not table.height:
         raise InvalidInputError(
-            "flent's plots are over time, but throughput was not sampled",
-            "set measure.throughput-every and measure.delay-every in the scenario, as in 200ms",
+            "throughput was not sampled, and flent plots it over time",
+            "set measure.throughput-every and measure.delay-every in the scenario, for example to 200ms",
         )
     times = table["time_s"].unique().sort().to_list()
     ways = _Ways(results, replication)

@@ -124,18 +124,19 @@ def read_lesson(text: str, number: int, name: str) -> Lesson:
     try:
         found = yaml.safe_load(text)
     except yaml.YAMLError as error:
-        raise InvalidInputError(f"{name} is no YAML: {error}") from error
+        raise InvalidInputError(f"{name} is not YAML: {error}") from error
     if not isinstance(found, Mapping):
-        raise InvalidInputError(f"{name} holds no lesson", f"a lesson has the keys {', '.join(_NEEDED)}")
+        raise InvalidInputError(f"{name} has no lesson", f"a lesson has the keys {', '.join(_NEEDED)}")
     wrong = [key for key in found if key not in _KEYS]
     missing = [key for key in _NEEDED if key not in found]
     if wrong or missing:
-        what = f"`{wrong[0]}` is no key of a lesson" if wrong else f"`{missing[0]}` is missing"
+        what = f"`{wrong[0]}` is not a key of a lesson" if wrong else f"`{missing[0]}` is missing"
         raise InvalidInputError(f"{name}: {what}", f"keys of a lesson: {', '.join(_KEYS)}")
     conditions = found.get("conditions", {})
     if not isinstance(conditions, Mapping):
         raise InvalidInputError(
-            f"{name}: `conditions` is no mapping", "as in `the rate of the link: links.0.rate <= 2Mb/s`"
+            f"{name}: `conditions` is not a mapping",
+            "for example `the rate of the link: links.0.rate <= 2Mb/s`",
         )
     asked = Asked(
         tuple(found["change"]),
@@ -167,7 +168,7 @@ def _edited(text: str, edits: Sequence[Mapping[str, str]], name: str) -> str:
             if text.startswith(whole, found.start()):
                 places.append((found.start(), len(whole), margin))
         if len(places) != 1:
-            raise InvalidInputError(f"{name}: `{edit['find']}` stands {len(places)} times in the scenario")
+            raise InvalidInputError(f"{name}: `{edit['find']}` occurs {len(places)} times in the scenario")
         at, length, margin = places[0]
         text = text[:at] + edit["put"].replace("\n", margin) + text[at + length :]
     return text

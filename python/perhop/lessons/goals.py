@@ -41,7 +41,8 @@ class Condition:
         bound = quantity(found["value"].strip()) if found else None
         if found is None or bound is None:
             raise InvalidInputError(
-                f"`{text}` is no condition: PATH OPERATOR VALUE", "as in 'links.0.rate <= 2Mb/s'"
+                f"`{text}` is not a condition of the form PATH OPERATOR VALUE",
+                "for example 'links.0.rate <= 2Mb/s'",
             )
         return cls(text, subject, found["path"], found["sign"], *bound)
 

@@ -75,8 +75,8 @@ def read_sheet(path: str | PathLike[str]) -> Sheet:
         return Sheet(str(found["name"]), str(found["perhop"]), entries)
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(
-            f"`{file}` is no sheet of results: {error!r}",
-            "the playground exports one: Lessons, Sheet of results",
+            f"`{file}` is not a sheet of results: {error!r}",
+            "export one from the playground: Lessons, Sheet of results",
         ) from error
 
 

@@ -17,7 +17,7 @@ def load_package() -> None:
         folder.name, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
     if spec is None or spec.loader is None:
-        raise ImportError(f"{folder} is not a package of Python")
+        raise ImportError(f"{folder} is not a Python package")
     package = module_from_spec(spec)
     sys.modules[folder.name] = package
     spec.loader.exec_module(package)

@@ -113,7 +113,7 @@ def _above(folder: Path) -> Iterator[int]:
         if found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
             raise StrangeFolderError(
                 f"other users can replace `{folder}`: they can write to `{folder.parent}`",
-                f"take their rights away: chmod go-w {folder.parent}",
+                f"remove their write permission: chmod go-w {folder.parent}",
             )
         if found.st_uid not in _trusted():
             raise StrangeFolderError(
@@ -139,8 +139,8 @@ def _inner(above: int, folder: Path) -> int:
         raise
     except OSError as error:
         raise StrangeFolderError(
-            f"`{folder}` is a link or a file, where perhop has a folder of its own",
-            "look who made it, then remove it",
+            f"`{folder}` is a link or a file, but perhop needs a folder there",
+            "find out who created it, then remove it",
         ) from error
     found = os.fstat(inner)
     why = None
@@ -152,5 +152,5 @@ def _inner(above: int, folder: Path) -> int:
         return inner
     os.close(inner)
     raise StrangeFolderError(
-        f"`{folder}` {why}, so perhop does not use it", "look what is in it, then remove it"
+        f"`{folder}` {why}, so perhop does not use it", "check its content, then remove it"
     )

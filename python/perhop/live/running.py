@@ -180,7 +180,7 @@ def seconds(text: str) -> float:
     """Parse a time of a scenario into seconds."""
     found = _core.quantity(str(text))
     if found is None or found[1] != "s":
-        raise InvalidInputError(f"`{text}` is not a time", "write it with its unit, as in 60s")
+        raise InvalidInputError(f"`{text}` is not a time", "write it with its unit, for example 60s")
     return found[0]
 
 

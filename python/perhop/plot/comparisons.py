@@ -189,7 +189,7 @@ def _value(run: Results, parameter: str) -> str:
         except (KeyError, IndexError, TypeError, ValueError) as error:
             raise InvalidInputError(
                 f"`{parameter}`: the scenario `{run.summary['scenario']}` has no `{step}`",
-                "give a path as for `perhop run --set`, as in links.0.rate",
+                "give a path as for `perhop run --set`, for example links.0.rate",
             ) from error
     return found if isinstance(found, str) else json.dumps(found)
 

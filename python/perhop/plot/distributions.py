@@ -55,7 +55,7 @@ def page_load_cdf(results: Results) -> Chart:
     classes = {group["class"] for group in results.summary.get("pages") or []}
     if not any(group["pages"]["mean"] for group in results.summary.get("pages") or []):
         raise InvalidInputError(
-            "no page was loaded: there is no time to plot", "add traffic with `page-load`"
+            "no page was loaded, so there is no load time to plot", "add traffic with `page-load`"
         )
     divisor, unit, distributions = _delays(results, "completion", classes)
     return Chart(
@@ -126,7 +126,7 @@ def drop_curve(results: Results, port: str | None = None, queue: str | None = No
     and `queue` select a queue with early drops; by default the first.
 
     Raises:
-        InvalidInputError: no such queue drops early.
+        InvalidInputError: no such queue with early drops.
 
     """
     curves = _curves(results, port, queue)
@@ -171,7 +171,7 @@ def _curves(results: Results, port: str | None, queue: str | None) -> DropCurves
         if (port or one["port"], queue or one["queue"]) == (one["port"], one["queue"]):
             return one
     there = ", ".join(f"{one['port']} {one['queue']}" for one in all_curves) or "none"
-    raise InvalidInputError("no such queue drops early", f"queues with early drops: {there}")
+    raise InvalidInputError("no such queue with early drops", f"queues with early drops: {there}")
 
 
 def _curve(name: str, role: str, corners: list[list[float]], end: float, divisor: float) -> Line:
@@ -209,7 +209,7 @@ def _delays(
     if classes is not None:
         table = table.filter(pl.col("class").cast(pl.String).is_in(classes))
     if not table.height:
-        raise InvalidInputError("no packet arrived: there is no delay to plot")
+        raise InvalidInputError("no packet arrived, so there is no delay to plot")
     found = []
     for name, role in of_classes(results.classes["class"]).items():
         rows = (

@@ -73,7 +73,7 @@ class Look:
             if name not in known and name not in _AXES:
                 there = ", ".join(sorted(known))
                 raise InvalidInputError(
-                    f"--label: nothing on the plot is called `{name}`", f"x, y, {there}" if there else "x, y"
+                    f"--label: the plot has no `{name}`", f"x, y, {there}" if there else "x, y"
                 )
         return [self._worded(chart) for chart in charts]
 
@@ -118,7 +118,9 @@ def _names(chart: Description) -> set[str]:
 def _size(text: str) -> tuple[float, float | None]:
     found = _SIZE.fullmatch(text.strip())
     if found is None:
-        raise InvalidInputError(f"--size: `{text}` is no size", "as in 3.4in, 8.5cm or 3.4in x 2.5in")
+        raise InvalidInputError(
+            f"--size: `{text}` is not a size", "for example 3.4in, 8.5cm or 3.4in x 2.5in"
+        )
     width = float(found[1]) * _INCHES[found[2]]
     height = None if found[3] is None else float(found[3]) * _INCHES[found[4]]
     for length in (width, *([] if height is None else [height])):
@@ -138,5 +140,7 @@ def _font(text: str) -> tuple[str | None, float | None]:
             f"--font: {points:g} points", f"from {_SMALLEST_POINTS:g}pt to {_LARGEST_POINTS:g}pt"
         )
     if not found["family"] and points is None:
-        raise InvalidInputError("--font: no font", "as in serif, 'Times New Roman 8pt' or 8pt")
+        raise InvalidInputError(
+            "--font: the text is empty", "for example serif, 'Times New Roman 8pt' or 8pt"
+        )
     return found["family"] or None, points

@@ -87,7 +87,7 @@ def drops(results: Results) -> Chart:
     """
     table = _present(results, "throughput")
     if "dropped_packets" not in table.columns or table["dropped_packets"].is_nan().all():
-        raise InvalidInputError("no drops over time: a simulation of this version has them")
+        raise InvalidInputError("the results have no drops over time: an earlier version wrote them")
     times = table["time_s"].unique().sort()
     every = float(times[0]) - float(results.summary["warmup_s"])
     marks: list[Mark] = []

@@ -30,7 +30,7 @@ def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     """
     if len({(one.kind, one.y.label) for one in charts}) > 1:
         raise InvalidInputError(
-            "plots of different kinds have no common axes", "lay runs of one kind together"
+            "plots of different kinds have no common axes", "plot runs of one kind together"
         )
     x, y = (_widest([getattr(one, side) for one in charts]) for side in ("x", "y"))
     shown = [(line, name, chart) for chart, name in zip(charts, names, strict=True) for line in _lines(chart)]

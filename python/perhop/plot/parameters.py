@@ -151,5 +151,5 @@ def metric_of(text: str, class_name: str | None = None) -> Metric:
     """Return a metric by its name, of a class that is given beside it or before it."""
     found = resolve(text)
     if found.class_name is not None and class_name not in (None, found.class_name):
-        raise InvalidInputError(f"`{text}` is of another class than `{class_name}`", "give the class once")
+        raise InvalidInputError(f"`{text}` is not a metric of class `{class_name}`", "give one class")
     return found._replace(class_name=class_name or found.class_name)

@@ -108,7 +108,7 @@ def _require_latex() -> None:
     program = rcParams["pgf.texsystem"]
     if shutil.which(program) is None:
         raise MissingCapabilityError(
-            f"PGF needs LaTeX to measure text, and there is no `{program}`",
+            f"PGF needs LaTeX, but `{program}` is not installed",
             "install it, set pgf.texsystem in matplotlibrc, or write .pdf",
         )
 

@@ -56,7 +56,9 @@ def against(
     along = Parameter.from_frame(frame, parameter, units or {})
     colored = Parameter.from_frame(frame, series, units or {}) if series else None
     if colored is not None and colored.path == along.path:
-        raise InvalidInputError(f"`{series}` is the parameter of the axis", "give another one for the series")
+        raise InvalidInputError(
+            f"`{series}` is already the parameter of the x axis", "choose another parameter for the series"
+        )
     divisor, unit = _scaled(what, rows)
     names = rows["class"].unique(maintain_order=True).to_list()
     styles = _styles(frame, names, colored)
@@ -155,7 +157,7 @@ def parallel(
     ]
     found = list(rows.drop_nulls(["mean", *(one.path for one in along)]).iter_rows(named=True))
     if not found:
-        raise InvalidInputError(f"`{what.column}` was measured at no point")
+        raise InvalidInputError(f"`{what.column}` was not measured at any point")
     divisor, unit = _scaled(what, rows)
     name = f"{_capital(what.words)} ({unit})" if unit else _capital(what.words)
     places = [tuple(one.place(one.key(row[one.path])) for one in along) for row in found]
@@ -182,7 +184,7 @@ def parallel(
 def _of_one_class(metric: str, class_name: str | None) -> Metric:
     what = metric_of(metric, class_name)
     if what.class_name is None:
-        raise InvalidInputError(f"`{metric}`: of which class?", f"as in voice.{metric}")
+        raise InvalidInputError(f"`{metric}` needs a class", f"for example voice.{metric}")
     return what
 
 
@@ -195,12 +197,12 @@ def _styles(
         return {(name, None): (name, roles[name], STROKES.get(roles[name], "solid")) for name in names}
     if len(colored.values) > _MOST_COLORS:
         raise InvalidInputError(
-            f"`{colored.path}` has {len(colored.values)} values, and a chart at most {_MOST_COLORS} colors",
+            f"`{colored.path}` has {len(colored.values)} values, more than the {_MOST_COLORS} colors",
             "filter the frame to fewer of them",
         )
     if len(names) > len(_STROKES):
         raise InvalidInputError(
-            f"{len(names)} classes, and strokes for {len(_STROKES)}", f"choose classes, of {', '.join(names)}"
+            f"{len(names)} classes, but only {len(_STROKES)} line styles", f"choose among {', '.join(names)}"
         )
     found: dict[tuple[str, float | str | None], tuple[str, str, str]] = {}
     for name, stroke in zip(names, _STROKES, strict=False):

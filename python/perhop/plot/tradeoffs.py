@@ -43,7 +43,9 @@ def pareto(
     sides = [_objective(one) for one in (first, second)]
     (one, _), (two, _) = sides
     if (one.class_name, one.column) == (two.class_name, two.column):
-        raise InvalidInputError("both metrics are the same", "give two, as in voice.delay_p99 and data.loss")
+        raise InvalidInputError(
+            "both metrics are the same", "give two, for example voice.delay_p99 and data.loss"
+        )
     known = [Parameter.from_frame(frame, one, units or {}) for one in swept.parameters(frame)]
     paths = [one.path for one in known]
     keys = [*paths, "point"] if "point" in frame.columns else paths
@@ -87,9 +89,9 @@ def _objective(given: Objective) -> tuple[Any, Direction]:
     text, wanted = (given, None) if isinstance(given, str) else given
     metric = resolve(text)
     if metric.class_name is None:
-        raise InvalidInputError(f"`{text}`: of which class?", f"as in voice.{text}")
+        raise InvalidInputError(f"`{text}` needs a class", f"for example voice.{text}")
     if wanted not in (None, "small", "large"):
-        raise InvalidInputError(f"`{wanted}` is no direction", "small or large")
+        raise InvalidInputError(f"`{wanted}` is not a direction", "give small or large")
     return metric, wanted or better(metric.column)
 
 

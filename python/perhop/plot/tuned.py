@@ -45,7 +45,7 @@ def along(trials: pl.DataFrame, goal: str, parameter: str, *, unit: str = "", ca
     """
     if parameter not in parameters(trials) or not trials[parameter].dtype.is_numeric():
         known = [one for one in parameters(trials) if trials[one].dtype.is_numeric()]
-        raise InvalidInputError(f"`{parameter}` is no parameter of numbers", f"varied: {', '.join(known)}")
+        raise InvalidInputError(f"`{parameter}` is not a numeric parameter", f"varied: {', '.join(known)}")
     found = _of_goal(trials, goal).with_columns(
         mean=pl.col(parameter).cast(pl.Float64), unit=pl.lit(unit), mean_second="mean", unit_second="unit"
     )
@@ -62,7 +62,7 @@ def _of_goal(trials: pl.DataFrame, goal: str) -> pl.DataFrame:
 def _scattered(kind: str, title: str, rows: pl.DataFrame, names: tuple[str, str], caption: str) -> Chart:
     """Return a chart of `mean` and `mean_second`, in their units, with the values of each trial as notes."""
     if rows.is_empty():
-        raise InvalidInputError("no trial has both", "give goals that were measured")
+        raise InvalidInputError("no trial has both goals", "give goals that were measured")
     axes, values = [], []
     for name, end in zip(names, ("", "_second"), strict=True):
         column = rows[f"mean{end}"]

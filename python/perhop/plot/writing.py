@@ -82,7 +82,7 @@ def write(charts: Sequence[Description], file: Path, look: Look | None = None) -
     if file.suffix == ".html":
         if look.is_of_pictures:
             raise InvalidInputError(
-                "--size and --font are for pictures, and a page takes the size of its window",
+                "--size and --font do not apply to pages, which fill their window",
                 f"write {', '.join(_STILL)}",
             )
         replace_file(file, charts_page(worded))

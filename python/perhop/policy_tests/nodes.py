@@ -80,7 +80,7 @@ class Place:
             if name not in allowed:
                 near = get_close_matches(name, allowed, n=1)
                 help = f"did you mean `{near[0]}`?" if near else f"keys: {', '.join(allowed)}"
-                raise Place(self.file, key).error(f"`{name}` is no key of {what}", help)
+                raise Place(self.file, key).error(f"`{name}` is not a key of {what}", help)
         return found
 
     def plain(self) -> Any:  # noqa: ANN401 - any YAML value
@@ -105,7 +105,7 @@ def read(file: Path) -> Place:
             raise InvalidInputError(f"`{file}` is empty")
         _require_plain(file, node)
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"`{file}` is no text in UTF-8") from error
+        raise InvalidInputError(f"`{file}` is not UTF-8 text") from error
     except RecursionError as error:
         raise InvalidInputError(f"`{file}`: {NESTED_TOO_DEEPLY}") from error
     except yaml.MarkedYAMLError as error:

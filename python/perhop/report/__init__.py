@@ -99,7 +99,7 @@ def _sections(folder: Path, *, back: bool) -> list[_Section]:
     within = [one for one in inside if kind_of(one) in _KINDS]
     if not within:
         raise InvalidInputError(
-            f"`{folder}` holds no results",
+            f"`{folder}` has no results",
             "give folders that `perhop run`, `sweep`, `tune` or `study run` wrote with -o",
         )
     return [section for one in within for section in _sections(one, back=back)]

@@ -103,7 +103,7 @@ def design_of(
 ) -> Design:
     """Return the points that `values` stand for; `sweep` describes the arguments and the errors."""
     if sample is not None and together:
-        raise InvalidInputError("points are drawn or zipped, not both", "give --sample or --zip")
+        raise InvalidInputError("--sample and --zip exclude each other", "give one of them")
     if sample is not None:
         ranges = {path: _texts(found) for path, found in values.items()}
         draw = sampling.sobol if method == "sobol" else sampling.latin_hypercube
@@ -138,9 +138,7 @@ def plan_of(
             raise InvalidInputError(f"`{path}` is given twice", f"give --{path}, or --set {path}=...")
     if "replications" in design.parameters:
         # Each point tells how often it was run; that cannot be what tells points apart.
-        raise InvalidInputError(
-            "`replications` is no parameter of a sweep", "give --replications, or --until"
-        )
+        raise InvalidInputError("`replications` cannot be swept", "give --replications, or --until")
     _check(scenario, design)
     if until is not None:
         classes = {one["class"] if "class" in one else one["name"] for one in scenario["traffic"]}
@@ -177,7 +175,7 @@ def _several(design: Design) -> Design:
     if not design.parameters:
         raise InvalidInputError(
             "no parameter has several values",
-            "give one at least two values, as in --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
+            "give one at least two values, for example --set links.1.rate=1Mb/s,2Mb/s,4Mb/s",
         )
     # Before anything takes memory: `len` of a design fails beyond the size of an index.
     if design.count > sampling.MOST_POINTS:

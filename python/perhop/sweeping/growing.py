@@ -229,7 +229,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
         what = _other_sweep(target) if found["kind"] == "sweep" else f"earlier results (`{found['kind']}`)"
         what = f"the same sweep by perhop {found['perhop']}" if same else what
         raise InvalidInputError(
-            f"`{target}` holds {what}", "choose another folder, or move it aside with --force"
+            f"`{target}` has {what}", "choose another folder, or move it aside with --force"
         )
     return False
 

@@ -268,9 +268,9 @@ def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[s
     for name in sorted({*digests, *found}):
         if digests.get(name) != found.get(name):
             how = "changed" if name in digests and name in found else "is gone"
-            reason = f"it {how} meanwhile" if name in digests else "it is no part of this table"
+            reason = f"it {how} meanwhile" if name in digests else "it does not belong to this table"
             raise UnreadableFileError(
-                f"`{folder / name}` is damaged: {reason}", "run the same command again, which puts it right"
+                f"`{folder / name}` is damaged: {reason}", "repeat the command, which repairs it"
             )
 
 

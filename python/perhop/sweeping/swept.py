@@ -315,7 +315,7 @@ class Sweep:
             contents = _contents(saved, name) if complete else grown[name]
             tables[name] = parts.in_one(saved.folder / name, contents)
         if not tables[parts.POINTS].height:
-            raise InvalidInputError(f"`{folder}` has no point that has ended", "wait, or continue the sweep")
+            raise InvalidInputError(f"`{folder}` has no completed point", "wait, or continue the sweep")
         return cls(plan, _consistent(saved, plan, tables), complete=complete)
 
     def encoded(self) -> dict[str, bytes]:
@@ -372,7 +372,7 @@ def _plan(saved: Saved) -> Plan:
     """Return the plan of a saved sweep; raises `UnreadableFileError` where perhop did not write it."""
     if saved.json(FILE, {"schema_version": int})["schema_version"] != SCHEMA_VERSION:
         raise UnreadableFileError(
-            f"`{saved.folder}` holds a sweep of another format than {SCHEMA_VERSION}, "
+            f"`{saved.folder}` has a sweep of a format other than {SCHEMA_VERSION}, "
             f"by perhop {saved.manifest['perhop']}",
             "run it again into another folder",
         )
@@ -380,7 +380,7 @@ def _plan(saved: Saved) -> Plan:
     try:
         plan = Plan.of_json(document, Document(scenario, saved.folder))
         if plan.tables[:1] != ("classes",):
-            raise ValueError("it keeps no `classes`")
+            raise ValueError("it does not have `classes`")
         # What is not a scenario is refused here, and not where it is used.
         plan.scenario.check()
         if plan.to_json() == document:
@@ -390,8 +390,8 @@ def _plan(saved: Saved) -> Plan:
             raise damaged(saved.folder / "scenario.json", error.diagnostics[0]["message"]) from error
         return plan
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, InvalidInputError) as error:
-        raise damaged(saved.folder / FILE, f"it describes no sweep: {error}") from error
-    raise damaged(saved.folder / FILE, "it describes no sweep")
+        raise damaged(saved.folder / FILE, f"it does not describe a sweep: {error}") from error
+    raise damaged(saved.folder / FILE, "it does not describe a sweep")
 
 
 def _contents(saved: Saved, table: str) -> dict[str, bytes]:
@@ -428,9 +428,9 @@ def _consistent(saved: Saved, plan: Plan, tables: Mapping[str, pl.DataFrame]) ->
     points = tables[parts.POINTS]
     wanted = points_table(plan, plan.columns(), [], []).schema
     if points.schema != wanted or points["point"].is_duplicated().any() or points["point"].null_count():
-        raise damaged(saved.folder / parts.POINTS, "it is no table of points")
+        raise damaged(saved.folder / parts.POINTS, "it is not a table of points")
     if points["point"].max() >= len(plan.design):  # type: ignore[operator]
-        raise damaged(saved.folder / parts.POINTS, "it has points that the sweep has not")
+        raise damaged(saved.folder / parts.POINTS, "it has points that are not in the sweep")
     found = {parts.POINTS: points}
     for name in plan.tables:
         table = tables[name]
@@ -446,6 +446,6 @@ def _require_columns(file: Path, table: pl.DataFrame, name: str) -> None:
     """Refuse a table without the columns that perhop writes; raises `UnreadableFileError`."""
     for column, kind in {"point": "count", **TABLES[name]}.items():
         if table.schema.get(column) != _KINDS[kind]:
-            raise damaged(file, f"column `{column}` holds {table.schema.get(column)} in place of {kind}")
+            raise damaged(file, f"column `{column}` holds {table.schema.get(column)} instead of {kind}")
         if table[column].null_count():
             raise damaged(file, f"column `{column}` has gaps")

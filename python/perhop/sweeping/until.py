@@ -12,7 +12,7 @@ from perhop.metrics import resolve
 from perhop.quantity import quantity
 
 _RULE = re.compile(r"(?P<metric>.+?)\s+within\s+(?P<width>\S+(?:\s*\S+)?)\s*")
-_EXAMPLE = "as in --until 'voice.delay_p99 within 1ms' or 'bulk.throughput within 5%'"
+_EXAMPLE = "for example --until 'voice.delay_p99 within 1ms' or 'bulk.throughput within 5%'"
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class Until:
         """
         found = _RULE.fullmatch(text)
         if found is None:
-            raise InvalidInputError(f"`{text}` is no stop rule", _EXAMPLE)
+            raise InvalidInputError(f"`{text}` is not a stop rule", _EXAMPLE)
         name, column, unit = resolve(found["metric"])
         if name is None:
-            raise InvalidInputError(f"`{found['metric']}` names no class", _EXAMPLE)
+            raise InvalidInputError(f"`{found['metric']}` has no class", _EXAMPLE)
         width = found["width"].replace(" ", "")
         if relative := width.endswith("%") and unit != "%":
             value = quantity(width[:-1])
@@ -49,12 +49,12 @@ class Until:
             value = quantity(width.removesuffix("%"))
             if value is not None and value[1] not in ("", unit):
                 raise InvalidInputError(
-                    f"`{width}` is no width of `{column}`, whose unit is {unit}", _EXAMPLE
+                    f"`{width}` is not a width of `{column}`, whose unit is {unit}", _EXAMPLE
                 )
         if value is None or not value[0] > 0:
-            raise InvalidInputError(f"`{width}` is no width of an interval", _EXAMPLE)
+            raise InvalidInputError(f"`{width}` is not a width of an interval", _EXAMPLE)
         if most < 2:
-            raise InvalidInputError("an interval takes two replications at least", "give --at-most 2 or more")
+            raise InvalidInputError("an interval needs at least two replications", "give --at-most 2 or more")
         return cls(name, column, value[0] / 100 if relative else value[0], relative, most)
 
     def for_engines(self) -> tuple[str, str, float, bool, int]:

@@ -16,7 +16,7 @@ from perhop.quantity import number, quantity, scale
 Kind = Literal["<=", ">=", "=", "small", "large"]
 
 _EXAMPLE = (
-    "as in 'voice.delay_p99 <= 20ms', 'bulk.loss as small as possible', "
+    "for example 'voice.delay_p99 <= 20ms', 'bulk.loss as small as possible', "
     "'gold.share of gold,silver = 60% within 3%'"
 )
 _WISH = re.compile(r"(?P<what>\S.*?)\s+as\s+(?P<kind>small|large)\s+as\s+possible\s*")
@@ -101,7 +101,7 @@ class Goal:
         """Return the goal that `to_json` described; raises `TypeError` or `ValueError`."""
         goal = cls(**{**found, "whole": tuple(found["whole"])})
         if goal.kind not in ("<=", ">=", "=", "small", "large") or (goal.kind == "=" and goal.width <= 0):
-            raise ValueError("no goal")
+            raise ValueError("the goal is empty")
         return goal
 
 
@@ -120,7 +120,7 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
     """
     found = _WISH.fullmatch(text.strip()) or _CONDITION.fullmatch(text.strip())
     if found is None:
-        raise InvalidInputError(f"`{text}` is no goal", _EXAMPLE)
+        raise InvalidInputError(f"`{text}` is not a goal", _EXAMPLE)
     parts = found.groupdict()
     what, kind = parts["what"], parts["kind"].replace("==", "=")
     if what in parameters:
@@ -136,9 +136,11 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
         usual = _POINTS if goal.unit == "%" else _PART * abs(value)
         width = usual if parts["width"] is None else _width(text, parts["width"], goal.unit, value)
         if width <= 0:
-            raise InvalidInputError(f"`{text}` says not what counts as equal", "add `within` and a width")
+            raise InvalidInputError(
+                f"`{text}` does not define which values count as equal", "add `within` and a width"
+            )
     elif parts["width"] is not None:
-        raise InvalidInputError(f"`{text}`: `within` is for `=`", _EXAMPLE)
+        raise InvalidInputError(f"`{text}`: `within` applies only to `=`", _EXAMPLE)
     return Goal(**{**vars(goal), "value": value, "width": width})
 
 
@@ -148,14 +150,14 @@ def _metric(text: str, what: str, classes: Sequence[str]) -> tuple[Metric, tuple
     whole = tuple(one.strip() for one in share["classes"].split(",")) if share else ()
     metric = Metric(share["class"], SHARE, UNITS[SHARE]) if share else resolve(what)
     if metric.class_name is None:
-        raise InvalidInputError(f"`{text}` names no class", _EXAMPLE)
+        raise InvalidInputError(f"`{text}` has no class", _EXAMPLE)
     for name in (metric.class_name, *whole):
         if name not in classes:
             raise InvalidInputError(
                 f"`{text}`: there is no class `{name}`", f"classes: {', '.join(sorted(classes))}"
             )
     if whole and metric.class_name not in whole:
-        raise InvalidInputError(f"`{text}`: `{metric.class_name}` is no part of the whole", _EXAMPLE)
+        raise InvalidInputError(f"`{text}`: `{metric.class_name}` is not part of the total", _EXAMPLE)
     return metric, whole
 
 
@@ -164,7 +166,7 @@ def _value(text: str, written: str, unit: str) -> float:
     found = quantity(written.removesuffix("%").strip() if unit == "%" else written)
     if found is None or found[1] not in ("", unit):
         of = f", whose unit is {unit}" if unit else ""
-        raise InvalidInputError(f"`{text}`: `{written}` is no value of the metric{of}", _EXAMPLE)
+        raise InvalidInputError(f"`{text}`: `{written}` is not a value of the metric{of}", _EXAMPLE)
     return found[0]
 
 

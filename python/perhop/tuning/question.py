@@ -98,14 +98,17 @@ def question(
 
     """
     if not goals:
-        raise InvalidInputError("there is no goal", "add --goal, as in --goal 'voice.delay_p99 <= 20ms'")
+        raise InvalidInputError(
+            "there is no goal", "add --goal, for example --goal 'voice.delay_p99 <= 20ms'"
+        )
     if least < _FEWEST or most < least:
         raise InvalidInputError(
-            f"{least} to {most} replications", "at least 2, and not more at first than in the end"
+            f"{least} to {most} replications",
+            "give at least 2, and no more in the first round than in the last",
         )
     for path in ("seed", "replications"):
         if path in space.fixed or path in space.units:
-            raise InvalidInputError(f"`{path}` is no parameter of a tuning", f"give --{path}")
+            raise InvalidInputError(f"`{path}` cannot be tuned", f"give --{path}")
     classes = list(
         dict.fromkeys(one["class"] if "class" in one else one["name"] for one in scenario["traffic"])
     )

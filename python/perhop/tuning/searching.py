@@ -99,7 +99,8 @@ class Search:
             plausible = self.judge.best(trials, self.judge.noise(trials))
             if not plausible:
                 raise InvalidInputError(
-                    f"every trial failed: {self._first_error()}", "vary within what the scenario allows"
+                    f"every trial failed: {self._first_error()}",
+                    "vary parameters within the limits of the scenario",
                 )
             short = [one for one in plausible if one.replications < self._question.most][:_ROUND]
             if not short:

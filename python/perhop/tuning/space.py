@@ -17,7 +17,7 @@ from perhop.sampling import Design, Range
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 # A placeholder, which may be multiplied: `{min}`, `{2*min}`.
 _PLACEHOLDER = re.compile(r"\{(?:(?P<factor>\d+(?:\.\d+)?)\*)?(?P<name>[A-Za-z_][A-Za-z0-9_]*)\}")
-_EXAMPLE = "as in --vary links.1.rate=1Mb/s:4Mb/s, or --vary min=2:60 with {min} in a --set"
+_EXAMPLE = "for example --vary links.1.rate=1Mb/s:4Mb/s, or --vary min=2:60 with {min} in a --set"
 #: A point of the space: the text of each parameter.
 Point = Mapping[str, str]
 
@@ -131,7 +131,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
 
     """
     if not vary:
-        raise InvalidInputError("nothing is varied", _EXAMPLE)
+        raise InvalidInputError("no parameter is varied", _EXAMPLE)
     found = Space(tuple(_parameter(name, text) for name, text in vary.items()), dict(fixed))
     names = {one.name for one in found.parameters}
     for unknown in sorted(found.placeholders - names):
@@ -152,7 +152,7 @@ def filled(text: str, point: Point) -> str:
             return written
         parts = re.fullmatch(r"([\d.]+)\s*(.*)", written)
         if parts is None:
-            raise InvalidInputError(f"`{found[0]}`: `{written}` is no number", "leave out the factor")
+            raise InvalidInputError(f"`{found[0]}`: `{written}` is not a number", "leave out the factor")
         product = float(found["factor"]) * float(parts[1])
         whole = parts[1].isdecimal() and not parts[2]
         return f"{round(product) if whole else f'{product:.6g}'}{parts[2]}"
@@ -172,5 +172,5 @@ def _parameter(name: str, text: str) -> Parameter:
     # A range with a step is a list.
     values = tuple(Design("grid", {name: list(one)}).values[name])  # type: ignore[arg-type]
     if len(values) < 2:
-        raise InvalidInputError(f"`{name}={text}`: one value is not varied", _EXAMPLE)
+        raise InvalidInputError(f"`{name}={text}`: a single value is not a range", _EXAMPLE)
     return Parameter(name, values)

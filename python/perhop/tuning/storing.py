@@ -57,7 +57,7 @@ def is_continued(target: Path, question: Question, *, force: bool = False) -> bo
         what = _other_tuning(target) if found["kind"] == "tuning" else "other results"
         what = f"the same tuning by perhop {found['perhop']}" if same else what
         raise InvalidInputError(
-            f"`{target}` holds {what}", "choose another folder, or move it aside with --force"
+            f"`{target}` has {what}", "choose another folder, or move it aside with --force"
         )
     return False
 

@@ -111,7 +111,7 @@ def _of_file(file: Path) -> Iterator[Assertion]:
     try:
         lines = read_input(file, ASSERTIONS).decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
-        raise InvalidInputError(f"`{file}` is no text in UTF-8") from error
+        raise InvalidInputError(f"`{file}` is not UTF-8 text") from error
     for number, whole in enumerate(lines, 1):
         text = re.split(r"(?:^|\s)#", whole, maxsplit=1)[0].strip()
         if text:
@@ -125,7 +125,9 @@ def parse(text: str) -> Assertion:
     """Read one assertion, `CLASS.QUANTITY OPERATOR VALUE`; raises `InvalidInputError`."""
     found = _FORM.fullmatch(text.strip())
     if not found:
-        raise InvalidInputError(f"`{text}` is no assertion: CLASS.QUANTITY OPERATOR VALUE", _EXAMPLE)
+        raise InvalidInputError(
+            f"`{text}` is not an assertion of the form CLASS.QUANTITY OPERATOR VALUE", _EXAMPLE
+        )
     name, quantity, sign, value = (found[one].strip() for one in ("name", "quantity", "sign", "value"))
     if sign not in _COMPARED:
         signs = f"operators: {' '.join(_COMPARED)}"
@@ -149,7 +151,7 @@ def _bound(text: str, quantity: str, unit: str, value: str) -> Figure:
     percent = re.fullmatch(r"(\S+?)\s*%", value)
     found = _percent(percent[1]) if percent else parsed(value)
     if found is None or not abs(found[0]) < float("inf"):
-        raise InvalidInputError(f"`{text}`: `{value}` is no number and no value with a unit", _EXAMPLE)
+        raise InvalidInputError(f"`{text}`: `{value}` is not a number or a value with a unit", _EXAMPLE)
     number, given = found
     if given == unit or (given == "" and unit in ("", "packets", "1/s", "bytes")):
         return Figure(number, None, unit)
@@ -159,7 +161,9 @@ def _bound(text: str, quantity: str, unit: str, value: str) -> Figure:
     if given == "" and number == 0.0:
         return Figure(0.0, None, unit)
     words, example = _UNIT_WORDS.get(unit, (f"a number{f' of {unit}' if unit else ''}", "1"))
-    raise InvalidInputError(f"`{text}`: {quantity} is {words}, and `{value}` is none", f"as in {example}")
+    raise InvalidInputError(
+        f"`{text}`: {quantity} is {words}, but `{value}` is not", f"for example {example}"
+    )
 
 
 def _percent(text: str) -> tuple[float, str] | None:

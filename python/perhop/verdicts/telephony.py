@@ -90,7 +90,7 @@ class Telephony:
             raise InvalidInputError(f"there is no codec `{codec}`", help)
         fixed = None if jitter_buffer in (None, ADAPTIVE) else _fixed_buffer(str(jitter_buffer))
         if burst_ratio is not None and not burst_ratio > 0.0:
-            raise InvalidInputError(f"a burst ratio is above 0, not {burst_ratio:g}")
+            raise InvalidInputError(f"the burst ratio must be above 0, not {burst_ratio:g}")
         given = (codec, jitter_buffer, burst_ratio, advantage)
         return cls(
             CODECS[name],
@@ -115,8 +115,8 @@ def _fixed_buffer(text: str) -> float:
     found = quantity(text)
     if found is None or found[1] != "s" or not 0.0 <= found[0] <= _LONGEST_BUFFER_S:
         raise InvalidInputError(
-            f"`{text}` is no de-jitter buffer",
-            "give `adaptive`, or a time from 0 to 10 s with its unit, as in 60ms",
+            f"`{text}` is not a de-jitter buffer",
+            "give `adaptive`, or a time from 0 to 10 s with its unit, for example 60ms",
         )
     return found[0]
 

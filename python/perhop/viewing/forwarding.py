@@ -75,7 +75,7 @@ class Forwarding:
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         """Refuse: real packets wait for nobody."""
-        raise InvalidInputError(f"there is no question `{question['ask']}`")
+        raise InvalidInputError(f"unknown question `{question['ask']}`")
 
 
 def _counted(direction: Mapping[str, Any]) -> list[dict[str, Any]]:

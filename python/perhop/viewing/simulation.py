@@ -74,7 +74,7 @@ class Simulation:
             case "speed":
                 self._pace.set_speed(speed_of(question["speed"]))
             case other:
-                raise InvalidInputError(f"there is no question `{other}`")
+                raise InvalidInputError(f"unknown question `{other}`")
         self._tell_state()
         return {}
 
@@ -94,7 +94,9 @@ class Simulation:
             raise InvalidInputError(f"there is no port number {port}")
         duration = float(self._about["duration"])
         if not 0.0 <= begin <= end or begin > duration:
-            raise InvalidInputError(f"the run is from 0 to {duration:g} s, and {begin:g} to {end:g} s is not")
+            raise InvalidInputError(
+                f"the range must be within 0 to {duration:g} s, and {begin:g} to {end:g} s is not"
+            )
         # Beyond the end there are no packets, and the playback would look for them.
         end = min(end, duration)
         since, until, columns = self._playback.packets(port, begin, end, enough)
@@ -104,7 +106,7 @@ class Simulation:
 
 def _number(value: object) -> float:
     if not isinstance(value, int | float) or not math.isfinite(value):
-        raise InvalidInputError(f"`{value}` is no time")
+        raise InvalidInputError(f"`{value}` is not a time")
     return float(value)
 
 

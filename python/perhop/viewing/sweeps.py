@@ -52,7 +52,7 @@ class Sweeping:
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         """Refuse: there is nothing to ask of a sweep."""
-        raise InvalidInputError(f"there is no question `{question['ask']}`")
+        raise InvalidInputError(f"unknown question `{question['ask']}`")
 
     def _tell_chart(self) -> None:
         self._told_at = self._clock()
