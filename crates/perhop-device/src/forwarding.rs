@@ -11,6 +11,7 @@ use perhop_qos::packet::Protocol;
 use serde::{Serialize, Serializer};
 
 use crate::intent::{At, Condition, Direction};
+use crate::link_setting::LinkSetting;
 use crate::routing::{PortRouting, RoutingProcess, RoutingProtocol};
 
 /// The parts of a device that determine the path of packets, without its ports.
@@ -157,6 +158,8 @@ pub struct PortForwarding {
     pub routing: Vec<PortRouting>,
     /// Virtual addresses of groups of routers (HSRP, VRRP).
     pub shared_addresses: Vec<SharedAddress>,
+    /// The settings that the other end of its link must fit.
+    pub settings: Vec<LinkSetting>,
     /// The line that attaches the policy for arriving packets.
     pub input_line: Option<usize>,
     /// The line that attaches the policy for departing packets.

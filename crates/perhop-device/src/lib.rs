@@ -22,6 +22,7 @@ mod forwarding;
 mod front_end;
 mod front_ends;
 pub mod intent;
+mod link_setting;
 pub mod lower;
 mod model;
 mod named_policies;
@@ -48,6 +49,7 @@ pub use front_end::{
     ParseOptions, Recognition, Writer,
 };
 pub use front_ends::FrontEnds;
+pub use link_setting::{LinkSetting, LinkSettingKind};
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
 pub use named_policies::{interface_for, unattached_policies};
 pub use notes::{Missing, Notes, NotesAt, comment};

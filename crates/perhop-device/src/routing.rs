@@ -29,6 +29,10 @@ pub struct RoutingProcess {
     pub vrf: Option<String>,
     /// The preference of its routes: the least counts.
     pub distance: u8,
+    /// The number by which its neighbors know the router: no other one may have it.
+    pub identity: Option<At<String>>,
+    /// The origins whose routes it announces: `static`, `connected` or another protocol.
+    pub redistributed: Vec<At<String>>,
     /// The line by which it announces a default route.
     pub default_route: Option<usize>,
     /// The lines that change its routes in a way that perhop does not compute: redistribution, filters,

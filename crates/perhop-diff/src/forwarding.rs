@@ -35,9 +35,19 @@ pub(crate) fn of_device(forwarding: &Forwarding) -> Map<String, Value> {
         );
     }
     for (place, process) in processes.iter().enumerate() {
-        let RoutingProcess { line: _, protocol, vrf, distance, default_route, not_computed } = process;
+        let RoutingProcess {
+            line: _,
+            protocol,
+            vrf,
+            distance,
+            identity,
+            redistributed: _,
+            default_route,
+            not_computed,
+        } = process;
         let value = json!({
             "protocol": format!("{protocol:?}"), "table": vrf, "distance": distance,
+            "identity": identity.as_ref().map(|at| &at.value),
             "default route": default_route.is_some(), "lines that are not computed": not_computed.len(),
         });
         found.insert(format!("routing process {}", place + 1), value);
@@ -67,6 +77,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         encryption,
         routing,
         shared_addresses,
+        settings,
         input_line: _,
         output_line: _,
         mtu_line: _,
@@ -103,6 +114,9 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         insert("tunnel's protocol", Some(json!(protocol.to_string())));
         insert("tunnel's headers", Some(json!(headers)));
         insert("tunnel is classified by", Some(json!(header(*classified_by))));
+    }
+    for setting in settings {
+        insert(setting.kind.words(), Some(json!(setting.value)));
     }
     add_routing(routing, shared_addresses, &mut insert);
     if let Some(Encryption { line: _, name, encrypts, peers, classified_by }) = encryption {

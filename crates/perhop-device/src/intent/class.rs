@@ -98,6 +98,15 @@ pub struct Class {
     pub children: Children,
 }
 
+impl Policy {
+    /// Returns the class with a place in the tree.
+    pub fn class(&self, id: ClassId) -> Option<&Class> {
+        self.classes.iter().find_map(|class| {
+            if class.id == id { Some(class) } else { class.children().and_then(|inner| inner.class(id)) }
+        })
+    }
+}
+
 impl Class {
     /// Returns the nested policy.
     pub fn children(&self) -> Option<&Policy> {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use perhop_device::RoutingProtocol;
 use perhop_device::intent::At;
+use perhop_device::{LinkSettingKind, RoutingProtocol};
 
 /// `router …`
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,12 @@ pub struct RouterProcess {
     pub reference_megabits: u64,
     /// `metric` of IS-IS.
     pub metric: Option<At<u64>>,
+    /// `router-id` of OSPF, `net` of IS-IS.
+    pub identity: Option<At<String>>,
+    /// `redistribute`: the origins.
+    pub redistributed: Vec<At<String>>,
+    /// `is-type`, `metric-style`: what all its ports have in common.
+    pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `default-information originate`
     pub default_route: Option<usize>,
     /// Redistribution, filters, summaries and areas without all routes.
@@ -66,6 +72,8 @@ pub struct InterfaceRouting {
     pub isis_metric: Option<At<u64>>,
     /// `isis passive`
     pub isis_passive: Option<usize>,
+    /// `ip ospf hello-interval` and others that the other end of a link must fit, as written.
+    pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `standby` and `vrrp`, by the number of the group.
     pub groups: BTreeMap<u16, RouterGroup>,
 }

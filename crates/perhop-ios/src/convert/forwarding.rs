@@ -13,6 +13,7 @@ use perhop_qos::packet::Protocol;
 
 use super::context::Context;
 use super::intent::condition::{of_access_group, of_entry};
+use super::link_settings::link_settings;
 use super::routing::{process, shared_addresses};
 use super::wire::Circuit;
 use crate::ast::{self, AclAction, Family, Interface};
@@ -59,6 +60,7 @@ impl<'a> Context<'a> {
 
     /// Returns the properties of `interface` that affect the path of packets at its ports.
     pub(super) fn port_forwarding(&self, interface: &Interface, bandwidth: Rate) -> PortForwarding {
+        let routing = self.port_routing(interface, bandwidth.as_bits_per_second() / 1000);
         PortForwarding {
             role: PortRole::Interface,
             vrf: interface.vrf.clone(),
@@ -67,7 +69,8 @@ impl<'a> Context<'a> {
             access_groups: interface.filters.iter().map(access_group).collect(),
             tunnel: interface.tunnel.as_ref().map(|tunnel| self.tunnel(interface, tunnel)),
             encryption: self.encryption(interface),
-            routing: self.port_routing(interface, bandwidth.as_bits_per_second() / 1000),
+            settings: link_settings(interface, &routing, self.configuration),
+            routing,
             shared_addresses: shared_addresses(interface),
             input_line: None,
             output_line: None,

@@ -19,6 +19,7 @@ mod control_plane;
 mod diagnostics;
 mod forwarding;
 mod intent;
+mod link_settings;
 mod matched_lines;
 mod ports;
 mod routing;

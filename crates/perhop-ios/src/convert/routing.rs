@@ -28,6 +28,8 @@ pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
             RoutingProtocol::Isis => ISIS_DISTANCE,
             RoutingProtocol::Other => UNKNOWN_DISTANCE,
         },
+        identity: process.identity.clone(),
+        redistributed: process.redistributed.clone(),
         default_route: process.default_route,
         not_computed: process.not_computed.clone(),
     }
@@ -93,11 +95,12 @@ fn isis(interface: &Interface, place: usize, process: &RouterProcess) -> Option<
     })
 }
 
-/// Returns the line that keeps the interface from having neighbors.
+/// Returns the line that keeps the interface from having neighbors; where all are passive that no line
+/// excepts, the first line of the process, which lacks the exception.
 fn passive(interface: &Interface, process: &RouterProcess) -> Option<usize> {
     match process.passive.get(&interface.name) {
         Some(at) => at.value.then_some(at.line),
-        None => process.passive_by_default,
+        None => process.passive_by_default.map(|_| process.line),
     }
 }
 

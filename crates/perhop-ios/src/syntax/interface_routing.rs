@@ -1,8 +1,9 @@
 //! Commands under `interface` that concern routing protocols and groups of routers with one address.
 
+use perhop_device::LinkSettingKind;
 use perhop_device::intent::At;
 
-use super::command::{Command, noted};
+use super::command::{Command, noted, recorded};
 use super::numbers::address;
 use crate::ast::Interface;
 use crate::words::Reader;
@@ -17,17 +18,46 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         }
     }),
     noted("ip ospf cost", |interface, reader| cost(&mut interface.routing.ospf_cost, reader)),
+    noted("ip ospf network", |interface, reader| setting(interface, LinkSettingKind::OspfNetwork, reader)),
+    noted("ip ospf hello-interval", |interface, reader| {
+        setting(interface, LinkSettingKind::OspfHello, reader);
+    }),
+    noted("ip ospf dead-interval", |interface, reader| {
+        setting(interface, LinkSettingKind::OspfDead, reader);
+    }),
     noted("ip router isis", |interface, reader| {
         let tag = reader.next().unwrap_or_default().to_owned();
         interface.routing.isis = (!reader.negated()).then(|| At::new(reader.line, tag));
     }),
+    noted("isis circuit-type", |interface, reader| {
+        setting(interface, LinkSettingKind::IsisLevels, reader);
+    }),
+    noted("isis network", |interface, reader| setting(interface, LinkSettingKind::IsisNetwork, reader)),
     noted("isis metric", |interface, reader| cost(&mut interface.routing.isis_metric, reader)),
     noted("isis passive", |interface, reader| {
         interface.routing.isis_passive = (!reader.negated()).then_some(reader.line);
     }),
+    recorded(
+        "mpls ip",
+        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+        |interface, reader| {
+            setting(interface, LinkSettingKind::Labels, reader);
+            Ok(())
+        },
+    ),
     noted("standby", group),
     noted("vrrp", group),
 ];
+
+/// Notes a setting with the rest of the line as its value.
+fn setting(interface: &mut Interface, kind: LinkSettingKind, reader: &mut Reader) {
+    let value = reader.rest().join(" ");
+    if reader.negated() {
+        interface.routing.settings.remove(&kind);
+    } else {
+        interface.routing.settings.insert(kind, At::new(reader.line, value));
+    }
+}
 
 fn cost(cost: &mut Option<At<u64>>, reader: &mut Reader) {
     let value = reader.maybe_number().filter(|_| !reader.negated());

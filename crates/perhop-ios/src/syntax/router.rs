@@ -1,7 +1,7 @@
 //! `router`: the parts of a routing protocol that decide its routes.
 
-use perhop_device::RoutingProtocol;
 use perhop_device::intent::At;
+use perhop_device::{LinkSettingKind, RoutingProtocol};
 
 use super::command::{Command, noted};
 use super::interface_name::full_name;
@@ -30,14 +30,25 @@ pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
     }),
     noted("distance", not_computed),
     noted("distribute-list", not_computed),
+    noted("is-type", |process, reader| setting(process, LinkSettingKind::IsisLevels, reader)),
     noted("max-metric", not_computed),
     noted("metric", |process, reader| {
         let metric = reader.maybe_number().filter(|_| !reader.negated());
         process.metric = metric.map(|metric| At::new(reader.line, metric));
     }),
+    noted("metric-style", |process, reader| setting(process, LinkSettingKind::IsisMetrics, reader)),
+    noted("net", identity),
     noted("network", network),
     noted("passive-interface", passive),
-    noted("redistribute", not_computed),
+    noted("redistribute", |process, reader| {
+        not_computed(process, reader);
+        let Some(origin) = reader.next().map(str::to_owned) else { return };
+        process.redistributed.retain(|other| other.value != origin);
+        if !reader.negated() {
+            process.redistributed.push(At::new(reader.line, origin));
+        }
+    }),
+    noted("router-id", identity),
     noted("summary-address", not_computed),
 ];
 
@@ -73,6 +84,9 @@ fn open_process(configuration: &mut Configuration, reader: &mut Reader, protocol
         passive: std::collections::BTreeMap::new(),
         reference_megabits: REFERENCE,
         metric: None,
+        identity: None,
+        redistributed: Vec::new(),
+        settings: std::collections::BTreeMap::new(),
         default_route: None,
         not_computed: Vec::new(),
     });
@@ -83,6 +97,20 @@ fn not_computed(process: &mut RouterProcess, reader: &mut Reader) {
     if !reader.negated() {
         process.not_computed.push(reader.line);
     }
+}
+
+/// `router-id ADDRESS`, `net TITLE`
+fn identity(process: &mut RouterProcess, reader: &mut Reader) {
+    let value = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
+    process.identity = value.map(|value| At::new(reader.line, value));
+}
+
+fn setting(process: &mut RouterProcess, kind: LinkSettingKind, reader: &mut Reader) {
+    let value = reader.next().filter(|_| !reader.negated()).map(str::to_owned);
+    match value {
+        Some(value) => process.settings.insert(kind, At::new(reader.line, value)),
+        None => process.settings.remove(&kind),
+    };
 }
 
 /// `network ADDRESS WILDCARD area AREA`; other protocols write it otherwise.

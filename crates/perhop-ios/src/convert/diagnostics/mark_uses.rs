@@ -4,6 +4,7 @@
 //! witness; the search may miss others.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
+use perhop_device::intent::{Class, Field};
 use perhop_lint::Diagnostic;
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -58,16 +59,24 @@ fn followed(space: &mut PacketSpace, ports: &[ConvertedPort]) -> Result<Vec<Diag
         for (index, conditioner) in conditioners.filter(|(_, one)| marks(one)) {
             let class = port.links.input.class_of_conditioner(index).filter(|class| class.line > 0);
             let line = class.map_or(policy.line, |class| class.line);
+            let demands = class.and_then(|links| port.intent.input.first()?.class(links.class));
+            let mark_line = demands.and_then(line_of_mark).unwrap_or(line);
             let taken = match &conditioner.matches {
                 Some(matches) => space.taken_by(matches)?,
                 None => Set::ALL,
             };
             let Some(witness) = space.witness(taken)? else { continue };
             found.extend(reordered(space, conditioner, &witness.packet, &outputs, line));
-            found.extend(unmatched(space, conditioner, &witness.packet, &outputs, line));
+            found.extend(unmatched(space, conditioner, &witness.packet, &outputs, mark_line));
         }
     }
     Ok(found)
+}
+
+/// Returns the line that marks all packets of a class in the IP header.
+fn line_of_mark(class: &Class) -> Option<usize> {
+    let is_of_header = |field| matches!(field, Some(Field::Dscp | Field::Precedence));
+    class.marks.iter().find(|mark| is_of_header(mark.value.field())).map(|mark| mark.line)
 }
 
 fn queues<'a>(

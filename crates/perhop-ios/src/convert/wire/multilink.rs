@@ -3,7 +3,7 @@
 use perhop_qos::ByteSize;
 use perhop_qos::framing::Multilink;
 
-use crate::ast::{Configuration, Interface};
+use crate::ast::{Configuration, Interface, LinkEncapsulation};
 use crate::check::rate;
 
 /// Default transmission time of a fragment with `interleave`, microseconds.
@@ -17,6 +17,44 @@ const LEAST: u64 = 16;
 /// Whether `interface` bundles PPP links.
 pub(in crate::convert) fn is_bundle(interface: &Interface) -> bool {
     interface.multilink_group.is_some() && interface.name.starts_with("Multilink")
+}
+
+/// The links of a bundle that are usable, and the line to look at where one is missing.
+pub(in crate::convert) struct BundleLinks {
+    pub(in crate::convert) usable: usize,
+    pub(in crate::convert) line: usize,
+}
+
+/// Counts the usable links of `bundle`. The line is that of a link that is down or does not speak PPP, of one
+/// that names no bundle of the device, of one that speaks PPP alone, or the first of the bundle.
+pub(in crate::convert) fn bundle_links(bundle: &Interface, configuration: &Configuration) -> BundleLinks {
+    let group = bundle.multilink_group.map(|group| group.value);
+    let links = || configuration.links_of(group).filter(|link| link.name != bundle.name);
+    let speaks_ppp = |link: &Interface| {
+        link.encapsulation.is_some_and(|encapsulation| encapsulation.value == LinkEncapsulation::Ppp)
+    };
+    let obstacle = |link: &Interface| {
+        let other = link.encapsulation.filter(|_| !speaks_ppp(link)).map(|encapsulation| encapsulation.line);
+        link.shutdown.map(|at| at.line).or(other)
+    };
+    let is_known = |number: u64| configuration.links_of(Some(number)).any(is_bundle);
+    let stray = || {
+        configuration.interfaces.iter().find_map(|link| {
+            let number = link.multilink_group.filter(|number| !is_bundle(link) && !is_known(number.value))?;
+            Some(number.line)
+        })
+    };
+    let alone = || {
+        configuration
+            .interfaces
+            .iter()
+            .find(|link| speaks_ppp(link) && link.multilink_group.is_none() && link.addresses.is_empty())
+    };
+    let line = links().find_map(obstacle).or_else(stray).or_else(|| alone().map(|link| link.line));
+    BundleLinks {
+        usable: links().filter(|link| obstacle(link).is_none()).count(),
+        line: line.unwrap_or(bundle.line),
+    }
 }
 
 /// Returns the multilink header of the packets of `bundle`, and its fragmentation.

@@ -69,7 +69,9 @@ impl Context<'_> {
             }
             for (index, shares) in shares {
                 let class = port.links.output.class_of_conditioner(index);
-                let line = class.map_or(policy.line, |class| class.line);
+                let demands = class.and_then(|links| port.intent.output.first()?.class(links.class));
+                let police = demands.and_then(|class| class.police.as_ref()).map(|police| police.line);
+                let line = police.or(class.map(|class| class.line)).unwrap_or(policy.line);
                 let conditioner = &port.output.conditioners[index];
                 self.found.extend(finding(conditioner, &shares, line));
             }

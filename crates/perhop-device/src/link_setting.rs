@@ -1,0 +1,93 @@
+//! [`LinkSetting`]: the settings of a port that the other end of its link must fit.
+
+use serde::Serialize;
+
+/// A setting of a port that the other end of its link must fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkSetting {
+    /// The setting.
+    pub kind: LinkSettingKind,
+    /// Its value, as people write it.
+    pub value: String,
+    /// The line that sets it, else the first of the block that it would be in.
+    pub line: usize,
+    /// Whether a line sets it; `false` for the value of a device without the line.
+    pub is_set: bool,
+}
+
+/// The kind of a [`LinkSetting`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LinkSettingKind {
+    /// The seconds between hellos of OSPF (RFC 2328 §10.5).
+    OspfHello,
+    /// The seconds after which OSPF takes a silent neighbor for lost (RFC 2328 §10.5).
+    OspfDead,
+    /// The type of network of OSPF (RFC 2328 §9.4).
+    OspfNetwork,
+    /// The type of network of IS-IS (RFC 5309).
+    IsisNetwork,
+    /// The levels of IS-IS: one in common is enough (ISO 10589 §8.4.2).
+    IsisLevels,
+    /// The style of metrics in IS-IS (RFC 5305): `transition` fits both others.
+    IsisMetrics,
+    /// Whether packets with labels pass (RFC 3031).
+    Labels,
+    /// The time that a fragment of a bundle takes (RFC 1990).
+    FragmentDelay,
+    /// Whether a bundle sends short packets between fragments.
+    Interleaving,
+    /// The number of links of a bundle that are usable.
+    BundleLinks,
+}
+
+impl LinkSettingKind {
+    /// Returns the words for it.
+    pub fn words(self) -> &'static str {
+        match self {
+            LinkSettingKind::OspfHello => "hello interval of OSPF",
+            LinkSettingKind::OspfDead => "dead interval of OSPF",
+            LinkSettingKind::OspfNetwork => "network type of OSPF",
+            LinkSettingKind::IsisNetwork => "network type of IS-IS",
+            LinkSettingKind::IsisLevels => "levels of IS-IS",
+            LinkSettingKind::IsisMetrics => "metric style of IS-IS",
+            LinkSettingKind::Labels => "MPLS",
+            LinkSettingKind::FragmentDelay => "fragment delay",
+            LinkSettingKind::Interleaving => "interleaving",
+            LinkSettingKind::BundleLinks => "number of usable links of the bundle",
+        }
+    }
+
+    /// Whether the ends of a link with these values fit each other.
+    pub fn fits(self, own: &str, other: &str) -> bool {
+        match self {
+            LinkSettingKind::IsisLevels => own.chars().any(|level| level != '-' && other.contains(level)),
+            LinkSettingKind::IsisMetrics => own == other || [own, other].contains(&"transition"),
+            _ => own == other,
+        }
+    }
+
+    /// Returns the value of a port that has no such setting although its link's other end has one; `None`
+    /// where such a port does not hinder it.
+    pub fn absent(self) -> Option<&'static str> {
+        (self == LinkSettingKind::Labels).then_some("off")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LinkSettingKind::{IsisLevels, IsisMetrics, OspfHello};
+
+    #[test]
+    fn levels_and_styles_fit_in_part() {
+        for (kind, own, other, fits) in [
+            (IsisLevels, "1", "2", false),
+            (IsisLevels, "1-2", "2", true),
+            (IsisMetrics, "narrow", "wide", false),
+            (IsisMetrics, "transition", "wide", true),
+            (OspfHello, "5", "10", false),
+        ] {
+            assert_eq!(kind.fits(own, other), fits, "{kind:?} {own} {other}");
+        }
+    }
+}
