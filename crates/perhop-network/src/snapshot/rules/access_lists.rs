@@ -1,7 +1,6 @@
 //! Access lists between devices that deny the packets of a class.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::net::IpAddr;
 
 use perhop_analysis::PacketText;
 use perhop_device::AccessDecision;
@@ -78,7 +77,7 @@ fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt,
     let pairs = sites.iter().flat_map(|from| sites.iter().map(move |to| (from, to))).filter(is_pair);
     let mut found: BTreeMap<ListAt, Vec<(&Site, &Site)>> = BTreeMap::new();
     for (from, to) in pairs.take(MOST_PAIRS) {
-        for (id, direction) in snapshot.ports_between(from, to.address) {
+        for (id, direction) in snapshot.ports_between(from, to) {
             let groups = snapshot.port(id).forwarding.access_groups.iter().enumerate();
             let own =
                 groups.filter(|(_, group)| group.direction == direction && group.version == IpVersion::Ipv4);
@@ -124,17 +123,8 @@ fn denied(
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the way from a site to an address that lead to other devices, by the routes
-    /// alone. The way ends at a tunnel.
-    fn ports_between(&self, from: &Site, to: IpAddr) -> Vec<(PortId, Direction)> {
-        let mut found = Vec::new();
-        let Some(mut device) = self.place_of(&from.device) else { return found };
-        for _ in 0..self.devices.len() {
-            let Some((leaves, next)) = self.next_device(device, to) else { break };
-            found.push((leaves, Direction::Output));
-            found.push((next, Direction::Input));
-            device = next.device;
-        }
-        found
+    /// Returns the ports on the way between two sites that lead to other devices. The way ends at a tunnel.
+    fn ports_between(&self, from: &Site, to: &Site) -> Vec<(PortId, Direction)> {
+        self.place_of(&from.device).map_or_else(Vec::new, |device| self.ports_to(device, to.address))
     }
 }

@@ -1,5 +1,6 @@
 //! [`NetworkFinding`], and the ports and links that rules look at.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use perhop_device::Port;
@@ -57,6 +58,19 @@ impl Snapshot<'_> {
             let [first, second] = [link.ends[0].id, link.ends[1].id];
             [[first, second], [second, first]]
         })
+    }
+
+    /// Returns the ports whose subnets are sites.
+    pub(super) fn host_ports(&self) -> BTreeSet<PortId> {
+        let mut found = BTreeSet::new();
+        for site in self.sites() {
+            let Some(device) = self.place_of(&site.device) else { continue };
+            let mut all = self.router(device).ports.iter();
+            if let Some(port) = all.position(|port| port.name == site.interface) {
+                found.insert(PortId { device, port });
+            }
+        }
+        found
     }
 
     /// Generates the ports of links, with the link.

@@ -1,46 +1,48 @@
 //! The two ends of a link that do not fit each other, and neighbors that do not become ones.
 
-use perhop_device::{Port, PortRouting, RoutingProtocol, TunnelEnds};
+use perhop_device::{Port, PortRouting, Router, RoutingProtocol};
 use perhop_qos::ByteSize;
 use perhop_qos::framing::Header;
 
 use super::{NetworkFinding, PortId, Snapshot};
-use crate::forwarding::addresses;
 use crate::rules;
-use crate::snapshot::carries_packets;
 
 /// The longest IP packet of Ethernet and of serial lines, where nothing sets another one (RFC 894).
 const USUAL_MTU: u64 = 1500;
 
 /// Reports links whose ends differ in what both must agree on.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
+        let [first, second] = [link.ends[0].id, link.ends[1].id];
+        check_mtu(snapshot, [first, second], found);
+        check_mtu(snapshot, [second, first], found);
+    }
     for [own, other] in snapshot.wires() {
-        check_mtu(snapshot, own, other, found);
         check_tags(snapshot, own, other, found);
         check_neighbors(snapshot, own, other, found);
         check_costs(snapshot, own, other, found);
     }
-    check_duplicates(snapshot, found);
-    check_tunnels(snapshot, found);
 }
 
-/// Reports the end with the shorter packets: longer ones are fragmented there, or dropped.
-fn check_mtu(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
+/// Reports both ends of a link where the longest packets differ: longer ones are fragmented, or dropped.
+fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<NetworkFinding>) {
     let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
-    let (short, long) = (mtu(own), mtu(other));
-    // Each end that sets the value is reported at its own line; one line is enough where both do.
-    let line = snapshot.port(own).forwarding.mtu_line;
-    let Some(line) = line.filter(|_| short != long) else { return };
-    if snapshot.port(other).forwarding.mtu_line.is_some() && short > long {
+    let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
+    let (here, there) = (mtu(own), mtu(other));
+    let is_set = line(own).or(line(other)).is_some();
+    // Without a line, a tunnel takes what its headers leave of the port below.
+    let is_known = |id: PortId| line(id).is_some() || snapshot.port(id).forwarding.tunnel.is_none();
+    if here == there || !is_set || !is_known(own) || !is_known(other) {
         return;
     }
     let message = format!(
-        "{} takes packets of {short} bytes, and {} at the other end of the link {long}",
+        "{} takes packets of {here} bytes, and {} at the other end of the link {there}",
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
     let effect =
         "one end sends packets that the other fragments or drops; OSPF does not become adjacent".to_owned();
+    let line = line(own).unwrap_or(snapshot.port(own).line);
     found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
 }
 
@@ -86,8 +88,8 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
             parts.filter(|part| processes[part.process].protocol == protocol).min_by_key(|part| part.process)
         };
         let Some((line, because)) = obstacle(part(own), part(other)) else { continue };
-        // The end that does not take part at all has no line: its port is reported.
-        let (Some(theirs), line) = (part(other), line.unwrap_or(snapshot.port(own).line)) else { continue };
+        let Some(theirs) = part(other) else { continue };
+        let line = line.unwrap_or_else(|| line_without_part(snapshot.router(own.device), own.port, protocol));
         let runs =
             snapshot.router(own.device).forwarding.processes.iter().any(|one| one.protocol == protocol);
         if !runs || theirs.passive.is_some() {
@@ -102,6 +104,27 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let effect = "packets take another way, or have none".to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_NEIGHBORS_MISSING, line, (message, effect)));
     }
+}
+
+/// Returns the line to look at where a port does not take part: the process, if it names the subnets of the
+/// other ports, else the port.
+fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
+    let own = &router.ports[port];
+    let processes = &router.forwarding.processes;
+    let begins = || {
+        let lines = router.ports.iter().map(|port| port.line);
+        lines.chain(processes.iter().map(|process| process.line))
+    };
+    // The block of a line begins with the last line before it that begins one.
+    let is_in_process = |part: &PortRouting| {
+        let block = begins().filter(|line| *line <= part.line).max();
+        block == Some(processes[part.process].line)
+    };
+    let parts = router.ports.iter().flat_map(|port| &port.forwarding.routing);
+    let mut parts =
+        parts.filter(|part| processes[part.process].protocol == protocol && part.passive.is_none());
+    let named = parts.find(|part| is_in_process(part));
+    named.map_or(own.line, |part| processes[part.process].line)
 }
 
 /// Returns the obstacle at one end, with its line, where the other end waits for a neighbor.
@@ -143,75 +166,5 @@ fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<
         let effect = "packets may take another way back, with other queues".to_owned();
         let rule = &rules::NETWORK_COST_DIFFERS;
         found.push(snapshot.finding(own.device, rule, here.cost.line, (message, effect)));
-    }
-}
-
-fn check_duplicates(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let part = parts(snapshot);
-    for duplicate in &snapshot.duplicates {
-        // Networks without a link between them may use the same addresses.
-        if part[duplicate.ports[0].device] != part[duplicate.ports[1].device] {
-            continue;
-        }
-        for [own, other] in [duplicate.ports, [duplicate.ports[1], duplicate.ports[0]]] {
-            let own_address = addresses(snapshot.port(own)).find(|one| one.address == duplicate.address);
-            let line = own_address.map_or(snapshot.port(own).line, |address| address.line);
-            let message = format!(
-                "{} has the address {} that {} has",
-                snapshot.port_name(own),
-                duplicate.address,
-                snapshot.port_name(other)
-            );
-            let effect =
-                "the subnet is not taken for a link: packets to it may reach either of them".to_owned();
-            let rule = &rules::NETWORK_ADDRESS_DUPLICATE;
-            found.push(snapshot.finding(own.device, rule, line, (message, effect)));
-        }
-    }
-}
-
-/// Returns the number of the connected part of the network that each device is in.
-fn parts(snapshot: &Snapshot) -> Vec<usize> {
-    let mut part: Vec<usize> = (0..snapshot.devices.len()).collect();
-    for link in &snapshot.links {
-        let Some(first) = link.ends.first().map(|end| part[end.id.device]) else { continue };
-        for end in &link.ends {
-            let joined = part[end.id.device];
-            part.iter_mut().filter(|one| **one == joined).for_each(|one| *one = first);
-        }
-    }
-    part
-}
-
-/// Reports tunnels whose other end does not lead back.
-fn check_tunnels(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    for device in 0..snapshot.devices.len() {
-        let router = snapshot.router(device);
-        for (port, own) in router.ports.iter().enumerate() {
-            let Some(tunnel) = own.forwarding.tunnel.as_ref().filter(|_| carries_packets(router, own)) else {
-                continue;
-            };
-            let Some(to) = tunnel.destination else { continue };
-            let Some(far) = snapshot.owner(to.value) else { continue };
-            let leads_back = snapshot.router(far.device).ports.iter().any(|port| {
-                port.forwarding.tunnel.as_ref().is_some_and(|back| match back.destination {
-                    Some(back) => snapshot.owner(back.value).is_some_and(|id| id.device == device),
-                    None => back.ends == TunnelEnds::Several,
-                })
-            });
-            if leads_back {
-                continue;
-            }
-            let id = PortId { device, port };
-            let message = format!(
-                "{} leads to {} of {}, which has no tunnel back",
-                snapshot.port_name(id),
-                to.value,
-                snapshot.devices[far.device].name
-            );
-            let effect = "the other end drops the packets of the tunnel".to_owned();
-            let rule = &rules::NETWORK_TUNNEL_ONE_WAY;
-            found.push(snapshot.finding(device, rule, to.line, (message, effect)));
-        }
     }
 }

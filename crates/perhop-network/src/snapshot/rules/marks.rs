@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_analysis::conditioned;
 use perhop_device::Port;
-use perhop_device::intent::{Class, Policy, Written};
+use perhop_device::intent::{Class, Field, Policy, Written};
 use perhop_device::lower::Links;
 use perhop_qos::Dscp;
 use perhop_qos::policy::PolicyConfig;
@@ -71,7 +71,8 @@ fn check_side(
         changes.entry((lines, way.packet.dscp)).or_default().push(*dscp);
     }
     for ((lines, after), codepoints) in changes {
-        let line = mark_line(snapshot, id.device, &lines).unwrap_or(port.line);
+        let whole = attachment_of_all(port, side, &lines);
+        let line = whole.or_else(|| mark_line(snapshot, id.device, &lines)).unwrap_or(port.line);
         let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
         let worse = best.get(&after).copied().unwrap_or(Kind::Rest);
         let message = format!(
@@ -82,6 +83,20 @@ fn check_side(
         let effect = format!("behind it they get {} where the mark had a better class", worse.words());
         found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
     }
+}
+
+/// Returns the line that attaches a policy with one class, which has `lines` and takes all packets: such a
+/// policy is right at a port towards hosts, and its attachment to another is wrong.
+fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> {
+    let (policies, line) = match side {
+        Side::Input => (&port.intent.input, port.forwarding.input_line),
+        Side::Output => (&port.intent.output, port.forwarding.output_line),
+    };
+    let is_whole = policies.iter().any(|policy| match policy.classes.as_slice() {
+        [class] => class.takes_rest && lines.contains(&class.line),
+        _ => false,
+    });
+    line.filter(|_| is_whole)
 }
 
 /// Whether an input policy marks its packets itself: the class with `lines` is that for the rest next to
@@ -110,7 +125,9 @@ fn mark_line(snapshot: &Snapshot, device: usize, lines: &[usize]) -> Option<usiz
 
 fn collect_marks(policy: &Policy, marks: &mut Vec<usize>) {
     for class in &policy.classes {
-        marks.extend(class.marks.iter().map(|mark| mark.line));
+        let is_of_header = |field| matches!(field, Some(Field::Dscp | Field::Precedence));
+        let own = class.marks.iter().filter(|mark| is_of_header(mark.value.field()));
+        marks.extend(own.map(|mark| mark.line));
         if let Some(inner) = class.children() {
             collect_marks(inner, marks);
         }

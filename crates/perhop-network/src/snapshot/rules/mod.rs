@@ -4,13 +4,26 @@
 //! the edge, and the rules about one device cover it.
 
 mod access_lists;
+mod attachments;
+mod circuits;
+mod demands;
 mod finding;
+mod frames;
+mod identities;
 mod links;
+mod lists;
 mod marks;
+mod namesakes;
+mod packets;
+mod peers;
+mod protocols;
 mod rates;
+mod routes;
+mod settings;
 mod subnets;
 mod treatment;
 mod treatments;
+mod tunnels;
 
 pub use finding::NetworkFinding;
 use finding::line_of_output;
@@ -23,7 +36,17 @@ impl Snapshot<'_> {
     pub fn findings(&self) -> Vec<NetworkFinding> {
         let mut found = Vec::new();
         let treatments = Treatments::new(self);
+        attachments::check(self, &mut found);
+        circuits::check(self, &mut found);
+        frames::check(self, &treatments, &mut found);
+        identities::check(self, &mut found);
         links::check(self, &mut found);
+        lists::check(self, &mut found);
+        namesakes::check(self, &mut found);
+        protocols::check(self, &mut found);
+        routes::check(self, &mut found);
+        settings::check(self, &mut found);
+        tunnels::check(self, &mut found);
         subnets::check(self, &mut found);
         access_lists::check(self, &treatments, &mut found);
         marks::check(self, &treatments, &mut found);

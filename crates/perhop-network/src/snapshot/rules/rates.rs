@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use perhop_qos::Rate;
 
 use super::treatment::{
-    Treatments, class_rate, demand_line, interfaces, packet, police_rate, queueing_policy, shaper, treatment,
+    Treatments, class_rate, demand_line, interfaces, packet, police_rate, policer_of_all, queueing_policy,
+    shaper, treatment,
 };
-use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
 /// The factor from which on the promises of both ends of a link with one rate are unequal.
@@ -55,15 +56,13 @@ fn check_promises(
 
 /// Compares the rate at which one end sends with the policer of all packets at the other.
 fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut Vec<NetworkFinding>) {
-    let Some((limit, limit_line)) = policer_of_all(snapshot, receives) else { return };
+    let Some((limit, limit_line)) = policer_of_port(snapshot, receives) else { return };
     let port = snapshot.port(sends);
-    let Some(line_rate) = port.bandwidth.or(port.wire.rate).map(Rate::as_bits_per_second) else {
-        return;
-    };
+    // Without a shaper, packets leave at the rate of the line.
+    let line = port.wire.rate.or(port.bandwidth).map(Rate::as_bits_per_second);
+    let Some(line_rate) = line else { return };
     let shaped = port.intent.output.iter().find_map(|policy| shaper(policy, line_rate));
-    let last = port.intent.output.last().and_then(|policy| policy.classes.last()).map(|class| class.line);
-    let plain = last.filter(|line| *line > 0).unwrap_or(line_of_output(port));
-    let (rate, line) = shaped.unwrap_or((line_rate, plain));
+    let (rate, line) = shaped.unwrap_or_else(|| (line_rate, snapshot.line_without_shaper(sends)));
     if rate <= limit {
         return;
     }
@@ -83,14 +82,10 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
 }
 
 /// Returns the rate of an input policer that takes all packets, with its line.
-fn policer_of_all(snapshot: &Snapshot, id: PortId) -> Option<(u64, usize)> {
+fn policer_of_port(snapshot: &Snapshot, id: PortId) -> Option<(u64, usize)> {
     let port = snapshot.port(id);
     let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
-    port.intent.input.iter().find_map(|policy| {
-        let [class] = policy.classes.as_slice() else { return None };
-        let police = class.police.as_ref().filter(|_| class.takes_rest)?;
-        Some((police_rate(class, line)?, police.line))
-    })
+    port.intent.input.iter().find_map(|policy| policer_of_all(policy, line))
 }
 
 /// Compares the promise of each class at one end with its policer at the other.

@@ -1,13 +1,19 @@
 //! Ports that would be neighbors, and routes to neighbors that do not exist.
 
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
-use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, RoutingProtocol};
+use perhop_device::{InterfaceAddress, Port, PortRole, Route, RouteTarget, Router, RoutingProtocol};
 
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
+
+/// The number of subnets of hosts of one size from which on, and their part of all from which on, another
+/// size is an exception.
+const LEAST_SITES: usize = 8;
+const NEARLY_ALL: f64 = 0.9;
 
 /// Reports ports that are shut down or in another subnet than their neighbor, and next hops without a device.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
@@ -19,6 +25,37 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         check_next_hops(snapshot, device, found);
     }
+    check_site_lengths(snapshot, found);
+}
+
+/// Reports a subnet of hosts of another size than nearly all others, half of whose addresses a larger one of
+/// the usual size would add.
+fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let sites: Vec<(PortId, InterfaceAddress)> = snapshot
+        .host_ports()
+        .into_iter()
+        .flat_map(|id| addresses(snapshot.port(id)).map(move |address| (id, address)))
+        .filter(|(_, address)| address.address.is_ipv4())
+        .collect();
+    let mut counts: BTreeMap<u8, usize> = BTreeMap::new();
+    for (_, address) in &sites {
+        *counts.entry(address.prefix_length).or_default() += 1;
+    }
+    let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
+    if count < LEAST_SITES || (count as f64) < NEARLY_ALL * sites.len() as f64 {
+        return;
+    }
+    for (id, address) in sites.iter().filter(|(_, address)| address.prefix_length > usual) {
+        let message = format!(
+            "the subnet of {} is a /{}, and {count} of {} subnets of hosts are a /{usual}",
+            snapshot.port_name(*id),
+            address.prefix_length,
+            sites.len()
+        );
+        let effect = "hosts with addresses in the other part of the usual subnet are out of reach".to_owned();
+        let rule = &rules::NETWORK_SUBNET_UNUSUAL;
+        found.push(snapshot.finding(id.device, rule, address.line, (message, effect)));
+    }
 }
 
 fn all_ports<'s>(snapshot: &'s Snapshot) -> impl Iterator<Item = PortId> + 's {
@@ -28,8 +65,19 @@ fn all_ports<'s>(snapshot: &'s Snapshot) -> impl Iterator<Item = PortId> + 's {
     })
 }
 
-fn is_interface(port: &Port) -> bool {
-    port.forwarding.role == PortRole::Interface && port.forwarding.tunnel.is_none()
+/// Whether both ports are interfaces, or both are tunnels.
+fn is_of_kind(own: &Port, other: &Port) -> bool {
+    let is_interface = |port: &Port| port.forwarding.role == PortRole::Interface;
+    let is_tunnel = |port: &Port| port.forwarding.tunnel.is_some();
+    is_interface(own) && is_interface(other) && is_tunnel(own) == is_tunnel(other)
+}
+
+/// Returns the line that shuts a port down, or the interface that it is a part of.
+fn shutdown_line(router: &Router, port: &Port) -> Option<usize> {
+    port.forwarding.shutdown_line.or_else(|| {
+        let parent = port.forwarding.parent.as_ref()?;
+        router.ports.iter().find(|other| other.name == *parent)?.forwarding.shutdown_line
+    })
 }
 
 fn is_up(snapshot: &Snapshot, id: PortId) -> bool {
@@ -39,10 +87,10 @@ fn is_up(snapshot: &Snapshot, id: PortId) -> bool {
 /// Reports a port that is shut down, where the port of another device in its subnet is up and alone.
 fn check_down(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
-    let Some(line) = port.forwarding.shutdown_line.filter(|_| is_interface(port)) else { return };
+    let Some(line) = shutdown_line(snapshot.router(own.device), port) else { return };
     let waits = ports.iter().copied().find(|other| {
         other.device != own.device
-            && is_interface(snapshot.port(*other))
+            && is_of_kind(port, snapshot.port(*other))
             && is_up(snapshot, *other)
             && snapshot.link_of(*other).is_none()
             && shares_subnet(port, snapshot.port(*other))
@@ -68,13 +116,13 @@ fn same_subnet(own: InterfaceAddress, other: InterfaceAddress) -> bool {
 /// Reports a port whose subnet has the address of another device's port with another length of the prefix.
 fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
-    if !is_interface(port) || !is_up(snapshot, own) {
+    if !is_up(snapshot, own) {
         return;
     }
     for address in addresses(port).filter(|address| !is_host(*address)) {
         for other in ports.iter().filter(|other| other.device != own.device) {
             let neighbor = snapshot.port(*other);
-            let is_apart = is_interface(neighbor)
+            let is_apart = is_of_kind(port, neighbor)
                 && is_up(snapshot, *other)
                 && vrf(port) == vrf(neighbor)
                 && (snapshot.link_of(own).is_none() || snapshot.link_of(*other).is_none());
@@ -111,6 +159,7 @@ fn is_host(address: InterfaceAddress) -> bool {
 fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFinding>) {
     let router = snapshot.router(device);
     for route in &router.forwarding.routes {
+        check_interface(snapshot, device, route, found);
         let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via
         else {
             continue;
@@ -138,6 +187,22 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         let rule = &rules::NETWORK_NEXT_HOP_UNKNOWN;
         found.push(snapshot.finding(device, rule, route.line, (message, effect)));
     }
+}
+
+/// Reports a route out of an interface that the device does not have.
+fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mut Vec<NetworkFinding>) {
+    let RouteTarget::Interface { name, next_hop: None } = &route.via else { return };
+    let ports = &snapshot.router(device).ports;
+    let is_known = ports.iter().any(|port| port.name == *name || port.interface == *name);
+    if is_known {
+        return;
+    }
+    let message = format!(
+        "the route to {} leaves by {name}, which {} does not have",
+        route.prefix, snapshot.devices[device].name
+    );
+    let effect = "the device does not use the route: its packets take another one, or have none".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
 /// Reports a route whose next hop is in no subnet of the device, and that no route but the default leads to.

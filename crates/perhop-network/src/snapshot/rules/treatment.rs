@@ -136,6 +136,13 @@ pub(super) fn shaper(policy: &Policy, around: u64) -> Option<(u64, usize)> {
     Some((traffic_rate(shape.value.rate, around), shape.line))
 }
 
+/// Returns the policer of all packets of a policy, with its line.
+pub(super) fn policer_of_all(policy: &Policy, around: u64) -> Option<(u64, usize)> {
+    let [class] = policy.classes.as_slice() else { return None };
+    let police = class.police.as_ref().filter(|_| class.takes_rest)?;
+    Some((police_rate(class, around)?, police.line))
+}
+
 /// The treatment of each codepoint by the queueing policies of ports that lead to other devices. Ports of a
 /// device with one policy share a table.
 pub(super) struct Treatments<'s> {
@@ -166,6 +173,11 @@ impl<'s> Treatments<'s> {
             }
         }
         Treatments { tables, best }
+    }
+
+    /// Returns the best treatment of a codepoint.
+    pub(super) fn kind(&self, dscp: Dscp) -> Kind {
+        self.best.get(&dscp).copied().unwrap_or(Kind::Rest)
     }
 
     /// Returns the treatment of a codepoint at a port with queues that leads to another device.

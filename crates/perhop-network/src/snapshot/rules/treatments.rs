@@ -1,6 +1,6 @@
 //! Codepoints that most ports of a network give a class, and one does not.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use perhop_qos::Dscp;
 
@@ -96,15 +96,7 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
 
 /// Reports ports towards hosts without an input policy, where most such ports of the network have one.
 fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let sites = snapshot.sites();
-    let mut ports = BTreeSet::new();
-    for site in sites {
-        let Some(device) = snapshot.place_of(&site.device) else { continue };
-        let mut all = snapshot.router(device).ports.iter();
-        if let Some(port) = all.position(|port| port.name == site.interface) {
-            ports.insert(PortId { device, port });
-        }
-    }
+    let ports = snapshot.host_ports();
     let has_policy = |id: &PortId| !snapshot.port(*id).intent.input.is_empty();
     let count = ports.iter().filter(|id| has_policy(id)).count();
     if count < LEAST_SITES || count as f64 <= NEARLY_ALL * ports.len() as f64 {

@@ -1,0 +1,78 @@
+//! Policies that are attached where others of their name are not.
+
+use std::collections::BTreeMap;
+
+use perhop_device::intent::Direction;
+
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+
+/// The number of attachments of a policy from which on, and their part in one place from which on, another
+/// place is an exception.
+const LEAST: usize = 3;
+const NEARLY_ALL: f64 = 0.75;
+
+/// The place of an attachment: its direction, and whether the port reaches another device.
+type Place = (bool, bool);
+
+/// An attachment of a policy.
+struct Attachment {
+    id: PortId,
+    line: usize,
+    place: Place,
+}
+
+/// Reports attachments of a policy in the direction, or at the kind of port, that nearly all others of the
+/// network do not have.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    for (name, attachments) in by_policy(snapshot) {
+        let mut counts: BTreeMap<Place, usize> = BTreeMap::new();
+        for attachment in &attachments {
+            *counts.entry(attachment.place).or_default() += 1;
+        }
+        let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { continue };
+        let is_usual = count >= LEAST && count as f64 >= NEARLY_ALL * attachments.len() as f64;
+        for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
+            let message = format!(
+                "{name} is attached to {} of {}, and {count} of {} policies of this name to {}",
+                words(attachment.place),
+                snapshot.port_name(attachment.id),
+                attachments.len(),
+                words(usual)
+            );
+            let effect = "packets are marked or queued at the wrong place, and not where they have to be";
+            let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
+            let device = attachment.id.device;
+            found.push(snapshot.finding(device, rule, attachment.line, (message, effect.to_owned())));
+        }
+    }
+}
+
+fn words((is_output, is_inside): Place) -> &'static str {
+    match (is_output, is_inside) {
+        (false, false) => "packets from hosts",
+        (false, true) => "packets from other devices",
+        (true, false) => "packets to hosts",
+        (true, true) => "packets to other devices",
+    }
+}
+
+/// Returns the attachments to ports that reach another device, and to those with hosts.
+fn by_policy<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Attachment>> {
+    let inside = snapshot.inside_ports().map(|(id, _)| (id, true));
+    let hosts = snapshot.host_ports();
+    let mut found: BTreeMap<&str, Vec<Attachment>> = BTreeMap::new();
+    for (id, is_inside) in inside.chain(hosts.into_iter().map(|id| (id, false))) {
+        let port = snapshot.port(id);
+        for direction in [Direction::Input, Direction::Output] {
+            let (policies, line) = match direction {
+                Direction::Input => (&port.intent.input, port.forwarding.input_line),
+                Direction::Output => (&port.intent.output, port.forwarding.output_line),
+            };
+            let (Some(policy), Some(line)) = (policies.last(), line) else { continue };
+            let place = (direction == Direction::Output, is_inside);
+            found.entry(&policy.name).or_default().push(Attachment { id, line, place });
+        }
+    }
+    found
+}

@@ -1,0 +1,139 @@
+//! Ports whose policies do not fit the rate of their circuit, which is less than that of the line.
+
+use perhop_qos::Rate;
+
+use super::treatment::{policer_of_all, shaper};
+use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use crate::rules;
+
+/// The part of the circuit's rate from which on, and up to which, a rate fits it: headers, and room for them.
+const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
+/// A policer may let more pass.
+const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
+/// The number of ports with circuits that shape, and their part of all, from which on one without a shaper is
+/// an exception.
+const LEAST: usize = 3;
+const NEARLY_ALL: f64 = 0.75;
+
+/// The limit of a policy around all packets of a port.
+struct Limit<'s> {
+    policy: &'s str,
+    rate: u64,
+    line: usize,
+    attached: usize,
+    is_shaper: bool,
+}
+
+impl Limit<'_> {
+    fn fits(&self, circuit: u64) -> bool {
+        let range = if self.is_shaper { FITS } else { FITS_POLICER };
+        range.contains(&(self.rate as f64 / circuit as f64))
+    }
+}
+
+/// Reports limits that do not fit the circuit of their port, and circuits without a shaper.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let ports: Vec<(PortId, u64)> =
+        snapshot.inside_ports().filter_map(|(id, _)| Some((id, circuit(snapshot, id)?))).collect();
+    for (id, rate) in &ports {
+        for limit in limits(snapshot, *id) {
+            check_limit(snapshot, &ports, (*id, *rate), &limit, found);
+        }
+    }
+    check_shapers(snapshot, &ports, found);
+}
+
+/// Returns the rate of a circuit: a port's own, where it is below that of the line.
+fn circuit(snapshot: &Snapshot, id: PortId) -> Option<u64> {
+    let port = snapshot.port(id);
+    let line = port.wire.rate.map(Rate::as_bits_per_second)?;
+    port.bandwidth.map(Rate::as_bits_per_second).filter(|own| *own < line)
+}
+
+fn limits<'s>(snapshot: &'s Snapshot, id: PortId) -> Vec<Limit<'s>> {
+    let port = snapshot.port(id);
+    let around = port.bandwidth.map_or(0, Rate::as_bits_per_second);
+    let output = port.intent.output.iter().find_map(|policy| {
+        let (rate, line) = shaper(policy, around)?;
+        Some(Limit { policy: &policy.name, rate, line, attached: line_of_output(port), is_shaper: true })
+    });
+    let attached = port.forwarding.input_line.unwrap_or(port.line);
+    let input = port.intent.input.iter().find_map(|policy| {
+        let (rate, line) = policer_of_all(policy, around)?;
+        Some(Limit { policy: &policy.name, rate, line, attached, is_shaper: false })
+    });
+    output.into_iter().chain(input).collect()
+}
+
+/// Reports a limit that does not fit: where the policy fits another port of the device, the attachment is at
+/// fault, else the command.
+fn check_limit(
+    snapshot: &Snapshot,
+    ports: &[(PortId, u64)],
+    (id, circuit): (PortId, u64),
+    limit: &Limit,
+    found: &mut Vec<NetworkFinding>,
+) {
+    if limit.fits(circuit) {
+        return;
+    }
+    let others = ports.iter().filter(|(other, _)| other.device == id.device && *other != id);
+    let is_mixed_up = others.into_iter().any(|(other, rate)| {
+        limits(snapshot, *other).iter().any(|one| one.policy == limit.policy && one.fits(*rate))
+    });
+    // A shaper below the circuit on purpose leaves room for other packets.
+    if !is_mixed_up && limit.is_shaper && limit.rate < circuit {
+        return;
+    }
+    let kind = if limit.is_shaper { "shapes to" } else { "polices to" };
+    let message = format!(
+        "{} {kind} {} b/s, and its circuit has {circuit} b/s (policy {})",
+        snapshot.port_name(id),
+        limit.rate,
+        limit.policy
+    );
+    let effect = if limit.rate > circuit {
+        "the carrier drops what is too much, packets of every class"
+    } else {
+        "the circuit is not used up, and packets of every class are dropped or wait"
+    };
+    let line = if is_mixed_up { limit.attached } else { limit.line };
+    let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+    found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
+}
+
+/// Reports circuits without a shaper, where nearly all others have one.
+fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<NetworkFinding>) {
+    let with_policy: Vec<&(PortId, u64)> =
+        ports.iter().filter(|(id, _)| !snapshot.port(*id).intent.output.is_empty()).collect();
+    let shapes =
+        |id: PortId| snapshot.port(id).intent.output.iter().any(|policy| shaper(policy, 0).is_some());
+    let count = with_policy.iter().filter(|(id, _)| shapes(*id)).count();
+    if count < LEAST || (count as f64) < NEARLY_ALL * with_policy.len() as f64 {
+        return;
+    }
+    for (id, rate) in with_policy.iter().filter(|(id, _)| !shapes(*id)) {
+        let message = format!(
+            "{} sends to a circuit of {rate} b/s without a shaper, and {count} of {} such ports shape",
+            snapshot.port_name(*id),
+            with_policy.len()
+        );
+        let effect = "its queues never fill: the carrier drops what is too much, packets of every class";
+        let line = snapshot.line_without_shaper(*id);
+        let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+        found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
+    }
+}
+
+impl Snapshot<'_> {
+    /// Returns the line that lacks a shaper: the class around all packets, else that which attaches the
+    /// policy.
+    pub(super) fn line_without_shaper(&self, id: PortId) -> usize {
+        let port = self.port(id);
+        let around = port.intent.output.last().and_then(|policy| match policy.classes.as_slice() {
+            [class] if class.takes_rest && class.line > 0 => Some(class.line),
+            _ => None,
+        });
+        around.unwrap_or_else(|| line_of_output(port))
+    }
+}

@@ -1,0 +1,150 @@
+//! Marks of frames and labels that the next device or port reads in place of the codepoint.
+
+use std::collections::BTreeSet;
+
+use perhop_analysis::conditioned;
+use perhop_device::intent::{Class, Field, Policy};
+use perhop_qos::packet::LinkMark;
+use perhop_qos::{Dscp, Packet};
+
+use super::treatment::{Kind, Treatments, interfaces, packet, queueing_policy, treatment};
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+
+/// The values of a field of three bits.
+const VALUES: std::ops::Range<u8> = 0..8;
+
+/// Reports classes of ports whose frames do not have the mark by which the other end keeps the codepoint, and
+/// input policies whose labels get another class than the codepoint.
+pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
+    for ends in snapshot.wires() {
+        check_frames(snapshot, ends, treatments, found);
+    }
+    for (id, _) in snapshot.inside_ports() {
+        check_labels(snapshot, id, treatments, found);
+    }
+}
+
+/// Returns a packet after the conditioners of one side of a port, if it conforms.
+fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Option<Packet> {
+    let port = snapshot.port(id);
+    let config = if is_input { &port.input } else { &port.output };
+    let ways = conditioned(config, &interfaces(snapshot.router(id.device)), packet).ok()?;
+    ways.into_iter().next().filter(|way| !way.dropped).map(|way| way.packet)
+}
+
+/// Returns a packet of a codepoint in a frame or with a label of a value.
+fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
+    let mut packet = packet(dscp);
+    let mark = LinkMark::new(value)?;
+    if field == Field::Cos {
+        packet.set_cos(mark)
+    } else {
+        packet.set_exp(mark)
+    }
+    Some(packet)
+}
+
+/// Reports a codepoint that the other end changes by the mark of its frame, where another mark keeps it.
+fn check_frames(
+    snapshot: &Snapshot,
+    [sends, receives]: [PortId; 2],
+    treatments: &Treatments,
+    found: &mut Vec<NetworkFinding>,
+) {
+    if snapshot.port(receives).input.conditioners.is_empty() {
+        return;
+    }
+    let mut seen = BTreeSet::new();
+    for (dscp, kind) in &treatments.best {
+        let kept = |value: u8| {
+            let packet = marked(*dscp, Field::Cos, value)?;
+            after(snapshot, receives, true, &packet).filter(|after| after.dscp == *dscp).map(|_| value)
+        };
+        let keeps: Vec<u8> = VALUES.filter_map(kept).collect();
+        // Without a difference between the values, the mark of the frame does not decide.
+        if keeps.is_empty() || keeps.len() == VALUES.len() {
+            continue;
+        }
+        let Some(sent) = after(snapshot, sends, false, &packet(*dscp)) else { continue };
+        let value = sent.cos().map_or(0, LinkMark::value);
+        if sent.dscp != *dscp || keeps.contains(&value) {
+            continue;
+        }
+        let arrives = marked(*dscp, Field::Cos, value).and_then(|one| after(snapshot, receives, true, &one));
+        let worse = arrives.is_none_or(|one| treatments.kind(one.dscp) < *kind);
+        let Some(own) = treatments.at(snapshot, sends, *dscp).filter(|_| worse) else { continue };
+        let line = mark_line(own.class, Field::Cos).unwrap_or(own.class.line);
+        if !seen.insert(line) {
+            continue;
+        }
+        let message = format!(
+            "{} sends {dscp} in frames with CoS {value}, and {} at the other end keeps it with CoS {}",
+            snapshot.port_name(sends),
+            snapshot.port_name(receives),
+            keeps.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
+        );
+        let effect = "the other end takes the packets for untrusted: they lose their class".to_owned();
+        found.push(snapshot.finding(sends.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
+    }
+}
+
+/// Reports a class of an input policy whose labels get a worse or another class than its codepoint at a port
+/// of the device that queues by labels.
+fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
+    let router = snapshot.router(id.device);
+    let names = interfaces(router);
+    if !snapshot.port(id).intent.input.iter().any(sets_labels) {
+        return;
+    }
+    let by_label = router.ports.iter().filter_map(queueing_policy).filter(|policy| {
+        let class = |value| treatment(policy, &names, &marked(Dscp::default(), Field::ExpOfTopLabel, value)?);
+        let first = class(0).map(|own| own.class.id);
+        VALUES.into_iter().any(|value| class(value).map(|own| own.class.id) != first)
+    });
+    let policies: Vec<&Policy> = by_label.collect();
+    let mut seen = BTreeSet::new();
+    for dscp in treatments.best.keys() {
+        let Some(enters) = after(snapshot, id, true, &packet(*dscp)) else { continue };
+        let Some(exp) = enters.exp().filter(|_| enters.dscp == *dscp) else { continue };
+        for policy in &policies {
+            let label = marked(Dscp::default(), Field::ExpOfTopLabel, exp.value());
+            let Some(by_label) = label.and_then(|packet| treatment(policy, &names, &packet)) else {
+                continue;
+            };
+            let Some(by_codepoint) = treatment(policy, &names, &packet(*dscp)) else { continue };
+            if by_label.class.id == by_codepoint.class.id || by_codepoint.kind == Kind::Rest {
+                continue;
+            }
+            let inner = snapshot.port(id).intent.input.iter().rev();
+            let class = inner.filter_map(|policy| treatment(policy, &names, &packet(*dscp))).next();
+            let Some(class) = class.map(|own| own.class) else { continue };
+            let line = mark_line(class, Field::ExpOfNewLabels).unwrap_or(class.line);
+            if !seen.insert(line) {
+                continue;
+            }
+            let message = format!(
+                "{dscp} enters the core at {} with EXP {}, which gets class {} there, and {dscp} class {}",
+                snapshot.port_name(id),
+                exp.value(),
+                by_label.class.name,
+                by_codepoint.class.name
+            );
+            let effect = "the core reads the label only: its packets are treated as those of that class";
+            let rule = &rules::NETWORK_MARK_CHANGED;
+            found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
+        }
+    }
+}
+
+fn sets_labels(policy: &Policy) -> bool {
+    policy
+        .classes
+        .iter()
+        .any(|class| class.sets(Field::ExpOfNewLabels) || class.children().is_some_and(sets_labels))
+}
+
+/// Returns the line by which a class writes a field.
+fn mark_line(class: &Class, field: Field) -> Option<usize> {
+    class.marks.iter().find(|mark| mark.value.field() == Some(field)).map(|mark| mark.line)
+}

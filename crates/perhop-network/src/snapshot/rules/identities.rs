@@ -1,0 +1,106 @@
+//! Addresses and numbers of routers that two devices have.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use perhop_device::RoutingProtocol;
+
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::addresses;
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// Reports pairs of devices with one address or one number.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let part = parts(snapshot);
+    for duplicate in &snapshot.duplicates {
+        let [first, second] = duplicate.ports;
+        // Networks without a link between them may use the same addresses.
+        if part[first.device] == part[second.device] {
+            let effect = "the subnet is not taken for a link: packets to it may reach either of them";
+            report_address(snapshot, duplicate.ports, duplicate.address, effect, found);
+        }
+    }
+    check_hosts(snapshot, &part, found);
+    check_numbers(snapshot, &part, found);
+}
+
+fn report_address(
+    snapshot: &Snapshot,
+    [first, second]: [PortId; 2],
+    address: IpAddr,
+    effect: &str,
+    found: &mut Vec<NetworkFinding>,
+) {
+    for [own, other] in [[first, second], [second, first]] {
+        let own_address = addresses(snapshot.port(own)).find(|one| one.address == address);
+        let line = own_address.map_or(snapshot.port(own).line, |address| address.line);
+        let message = format!(
+            "{} has the address {address} that {} has",
+            snapshot.port_name(own),
+            snapshot.port_name(other)
+        );
+        let rule = &rules::NETWORK_ADDRESS_DUPLICATE;
+        found.push(snapshot.finding(own.device, rule, line, (message, effect.to_owned())));
+    }
+}
+
+/// Reports two devices whose only address of one host (`/32`, `/128`) is the same. With several such
+/// addresses, one of them may be shared on purpose (anycast).
+fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
+    let mut owners: BTreeMap<(usize, Option<&str>, IpAddr), PortId> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        let router = snapshot.router(device);
+        let ports = router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port));
+        let hosts: Vec<(PortId, IpAddr)> = ports
+            .flat_map(|(port, own)| addresses(own).map(move |address| (PortId { device, port }, address)))
+            .filter(|(_, address)| address.subnet().is_some_and(|subnet| subnet.host().is_some()))
+            .map(|(id, address)| (id, address.address))
+            .collect();
+        let [(id, address)] = hosts.as_slice() else { continue };
+        let table = snapshot.port(*id).forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
+        if let Some(other) = owners.insert((part[device], table, *address), *id) {
+            let effect = "packets to it reach either of them, and so do sessions and routes that it names";
+            report_address(snapshot, [other, *id], *address, effect, found);
+        }
+    }
+}
+
+/// Reports two routers with one number in a routing protocol.
+fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
+    let mut owners: BTreeMap<(usize, bool, &str), (usize, usize)> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        for process in &snapshot.router(device).forwarding.processes {
+            let (Some(own), false) = (&process.identity, process.protocol == RoutingProtocol::Other) else {
+                continue;
+            };
+            let key = (part[device], process.protocol == RoutingProtocol::Isis, own.value.as_str());
+            let Some((other, other_line)) = owners.insert(key, (device, own.line)) else { continue };
+            for (this, line, that) in [(device, own.line, other), (other, other_line, device)] {
+                if device == other {
+                    continue;
+                }
+                let message = format!(
+                    "{} has the number {} that {} has",
+                    snapshot.devices[this].name, own.value, snapshot.devices[that].name
+                );
+                let effect = "routers take both for one: their routes come and go".to_owned();
+                let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
+                found.push(snapshot.finding(this, rule, line, (message, effect)));
+            }
+        }
+    }
+}
+
+/// Returns the number of the connected part of the network that each device is in.
+fn parts(snapshot: &Snapshot) -> Vec<usize> {
+    let mut part: Vec<usize> = (0..snapshot.devices.len()).collect();
+    for link in &snapshot.links {
+        let Some(first) = link.ends.first().map(|end| part[end.id.device]) else { continue };
+        for end in &link.ends {
+            let joined = part[end.id.device];
+            part.iter_mut().filter(|one| **one == joined).for_each(|one| *one = first);
+        }
+    }
+    part
+}

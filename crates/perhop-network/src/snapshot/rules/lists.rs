@@ -1,0 +1,62 @@
+//! Access lists with one name on several devices, one of which differs from the others.
+
+use std::collections::BTreeMap;
+
+use perhop_device::{AccessDecision, AccessEntry, AccessList};
+
+use super::peers::usual;
+use super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// The entries of a list that are reported at most.
+const MOST: usize = 3;
+
+/// Reports entries that a list has alone, or the list that lacks some of its namesakes.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let mut by_name: BTreeMap<&str, Vec<(usize, &AccessList)>> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        for (name, list) in &snapshot.router(device).forwarding.access_lists {
+            if list.line > 0 {
+                by_name.entry(name).or_default().push((device, list));
+            }
+        }
+    }
+    for (name, lists) in by_name {
+        // Lists with equal entries have the number of the first of them.
+        let number = |list: &AccessList| lists.iter().position(|(_, other)| are_equal(list, other));
+        let Some(Some(most)) = usual(lists.iter().map(|(_, list)| number(list))) else { continue };
+        let (_, example) = lists[most];
+        for (device, list) in lists.iter().filter(|(_, list)| !are_equal(list, example)) {
+            let mut lines: Vec<usize> = missing(list, example).map(|entry| entry.line).take(MOST).collect();
+            let words = if lines.is_empty() { "lacks entries" } else { "has other entries" };
+            if lines.is_empty() {
+                lines.push(list.line);
+            }
+            for line in lines {
+                let message = format!(
+                    "access list {name} of {} {words} than most of {} devices with a list of this name",
+                    snapshot.devices[*device].name,
+                    lists.len()
+                );
+                let effect = "the device drops packets that the others let pass, or the other way round";
+                let rule = &rules::NETWORK_LIST_DIFFERS;
+                found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
+            }
+        }
+    }
+}
+
+fn parts(entry: &AccessEntry) -> (AccessDecision, &perhop_device::intent::Condition) {
+    (entry.decision, &entry.condition)
+}
+
+fn are_equal(list: &AccessList, other: &AccessList) -> bool {
+    list.entries.len() == other.entries.len()
+        && list.entries.iter().zip(&other.entries).all(|(own, other)| parts(own) == parts(other))
+}
+
+/// Generates the entries of a list that another does not have.
+fn missing<'l>(list: &'l AccessList, other: &'l AccessList) -> impl Iterator<Item = &'l AccessEntry> {
+    let has = |entry: &AccessEntry| other.entries.iter().any(|one| parts(one) == parts(entry));
+    list.entries.iter().filter(move |entry| !has(entry))
+}

@@ -1,0 +1,192 @@
+//! Policies and classes with one name on several devices, one of which differs from the others.
+//!
+//! A name that several devices use says that they mean one thing. Where at least two thirds of them agree,
+//! the one that does not is reported at the command that differs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_device::intent::{Class, Policy};
+
+use super::demands::{Demand, demands};
+use super::packets::PacketsOfClasses;
+use super::peers::usual;
+use super::{NetworkFinding, Snapshot};
+use crate::rules;
+
+/// A policy of a device.
+#[derive(Clone, Copy)]
+struct Member<'s> {
+    device: usize,
+    policy: &'s Policy,
+}
+
+/// Reports policies that lack a class of their namesakes, that have one more which takes their packets, and
+/// classes with other demands or other packets than their namesakes.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let policies = by_name(snapshot);
+    let mut packets = PacketsOfClasses::default();
+    for (name, members) in &policies {
+        check_classes(snapshot, name, members, &mut packets, found);
+        check_demands(snapshot, name, members, found);
+    }
+    check_packets(snapshot, &policies, &mut packets, found);
+}
+
+/// Returns the attached policies by name, one for each device.
+fn by_name<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Member<'s>>> {
+    let mut found: BTreeMap<&str, BTreeMap<usize, Member>> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        let ports = snapshot.router(device).ports.iter();
+        let mut open: Vec<&Policy> =
+            ports.flat_map(|port| port.intent.input.iter().chain(&port.intent.output)).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(policy) = open.pop() {
+            if policy.line == 0 || !seen.insert(policy.line) {
+                continue;
+            }
+            found.entry(&policy.name).or_default().entry(device).or_insert(Member { device, policy });
+            open.extend(policy.classes.iter().filter_map(Class::children));
+        }
+    }
+    found.into_iter().map(|(name, members)| (name, members.into_values().collect())).collect()
+}
+
+fn class<'s>(policy: &'s Policy, name: &str) -> Option<&'s Class> {
+    policy.classes.iter().find(|class| class.name == name && class.line > 0)
+}
+
+/// Returns the names of the classes that the policies have.
+fn class_names<'s>(members: &[Member<'s>]) -> BTreeSet<&'s str> {
+    let classes = members.iter().flat_map(|member| &member.policy.classes);
+    classes.filter(|class| class.line > 0).map(|class| class.name.as_str()).collect()
+}
+
+/// Reports classes that one policy lacks, or has alone.
+fn check_classes(
+    snapshot: &Snapshot,
+    policy: &str,
+    members: &[Member],
+    packets: &mut PacketsOfClasses,
+    found: &mut Vec<NetworkFinding>,
+) {
+    for name in class_names(members) {
+        let has = |member: &Member| class(member.policy, name).is_some();
+        let Some(usual) = usual(members.iter().map(has)) else { continue };
+        let example = members.iter().find(|member| has(member) == usual);
+        let of_example = example.and_then(|member| class(member.policy, name));
+        for member in members.iter().filter(|member| has(member) != usual) {
+            let own = &member.policy.classes;
+            let (line, what) = if usual {
+                // A class of another name may take the packets.
+                let takes_same =
+                    |class: &Class| of_example.is_some_and(|other| packets.are_same(class, other));
+                if own.iter().any(takes_same) {
+                    continue;
+                }
+                (member.policy.line, "has no class")
+            } else {
+                let Some(extra) = class(member.policy, name) else { continue };
+                let behind = own.iter().skip_while(|class| class.id != extra.id).skip(1);
+                if extra.takes_rest || !behind.into_iter().any(|class| packets.share(extra, class)) {
+                    continue;
+                }
+                (extra.line, "has one more class")
+            };
+            let message = format!(
+                "{policy} of {} {what}, {name}: {}",
+                snapshot.devices[member.device].name,
+                agreement(members, |member| has(member) == usual)
+            );
+            let effect = if usual {
+                "its packets wait with others at this device, under load the longest"
+            } else {
+                "it takes packets from the classes behind it"
+            };
+            let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
+            found.push(snapshot.finding(member.device, rule, line, (message, effect.to_owned())));
+        }
+    }
+}
+
+fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
+    let count = members.iter().filter(|member| agrees(member)).count();
+    format!("{count} of {} devices with a policy of this name agree", members.len())
+}
+
+/// Reports demands of a class that differ from those of its namesakes in policies of one name.
+fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
+    for name in class_names(members) {
+        let classes: Vec<(usize, BTreeMap<&'static str, Demand>, &Class)> = members
+            .iter()
+            .filter_map(|member| Some((member.device, class(member.policy, name)?)))
+            .map(|(device, class)| (device, demands(class), class))
+            .collect();
+        let kinds: BTreeSet<&str> =
+            classes.iter().flat_map(|(_, demands, _)| demands.keys().copied()).collect();
+        for kind in kinds {
+            let has = usual(classes.iter().map(|(_, demands, _)| demands.contains_key(kind)));
+            let texts = classes.iter().filter_map(|(_, demands, _)| demands.get(kind)).map(|one| &one.text);
+            let text = usual(texts);
+            for (device, demands, own) in &classes {
+                let (line, words) = match (demands.get(kind), has, text) {
+                    (None, Some(true), _) => (own.line, format!("no {kind}")),
+                    (Some(demand), Some(false), _) if demand.drops => {
+                        (demand.line, format!("{kind} {}", demand.text))
+                    }
+                    (Some(demand), Some(true), Some(usual)) if demand.contradicts(usual) => {
+                        (demand.line, format!("{kind} {}, and most have {usual}", demand.text))
+                    }
+                    _ => continue,
+                };
+                let message = format!(
+                    "class {name} of {policy} has {words}, unlike most of {} devices with this policy: {}",
+                    classes.len(),
+                    snapshot.devices[*device].name
+                );
+                let effect = "its packets are treated in another way at this device than elsewhere";
+                let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
+                found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
+            }
+        }
+    }
+}
+
+/// Reports classes that take other packets than their namesakes in policies of one name.
+fn check_packets(
+    snapshot: &Snapshot,
+    policies: &BTreeMap<&str, Vec<Member>>,
+    packets: &mut PacketsOfClasses,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let mut by_class: BTreeMap<(&str, &str), BTreeMap<usize, (&Policy, &Class)>> = BTreeMap::new();
+    for member in policies.values().flatten() {
+        for class in member.policy.classes.iter().filter(|class| class.line > 0 && !class.takes_rest) {
+            let devices = by_class.entry((&member.policy.name, &class.name)).or_default();
+            devices.entry(member.device).or_insert((member.policy, class));
+        }
+    }
+    for ((_, name), devices) in by_class {
+        let Some(most) = usual(devices.values().map(|(_, class)| packets.number_of(class))) else { continue };
+        for (device, (policy, class)) in &devices {
+            let own = packets.number_of(class);
+            if own == most {
+                continue;
+            }
+            let difference = packets.difference(own, most);
+            let line = difference
+                .more
+                .iter()
+                .find_map(|packet| snapshot.criterion_of_class(*device, &policy.name, name, packet));
+            let message = format!(
+                "class {name} of {} {}, unlike most of {} devices with a class of this name",
+                snapshot.devices[*device].name,
+                difference.words(),
+                devices.len()
+            );
+            let effect = "its packets are treated in another way at this device than elsewhere";
+            let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
+            let line = line.unwrap_or(class.line);
+            found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
+        }
+    }
+}

@@ -1,0 +1,164 @@
+//! [`PacketsOfClasses`]: the packets of classes on several devices, compared by probes.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::PacketText;
+use perhop_device::intent::{Class, Condition};
+use perhop_qos::{Dscp, Packet};
+
+use crate::snapshot::Snapshot;
+
+/// Packets of applications and protocols that access lists and classes are written for.
+const APPLICATIONS: [&str; 22] = [
+    "udp 10.1.1.9:16500 > 10.2.2.9:16500",
+    "udp 10.1.1.9:5060 > 10.2.2.9:5060",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:5060",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:2000",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:22",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:23",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:80",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:443",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:445",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:1433",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:1521",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:3389",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:179",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:646",
+    "udp 10.1.1.9:646 > 224.0.0.2:646",
+    "udp 10.1.1.9:50001 > 10.2.2.9:53",
+    "udp 10.1.1.9:50001 > 10.2.2.9:161",
+    "udp 10.1.1.9:50001 > 10.2.2.9:123",
+    "icmp 10.1.1.9 > 10.2.2.9",
+    "89 10.1.1.9 > 224.0.0.5",
+    "88 10.1.1.9 > 224.0.0.10",
+    "47 10.1.1.9 > 10.2.2.9",
+];
+/// The values of the fields of frames and labels.
+const MARKS: std::ops::Range<u8> = 0..8;
+/// The number of codepoints that words name.
+const FEW: usize = 4;
+
+/// The packets that one of two classes takes, and the other does not.
+pub(super) struct Difference<'p> {
+    pub(super) more: Vec<&'p Packet>,
+    pub(super) less: Vec<&'p Packet>,
+}
+
+impl Difference<'_> {
+    /// Returns the difference in words: `takes cs5 and not ef`.
+    pub(super) fn words(&self) -> String {
+        match (self.more.is_empty(), self.less.is_empty()) {
+            (false, false) => format!("takes {} and not {}", names(&self.more), names(&self.less)),
+            (false, true) => format!("takes {} as well", names(&self.more)),
+            _ => format!("does not take {}", names(&self.less)),
+        }
+    }
+}
+
+/// Returns the packets in words: codepoints, where these tell them apart.
+fn names(packets: &[&Packet]) -> String {
+    let mut found: Vec<String> = packets.iter().map(|packet| name(packet)).collect();
+    found.dedup();
+    let more = found.len().saturating_sub(FEW);
+    found.truncate(FEW);
+    let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+    found.join(", ") + &rest
+}
+
+fn name(packet: &Packet) -> String {
+    if let Some(exp) = packet.exp() {
+        return format!("exp {}", exp.value());
+    }
+    if let Some(cos) = packet.cos() {
+        return format!("cos {}", cos.value());
+    }
+    if packet.dscp != Dscp::default() {
+        return packet.dscp.to_string();
+    }
+    format!("protocol {} port {}", packet.protocol, packet.destination_port)
+}
+
+/// The packets of classes, each set with a number.
+pub(super) struct PacketsOfClasses {
+    probes: Vec<Packet>,
+    conditions: Vec<(Condition, usize)>,
+    sets: Vec<Vec<bool>>,
+    numbers: BTreeMap<Vec<bool>, usize>,
+}
+
+impl Default for PacketsOfClasses {
+    fn default() -> PacketsOfClasses {
+        let codepoints = (0..64).filter_map(Dscp::new).map(super::treatment::packet);
+        let text = |text: &str| text.parse::<PacketText>().ok().map(|read| read.packet);
+        let of_frames = |field| {
+            MARKS.filter_map(move |value| {
+                text(&format!("udp 203.0.113.1:49152 > 203.0.113.2:49152 {field} {value}"))
+            })
+        };
+        let applications = APPLICATIONS.iter().filter_map(|application| text(application));
+        let probes = codepoints.chain(of_frames("exp")).chain(of_frames("cos")).chain(applications).collect();
+        PacketsOfClasses { probes, conditions: Vec::new(), sets: Vec::new(), numbers: BTreeMap::new() }
+    }
+}
+
+impl PacketsOfClasses {
+    /// Returns the number of the set of packets of a class: equal sets have one.
+    pub(super) fn number_of(&mut self, class: &Class) -> usize {
+        if let Some((_, number)) = self.conditions.iter().find(|(known, _)| *known == class.condition) {
+            return *number;
+        }
+        let set: Vec<bool> = match &class.condition {
+            Condition::When(config) => match config.build(&[]) {
+                Ok(matches) => self.probes.iter().map(|packet| matches.matches(packet)).collect(),
+                Err(_) => vec![false; self.probes.len()],
+            },
+            Condition::Always => vec![true; self.probes.len()],
+            Condition::Never => vec![false; self.probes.len()],
+        };
+        let next = self.sets.len();
+        let number = *self.numbers.entry(set.clone()).or_insert(next);
+        if number == next {
+            self.sets.push(set);
+        }
+        self.conditions.push((class.condition.clone(), number));
+        number
+    }
+
+    /// Whether two classes take the same packets.
+    pub(super) fn are_same(&mut self, class: &Class, other: &Class) -> bool {
+        self.number_of(class) == self.number_of(other)
+    }
+
+    /// Whether a packet belongs to both classes.
+    pub(super) fn share(&mut self, class: &Class, other: &Class) -> bool {
+        if other.takes_rest {
+            return false;
+        }
+        let (own, other) = (self.number_of(class), self.number_of(other));
+        self.sets[own].iter().zip(&self.sets[other]).any(|(own, other)| *own && *other)
+    }
+
+    /// Returns the packets of one set and not of another, both ways.
+    pub(super) fn difference(&self, own: usize, other: usize) -> Difference<'_> {
+        let only = |first: usize, second: usize| {
+            let pairs = self.sets[first].iter().zip(&self.sets[second]).zip(&self.probes);
+            pairs.filter(|((first, second), _)| **first && !**second).map(|(_, packet)| packet).collect()
+        };
+        Difference { more: only(own, other), less: only(other, own) }
+    }
+}
+
+impl Snapshot<'_> {
+    /// Returns the line that makes a packet belong to a class of a policy: in a list, that of the entry.
+    pub(super) fn criterion_of_class(
+        &self,
+        device: usize,
+        policy: &str,
+        class: &str,
+        packet: &Packet,
+    ) -> Option<usize> {
+        let lines = self.devices[device].device.class_lines()?.matched(policy, &[], packet);
+        let own = lines.into_iter().next().filter(|matched| matched.class == class)?;
+        own.criteria.last().copied()
+    }
+}

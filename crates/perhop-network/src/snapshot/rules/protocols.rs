@@ -1,0 +1,104 @@
+//! Access lists that deny the packets of a routing protocol or of a tunnel.
+
+use std::net::IpAddr;
+
+use perhop_analysis::PacketText;
+use perhop_device::intent::Direction;
+use perhop_device::{AccessDecision, RoutingProtocol, TunnelEnds, TunnelSource};
+use perhop_qos::Packet;
+use perhop_qos::framing::IpVersion;
+
+use super::treatment::interfaces;
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::addresses;
+use crate::rules;
+
+/// OSPF is protocol 89, and its hellos go to this address (RFC 2328 §A.1).
+const OSPF: u8 = 89;
+const ALL_ROUTERS: &str = "224.0.0.5";
+
+/// Reports lists of ports that deny hellos of OSPF, and lists on the way of a tunnel that deny it.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    for [own, other] in snapshot.wires() {
+        let runs = |id: PortId| {
+            let processes = &snapshot.router(id.device).forwarding.processes;
+            snapshot.port(id).forwarding.routing.iter().any(|part| {
+                part.passive.is_none() && processes[part.process].protocol == RoutingProtocol::Ospf
+            })
+        };
+        let from = addresses(snapshot.port(other)).find(|address| address.address.is_ipv4());
+        if let Some(from) = from.filter(|_| runs(own) && runs(other)) {
+            let hello = format!("{OSPF} {} > {ALL_ROUTERS}", from.address);
+            let what = format!("hellos of OSPF from {}", snapshot.port_name(other));
+            check_lists(snapshot, (own, Direction::Input), &hello, &what, found);
+        }
+    }
+    for device in 0..snapshot.devices.len() {
+        for port in 0..snapshot.router(device).ports.len() {
+            check_tunnel(snapshot, PortId { device, port }, found);
+        }
+    }
+}
+
+fn check_tunnel(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
+    let Some(tunnel) = &snapshot.port(id).forwarding.tunnel else { return };
+    let source = tunnel.source.as_ref().map(|at| &at.value);
+    let (Some(TunnelSource::Address(from)), Some(to)) = (source, tunnel.destination) else { return };
+    if tunnel.ends != TunnelEnds::One {
+        return;
+    }
+    let text = format!("{} {from} > {}", tunnel.protocol.0, to.value);
+    let what = format!("packets of the tunnel {}", snapshot.port_name(id));
+    for place in snapshot.ports_to(id.device, to.value) {
+        check_lists(snapshot, place, &text, &what, found);
+    }
+}
+
+/// Reports the lists of a port in one direction that deny a packet: at the entry, or where that denies all
+/// packets, at the list, which lacks an entry before it.
+fn check_lists(
+    snapshot: &Snapshot,
+    (id, direction): (PortId, Direction),
+    text: &str,
+    what: &str,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let Some(packet) = packet(text) else { return };
+    let router = snapshot.router(id.device);
+    let names = interfaces(router);
+    for group in &snapshot.port(id).forwarding.access_groups {
+        let is_own = group.direction == direction && group.version == IpVersion::Ipv4;
+        let Some(list) = router.forwarding.access_lists.get(&group.list).filter(|_| is_own) else { continue };
+        let (decision, entry) = list.decide(&names, &packet);
+        if decision == AccessDecision::Permit {
+            continue;
+        }
+        let other = Packet { protocol: perhop_qos::packet::Protocol(253), ..packet };
+        let denies_all =
+            list.entries.iter().any(|one| Some(one.line) == entry && one.condition.holds(&names, &other));
+        let line = entry.filter(|_| !denies_all).unwrap_or(list.line);
+        let message = format!("access list {} of {} denies {what}", group.list, snapshot.port_name(id));
+        let effect = "the neighbors are lost, or nothing passes the tunnel".to_owned();
+        let rule = &rules::NETWORK_PROTOCOL_DENIED;
+        found.push(snapshot.finding(id.device, rule, line.max(1), (message, effect)));
+    }
+}
+
+fn packet(text: &str) -> Option<Packet> {
+    text.parse::<PacketText>().ok().map(|read| read.packet)
+}
+
+impl Snapshot<'_> {
+    /// Returns the ports on the way from a device to an address, by the routes alone.
+    pub(super) fn ports_to(&self, from: usize, to: IpAddr) -> Vec<(PortId, Direction)> {
+        let mut found = Vec::new();
+        let mut device = from;
+        for _ in 0..self.devices.len() {
+            let Some((leaves, next)) = self.next_device(device, to) else { break };
+            found.push((leaves, Direction::Output));
+            found.push((next, Direction::Input));
+            device = next.device;
+        }
+        found
+    }
+}

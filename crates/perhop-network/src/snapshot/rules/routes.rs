@@ -1,0 +1,276 @@
+//! Static routes that do not lead to the device with the subnet, are missing, or prefer another link than the
+//! routes back.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use perhop_device::{Route, RouteOrigin, RouteTarget, RoutingProtocol};
+
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::{Decision, addresses};
+use crate::rules;
+use crate::snapshot::{Site, carries_packets};
+
+/// The part of the subnets behind neighbors with static routes that have a route back, from which on one
+/// without is an exception.
+const NEARLY_ALL: f64 = 0.75;
+
+/// Reports static routes to the wrong neighbor, missing ones, and those that are not announced.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let sites: Vec<(usize, Site)> = snapshot
+        .sites()
+        .into_iter()
+        .filter_map(|site| Some((snapshot.place_of(&site.device)?, site)))
+        .filter(|(_, site)| site.address.is_ipv4())
+        .collect();
+    for device in 0..snapshot.devices.len() {
+        for route in &snapshot.router(device).forwarding.routes {
+            check_neighbor(snapshot, device, route, &sites, found);
+        }
+    }
+    check_missing(snapshot, &sites, found);
+    check_announced(snapshot, &sites, found);
+    check_preferences(snapshot, found);
+}
+
+/// A static route across a link.
+struct Crossing {
+    /// The port by which its packets leave.
+    leaves: PortId,
+    /// The port of the next hop.
+    arrives: PortId,
+}
+
+/// Returns the link that the packets of a route cross first: one of two ends, without a tunnel.
+fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
+    let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
+        return None;
+    };
+    let router = snapshot.router(device);
+    let port = router
+        .ports
+        .iter()
+        .position(|port| carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(*hop)))?;
+    let leaves = PortId { device, port };
+    let link = snapshot.link_of(leaves).filter(|link| link.ends.len() == 2 && !link.is_tunnel)?;
+    let arrives = link.ends.iter().map(|end| end.id).find(|id| *id != leaves)?;
+    addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
+}
+
+/// Reports a route to a subnet of a neighbor by another neighbor, which knows no way or sends packets back.
+fn check_neighbor(
+    snapshot: &Snapshot,
+    device: usize,
+    route: &Route,
+    sites: &[(usize, Site)],
+    found: &mut Vec<NetworkFinding>,
+) {
+    if route.origin != RouteOrigin::Configured || route.vrf.is_some() || route.prefix.length() == 0 {
+        return;
+    }
+    let Some(Crossing { arrives, .. }) = crossing(snapshot, device, route) else { return };
+    let inside = |site: &Site| route.prefix.contains(site.address.into());
+    let Some((owner, site)) = sites.iter().find(|(_, site)| inside(site)) else { return };
+    if *owner == arrives.device || *owner == device {
+        return;
+    }
+    let onward = snapshot.devices[arrives.device].device.table().decide(None, site.address);
+    let problem = match onward {
+        Decision::Unknown(None) => "which knows no way to it",
+        Decision::Leaves(exit) => {
+            let back = exit.next_hop.and_then(|hop| snapshot.owner(hop));
+            if back.is_none_or(|port| port.device != device) {
+                return;
+            }
+            "which sends its packets back"
+        }
+        _ => return,
+    };
+    let message = format!(
+        "the route to {} leads to {}, {problem}: {} has the subnet",
+        route.prefix, snapshot.devices[arrives.device].name, snapshot.devices[*owner].name
+    );
+    let effect = "packets of this route circle until they are dropped, or are dropped at once".to_owned();
+    found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_ASTRAY, route.line, (message, effect)));
+}
+
+/// Returns whether a static route of a device other than the default leads to an address.
+fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
+    let router = snapshot.router(device);
+    let routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
+    let is_own = router.ports.iter().any(|port| addresses(port).any(|own| own.is_neighbor(address)));
+    is_own || routes.into_iter().any(|route| route.prefix.contains(address.into()))
+}
+
+/// Whether the route leads into a tunnel.
+fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<PortId> {
+    let router = snapshot.router(device);
+    let port = router.ports.iter().position(|port| {
+        port.forwarding.tunnel.is_some()
+            && match &route.via {
+                RouteTarget::Interface { name, .. } => port.name == *name,
+                RouteTarget::NextHop(hop) => addresses(port).any(|own| own.is_neighbor(*hop)),
+                RouteTarget::Discard | RouteTarget::Learned => false,
+            }
+    })?;
+    Some(PortId { device, port })
+}
+
+/// Reports devices without a route to a subnet of a neighbor that sends all its packets to them.
+fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    let all = || 0..snapshot.devices.len();
+    let routes = |device: usize| snapshot.router(device).forwarding.routes.iter();
+    // Subnets that tunnels lead to are hidden from the devices between.
+    let is_hidden = |address: IpAddr| {
+        all().any(|device| {
+            let mut own = routes(device).filter(|route| route.prefix.contains(address.into()));
+            own.any(|route| route.prefix.length() > 0 && enters_tunnel(snapshot, device, route).is_some())
+        })
+    };
+    let hidden: Vec<bool> = sites.iter().map(|(_, site)| is_hidden(site.address)).collect();
+    let mut behind: Vec<(PortId, &Site, bool)> = Vec::new();
+    for device in all() {
+        for route in routes(device).filter(|route| route.prefix.length() == 0 && route.vrf.is_none()) {
+            let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
+            if !snapshot.port(leaves).forwarding.routing.is_empty() {
+                continue;
+            }
+            let own = sites.iter().zip(&hidden).filter(|((owner, _), hidden)| *owner == device && !**hidden);
+            behind.extend(
+                own.map(|((_, site), _)| (arrives, site, has_route(snapshot, arrives.device, site.address))),
+            );
+        }
+    }
+    let known = behind.iter().filter(|(_, _, is_known)| *is_known).count();
+    if (known as f64) < NEARLY_ALL * behind.len() as f64 {
+        return;
+    }
+    for (port, site, _) in behind.iter().filter(|(_, _, is_known)| !is_known) {
+        report_missing(snapshot, *port, site, found);
+    }
+    check_tunnels_back(snapshot, sites, found);
+}
+
+fn report_missing(snapshot: &Snapshot, port: PortId, site: &Site, found: &mut Vec<NetworkFinding>) {
+    let message = format!(
+        "{} has no route to {} behind {}, which sends to it",
+        snapshot.devices[port.device].name,
+        site.name,
+        snapshot.port_name(port)
+    );
+    let effect = "hosts there get no answers".to_owned();
+    let line = snapshot.port(port).line;
+    found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
+}
+
+/// Reports devices whose subnet another device reaches by a tunnel, and which have no route back to a subnet
+/// that tunnels lead to as well.
+fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    // The tunnels of each device by the sites that they lead to.
+    let mut ways: BTreeMap<(usize, usize), PortId> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        for route in &snapshot.router(device).forwarding.routes {
+            let Some(port) = enters_tunnel(snapshot, device, route) else { continue };
+            let to = sites.iter().enumerate().filter(|(_, (owner, site))| {
+                *owner != device && route.prefix.length() > 0 && route.prefix.contains(site.address.into())
+            });
+            ways.extend(to.map(|(place, _)| ((device, place), port)));
+        }
+    }
+    for (from, to) in ways.keys() {
+        let owner = sites[*to].0;
+        let own = sites.iter().enumerate().filter(|(_, (device, _))| device == from);
+        // Subnets of the sender that tunnels lead to, from any device.
+        for (back, (_, site)) in own.filter(|(place, _)| ways.keys().any(|(_, to)| to == place)) {
+            if ways.contains_key(&(owner, back)) || has_route(snapshot, owner, site.address) {
+                continue;
+            }
+            let tunnel = ways.iter().find(|((device, _), _)| *device == owner).map(|(_, port)| *port);
+            if let Some(tunnel) = tunnel {
+                report_missing(snapshot, tunnel, site, found);
+            }
+        }
+    }
+}
+
+/// Reports routers with static routes to subnets of others that do not announce them, where others do.
+fn check_announced(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    let mut processes = Vec::new();
+    for device in 0..snapshot.devices.len() {
+        let router = snapshot.router(device);
+        let mut routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
+        let leads_on = routes.any(|route| {
+            enters_tunnel(snapshot, device, route).is_none()
+                && sites
+                    .iter()
+                    .any(|(owner, site)| *owner != device && route.prefix.contains(site.address.into()))
+        });
+        let computed = router.forwarding.processes.iter();
+        let own = computed.filter(|process| process.protocol != RoutingProtocol::Other && leads_on);
+        processes.extend(own.map(|process| {
+            (device, process.line, process.redistributed.iter().any(|origin| origin.value == "static"))
+        }));
+    }
+    let count = processes.iter().filter(|(_, _, announces)| *announces).count();
+    if count < 2 || (count as f64) < NEARLY_ALL * processes.len() as f64 {
+        return;
+    }
+    for (device, line, _) in processes.iter().filter(|(_, _, announces)| !announces) {
+        let message = format!(
+            "{} does not announce its static routes, and {count} of {} routers with such routes do",
+            snapshot.devices[*device].name,
+            processes.len()
+        );
+        let effect = "hosts behind these routes are out of reach of the rest of the network".to_owned();
+        found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
+    }
+}
+
+/// A route across a link, and whether it is the first choice of its device.
+struct Vote {
+    device: usize,
+    line: usize,
+    is_first: bool,
+}
+
+/// Reports links that one end takes as its first choice, and the other as a reserve.
+fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let mut votes: BTreeMap<[PortId; 2], Vec<Vote>> = BTreeMap::new();
+    for device in 0..snapshot.devices.len() {
+        let routes = &snapshot.router(device).forwarding.routes;
+        for route in routes.iter().filter(|route| route.origin == RouteOrigin::Configured) {
+            let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
+            let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
+            let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
+            // A route alone with a distance above that of static routes waits for another protocol's.
+            let is_first = if same.count() > 1 { route.distance == least } else { route.distance <= 1 };
+            let ends = if leaves < arrives { [leaves, arrives] } else { [arrives, leaves] };
+            votes.entry(ends).or_default().push(Vote { device, line: route.line, is_first });
+        }
+    }
+    for (ends, votes) in votes {
+        let of = |end: PortId| votes.iter().filter(move |vote| vote.device == end.device);
+        if ends.iter().any(|end| of(*end).next().is_none()) {
+            continue;
+        }
+        let first = votes.iter().filter(|vote| vote.is_first).count();
+        let rest = votes.len() - first;
+        // The fewer routes are at fault; of equal numbers, either may be.
+        let at_fault = votes.iter().filter(|vote| {
+            if vote.is_first { first <= rest && rest > 0 } else { rest <= first && first > 0 }
+        });
+        for vote in at_fault {
+            let choice = |is_first: bool| if is_first { "its first choice" } else { "a reserve" };
+            let message = format!(
+                "the link of {} and {} is {} to this route, and {} to routes of the other direction",
+                snapshot.port_name(ends[0]),
+                snapshot.port_name(ends[1]),
+                choice(vote.is_first),
+                choice(!vote.is_first)
+            );
+            let effect = "packets return another way than they go, with other queues and delays".to_owned();
+            let rule = &rules::NETWORK_ROUTE_ASYMMETRIC;
+            found.push(snapshot.finding(vote.device, rule, vote.line, (message, effect)));
+        }
+    }
+}

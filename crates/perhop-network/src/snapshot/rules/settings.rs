@@ -1,0 +1,89 @@
+//! Settings of the two ends of a link that do not fit each other.
+
+use std::collections::BTreeMap;
+
+use perhop_device::{LinkSetting, LinkSettingKind};
+
+use super::peers::usual;
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::rules;
+
+/// The value of a port, and the line to look at.
+struct Value<'s> {
+    text: &'s str,
+    line: usize,
+    is_set: bool,
+}
+
+/// Reports links whose ends differ in what both must agree on: at the end that differs from most ports of the
+/// network, else at both.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let most = usual_values(snapshot);
+    for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
+        let ends = [link.ends[0].id, link.ends[1].id];
+        let kinds = |id: PortId| snapshot.port(id).forwarding.settings.iter().map(|setting| setting.kind);
+        for kind in kinds(ends[0]).chain(kinds(ends[1])) {
+            let (Some(first), Some(second)) =
+                (value(snapshot, ends[0], kind), value(snapshot, ends[1], kind))
+            else {
+                continue;
+            };
+            if kind.fits(first.text, second.text) || !(first.is_set || second.is_set) {
+                continue;
+            }
+            let is_usual = |value: &Value| most.get(&kind).is_some_and(|usual| *usual == value.text);
+            let pairs = [(ends[0], &first, &second), (ends[1], &second, &first)];
+            for (place, (id, own, other)) in pairs.into_iter().enumerate() {
+                if is_usual(own) {
+                    continue;
+                }
+                let message = format!(
+                    "{}: {} is {}, and {} at the other end of the link, {}",
+                    snapshot.port_name(id),
+                    kind.words(),
+                    own.text,
+                    other.text,
+                    snapshot.port_name(ends[1 - place])
+                );
+                let rule = &rules::NETWORK_SETTING_DIFFERS;
+                found.push(snapshot.finding(id.device, rule, own.line, (message, effect(kind).to_owned())));
+            }
+        }
+    }
+}
+
+/// Returns the value of each setting that most ports of links have.
+fn usual_values<'s>(snapshot: &'s Snapshot) -> BTreeMap<LinkSettingKind, &'s str> {
+    let mut all: BTreeMap<LinkSettingKind, Vec<&'s str>> = BTreeMap::new();
+    for (id, _) in snapshot.inside_ports() {
+        for LinkSetting { kind, value, .. } in &snapshot.port(id).forwarding.settings {
+            all.entry(*kind).or_default().push(value);
+        }
+    }
+    all.into_iter().filter_map(|(kind, values)| Some((kind, usual(values)?))).collect()
+}
+
+fn value<'s>(snapshot: &'s Snapshot, id: PortId, kind: LinkSettingKind) -> Option<Value<'s>> {
+    let port = snapshot.port(id);
+    let own = port.forwarding.settings.iter().find(|setting| setting.kind == kind);
+    match own {
+        Some(own) => Some(Value { text: &own.value, line: own.line, is_set: own.is_set }),
+        None => Some(Value { text: kind.absent()?, line: port.line, is_set: false }),
+    }
+}
+
+fn effect(kind: LinkSettingKind) -> &'static str {
+    match kind {
+        LinkSettingKind::OspfHello | LinkSettingKind::OspfDead | LinkSettingKind::IsisLevels => {
+            "the two routers do not become neighbors: packets take another way, or have none"
+        }
+        LinkSettingKind::OspfNetwork | LinkSettingKind::IsisNetwork | LinkSettingKind::IsisMetrics => {
+            "the two routers do not use each other's routes: packets take another way, or have none"
+        }
+        LinkSettingKind::Labels => "packets with labels do not pass, and classes by label see none",
+        LinkSettingKind::FragmentDelay | LinkSettingKind::Interleaving => {
+            "voice waits behind long packets in one direction"
+        }
+        LinkSettingKind::BundleLinks => "the bundle has less rate than its classes were planned for",
+    }
+}

@@ -1,0 +1,98 @@
+//! Tunnels whose ends do not lead to each other.
+
+use std::net::IpAddr;
+
+use perhop_device::intent::At;
+use perhop_device::{Tunnel, TunnelEnds, TunnelSource};
+
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::addresses;
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// Reports tunnels whose other end does not lead back, and pairs of ends with other addresses for each other.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    for link in snapshot.links.iter().filter(|link| link.is_tunnel && link.ends.len() == 2) {
+        let [first, second] = [link.ends[0].id, link.ends[1].id];
+        check_pair(snapshot, first, second, found);
+        check_pair(snapshot, second, first, found);
+    }
+    for device in 0..snapshot.devices.len() {
+        for port in 0..snapshot.router(device).ports.len() {
+            let id = PortId { device, port };
+            if carries_packets(snapshot.router(device), snapshot.port(id)) {
+                check_back(snapshot, id, found);
+            }
+        }
+    }
+}
+
+fn tunnel<'s>(snapshot: &'s Snapshot, id: PortId) -> Option<&'s Tunnel> {
+    snapshot.port(id).forwarding.tunnel.as_ref()
+}
+
+fn source(snapshot: &Snapshot, id: PortId) -> Option<At<IpAddr>> {
+    let at = tunnel(snapshot, id)?.source.as_ref()?;
+    let address = match &at.value {
+        TunnelSource::Address(address) => *address,
+        TunnelSource::Interface(name) => {
+            let port = snapshot.router(id.device).ports.iter().find(|port| port.name == *name)?;
+            addresses(port).next()?.address
+        }
+    };
+    Some(At::new(at.line, address))
+}
+
+fn has_address(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
+    snapshot.router(device).ports.iter().any(|port| addresses(port).any(|own| own.address == address))
+}
+
+/// Compares the destination of one end with the source of the other. The line at fault is the one with an
+/// address that is not of its device; where both are, either may be.
+fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
+    let ends = tunnel(snapshot, own).map(|tunnel| (tunnel.destination, tunnel.ends));
+    let Some((Some(to), TunnelEnds::One)) = ends else { return };
+    let Some(from) = source(snapshot, other) else { return };
+    if to.value == from.value {
+        return;
+    }
+    let reaches = has_address(snapshot, other.device, to.value);
+    let starts = has_address(snapshot, other.device, from.value);
+    let message = format!(
+        "{} leads to {}, and {} at the other end of its subnet starts at {}",
+        snapshot.port_name(own),
+        to.value,
+        snapshot.port_name(other),
+        from.value
+    );
+    let effect = "each end drops the packets of the other: nothing passes the tunnel".to_owned();
+    for (device, line, fits) in [(own.device, to.line, reaches), (other.device, from.line, starts)] {
+        if !fits || reaches == starts {
+            let rule = &rules::NETWORK_TUNNEL_ONE_WAY;
+            found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
+        }
+    }
+}
+
+/// Reports a tunnel to a device that has none back.
+fn check_back(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>) {
+    let Some(to) = tunnel(snapshot, id).and_then(|tunnel| tunnel.destination) else { return };
+    let Some(far) = snapshot.owner(to.value) else { return };
+    let leads_back = snapshot.router(far.device).ports.iter().any(|port| {
+        port.forwarding.tunnel.as_ref().is_some_and(|back| match back.destination {
+            Some(back) => snapshot.owner(back.value).is_some_and(|owner| owner.device == id.device),
+            None => back.ends == TunnelEnds::Several,
+        })
+    });
+    if leads_back {
+        return;
+    }
+    let message = format!(
+        "{} leads to {} of {}, which has no tunnel back",
+        snapshot.port_name(id),
+        to.value,
+        snapshot.devices[far.device].name
+    );
+    let effect = "the other end drops the packets of the tunnel".to_owned();
+    found.push(snapshot.finding(id.device, &rules::NETWORK_TUNNEL_ONE_WAY, to.line, (message, effect)));
+}
