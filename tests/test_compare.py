@@ -156,8 +156,8 @@ def test_two_folders_on_the_command_line(
     ("arguments", "said"),
     [
         (["one", "two", "three"], "cannot compare 3 arguments"),
-        (["nowhere", "neither"], "holds no results"),
-        (["nowhere", "neither", "--duration", "5s"], "compared as they are"),
+        (["nowhere", "neither"], "has no results"),
+        (["nowhere", "neither", "--duration", "5s"], "options that change a run do not apply"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(perhop: Command, arguments: list[str], said: str) -> None:

@@ -226,7 +226,7 @@ def test_routers_take_the_lines() -> None:
         ("have no room for data", lambda: design.policer("2Mb/s", mtu="40B")),
         ("codec: `mp3`", lambda: design.voice_policer(1, codec="mp3")),
         ("calls: 0", lambda: design.voice_policer(0)),
-        ("25 ms hold no whole number", lambda: design.calls("2Mb/s", interval="25ms")),
+        ("25 ms is not a whole number", lambda: design.calls("2Mb/s", interval="25ms")),
         ("framing: `token-ring`", lambda: design.calls("2Mb/s", framing="token-ring")),
         ("does not fit", lambda: design.calls("64kb/s")),
         ("share: 2", lambda: design.calls("2Mb/s", share=2)),

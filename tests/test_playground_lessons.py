@@ -180,11 +180,11 @@ def test_the_teacher_sees_solutions(teachers: Path) -> None:
         here.tab.click("#lesson-solution button")
         here.after(known)
         assert is_met(here)
-        # What is no sheet does no harm.
+        # A file that is not a sheet is refused, and the sheets remain.
         wrong = {"name": "x.json", "mimeType": "application/json", "buffer": b"{}"}
         here.tab.set_input_files("#sheets", [wrong])
         here.tab.wait_for_timeout(200)
-        assert "x.json: it is no sheet" in here.text("sheets-says")
+        assert "x.json: it is not a sheet" in here.text("sheets-says")
 
 
 @needs_page
@@ -237,7 +237,7 @@ def test_what_cannot_be_run_or_judged_is_said(students: Path) -> None:
         known = here.runs()
         here.type("hostname r\n!\ninterface Serial0/0\n ip address 10.0.0.1 255.255.255.0\n!\nend\n")
         here.after(known)
-        assert "no answer to a lesson" in here.text("lesson-says")
+        assert "not with a router configuration" in here.text("lesson-says")
 
 
 @needs_page

@@ -172,7 +172,7 @@ def test_a_lesson_has_its_sliders_first_and_the_others_are_disabled(file: Path, 
         )
         change = {"fifo": "policies.uplink.", "rio": "policies.wan.", "ring": "links.1.interfaces.edge.ring"}
         assert all(one.startswith(change[name]) for one in ids)
-        assert ("solved in the text" in here.text("sliders")) == (free == 0)
+        assert ("Edit the text to solve" in here.text("sliders")) == (free == 0)
         fixed = here.tab.locator("#sliders .slider.fixed input").first
         assert float(fixed.evaluate("one => getComputedStyle(one).opacity")) < 0.7
         assert fixed.evaluate("one => getComputedStyle(one).cursor") == "not-allowed"

@@ -148,7 +148,7 @@ def test_a_system_that_opens_no_folders_and_has_no_locks(
     refused(run, "flows.parquet")
     (run / "flows.parquet").unlink()
     refused(run, "flows.parquet")
-    with pytest.raises(InvalidInputError, match="holds no results of a run"):
+    with pytest.raises(InvalidInputError, match="has no results of a run"):
         Results.load(tmp_path / "nowhere")
     with whole_file(tmp_path / "plot.svg") as new:
         new.write_text("plot")

@@ -41,12 +41,12 @@ def test_a_link_that_inflates_beyond_the_limit_is_refused_early() -> None:
     found, _ = read('({text: "a".repeat(1_900_000)})')
     assert found.startswith('{"text":"aaa')
     found, _ = read('({text: "a".repeat(5_000_000)})')
-    assert found == "refused: the link holds more than 4194304 bytes"
+    assert found == "refused: the link has more than 4194304 bytes"
     # 200 MB of zeros, deflated before the reader sees them.
     bomb = """(() => { const z = process.getBuiltinModule("node:zlib");
       return z.deflateRawSync(Buffer.alloc(200e6)).toString("base64url"); })()"""
     found, _ = read(bomb)
-    assert found == "refused: the link holds more than 4194304 bytes"
+    assert found == "refused: the link has more than 4194304 bytes"
     found, _ = read('"A".repeat(1_048_577)')
     assert found == "refused: the link has more than 1048576 letters"
 
@@ -54,13 +54,13 @@ def test_a_link_that_inflates_beyond_the_limit_is_refused_early() -> None:
 @pytest.mark.parametrize(
     ("state", "said"),
     [
-        ("({})", "a wrong `text` in its scenario"),
-        ("({text: 1})", "a wrong `text` in its scenario"),
-        ("([])", "the link holds no scenario"),
-        ('({text: "", seed: 1.5})', "a wrong `seed` in its scenario"),
-        ('({text: "", around: {loads: {a: "x"}}})', "a wrong `loads` in its traffic"),
-        ('({text: "", lessons: {texts: {a: 1}}})', "a wrong `texts` in its lessons"),
-        ('({text: "", lessons: {entries: {a: {scenario: 1}}}})', "a wrong `scenario` in its lessons"),
+        ("({})", "an invalid `text` in its scenario"),
+        ("({text: 1})", "an invalid `text` in its scenario"),
+        ("([])", "the link has no scenario"),
+        ('({text: "", seed: 1.5})', "an invalid `seed` in its scenario"),
+        ('({text: "", around: {loads: {a: "x"}}})', "an invalid `loads` in its traffic"),
+        ('({text: "", lessons: {texts: {a: 1}}})', "an invalid `texts` in its lessons"),
+        ('({text: "", lessons: {entries: {a: {scenario: 1}}}})', "an invalid `scenario` in its lessons"),
     ],
 )
 def test_a_state_of_another_kind_is_refused(state: str, said: str) -> None:

@@ -12,7 +12,7 @@ import nested from "../../examples/nested-classes.perhop.yaml";
 import fair from "../../examples/fair-queueing.perhop.yaml";
 
 export const EXAMPLES = [
-  ["Voice beside bulk data", starter],
+  ["Voice and bulk data", starter],
   ["A router's configuration", router],
   ["TCP beside UDP", tcp],
   ["Weighted fair queueing", wfq],

@@ -24,7 +24,7 @@ export function exporting(shown) {
   for (const button of document.querySelectorAll("[data-export]")) {
     button.addEventListener("click", async () => {
       const now = shown();
-      if (button.dataset.export === "ios" && !now.isRouter) return say(status("IOS lines are of a router's configuration; `perhop convert --to ios` writes a scenario's policies."));
+      if (button.dataset.export === "ios" && !now.isRouter) return say(status("IOS lines need a router configuration; for a scenario, use `perhop convert --to ios`."));
       if (!now.run?.isDone) return;
       await KINDS[button.dataset.export](now);
       $("saving").open = false;

@@ -96,7 +96,7 @@ export class Lessons {
     // What was met stays so; a later attempt that does not meet it is one.
     if (met || !this.isMet(id)) this.entries[id] = entry;
     this.#save();
-    this.#tell(judgment, isOwn ? "" : `Your seed is ${this.seed}; this run has another.`);
+    this.#tell(judgment, isOwn ? "" : `This run has another seed than yours, ${this.seed}.`);
     this.#mark();
     return met;
   }
@@ -169,7 +169,7 @@ export class Lessons {
     const { solution } = lesson;
     $("lesson-solution").hidden = !solution;
     if (solution) {
-      const load = element("button", "Put it into the text");
+      const load = element("button", "Copy the solution into the text");
       Object.assign(load, { type: "button", className: "tool" });
       load.addEventListener("click", () => this.open(lesson.id, solution.scenario));
       $("lesson-solution").replaceChildren(element("b", "Solution: "), `${solution.text} `, load);
@@ -198,7 +198,7 @@ export class Lessons {
     });
     const wrong = (judgment?.changed ?? []).map((path) => {
       const item = element("li", "", "bad");
-      item.append(element("b", "changed"), element("code", path), element("span", "should stay what it was"));
+      item.append(element("b", "changed"), element("code", path), element("span", "must not be changed"));
       return item;
     });
     $("lesson-goals").replaceChildren(...rows, ...wrong);

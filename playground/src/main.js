@@ -117,7 +117,7 @@ async function guarantees(run) {
 async function meets({ written, asked, started, bytes }) {
   const { current: lesson } = lessons;
   if (!lesson) return;
-  if (asked) return lessons.expect(written, "A router's configuration is no answer to a lesson: its scenario is.");
+  if (asked) return lessons.expect(written, "Answer a lesson with its scenario, not with a router configuration.");
   const { value } = await client.ask({ ask: "judge", exercise: lesson.asked, start: lesson.start, text: written });
   if (lesson !== lessons.current) return;
   if (lessons.judge(value, { text: written, seed: started.seed, summary: bytes })) say(`Lesson ${lesson.number} is met.`);
@@ -174,7 +174,7 @@ function premises({ asked }) {
   const loads = load ? [load.split(": ")] : [];
   const lines = [...loads.map(([head, ...text]) => [head, text.join(": ")]), ...leftOut.map((one) => ["not looked at", one]), ...assumed.map((one) => ["assumed", one]), ...missing.map((one) => ["no traffic", one])];
   $("premises").hidden = !lines.length;
-  $("premises").querySelector("summary").textContent = `Assumed and left out: ${lines.length}`;
+  $("premises").querySelector("summary").textContent = `Assumptions and ignored lines: ${lines.length}`;
   $("premises").querySelector("ul").replaceChildren(...lines.map(([head, text]) => {
     const item = element("li");
     item.append(element("b", `${head}: `), text);
@@ -230,7 +230,7 @@ async function share() {
   } catch {
     say("The link is in the address bar.");
   }
-  status("The link in the address bar holds everything.");
+  status("The link in the address bar has the complete state.");
 }
 
 async function restore() {
@@ -264,8 +264,8 @@ function wire() {
     if (!current?.isDone) return;
     [before, isPinned] = [current, true];
     $("overlay").checked = true;
-    say("This run is kept; the next ones are drawn over it.");
-    status("Kept: the next runs are drawn over this one.");
+    say("This run is kept; the next runs are drawn over it.");
+    status("Run kept; the next runs are drawn over it.");
     refresh();
   });
   $("overlay").addEventListener("change", () => { judge(); refresh(); });
@@ -317,7 +317,7 @@ async function begins() {
 }
 
 addEventListener("error", ({ message }) => {
-  if (!hasFailed) status(`This is a fault of the page: ${message}`, "bad");
+  if (!hasFailed) status(`Internal error of the page: ${message}`, "bad");
   hasFailed = true;
 });
 begins().catch((error) => status(`The page cannot start: ${error.message}`, "bad"));

@@ -9,9 +9,9 @@ const IN_S = 0.45, OUT_S = 0.5, FALL_S = 1.1;
 // The font of names along a box, the size of the names of queues, and the room between a name and the number of packets that wait.
 const SIDEWAYS = `600 12px ${FONT}`, NAME_SIZE = 12.5, APART = 10;
 const REASONS = {
-  "queue-full": "its queue was full", "early-random": "early detection drew it at random",
+  "queue-full": "its queue was full", "early-random": "random early detection dropped it",
   "early-forced": "the average queue was above the maximum threshold", policed: "a policer dropped it",
-  "no-route": "there is no route", "no-class": "no class takes it", lost: "the wire lost it", "too-big": "it exceeds the MTU",
+  "no-route": "there is no route", "no-class": "no class matches it", lost: "it was lost on the wire", "too-big": "it exceeds the MTU",
 };
 
 export class Scene {
@@ -40,7 +40,7 @@ export class Scene {
     if (port.name !== this.port?.name || port.queues.length !== this.port.queues.length) this.ways = [];
     Object.assign(this, { port, classes, causes, colors });
     const names = port.queues.map(({ name }) => name).join(", ");
-    this.canvas.setAttribute("aria-label", `The port ${port.from} to ${port.to} with the queues ${names}, and the packets in it; the step buttons report each event in words`);
+    this.canvas.setAttribute("aria-label", `The port from ${port.from} to ${port.to} with its queues ${names} and their packets; the step buttons describe each event`);
     // A lane of its own height for each queue; the page scrolls where there are many.
     this.canvas.style.height = `${Math.max(340, 96 + port.queues.length * 92)}px`;
     this.places.clear();

@@ -23,7 +23,7 @@ async function inflated(bytes) {
     length += value.length;
     if (length > MOST_BYTES) {
       await reader.cancel();
-      throw new Error(`the link holds more than ${MOST_BYTES} bytes`);
+      throw new Error(`the link has more than ${MOST_BYTES} bytes`);
     }
     pieces.push(value);
   }

@@ -10,7 +10,7 @@ export function sheetOf(name, version, entries) {
 // A sheet, or why the text is none. Nothing in it is trusted: the teacher's page runs every scenario again.
 export function readSheet(text, known) {
   const found = JSON.parse(text);
-  if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is no sheet of results of this version");
+  if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is not a sheet of results of this version");
   if (typeof found.name !== "string" || !Array.isArray(found.lessons)) throw new Error("it has no name or no lessons");
   const entries = found.lessons.filter((one) => known.includes(one?.lesson) && typeof one.scenario === "string");
   return { name: found.name, version: String(found.perhop), entries };

@@ -26,8 +26,8 @@ export class SliderPanel {
     const fixed = this.groups(found.filter((slider) => !isFree(slider)), { isFixed: true });
     const made = around ? [["Line and traffic", this.around(around)]] : [];
     const parts = [...made, ...free].map(([name, rows], index) => group(name, rows, index < OPEN_GROUPS));
-    const open = lesson && !free.length ? [element("p", "This lesson is solved in the text.", "hint")] : [];
-    const kept = fixed.length ? [element("p", "The lesson keeps these as they are.", "hint fixed"), ...fixed.map(([name, rows]) => group(name, rows, false))] : [];
+    const open = lesson && !free.length ? [element("p", "Edit the text to solve this lesson.", "hint")] : [];
+    const kept = fixed.length ? [element("p", "The lesson does not change these values.", "hint fixed"), ...fixed.map(([name, rows]) => group(name, rows, false))] : [];
     this.parent.replaceChildren(...open, ...parts, ...kept);
     $("around").hidden = !around;
   }

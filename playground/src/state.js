@@ -32,11 +32,11 @@ const LESSONS = { lesson: optional(isName), student: optional(isName), texts: op
 
 // The keys of `schema` in `found`; throws for a value of another kind, with its place.
 function checked(found, schema, place) {
-  if (!isPlain(found)) throw new Error(`the link holds no ${place}`);
+  if (!isPlain(found)) throw new Error(`the link has no ${place}`);
   const kept = {};
   for (const [key, is] of Object.entries(schema)) {
     const value = Object.hasOwn(found, key) ? found[key] : undefined;
-    if (!is(value)) throw new Error(`the link has a wrong \`${key}\` in its ${place}`);
+    if (!is(value)) throw new Error(`the link has an invalid \`${key}\` in its ${place}`);
     if (value !== undefined && value !== null) kept[key] = value;
   }
   return kept;

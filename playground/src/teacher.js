@@ -42,7 +42,7 @@ export class Teacher {
       }
     }
     const met = this.sheets.flatMap(({ states }) => Object.values(states)).filter((one) => one === "verified").length;
-    $("sheets-says").textContent = `All were run again; ${met} met.`;
+    $("sheets-says").textContent = `All answers were run again; ${met} meet their goals.`;
     $("sheets-verify").disabled = false;
     document.documentElement.dataset.verified = String(met);
     this.onEnd();

@@ -18,6 +18,6 @@ connection.open({
 
 let hasFailed = false;
 addEventListener("error", ({ message }) => {
-  if (!hasFailed && message) status(`This is a fault of the page: ${message}`, "bad");
+  if (!hasFailed && message) status(`Internal error of the page: ${message}`, "bad");
   hasFailed = true;
 });
