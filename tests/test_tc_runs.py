@@ -242,3 +242,48 @@ def test_a_verdict_has_the_rate_of_the_policer_and_not_of_the_shaper(
     file = written(tmp_path, EVERYTHING[name], name)
     (verdict,) = perhop("run", file, "--traffic", rates, "--json").json()["verdicts"]
     assert f"lost by a policer above {policed} at" in verdict["text"]
+
+
+SIGNALING = """\
+version 15.7
+class-map match-any SIGNALING
+ match dscp cs3
+policy-map WAN
+ class SIGNALING
+  bandwidth 500
+interface GigabitEthernet0/1
+ bandwidth 10000
+ speed 10
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output WAN
+"""
+
+
+def test_a_guarantee_counts_the_headers_that_the_policy_counts(tmp_path: Path, perhop: Command) -> None:
+    rates = tmp_path / "rates.csv"
+    rates.write_text(
+        "class,rate,packet_bytes,kind\nSIGNALING,800kb/s,100,cbr\nclass-default,15Mb/s,1500,cbr\n"
+    )
+    file = written(tmp_path, SIGNALING, "signaling.cfg")
+    document = perhop("run", file, "--traffic", rates, "--json").json()
+    said = {one["class"]: one for one in document["verdicts"]}
+    (row,) = (row for row in document["rates"] if row["queue"] == "SIGNALING")
+    # 100 of the 114 bytes that count are IP bytes.
+    assert row["obtained_bps"]["mean"] < 0.95 * row["guaranteed_bps"]
+    assert said["SIGNALING"]["holder"] is None
+    assert "its own load: 912" in said["SIGNALING"]["text"]
+
+
+def test_nobody_holds_a_port_that_has_time(tmp_path: Path, perhop: Command) -> None:
+    """A class that loses its bursts in a short queue lacks no rate that others take."""
+    text = SIGNALING.replace("  bandwidth 500\n", "  bandwidth 500\n class class-default\n  queue-limit 2\n")
+    rates = tmp_path / "rates.csv"
+    rates.write_text("class,rate,packet_bytes,kind\nSIGNALING,50kb/s,500,cbr\nclass-default,9Mb/s,1500,tcp\n")
+    file = written(tmp_path, text, "signaling.cfg")
+    document = perhop("run", file, "--traffic", rates, "--json").json()
+    (verdict,) = (one for one in document["verdicts"] if one["class"] == "class-default")
+    (row,) = (row for row in document["rates"] if row["queue"] == "class-default")
+    assert verdict["loss_percent"] > 5
+    assert row["obtained_bps"]["mean"] < 0.9 * row["guaranteed_bps"]
+    assert verdict["holder"] is None
+    assert "SIGNALING" not in verdict["text"]

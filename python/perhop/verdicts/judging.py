@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from perhop.ports import ports
 from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.fitness import Fitness, fitness
 from perhop.verdicts.places import Queue, causes_of, holder_of, limit_of, port_of_drops, queue_of
@@ -32,7 +33,8 @@ def judge(
     told = summary.get("inferred", {}).get("queues", {})
     waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in told.items()}}
     names = [str(group["class"]) for group in summary["classes"]]
-    queues = {name: queue_of(name, summary, waits.get(name)) for name in names}
+    overheads = {one.name: int((one.policy or {}).get("overhead") or 0) for one in ports(scenario)}
+    queues = {name: queue_of(name, summary, waits.get(name), overheads) for name in names}
     promised = {name: queue.guaranteed_bps if queue else None for name, queue in queues.items()}
     fit = fitness(summary, {name: call.r for name, call in rated.items()}, promised)
     return [
@@ -106,13 +108,18 @@ def _is_starved(traffic: Traffic, queue: Queue | None) -> bool:
 
 def _is_short(queue: Queue | None, offered_bps: float) -> bool:
     """Whether a queue obtains less than it is guaranteed, although its class offers more than it obtains."""
-    return _is_below(queue) and queue is not None and queue.obtained_bps < OBTAINED * offered_bps
+    return (
+        queue is not None and _is_below(queue) and queue.obtained_bps < OBTAINED * queue.counted * offered_bps
+    )
 
 
 def _is_below(queue: Queue | None) -> bool:
-    """Whether a queue obtains less than it is guaranteed."""
-    guarantee = queue.guaranteed_bps if queue else None
-    return queue is not None and guarantee is not None and queue.obtained_bps < OBTAINED * guarantee
+    """Whether a queue obtains less than it is guaranteed, and its port sends that much."""
+    if queue is None or queue.guaranteed_bps is None:
+        return False
+    sure = OBTAINED * queue.guaranteed_bps
+    # A port that sends less has time for the queue: it is short for bursts.
+    return queue.obtained_bps < sure <= queue.counted * queue.port_bps
 
 
 def _mean(value: Mapping[str, Any]) -> float:

@@ -27,7 +27,12 @@ class Queue:
     name: str
     guaranteed_bps: float | None
     limit_bps: float | None
+    #: Bits per second of the bytes that its policy counts.
     obtained_bps: float
+    #: Those bytes for each IP byte that it sent.
+    counted: float
+    #: IP bits per second of all queues of its port.
+    port_bps: float
 
 
 @dataclass(frozen=True)
@@ -41,9 +46,15 @@ class Holder:
     percent: float
 
 
-def queue_of(name: str, summary: Mapping[str, Any], waits: Sequence[tuple[str, str]] | None) -> Queue | None:
+def queue_of(
+    name: str,
+    summary: Mapping[str, Any],
+    waits: Sequence[tuple[str, str]] | None,
+    overheads: Mapping[str, int],
+) -> Queue | None:
     """Return the queue of the class `name`: of those that it waits in, the one that drops most.
 
+    `overheads` has the bytes that the policy of a port counts for a packet beyond its IP bytes.
     Where these are not known, they are those with its name, as far as each port has one.
     """
     every = summary.get("rates", [])
@@ -54,14 +65,18 @@ def queue_of(name: str, summary: Mapping[str, Any], waits: Sequence[tuple[str, s
         rows = [row for row in every if (row["port"], row["queue"]) in waits]
     if not rows:
         return None
-    row = max(rows, key=lambda one: _dropped(one, summary["ports"]))
+    row = max(rows, key=lambda one: _sum(one, summary["ports"], "dropped_packets"))
+    sent, packets = (_sum(row, summary["ports"], f"sent_{unit}") for unit in ("bytes", "packets"))
+    counted = 1.0 + overheads.get(row["port"], 0) * packets / sent if sent else 1.0
     return Queue(
         port=row["port"],
         name=row["queue"],
         # Other classes may leave no part of the rate.
         guaranteed_bps=row["guaranteed_bps"] or None,
         limit_bps=row["limit_bps"],
-        obtained_bps=_mean(row["obtained_bps"]),
+        obtained_bps=counted * _mean(row["obtained_bps"]),
+        counted=counted,
+        port_bps=sum(_mean(one["obtained_bps"]) for one in every if one["port"] == row["port"]),
     )
 
 
@@ -121,11 +136,10 @@ def _polices(queue: Queue, summary: Mapping[str, Any]) -> bool:
     )
 
 
-def _dropped(row: Mapping[str, Any], ports: Sequence[Mapping[str, Any]]) -> float:
+def _sum(row: Mapping[str, Any], ports: Sequence[Mapping[str, Any]], counter: str) -> float:
+    """Return a counter of the queue of `row`."""
     return sum(
-        _mean(one["dropped_packets"])
-        for one in ports
-        if (one["port"], one["queue"]) == (row["port"], row["queue"])
+        _mean(one[counter]) for one in ports if (one["port"], one["queue"]) == (row["port"], row["queue"])
     )
 
 

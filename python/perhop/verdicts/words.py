@@ -10,7 +10,7 @@ from perhop.quantity import number
 from perhop.verdicts.figures import Figure, rate_of
 from perhop.verdicts.fitness import ROLES
 from perhop.verdicts.places import CAUSES
-from perhop.verdicts.verdict import OBTAINED, Verdict
+from perhop.verdicts.verdict import Verdict
 
 # From this part on, the packets without an end are worth a word.
 _UNSEEN_PERCENT = 10.0
@@ -131,11 +131,12 @@ def _load(verdict: Verdict) -> Iterator[str]:
     if verdict.state != "congested" or queue is None or queue.guaranteed_bps is None:
         return
     sure = rate_of(queue.guaranteed_bps)
-    if queue.obtained_bps < OBTAINED * min(queue.guaranteed_bps, verdict.traffic.offered_bps):
+    offered_bps = queue.counted * verdict.traffic.offered_bps
+    if verdict.holder is not None:
         yield f"its queue gets {rate_of(queue.obtained_bps)} of {sure} guaranteed"
         yield from _holder(verdict)
-    elif verdict.traffic.offered_bps > queue.guaranteed_bps:
-        yield f"its own load: {rate_of(verdict.traffic.offered_bps)}, of which {sure} are guaranteed"
+    elif offered_bps > queue.guaranteed_bps:
+        yield f"its own load: {rate_of(offered_bps)}, of which {sure} are guaranteed"
 
 
 def _holder(verdict: Verdict) -> Iterator[str]:
