@@ -101,7 +101,7 @@ def bounds(
     shown = found if class_ is None else found.of_class(class_)
     expedited = [expedited_queue(found, one) for one in ef or []]
     show_inferred(loaded, scenario, of_router)
-    show_warnings(loaded.warnings)
+    show_warnings(loaded)
     seen = seen_in(loaded, seed=seed, expedited=expedited) if simulate or expedited else None
     if json:
         print_json(_document(loaded["name"], shown, seen))

@@ -192,7 +192,7 @@ def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
             f"cannot compare {len(what)} arguments", "give one scenario or two folders of results"
         )
     scenario = Scenario.load(what[0], runs.changed)
-    show_warnings(scenario.warnings)
+    show_warnings(scenario)
     # Before any thread starts: only a process with one thread can enter a user namespace.
     rights.obtain()
     asked = int(scenario.get("replications", 1))

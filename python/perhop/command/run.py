@@ -198,7 +198,7 @@ def run(
     loaded = page.sampled(loaded) if page else loaded
     if scenario is not None:
         show_inferred(loaded, scenario, of_router)
-    show_warnings(loaded.warnings)
+    show_warnings(loaded)
     wish = Wanted(watch, pace, opened=open_, quiet=quiet)
     times: int | Literal["fitting"] = replications or loaded.get("replications") or FITTING
     with viewed(loaded, wish, seed=seed, replications=1 if times == FITTING else times) as view:

@@ -38,6 +38,6 @@ def results_of(
         Scenario.load(source, changed) if options is None else Scenario.load(source, changed, **options)
     )
     show_inferred(scenario, source, options)
-    show_warnings(scenario.warnings)
+    show_warnings(scenario)
     with progress_bar(scenario["name"], quiet=quiet) as progress:
         return simulate(sampled(scenario, commands), seed=seed, replications=1, progress=progress)

@@ -167,7 +167,7 @@ def sweep(
     if output is not None:
         check_folder(output, plan, force=force)
     show_inferred(loaded, scenario)
-    show_warnings(loaded.warnings)
+    show_warnings(loaded)
     held = _Held(output)
     plots = Plots(output, [(one.where, partial(held.charts, one)) for one in chosen])
     wish = chosen[0] if watch and chosen else None

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from perhop._core import Warnings
 from perhop.command.lines import columns_of, wrapped
 from perhop.configuration import STANDARD_INPUT, checked, router_text
 from perhop.printable import printable
@@ -27,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The width of tables in a file or a pipe.
 WIDTH_OF_A_FILE = 200
+#: The warnings about a configuration that a run shows.
+_MOST_WARNINGS = 4
 
 
 def colors(stream: TextIO) -> bool:
@@ -58,10 +59,19 @@ def say_written(file: Path) -> None:
     say(f"written to {file}")
 
 
-def show_warnings(warnings: Warnings | None) -> None:
-    """Print the warnings about a scenario on stderr."""
-    if warnings:
+def show_warnings(scenario: Scenario) -> None:
+    """Print the warnings about a scenario on stderr, those about a configuration as a line each."""
+    warnings = scenario.warnings
+    if not warnings:
+        return
+    if not scenario.inferred:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
+        return
+    for one in warnings.diagnostics[:_MOST_WARNINGS]:
+        say(f"warning[{one['rule']}]: {one['message']} (line {one['line']})")
+    more = len(warnings) - _MOST_WARNINGS
+    if more > 0:
+        say(f"{more} more warning{'s' * (more > 1)}: `perhop check` has all, and what would be right")
 
 
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:

@@ -118,7 +118,7 @@ def tune(
     if output is not None:
         check_folder(output, asked, force=force)
     show_inferred(loaded, scenario)
-    show_warnings(loaded.warnings)
+    show_warnings(loaded)
     with _progress(str(loaded["name"]), quiet=quiet) as progress:
         begin = pairs(start, "--start", "min=15")
         found = answer(asked, where, output, start=begin, force=force, progress=progress)
