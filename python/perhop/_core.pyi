@@ -219,6 +219,9 @@ class Network:
     def walk(self, packet: str) -> str:
         """Return the ways of a packet as JSON; raises `ValueError`."""
 
+    def scenario(self, request: str) -> str:
+        """Return a scenario with traffic between the sites, and what it rests on, as JSON."""
+
     def report(self, file: str, detail: str) -> str | None:
         """Return the report of a device's configuration, as `check_router` does; raises `ValueError`."""
 

@@ -116,7 +116,7 @@ class Scenario(Document):
                 )
             return super().load(path, set)
         inferred = cls.infer(path, **options)
-        return inferred.changed(_with_shorter_warmup(inferred, set or {}))
+        return inferred.changed(with_shorter_warmup(inferred, set or {}))
 
     @classmethod
     def infer(
@@ -254,7 +254,7 @@ class Scenario(Document):
         return f'<div style="overflow-x:auto">{draw(self)}</div>'
 
 
-def _with_shorter_warmup(inferred: Document, changes: Mapping[str, object]) -> Mapping[str, object]:
+def with_shorter_warmup(inferred: Document, changes: Mapping[str, object]) -> Mapping[str, object]:
     """Return the changes of an inferred scenario, with its warm-up shortened where its duration is."""
     duration = quantity(str(changes["duration"])) if "duration" in changes else None
     usual, warmup = (quantity(one) for one in (inferred["duration"], inferred["measure"]["warmup"]))

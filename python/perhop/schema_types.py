@@ -35,6 +35,7 @@ class HostConfig(TypedDict):
 class RouterConfig(TypedDict):
     description: NotRequired[str | None]
     configuration: NotRequired[RouterConfiguration | None]
+    routes: NotRequired[dict[str, str]]
 
 
 class RouterConfiguration(TypedDict):

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 
 use perhop_device::Port;
+use perhop_network::snapshot::AMPLE;
 use perhop_qos::Rate;
 use serde_json::{Map, Value, json};
 
@@ -19,9 +20,8 @@ const LEAST_PLAIN: f64 = 1e9;
 const DELAY: &str = "5ms";
 const SHORT_DELAY: &str = "1ms";
 const FAST: f64 = 100e6;
-/// The policy of the queues outside the router, and its limit: more than all windows of all connections and a
+/// The limit of the policy `ample` of the queues outside the router: more than all windows of all connections and a
 /// second of any datagrams.
-const AMPLE: &str = "ample";
 const AMPLE_LIMIT: &str = "10000000 packets";
 /// The policy `ample` that also sets the CoS of every packet to its precedence.
 const TAGGING: &str = "ample-with-cos";
@@ -53,7 +53,7 @@ pub(crate) fn scenario(network: &Network, entries: &[Entry], duration: &str) -> 
     hosts.extend(
         senders.0.into_iter().chain(receivers.0).map(|(address, name)| (name, json!({"address": address}))),
     );
-    let queueing = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": AMPLE_LIMIT}}}]});
+    let queueing = ample_queueing();
     let mut policies = Map::new();
     policies.insert(AMPLE.to_owned(), json!({"queueing": queueing}));
     if network.cos == CosOrigin::Precedence {
@@ -149,6 +149,11 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
     link["framing"] = json!(framing);
     link["headers"] = json!(headers);
     link
+}
+
+/// Returns the queueing of nodes outside the devices, which lose no packet.
+pub(crate) fn ample_queueing() -> Value {
+    json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": AMPLE_LIMIT}}}]})
 }
 
 fn ample() -> Value {

@@ -178,6 +178,17 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
     Ok(Inferred { load: load.to_owned(), ..inferred(&network, &traffic, device.model.platform.clone()) })
 }
 
+/// Returns a guess of the traffic of each class that leaves by the interface of a request.
+pub(crate) fn class_traffic(devices: &Devices, request: &Request) -> Result<Traffic, Failure> {
+    let device = read(devices, request)?;
+    let site = site(&device, request, None);
+    let selection = Selection { site: &site, front_end: device.front_end, rate: None };
+    let network = selection.select(request.interface.as_deref())?;
+    let trial = Trial::new(&network, devices)?;
+    let tried = reach(network, trial, selection, devices, &Wanted::new())?;
+    guess(tried, (request.load, &request.loads)).map(|(_, traffic)| traffic)
+}
+
 /// Refuses a configuration whose classes no packet reaches, as [`infer`] does.
 ///
 /// A queue without conditions takes the packets that no other class takes: without a trial, it is reached.

@@ -4,6 +4,9 @@
 //! are inferred for one interface and a path through the router to it: one entry of traffic for each class,
 //! with headers that match the class. The data plane decides which class a packet matches (module `trial`).
 //! Everything inferred is reported.
+//!
+//! [`infer_network`] does it for the devices of a snapshot: their own links and routes, and traffic between
+//! their sites.
 
 mod candidates;
 mod common_port;
@@ -20,6 +23,7 @@ mod records;
 mod role;
 mod selection;
 mod shares;
+mod snapshot;
 mod sources;
 mod targets;
 mod traffic;
@@ -33,3 +37,4 @@ pub use given::{ClassLoad, Conversation, Given, Outputs, Records};
 pub use infer::{ClassTraffic, Inferred, Request, infer, require_way};
 pub use level::LoadLevel;
 pub use role::{Kind, kind_of_role, role_by_name};
+pub use snapshot::{Demand, LeftOutTraffic, NetworkInferred, NetworkRequest, PairTraffic, infer_network};

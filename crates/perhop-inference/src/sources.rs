@@ -66,6 +66,21 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
     }
 }
 
+/// Returns the kind of traffic of a source that [`sending`] made, and the IP bytes of its datagrams.
+pub(crate) fn kind_of_source(source: &Value) -> Option<(Kind, Option<u32>)> {
+    let (key, settings) = source.as_object()?.iter().next()?;
+    let kind = match key.as_str() {
+        "cbr" => Kind::Constant,
+        "poisson" => Kind::Datagrams,
+        "on-off" => Kind::Bursts,
+        "web" => Kind::Transfers,
+        "bulk" => Kind::Greedy,
+        _ => return None,
+    };
+    let bytes = settings["packet"]["ip"].as_str().and_then(|text| text.trim_end_matches('B').parse().ok());
+    Some((kind, bytes))
+}
+
 /// The packets that a queue holds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {

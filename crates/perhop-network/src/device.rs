@@ -153,6 +153,11 @@ impl<'a> NetworkDevice<'a> {
         self.configured().map(|own| &own.model)
     }
 
+    /// Returns the text of its configuration and the options for reading it; `None` for a node of a scenario.
+    pub fn configuration(&self) -> Option<(&str, &ParseOptions)> {
+        self.configured().map(|own| (own.text.as_str(), &own.options))
+    }
+
     fn lines(&self) -> &[Line] {
         self.model().map_or(&[], |model| &model.lines)
     }

@@ -52,7 +52,7 @@ fn read(request: &str) -> PyResult<Request> {
     serde_json::from_str(request).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-fn raise(py: Python<'_>, failure: Failure) -> PyErr {
+pub(crate) fn raise(py: Python<'_>, failure: Failure) -> PyErr {
     match failure {
         Failure::Invalid { message, help, row } => PyValueError::new_err((message, help, row)),
         Failure::Option(error) => router::wrong(error),

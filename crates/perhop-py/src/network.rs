@@ -3,13 +3,14 @@
 use perhop_analysis::PacketText;
 use perhop_device::Detail;
 use perhop_front_ends::FRONT_ENDS;
+use perhop_inference::{NetworkRequest, infer_network};
 use perhop_network::snapshot::{ConfigurationFile, Snapshot, Written};
 use perhop_qos::Dscp;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use serde_json::json;
 
-use crate::router;
+use crate::{inferring, router};
 
 fn wrong(message: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(message.to_string())
@@ -49,6 +50,16 @@ impl Network {
         let packet: PacketText = packet.parse().map_err(|message: String| wrong(message))?;
         let walk = py.detach(|| self.0.walk(&packet.packet)).map_err(router::wrong)?;
         serde_json::to_string(&walk).map_err(wrong)
+    }
+
+    /// Returns a scenario of the network with traffic between its sites as JSON (`NetworkInferred` of
+    /// `perhop_inference`), for choices as JSON (`NetworkRequest`). Raises a `ValueError` of message, help and
+    /// the index of the demand.
+    fn scenario(&self, py: Python<'_>, request: &str) -> PyResult<String> {
+        let request: NetworkRequest = serde_json::from_str(request).map_err(wrong)?;
+        let inferred = py.detach(|| infer_network(FRONT_ENDS, &self.0, &request));
+        let inferred = inferred.map_err(|failure| inferring::raise(py, failure))?;
+        serde_json::to_string(&inferred).map_err(wrong)
     }
 
     /// Returns the report of a device's configuration, as `check_router` does; `None` for a file that is not

@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.options import Overrides, ScenarioFile, pairs
+from perhop.command.options import Overrides, RoutesFile, ScenarioFile, pairs
 from perhop.command.terminal import say_written
 from perhop.configuration import router_text
 from perhop.draw import draw as picture
@@ -28,13 +28,15 @@ def draw(
     *,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     set_: Overrides = None,
+    routes: RoutesFile = None,
 ) -> Exit:
-    """Draw the network and policies of a scenario, or the policies of a router configuration.
+    """Draw the network and policies of a scenario, the policies of a router, or a network of devices.
 
     Parameters
     ----------
     scenario
-        The scenario file, the running configuration of a Cisco IOS router, or Linux tc commands.
+        The scenario file, the running configuration of a Cisco IOS router, Linux tc commands, or a folder of
+        configurations.
     output
         File to write, .svg, .png or .pdf; - writes SVG to standard output. Default: the name of the file with
         .svg.
@@ -44,17 +46,11 @@ def draw(
         raise InvalidInputError(
             f"`{output}` does not end in the suffix of a drawing", f"use {_listed(_SUFFIXES)}"
         )
-    configuration = router_text(scenario)
-    if configuration is None:
-        text = picture(Scenario.load(scenario, pairs(set_)))
-    elif set_:
-        raise InvalidInputError("--set applies to scenarios, not to router configurations")
-    else:
-        text = router(configuration)
+    text = _text(scenario, pairs(set_), routes)
     if output == Path("-"):
         print(text, end="")
         return Exit.OK
-    file = output or Path(scenario.name.partition(".")[0] + ".svg")
+    file = output or Path(scenario.resolve().name.partition(".")[0] + ".svg")
     if file.suffix in _SVG:
         replace_file(file, text)
     else:
@@ -63,6 +59,25 @@ def draw(
             new.write_bytes(made)
     say_written(file)
     return Exit.OK
+
+
+def _text(scenario: Path, changes: dict[str, str], routes: Path | None) -> str:
+    """Return the drawing of a file or a folder as SVG."""
+    if scenario.is_dir():
+        if changes:
+            raise InvalidInputError("--set applies to scenarios, not to a folder of configurations")
+        from perhop.draw.devices import devices_picture  # lazy: only for folders
+        from perhop.network import Network  # lazy: only for folders
+
+        return devices_picture(Network.read(scenario, routes).summary()).svg()
+    if routes is not None:
+        raise InvalidInputError("--routes is for a folder of configurations", "leave it out")
+    configuration = router_text(scenario)
+    if configuration is None:
+        return picture(Scenario.load(scenario, changes))
+    if changes:
+        raise InvalidInputError("--set applies to scenarios, not to router configurations")
+    return router(configuration)
 
 
 def _listed(suffixes: tuple[str, ...]) -> str:

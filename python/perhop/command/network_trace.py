@@ -45,8 +45,8 @@ def trace_network(
         print_json({"schema_version": 1, "walks": walks})
     else:
         for walk in walks:
-            show_lines("\n".join(map(printable, _walk(walk["there"], "there"))), {})
-            show_lines("\n".join(map(printable, _walk(walk["back"], "back"))), {})
+            show_lines("\n".join(map(printable, walk_lines(walk["there"], "there"))), {})
+            show_lines("\n".join(map(printable, walk_lines(walk["back"], "back"))), {})
     return Exit.OK
 
 
@@ -63,7 +63,8 @@ def _reversed(packet: str) -> str:
     return " ".join([words[0], *exchanged, *words[place + 2 :]])
 
 
-def _walk(walk: Mapping[str, Any], direction: str) -> Iterator[str]:
+def walk_lines(walk: Mapping[str, Any], direction: str) -> Iterator[str]:
+    """Generate the lines about the ways of a packet."""
     yield f"{direction}: {walk['packet']}"
     paths = walk["paths"]
     for number, path in enumerate(paths, 1):

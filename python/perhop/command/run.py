@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 from cyclopts import Parameter
 
 from perhop.capturing import Captures
-from perhop.command.judging import Judging
+from perhop.command.judging import Judgement, Judging
 from perhop.command.options import (
     Asserted,
     Assume,
@@ -32,6 +32,7 @@ from perhop.command.options import (
     Policy,
     Quiet,
     Replications,
+    RoutesFile,
     ScenarioFile,
     Seed,
     SnapLength,
@@ -56,6 +57,7 @@ from perhop.saving import check_target, whole_folder
 from perhop.scenario import RouterOptions, Scenario
 
 if TYPE_CHECKING:
+    from perhop.network.running import NetworkRun
     from perhop.plot.description import Description
     from perhop.plot.writing import Destination
 
@@ -91,6 +93,7 @@ def run(
     ] = None,
     load: Load = None,
     over: Over = None,
+    routes: RoutesFile = None,
     output: Output = None,
     force: Force = False,
     plot: Annotated[list[str] | None, Parameter(negative=())] = None,
@@ -119,8 +122,8 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file, or a configuration (Cisco IOS or Linux tc), for which perhop infers hosts and
-        traffic and reports what it inferred; - reads standard input.
+        The scenario file; or a configuration (Cisco IOS or Linux tc) or a folder of configurations, for which
+        perhop infers hosts and traffic and reports what it inferred; - reads standard input.
     from_
         Run a point of a sweep instead of a scenario, for example --from results/sweep:17, with the seed and
         the replications of that point.
@@ -191,12 +194,13 @@ def run(
         "load": load,
         "over": over,
     }
-    loaded = _loaded(scenario, from_, changes(set_, duration), of_router)
+    network = _network(scenario, routes, changes(set_, duration), of_router)
+    loaded = network.scenario if network else _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)
     loaded = _with_samples(loaded, wanted)
     page = RunReport.requested(report, back=back)
     loaded = page.sampled(loaded) if page else loaded
-    if scenario is not None:
+    if scenario is not None and network is None:
         show_inferred(loaded, scenario, of_router)
     show_warnings(loaded)
     wish = Wanted(watch, pace, opened=open_, quiet=quiet)
@@ -217,23 +221,47 @@ def run(
         if not quiet:
             _report_written(results, output, pcap)
         judgement = judging.judge(results)
-        if json:
-            bounded = {"bounds": _bounds(loaded)} if bounds else {}
-            left_out = {"not_looked_at": loaded.not_looked_at} if loaded.inferred else {}
-            print_json(results.summary | judgement.document() | bounded | left_out)
-        elif quiet:
-            judgement.tell_failed()
-        else:
-            _show(results, loaded, wide=wide, bounds=bounds)
-            judgement.show()
+        shown_as = _Shown(json=json, quiet=quiet, wide=wide, bounds=bounds)
+        shown_as.present(results, loaded, judgement, network)
         # Last, so that an error in a plot does not lose the results.
         plots.write_rest(quiet=quiet)
         if page:
-            page.write(results, loaded, scenario)
+            page.write(results, loaded, scenario, network)
             if not quiet:
                 say_written(page.file)
         sys.stdout.flush()
     return judgement.code
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What is shown of results."""
+
+    json: bool
+    quiet: bool
+    wide: bool
+    bounds: bool
+
+    def present(
+        self, results: Results, loaded: Scenario, judgement: Judgement, network: NetworkRun | None
+    ) -> None:
+        """Print the results, their verdicts and assertions."""
+        verdicts = judgement.document()
+        if self.json:
+            bounded = {"bounds": _bounds(loaded)} if self.bounds else {}
+            left_out = {"not_looked_at": loaded.not_looked_at} if loaded.inferred else {}
+            between = network.document(results, verdicts["verdicts"]) if network else {}
+            print_json(results.summary | verdicts | bounded | left_out | between)
+        elif self.quiet:
+            judgement.tell_failed()
+        elif network is not None:
+            from perhop.command.network_run import show_network  # lazy: only for folders
+
+            show_network(network, results, verdicts["verdicts"])
+            judgement.tell_failed()
+        else:
+            _show(results, loaded, wide=self.wide, bounds=self.bounds)
+            judgement.show()
 
 
 def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> None:
@@ -250,6 +278,19 @@ def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> 
             show_table(found.class_table(longest_delays(results)), keys=1)
         else:
             show_table(found.queue_table(), keys=2)
+
+
+def _network(
+    folder: Path | None, routes: Path | None, changed: dict[str, str], of_router: RouterOptions
+) -> NetworkRun | None:
+    """Return the network of a folder; `None` for a file."""
+    if folder is None or not folder.is_dir():
+        if routes is not None:
+            raise InvalidInputError("--routes is for a folder of configurations", "leave it out")
+        return None
+    from perhop.command.network_run import network_run  # lazy: only for folders
+
+    return network_run(folder, of_router, routes, changed)
 
 
 def _loaded(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from perhop.configuration import STANDARD_INPUT, Configuration
 from perhop.results import Results
 from perhop.scenario import Scenario
+
+if TYPE_CHECKING:
+    from perhop.network.running import NetworkRun
 
 
 @dataclass(frozen=True)
@@ -36,8 +40,17 @@ class RunReport:
         added = asked_for(scenario, SAMPLED)
         return scenario.changed(added) if added else scenario
 
-    def write(self, results: Results, scenario: Scenario, source: Path | None) -> None:
+    def write(
+        self, results: Results, scenario: Scenario, source: Path | None, network: NetworkRun | None = None
+    ) -> None:
         """Write the page, of an inferred scenario with every line of the configuration `source`."""
+        if network is not None:
+            from perhop.command.network_run import write_page  # lazy: only for folders
+            from perhop.verdicts import Telephony, document  # lazy: as above
+
+            verdicts = [document(one) for one in results.judged(Telephony.from_options())]
+            write_page(network, results, verdicts, self.file)
+            return
         from perhop.report import write_run  # lazy: pages, which only --report needs
 
         is_file = source is not None and source != STANDARD_INPUT and scenario.origin is not None

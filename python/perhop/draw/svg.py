@@ -28,6 +28,10 @@ _KINDS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
     "wide": {"stroke-width": "3"},
     "wider": {"stroke-width": "4.6"},
     "widest": {"stroke-width": "6.4"},
+    "tunnel": {"stroke-dasharray": "5 4"},
+    "good": {"stroke": ("green", "#008a66"), "stroke-width": "2.6", "fill": "none"},
+    "doubtful": {"stroke": ("yellow", "#c98500"), "stroke-width": "3.2", "fill": "none"},
+    "bad": {"stroke": ("red", "#c8501a"), "stroke-width": "3.8", "fill": "none"},
     "flow": {
         "stroke": ("muted", "#6e7781"),
         "stroke-width": "1.3",
@@ -95,6 +99,11 @@ def path(data: str, kind: str) -> str:
 def group(label: str, parts: Iterable[str]) -> str:
     """Return a group of parts with a title for screen readers."""
     return f"<g><title>{_escaped(label)}</title>{''.join(parts)}</g>"
+
+
+def linked(target: str, content: str) -> str:
+    """Return content that leads to a place in its page."""
+    return f'<a href="#{_escaped(target)}">{content}</a>'
 
 
 def moved(x: float, y: float, content: str) -> str:

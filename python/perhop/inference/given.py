@@ -17,8 +17,8 @@ from perhop.inference.table import Row, rows_of
 from perhop.inputs import CAPTURE, TRAFFIC, read_rest, regular_file, unreadable
 from perhop.quantity import quantity
 
-# The names of kinds of traffic in a file: as roles, or as kinds.
-_KINDS = {
+#: The names of kinds of traffic in a file: as roles, or as kinds.
+KINDS = {
     **dict.fromkeys(("signalling", "routing", "management", "datagrams", "poisson", "udp"), "datagrams"),
     **dict.fromkeys(("scavenger", "bulk", "best effort", "greedy", "tcp"), "greedy"),
     **dict.fromkeys(("streaming", "video", "bursts", "vbr"), "bursts"),
@@ -30,7 +30,8 @@ _COLUMNS = (*_HEADER.split(","), "connections")
 _MOST_CONNECTIONS = 1000
 # The beginning of the error about a text that is not an output.
 _NO_OUTPUT = "there is no output of "
-_LARGEST_PACKET = 65_535
+#: IP bytes of the longest packet.
+LARGEST_PACKET = 65_535
 # The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng.
 _CAPTURES = (
     b"\xa1\xb2\xc3\xd4",
@@ -149,16 +150,16 @@ def _by_class(header: Row, rows: Iterator[Row]) -> Given:
 def _load(row: Row, cells: dict[str, str]) -> dict[str, Any]:
     """Parse the line of a class."""
     kind = cells.get("kind", "").lower()
-    if kind and kind not in _KINDS:
-        raise row.wrong(f"there is no kind of traffic `{kind}`", f"kinds: {', '.join(_KINDS)}")
+    if kind and kind not in KINDS:
+        raise row.wrong(f"there is no kind of traffic `{kind}`", f"kinds: {', '.join(KINDS)}")
     rate, size = cells["rate"], cells.get("packet_bytes", "")
     bits = quantity(rate) if rate else None
-    greedy = _KINDS.get(kind) == "greedy"
+    greedy = KINDS.get(kind) == "greedy"
     if (bits is None and not greedy) or (
         rate and (bits is None or bits[1] not in ("b/s", "") or bits[0] <= 0)
     ):
         raise row.wrong(f"`{rate}` is not a rate", "for example 512kb/s or 2.5Mb/s")
-    if size and not (re.fullmatch("[0-9]{1,5}", size) and 28 <= int(size) <= _LARGEST_PACKET):
+    if size and not (re.fullmatch("[0-9]{1,5}", size) and 28 <= int(size) <= LARGEST_PACKET):
         raise row.wrong(f"`{size}` is not a packet size", "a whole number of IP bytes from 28 to 65535")
     connections = cells.get("connections", "")
     if connections and (rate or not greedy):
@@ -173,6 +174,6 @@ def _load(row: Row, cells: dict[str, str]) -> dict[str, Any]:
         "name": cells["class"],
         "rate": bits[0] if bits else None,
         "packet_bytes": int(size) if size else None,
-        "kind": _KINDS.get(kind),
+        "kind": KINDS.get(kind),
         "connections": int(connections) if connections else None,
     }

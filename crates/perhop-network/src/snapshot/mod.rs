@@ -5,6 +5,7 @@
 //!       → links: written by the user, else ports in one subnet
 //!       → routes: configured, given by the user, else the shortest paths of OSPF and IS-IS
 //!       → walk: trace at each device, hop by hop
+//!       → plan: hosts, links and routes of a scenario in which packets take the ways of their walks
 //! ```
 //!
 //! Every inferred link has its reason. A walk that needs an unknown route stops there and reports it.
@@ -13,17 +14,24 @@ mod hops;
 mod links;
 mod matrix;
 mod model;
+mod plan;
 mod read;
 mod rules;
 mod shortest_paths;
 mod sites;
 mod walk;
+mod ways;
+mod wires;
 
 pub use matrix::{Fate, MatrixRow};
 pub use model::{
-    ConfigurationFile, DeviceSummary, LeftOut, Link, LinkEnd, LinkReason, Snapshot, SnapshotDevice, Written,
+    ConfigurationFile, DeviceSummary, LeftOut, Link, LinkEnd, LinkReason, PortId, Snapshot, SnapshotDevice,
+    Written,
 };
-pub(crate) use model::{Duplicate, PortId, carries_packets};
+pub(crate) use model::{Duplicate, carries_packets};
+pub use plan::{Journey, Plan, PlannedStop};
 pub use rules::NetworkFinding;
 pub use sites::Site;
 pub use walk::{Change, Hop, Walk, WalkEnd, WalkPath};
+pub use ways::{NotRun, Stop, Way, Ways};
+pub use wires::AMPLE;

@@ -115,7 +115,7 @@ pub(crate) struct Duplicate {
 
 /// A port of a device, by their places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct PortId {
+pub struct PortId {
     pub(crate) device: usize,
     pub(crate) port: usize,
 }

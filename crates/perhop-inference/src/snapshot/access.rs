@@ -1,0 +1,244 @@
+//! [`wishes`]: traffic that loads every access link, by the classes of the ports there.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_device::FrontEnds;
+use perhop_network::Devices;
+use perhop_network::snapshot::{NotRun, PortId, Site, Snapshot, Way};
+use perhop_qos::ConfigError;
+use rayon::prelude::*;
+use serde_json::{Map, json};
+
+use super::fair::fair_shares;
+use super::wish::{Routed, Unrouted, Walked, Wish};
+use super::{Found, LeftOutTraffic};
+use crate::failure::Failure;
+use crate::header::Header;
+use crate::infer::{Request, class_traffic};
+use crate::level::LoadLevel;
+use crate::role::Kind;
+use crate::sources::kind_of_source;
+use crate::traffic::Flow;
+
+/// The flows of a network at most: pairs of sites times classes.
+const MOST_FLOWS: usize = 20_000;
+/// IP bytes of the packet that looks for the access links of a pair.
+const PROBE_BYTES: u32 = 200;
+
+/// The load of a class at a port.
+struct Load {
+    flow: Flow,
+    kind: Kind,
+    packet_bytes: u32,
+}
+
+/// Two sites with the first and the last port between devices on the way of their packets.
+struct Pair {
+    from: usize,
+    to: usize,
+    ports: [PortId; 2],
+}
+
+/// The loads of ports.
+type Loads = BTreeMap<PortId, Vec<Load>>;
+
+/// Adds traffic between all sites to `found`: each access link has the load that its classes would have at one
+/// device, and flows that share the load of a class get max-min fair parts of it.
+pub(super) fn add_loads(
+    front_ends: FrontEnds,
+    snapshot: &Snapshot,
+    sites: &[Site],
+    level: LoadLevel,
+    found: &mut Found,
+) -> Result<(), Failure> {
+    let pairs = pairs(snapshot, sites, found)?;
+    let ports: BTreeSet<PortId> = pairs.iter().flat_map(|pair| pair.ports).collect();
+    let ports: Vec<PortId> = ports.into_iter().collect();
+    let inferred: Vec<_> =
+        ports.par_iter().map(|port| loads_of(front_ends, snapshot, *port, level)).collect();
+    let mut loads = Loads::new();
+    for (port, inferred) in ports.into_iter().zip(inferred) {
+        let (device, interface) = snapshot.names_of(port);
+        match inferred {
+            Ok((own, remarks)) => {
+                found.missing.extend(remarks.iter().map(|remark| format!("{device} {interface}: {remark}")));
+                loads.insert(port, own);
+            }
+            Err(failure) => {
+                found.missing.insert(format!("{device} {interface}: no load: {}", words(&failure)));
+            }
+        }
+    }
+    let wishes: Vec<(Wish, [PortId; 2], usize)> =
+        pairs.iter().flat_map(|pair| of_pair(pair, &loads)).collect();
+    too_many(wishes.len())?;
+    let walked: Result<Vec<_>, ConfigError> = wishes
+        .into_par_iter()
+        .map(|(wish, ports, class)| Ok((wish.walk(snapshot, sites)?, ports, class)))
+        .collect();
+    let mut flows = Vec::new();
+    for (walked, ports, class) in walked.map_err(Failure::Option)? {
+        flows.extend(found.take(walked, sites).map(|routed| (routed, ports, class)));
+    }
+    share(&mut flows, &loads);
+    found
+        .routed
+        .extend(flows.into_iter().map(|(routed, ..)| routed).filter(|routed| routed.wish.rate >= 1.0));
+    Ok(())
+}
+
+fn too_many(flows: usize) -> Result<(), Failure> {
+    if flows <= MOST_FLOWS {
+        return Ok(());
+    }
+    Err(Failure::invalid(
+        format!("{flows} flows between all sites are more than {MOST_FLOWS}"),
+        "give the traffic that matters: --traffic matrix.csv, or name hosts in network.yaml",
+    ))
+}
+
+/// Returns the pairs of sites whose packets pass a link between devices. Others are left out by name.
+fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<Pair>, Failure> {
+    let all: Vec<[usize; 2]> = (0..sites.len())
+        .flat_map(|from| (0..sites.len()).map(move |to| [from, to]))
+        .filter(|[from, to]| from != to && sites[*from].address.is_ipv4() == sites[*to].address.is_ipv4())
+        .collect();
+    too_many(all.len())?;
+    let walked: Result<Vec<Walked>, ConfigError> =
+        all.into_par_iter().map(|[from, to]| probe(from, to).walk(snapshot, sites)).collect();
+    let mut pairs = Vec::new();
+    for Walked { routed, .. } in walked.map_err(Failure::Option)? {
+        match routed {
+            Ok(Routed { wish, there, .. }) => {
+                let ports = there.first().and_then(|way| access_ports(way));
+                pairs.extend(ports.map(|ports| Pair { from: wish.from, to: wish.to, ports }));
+            }
+            Err(unrouted) => {
+                let Unrouted { wish, why, is_reply } = *unrouted;
+                found.left_out.push(left_out(&wish, sites, None, why, is_reply));
+            }
+        }
+    }
+    Ok(pairs)
+}
+
+/// Returns what is known of traffic that is not run.
+pub(super) fn left_out(
+    wish: &Wish,
+    sites: &[Site],
+    class: Option<String>,
+    why: NotRun,
+    is_reply: bool,
+) -> LeftOutTraffic {
+    let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+    LeftOutTraffic { from, to, class, is_reply, why }
+}
+
+/// Returns a wish for a packet with the default codepoint.
+fn probe(from: usize, to: usize) -> Wish {
+    Wish {
+        from,
+        to,
+        class: String::new(),
+        header: Header::default(),
+        kind: Kind::Datagrams,
+        packet_bytes: PROBE_BYTES,
+        rate: 0.0,
+        keys: Map::new(),
+        number: 0,
+    }
+}
+
+/// Returns the first and the last port between devices on a way.
+fn access_ports(way: &Way) -> Option<[PortId; 2]> {
+    let between = &way[..way.len().saturating_sub(1)];
+    Some([between.first()?.leaves, between.last()?.leaves])
+}
+
+/// Returns the load of each class at a port, and remarks about classes without load.
+fn loads_of(
+    front_ends: FrontEnds,
+    snapshot: &Snapshot,
+    port: PortId,
+    level: LoadLevel,
+) -> Result<(Vec<Load>, Vec<String>), Failure> {
+    let device = snapshot.device_of(port);
+    let Some((text, options)) = device.device.configuration() else { return Ok((Vec::new(), Vec::new())) };
+    let configuration = json!({
+        "text": text, "assume": options.assume, "platform": {"profile": options.platform},
+    });
+    let request = Request {
+        text: text.to_owned(),
+        configuration: configuration.as_object().cloned().unwrap_or_default(),
+        interface: Some(snapshot.names_of(port).1.to_owned()),
+        load: level,
+        ..Request::default()
+    };
+    let traffic = class_traffic(&Devices::new(front_ends), &request)?;
+    let loads = traffic.flows.into_iter().filter_map(|flow| {
+        let (kind, packet_bytes) = kind_of_source(&flow.entry["source"])?;
+        Some(Load { flow, kind, packet_bytes: packet_bytes.unwrap_or_default() })
+    });
+    Ok((loads.collect(), traffic.remarks))
+}
+
+/// Returns a wish for each class at the first port of a pair, with the ports and the place of the class.
+fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = (Wish, [PortId; 2], usize)> + 'a {
+    let own = loads.get(&pair.ports[0]).into_iter().flatten();
+    own.enumerate().map(|(place, load)| {
+        // The addresses are those of the sites.
+        let header = Header { source: None, destination: None, ..load.flow.header.clone() };
+        let wish = Wish {
+            from: pair.from,
+            to: pair.to,
+            class: load.flow.class().to_owned(),
+            header,
+            kind: load.kind,
+            packet_bytes: load.packet_bytes,
+            rate: 0.0,
+            keys: load.flow.entry.clone(),
+            number: place,
+        };
+        (wish, pair.ports, place)
+    })
+}
+
+/// Sets the rates of flows: their parts of the load of their class at the first port, and of their queue at the
+/// last.
+fn share(flows: &mut [(Routed, [PortId; 2], usize)], loads: &Loads) {
+    let mut places: BTreeMap<(PortId, Result<usize, String>), usize> = BTreeMap::new();
+    let mut limits = Vec::new();
+    let mut limits_of = Vec::new();
+    for (routed, [first, last], class) in flows.iter() {
+        let own = loads.get(first).and_then(|loads| loads.get(*class)).map(|load| load.flow.rate);
+        let queue = routed.there.iter().flatten().find(|stop| stop.leaves == *last);
+        let queue = queue.and_then(|stop| stop.queue.clone());
+        let at_last = queue.as_ref().and_then(|queue| {
+            let mut known = loads.get(last)?.iter().filter(|load| load.flow.queue.as_ref() == Some(queue));
+            let first = known.next()?.flow.rate;
+            Some(known.map(|load| load.flow.rate).fold(first, |sum, rate| sum + rate))
+        });
+        let keys = [
+            own.map(|limit| ((*first, Ok(*class)), limit)),
+            at_last.zip(queue).map(|(limit, queue)| ((*last, Err(queue)), limit)),
+        ];
+        let own = keys.into_iter().flatten().map(|(key, limit)| {
+            *places.entry(key).or_insert_with(|| {
+                limits.push(limit);
+                limits.len() - 1
+            })
+        });
+        limits_of.push(own.collect::<Vec<usize>>());
+    }
+    for ((routed, ..), rate) in flows.iter_mut().zip(fair_shares(&limits_of, &limits)) {
+        routed.wish.rate = rate;
+    }
+}
+
+fn words(failure: &Failure) -> String {
+    match failure {
+        Failure::Invalid { message, .. } => message.clone(),
+        Failure::Option(error) => error.message.clone(),
+        Failure::Refused { found, .. } => found.to_string(),
+    }
+}

@@ -1,0 +1,123 @@
+//! [`Demand`]: a line of the user's matrix of traffic between sites.
+
+use perhop_network::snapshot::Site;
+use perhop_qos::Dscp;
+use serde::Deserialize;
+
+use super::wish::Wish;
+use crate::failure::Failure;
+use crate::header::Header;
+use crate::role::{Kind, Service, role_by_name, role_of};
+use crate::sources::sending;
+use crate::traffic::{entry, suited};
+use crate::words::similar;
+
+/// IP bytes of datagrams of a class whose role sends something else.
+const DATAGRAM: u32 = 1000;
+/// The number of sites that a message names.
+const NAMED: usize = 8;
+
+/// Traffic from one site to another.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Demand {
+    /// The site that sends.
+    pub from: String,
+    /// The site that receives.
+    pub to: String,
+    /// The class: a codepoint, or a name.
+    pub class: String,
+    /// The codepoint; `None` for that of the class.
+    pub dscp: Option<String>,
+    /// Bits per second.
+    pub rate: f64,
+    /// IP bytes of a packet; `None` for those that the class usually has.
+    pub packet_bytes: Option<u32>,
+    /// The kind of traffic; `None` for that of the class.
+    pub kind: Option<Kind>,
+    /// The protocol; `None` for UDP or TCP by the kind.
+    pub protocol: Option<String>,
+    /// The destination port; `None` for one that no application is known by.
+    pub port: Option<u16>,
+}
+
+/// Returns the wishes of a matrix.
+pub(super) fn wishes(demands: &[Demand], sites: &[Site]) -> Result<Vec<Wish>, Failure> {
+    let mut found: Vec<Wish> = Vec::new();
+    for (row, demand) in demands.iter().enumerate() {
+        let mut wish = wish(row, demand, sites)?;
+        let is_same = |one: &&Wish| (one.from, one.to) == (wish.from, wish.to);
+        let others: Vec<&Wish> = found.iter().filter(is_same).collect();
+        if others.iter().any(|other| other.class == wish.class) {
+            let message =
+                format!("`{}` from `{}` to `{}` is there already", demand.class, demand.from, demand.to);
+            return Err(Failure::of_row(row, message, "write one line for each class of a pair"));
+        }
+        wish.number = others.len();
+        found.push(wish);
+    }
+    Ok(found)
+}
+
+fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
+    let place = |name: &str| {
+        let names = || sites.iter().map(|site| site.name.as_str());
+        let missing = || {
+            let known = similar(name, names(), NAMED).join(", ");
+            Failure::of_row(row, format!("there is no site `{name}`"), format!("sites: {known}"))
+        };
+        names().position(|known| known == name).ok_or_else(missing)
+    };
+    let [from, to] = [place(&demand.from)?, place(&demand.to)?];
+    if from == to {
+        return Err(Failure::of_row(row, "`from` and `to` are one site", "name two sites"));
+    }
+    if sites[from].address.is_ipv4() != sites[to].address.is_ipv4() {
+        return Err(Failure::of_row(
+            row,
+            "one site has IPv4 and the other IPv6",
+            "name two sites of one kind",
+        ));
+    }
+    let protocol = demand.protocol.clone();
+    let header = Header {
+        dscp: Some(codepoint(row, demand)?),
+        protocol,
+        destination_port: demand.port,
+        ..Header::default()
+    };
+    let role = role_of(&demand.class, &header, Service::Ordinary);
+    let kind = match demand.kind {
+        Some(kind) => kind,
+        // A rate is given, which greedy TCP would not keep.
+        None if role.kind == Kind::Greedy => Kind::Transfers,
+        None => role.kind,
+    };
+    let is_tcp = header.protocol.is_none() && matches!(kind, Kind::Transfers | Kind::Greedy);
+    let header = if is_tcp { Header { protocol: Some("tcp".to_owned()), ..header } } else { header };
+    let kind = suited(kind, &header, true);
+    let usual = if kind == role.kind { role.packet_bytes } else { DATAGRAM };
+    let packet_bytes = demand.packet_bytes.unwrap_or(usual);
+    let keys = entry(&demand.class, &header, role, &sending(kind, demand.rate, packet_bytes));
+    let class = demand.class.clone();
+    Ok(Wish { from, to, class, header, kind, packet_bytes, rate: demand.rate, keys, number: 0 })
+}
+
+/// Returns the codepoint of a line: its own, that which its class is called by, or that of the class's role.
+fn codepoint(row: usize, demand: &Demand) -> Result<String, Failure> {
+    let of_class = || {
+        let class = demand.class.to_lowercase();
+        let own = class.parse::<Dscp>().ok().map(|_| class);
+        own.or_else(|| role_by_name(&demand.class).map(|(_, _, dscp)| dscp.to_owned()))
+    };
+    let help = "add the column dscp, for example ef, af31 or 46";
+    match &demand.dscp {
+        Some(dscp) => match dscp.parse::<Dscp>() {
+            Ok(_) => Ok(dscp.clone()),
+            Err(_) => Err(Failure::of_row(row, format!("`{dscp}` is not a codepoint"), help)),
+        },
+        None => of_class().ok_or_else(|| {
+            Failure::of_row(row, format!("the codepoint of class `{}` is not known", demand.class), help)
+        }),
+    }
+}

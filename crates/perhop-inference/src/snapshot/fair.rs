@@ -1,0 +1,43 @@
+//! [`fair_shares`]: rates of flows that share limits.
+
+/// Returns max-min fair rates of flows (Bertsekas and Gallager, "Data networks", §6.5.2): no rate can grow
+/// without lowering one that is at most as high. `limits_of` names the limits of each flow by their places in
+/// `limits`; a flow without a limit gets 0.
+pub(super) fn fair_shares(limits_of: &[Vec<usize>], limits: &[f64]) -> Vec<f64> {
+    let mut rates = vec![0.0; limits_of.len()];
+    let mut left = limits.to_vec();
+    let mut open: Vec<usize> = (0..limits_of.len()).filter(|flow| !limits_of[*flow].is_empty()).collect();
+    while !open.is_empty() {
+        let mut count = vec![0_usize; limits.len()];
+        for limit in open.iter().flat_map(|flow| &limits_of[*flow]) {
+            count[*limit] += 1;
+        }
+        let growth = |limit: usize| (count[limit] > 0).then(|| left[limit] / count[limit] as f64);
+        let least = (0..limits.len()).filter_map(growth).fold(f64::INFINITY, f64::min);
+        let full: Vec<bool> =
+            (0..limits.len()).map(|limit| growth(limit).is_some_and(|one| one <= least)).collect();
+        for flow in &open {
+            rates[*flow] += least;
+        }
+        for (limit, left) in left.iter_mut().enumerate() {
+            *left -= least * count[limit] as f64;
+        }
+        open.retain(|flow| !limits_of[*flow].iter().any(|limit| full[*limit]));
+    }
+    rates
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The example of Bertsekas and Gallager: a flow over three links of rate 1, the first with two others.
+    #[test]
+    fn the_fullest_link_decides_first() {
+        let flows = [vec![0, 1, 2], vec![0], vec![0], vec![1], vec![]];
+        let rates = fair_shares(&flows, &[1.0, 1.0, 1.0]);
+        for (rate, expected) in rates.iter().zip([1.0 / 3.0, 1.0 / 3.0, 1.0 / 3.0, 2.0 / 3.0, 0.0]) {
+            assert!((rate - expected).abs() < 1e-9, "{rates:?}");
+        }
+    }
+}

@@ -1,0 +1,286 @@
+//! [`infer_network`]: a scenario of a whole network, with traffic between its sites.
+
+mod access;
+mod demand;
+mod fair;
+mod wish;
+
+use std::collections::BTreeSet;
+
+use perhop_device::FrontEnds;
+use perhop_network::snapshot::{AMPLE, Journey, NotRun, Plan, PlannedStop, Site, Snapshot};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use crate::document::ample_queueing;
+use crate::failure::Failure;
+use crate::level::LoadLevel;
+use crate::words::{rate_in_words, time};
+use access::left_out;
+pub use demand::Demand;
+use wish::{Routed, Unrouted, Walked};
+
+/// Packets over links in one replication, so that a run takes seconds, and the time that is simulated at
+/// least and at most, milliseconds.
+const PACKET_HOPS: f64 = 300_000.0;
+const SHORTEST: f64 = 100.0;
+const LONGEST: f64 = 60_000.0;
+/// The part of a run that is not measured.
+const WARMUP: f64 = 0.2;
+/// Samples of each queue in a run, and of all queues together.
+const SAMPLES: f64 = 200.0;
+const ALL_SAMPLES: f64 = 20_000.0;
+/// IP bytes of a packet of TCP, and packets over links for each of them: segments and acknowledgments.
+const SEGMENT: f64 = 1500.0;
+const WITH_REPLIES: f64 = 1.5;
+
+/// The choices of the user about the traffic of a network.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct NetworkRequest {
+    /// The title of the scenario.
+    pub name: String,
+    /// The load of access links where no demands are given.
+    pub load: LoadLevel,
+    /// Traffic in place of a guess.
+    pub demands: Option<Vec<Demand>>,
+}
+
+/// A scenario of a network.
+#[derive(Clone, Debug, Serialize)]
+pub struct NetworkInferred {
+    /// The keys of a scenario file.
+    pub scenario: Value,
+    /// The load in a sentence.
+    pub load: String,
+    /// The traffic that is run.
+    pub pairs: Vec<PairTraffic>,
+    /// The traffic that is not run.
+    pub left_out: Vec<LeftOutTraffic>,
+    /// Classes and ports without traffic.
+    pub missing: BTreeSet<String>,
+    /// Assumptions.
+    pub assumed: BTreeSet<String>,
+    /// Parts of the network that may change the results and are not in the run.
+    pub not_modeled: BTreeSet<String>,
+}
+
+/// Traffic of one class from one site to another.
+#[derive(Clone, Debug, Serialize)]
+pub struct PairTraffic {
+    /// Its name in results.
+    pub name: String,
+    /// The site that sends.
+    pub from: String,
+    /// The site that receives.
+    pub to: String,
+    /// The class.
+    pub class: String,
+    /// A packet without its ends, as `perhop trace --packet` takes it.
+    pub packet: String,
+    /// Bits per second offered; greedy TCP takes more.
+    pub rate: f64,
+    /// The kind of traffic, in words.
+    pub kind: String,
+    /// The ways of its packets.
+    pub ways: Vec<Vec<PlannedStop>>,
+}
+
+/// Traffic that is not run.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOutTraffic {
+    /// The site that sends.
+    pub from: String,
+    /// The site that receives.
+    pub to: String,
+    /// The class; `None` for all classes.
+    pub class: Option<String>,
+    /// Whether the way of the replies is the reason.
+    pub is_reply: bool,
+    /// The reason.
+    #[serde(flatten)]
+    pub why: NotRun,
+}
+
+/// The traffic of a network, while it is collected.
+#[derive(Default)]
+struct Found {
+    routed: Vec<Routed>,
+    left_out: Vec<LeftOutTraffic>,
+    missing: BTreeSet<String>,
+    assumed: BTreeSet<String>,
+    not_modeled: BTreeSet<String>,
+}
+
+impl Found {
+    /// Returns traffic that can be run; other traffic is noted.
+    fn take(&mut self, walked: Walked, sites: &[Site]) -> Option<Routed> {
+        self.assumed.extend(walked.assumed);
+        self.not_modeled.extend(walked.not_looked_at);
+        match walked.routed {
+            Ok(routed) => Some(routed),
+            Err(unrouted) => {
+                let Unrouted { wish, why, is_reply } = *unrouted;
+                let class = Some(wish.class.clone());
+                self.left_out.push(left_out(&wish, sites, class, why, is_reply));
+                None
+            }
+        }
+    }
+}
+
+/// Infers a scenario from the devices of a folder: their links and routes, and traffic between their sites.
+///
+/// # Errors
+/// There are no two sites, a demand is invalid, or no traffic can be run.
+pub fn infer_network(
+    front_ends: FrontEnds,
+    snapshot: &Snapshot,
+    request: &NetworkRequest,
+) -> Result<NetworkInferred, Failure> {
+    let sites = snapshot.sites();
+    if sites.len() < 2 {
+        return Err(Failure::invalid(
+            "there are no two sites",
+            "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`",
+        ));
+    }
+    let mut found = Found::default();
+    let load = match &request.demands {
+        Some(demands) => {
+            let wishes = demand::wishes(demands, &sites)?;
+            let walked: Result<Vec<Walked>, _> =
+                wishes.into_par_iter().map(|wish| wish.walk(snapshot, &sites)).collect();
+            for walked in walked.map_err(Failure::Option)? {
+                let routed = found.take(walked, &sites);
+                found.routed.extend(routed);
+            }
+            "load: the rates of the file"
+        }
+        None => {
+            access::add_loads(front_ends, snapshot, &sites, request.load, &mut found)?;
+            request.load.sentence()
+        }
+    };
+    let journeys: Vec<Journey> = found
+        .routed
+        .iter()
+        .map(|Routed { wish, there, back }| Journey {
+            from: &sites[wish.from],
+            to: &sites[wish.to],
+            there: there.clone(),
+            back: back.clone(),
+        })
+        .collect();
+    let mut plan = snapshot.plan(&journeys);
+    let (mut traffic, mut pairs) = (Vec::new(), Vec::new());
+    for (Routed { wish, .. }, planned) in found.routed.iter().zip(std::mem::take(&mut plan.journeys)) {
+        let ways = match planned {
+            Ok(ways) => ways,
+            Err(why) => {
+                let class = Some(wish.class.clone());
+                found.left_out.push(left_out(wish, &sites, class, why, false));
+                continue;
+            }
+        };
+        let (entry, words) = wish.entry(&sites);
+        let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+        pairs.push(PairTraffic {
+            name: format!("{from} > {to}: {}", wish.class),
+            from,
+            to,
+            class: wish.class.clone(),
+            packet: wish.packet_text(),
+            rate: wish.rate,
+            kind: format!("{}, {words}", rate_in_words(wish.rate)),
+            ways,
+        });
+        traffic.push((entry, packet_hops(wish, pairs.last().map_or(&[], |pair| &pair.ways))));
+    }
+    if traffic.is_empty() {
+        return Err(nothing_runs(&found));
+    }
+    found.assumed.extend(std::mem::take(&mut plan.assumed));
+    found.not_modeled.extend(std::mem::take(&mut plan.not_modeled));
+    Ok(NetworkInferred {
+        scenario: scenario(&request.name, &plan, traffic, &pairs),
+        load: load.to_owned(),
+        pairs,
+        left_out: found.left_out,
+        missing: found.missing,
+        assumed: found.assumed,
+        not_modeled: found.not_modeled,
+    })
+}
+
+/// Returns the failure of a network without traffic that can be run, with the first reason.
+fn nothing_runs(found: &Found) -> Failure {
+    let Some(first) = found.left_out.first() else {
+        let why = found.missing.first().map_or(String::new(), |missing| format!(": {missing}"));
+        return Failure::invalid(
+            format!("no traffic passes a link between devices{why}"),
+            "give the traffic: --traffic matrix.csv",
+        );
+    };
+    let why = serde_json::to_value(&first.why).unwrap_or_default();
+    let place = why["device"].as_str().map_or(String::new(), |device| format!(" at {device}"));
+    let text = |key: &str| why[key].as_str().map(str::to_owned);
+    let because = text("because").or_else(|| text("cause")).or_else(|| text("end")).unwrap_or_default();
+    Failure::invalid(
+        format!(
+            "no traffic can be run: the packets from {} to {} stop{place}: {because}",
+            first.from, first.to
+        ),
+        text("help").unwrap_or_else(|| "perhop trace shows their way".to_owned()),
+    )
+}
+
+/// Returns the packets over links in a second.
+fn packet_hops(wish: &wish::Wish, ways: &[Vec<PlannedStop>]) -> f64 {
+    let hops = ways.iter().map(Vec::len).max().unwrap_or_default() + 1;
+    let packets = if wish.is_tcp() {
+        WITH_REPLIES * wish.rate / (8.0 * SEGMENT)
+    } else {
+        wish.rate / (8.0 * f64::from(wish.packet_bytes.max(1)))
+    };
+    packets * hops as f64
+}
+
+fn scenario(
+    name: &str,
+    plan: &Plan,
+    traffic: Vec<(Map<String, Value>, f64)>,
+    pairs: &[PairTraffic],
+) -> Value {
+    let hops: f64 = traffic.iter().map(|(_, hops)| hops).sum();
+    let milliseconds = rounded(1000.0 * PACKET_HOPS / hops.max(1.0)).clamp(SHORTEST, LONGEST);
+    let ports: BTreeSet<&str> =
+        pairs.iter().flat_map(|pair| pair.ways.iter().flatten()).map(|stop| stop.port.as_str()).collect();
+    let samples = SAMPLES.min(ALL_SAMPLES / ports.len().max(1) as f64).max(10.0);
+    let every = time((milliseconds / samples).max(1.0).round_ties_even());
+    let queues: Vec<Value> = ports
+        .iter()
+        .filter_map(|port| port.split_once("->"))
+        .map(|(from, to)| json!({"from": from, "to": to, "every": every}))
+        .collect();
+    let traffic: Vec<Map<String, Value>> = traffic.into_iter().map(|(entry, _)| entry).collect();
+    json!({
+        "perhop": 1,
+        "name": name,
+        "duration": time(milliseconds),
+        "hosts": plan.hosts,
+        "routers": plan.routers,
+        "links": plan.links,
+        "policies": {AMPLE: {"queueing": ample_queueing()}},
+        "traffic": traffic,
+        "measure": {"warmup": time((WARMUP * milliseconds).round_ties_even()), "queues": queues},
+    })
+}
+
+/// Returns a time in milliseconds rounded down to 1, 2 or 5 times a power of ten.
+fn rounded(milliseconds: f64) -> f64 {
+    let power = libm::pow(10.0, libm::floor(libm::log10(milliseconds)));
+    let factor = [5.0, 2.0].into_iter().find(|factor| factor * power <= milliseconds).unwrap_or(1.0);
+    factor * power
+}

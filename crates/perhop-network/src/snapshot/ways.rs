@@ -1,0 +1,143 @@
+//! [`Snapshot::ways`]: the ways of a packet between two hosts, as the ports and queues that it passes.
+
+use perhop_analysis::PacketText;
+use perhop_qos::{ConfigError, Dscp, Packet};
+use serde::Serialize;
+
+use super::{Hop, PortId, Snapshot, WalkEnd, WalkPath};
+use crate::trace::{Cause, Stage};
+
+/// A device on a way.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// The port by which the packet arrives.
+    pub arrives: PortId,
+    /// The port by which it leaves.
+    pub leaves: PortId,
+    /// The queue that it joins there; `None` for an only queue without a name.
+    pub queue: Option<String>,
+    /// The tunnels that it enters in this device, whose packets leave by another port.
+    pub(super) tunnels: Vec<PortId>,
+}
+
+/// The devices that a packet passes from host to host.
+pub type Way = Vec<Stop>;
+
+/// The ways of a packet.
+#[derive(Clone, Debug)]
+pub struct Ways {
+    /// The ways: several where meters may color the packet differently.
+    pub ways: Result<Vec<Way>, NotRun>,
+    /// Assumptions on which they rest.
+    pub assumed: Vec<String>,
+    /// Parts of the configurations that may change them and are not considered.
+    pub not_looked_at: Vec<String>,
+}
+
+/// The reason for which packets cannot be run from host to host.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+pub enum NotRun {
+    /// Their walk ends elsewhere.
+    Ends(WalkEnd),
+    /// A scenario cannot have them.
+    Because {
+        /// The reason.
+        because: String,
+    },
+}
+
+impl NotRun {
+    pub(super) fn because(because: impl Into<String>) -> NotRun {
+        NotRun::Because { because: because.into() }
+    }
+}
+
+fn dscp_of(packet: &str) -> Option<Dscp> {
+    packet.parse::<PacketText>().ok().map(|read| read.packet.dscp)
+}
+
+impl Snapshot<'_> {
+    /// Returns the ways of a packet from the host with its source address to that with its destination.
+    ///
+    /// # Errors
+    /// As [`Snapshot::walk`].
+    pub fn ways(&self, packet: &Packet) -> Result<Ways, ConfigError> {
+        let walk = self.walk(packet)?;
+        let (mut ways, mut dropped) = (Vec::new(), None);
+        let mut failed = None;
+        for path in &walk.paths {
+            match self.way(path) {
+                Ok(way) => ways.push(way),
+                // The run drops the packets of some colors as well.
+                Err(why @ NotRun::Ends(WalkEnd::Dropped { cause: Cause::Conditioner, .. })) => {
+                    dropped = Some(why);
+                }
+                Err(why) => failed = Some(why),
+            }
+        }
+        let ways = match failed.or(dropped.filter(|_| ways.is_empty())) {
+            Some(why) => Err(why),
+            None => Ok(ways),
+        };
+        Ok(Ways { ways, assumed: walk.assumed, not_looked_at: walk.not_looked_at })
+    }
+
+    fn way(&self, path: &WalkPath) -> Result<Way, NotRun> {
+        match &path.end {
+            WalkEnd::Delivered { interface: Some(_), .. } => {}
+            WalkEnd::Delivered { device, interface: None } => {
+                return Err(NotRun::because(format!("the destination is an address of {device} itself")));
+            }
+            end => return Err(NotRun::Ends(end.clone())),
+        }
+        let (mut way, mut arrives) = (Vec::new(), None);
+        let mut outer: Vec<(&str, Option<Dscp>)> = Vec::new();
+        for hop in &path.hops {
+            arrives = arrives.or_else(|| self.arrival(hop));
+            outer.extend(hop.stages.iter().filter_map(|stage| match stage {
+                Stage::Encapsulation { interface, packet, .. } => Some((interface.as_str(), dscp_of(packet))),
+                _ => None,
+            }));
+            let Some(leaves) = hop.port else {
+                // A device that only takes a header off forwards the packet in the next hop.
+                if let Some((tunnel, _)) = outer.pop().filter(|(_, sent)| *sent != dscp_of(&hop.packet)) {
+                    return Err(NotRun::because(format!(
+                        "the outer header of {tunnel} is marked on its way; packets of a run have one header"
+                    )));
+                }
+                continue;
+            };
+            let Some(arrives) = arrives.take() else {
+                return Err(NotRun::because(format!("{} itself sends the packets", hop.device)));
+            };
+            let tunnels = hop.stages.iter().filter_map(|stage| match stage {
+                Stage::Encapsulation { interface, .. } => self.port_named(leaves.device, interface),
+                _ => None,
+            });
+            let tunnels = tunnels.filter(|tunnel| *tunnel != leaves).collect();
+            way.push(Stop { arrives, leaves, queue: hop.queue.clone(), tunnels });
+        }
+        if way.is_empty() { Err(NotRun::because("no device forwards the packets")) } else { Ok(way) }
+    }
+
+    fn arrival(&self, hop: &Hop) -> Option<PortId> {
+        let device = hop.port.map(|port| port.device).or_else(|| self.place_of(&hop.device))?;
+        self.port_named(device, hop.arrives.as_ref()?)
+    }
+
+    fn port_named(&self, device: usize, name: &str) -> Option<PortId> {
+        let port = self.router(device).ports.iter().position(|port| port.name == name)?;
+        Some(PortId { device, port })
+    }
+
+    /// Returns the names of a port: device and interface.
+    pub fn names_of(&self, id: PortId) -> (&str, &str) {
+        (&self.devices[id.device].name, &self.port(id).name)
+    }
+
+    /// Returns the device of a port.
+    pub fn device_of(&self, id: PortId) -> &super::SnapshotDevice<'_> {
+        &self.devices[id.device]
+    }
+}

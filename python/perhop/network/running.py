@@ -1,0 +1,203 @@
+"""A network as one scenario, and its results for each pair of sites and class, with the hop that decides."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perhop.configuration import LoadLevel
+from perhop.errors import InvalidInputError
+from perhop.network import Network
+from perhop.network.matrix import read_matrix
+from perhop.results import Results
+from perhop.scenario import Scenario, with_shorter_warmup
+
+# Drops before a port's queues: those of policers, and of packets without a class.
+_BEFORE_QUEUES = "(none)"
+
+
+@dataclass(frozen=True)
+class NetworkRun:
+    """A network as a scenario, with traffic between its sites."""
+
+    network: Network
+    scenario: Scenario
+    #: The load in a sentence.
+    load: str
+    #: The traffic of each pair of sites and class: `name`, `from`, `to`, `class`, `packet`, `rate`, `kind`,
+    #: and `ways`, which list the stops (`device`, `interface`, and in results `port` and `queue`).
+    pairs: list[dict[str, Any]]
+    #: Traffic that is not run, with the reason.
+    left_out: list[dict[str, Any]]
+    #: Classes and ports without traffic.
+    missing: list[str]
+    assumed: list[str]
+    #: Parts of the network that may change the results and are not in the run.
+    not_modeled: list[str]
+
+    @classmethod
+    def of(
+        cls,
+        network: Network,
+        *,
+        traffic: Path | None = None,
+        load: LoadLevel | None = None,
+        changes: Mapping[str, object] | None = None,
+    ) -> NetworkRun:
+        """Make a scenario of a network.
+
+        Args:
+            network: the network.
+            traffic: a matrix of traffic between sites as CSV, in place of a guess.
+            load: the load of each access link in a guess, by default `busy`.
+            changes: values of the scenario to replace, by their path.
+
+        Raises:
+            InvalidInputError: the matrix is wrong, or no traffic can be run.
+            ScenarioError: a device itself would refuse what it is used for.
+
+        """
+        if traffic is not None and load is not None:
+            raise InvalidInputError(
+                "--load and --traffic exclude each other", "the file of --traffic has the rates"
+            )
+        demands, rows = (None, []) if traffic is None else read_matrix(traffic)
+        request = {"name": network.folder.resolve().name, "load": load or "busy", "demands": demands}
+        try:
+            found = json.loads(network.core.scenario(json.dumps(request)))
+        except ValueError as error:
+            message, help, row = (*error.args, None, None)[:3]
+            if row is not None and rows:
+                raise rows[row].wrong(str(message), str(help)) from error
+            raise InvalidInputError(f"{network.folder}: {message}", help) from error
+        scenario = Scenario(found["scenario"], network.folder).check()
+        return cls(
+            network=network,
+            scenario=scenario.changed(with_shorter_warmup(scenario, changes or {})),
+            load=found["load"],
+            pairs=found["pairs"],
+            left_out=found["left_out"],
+            missing=found["missing"],
+            assumed=found["assumed"],
+            not_modeled=found["not_modeled"],
+        )
+
+    def document(self, results: Results, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        """Return the keys that a network adds to the summary of its run."""
+        return {
+            "pairs": pair_results(self.pairs, results, verdicts),
+            "left_out": self.left_out,
+            "load": self.load,
+            "missing": self.missing,
+            "assumed": self.assumed,
+            "not_modeled": self.not_modeled,
+        }
+
+
+def pair_results(
+    pairs: Sequence[Mapping[str, Any]], results: Results, verdicts: Sequence[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Return the results of each pair of sites and class, with the hops of most loss and most delay."""
+    summary = results.summary
+    classes = {one["class"]: one for one in summary["classes"]}
+    judged = {one["class"]: one for one in verdicts}
+    figures = queue_figures(results)
+    drops, waits = _by_queue(figures, "lost_percent"), _by_queue(figures, "wait_s")
+    measured = summary["duration_s"] - summary["warmup_s"]
+    found = []
+    for pair in pairs:
+        own, verdict = classes[pair["name"]], judged.get(pair["name"], {})
+        lost = _mean(own["dropped_percent"])
+        found.append(
+            {
+                **pair,
+                "offered_bps": 8 * _mean(own["offered_bytes"]) / measured,
+                "delivered_bps": _mean(own["throughput_bps"]),
+                "loss_percent": lost,
+                "delay_mean_s": own["delay_mean_s"]["mean"],
+                "delay_p99_s": own["delay_p99_s"]["mean"],
+                "mos": verdict["mos"]["mean"] if verdict.get("role") == "voice" else None,
+                "verdict": verdict.get("verdict"),
+                "loss_at": _worst(pair, drops) if lost else None,
+                "delay_at": _worst(pair, waits),
+            }
+        )
+    return found
+
+
+def queue_figures(results: Results) -> list[dict[str, Any]]:
+    """Return for each queue of a run what arrives, what it sends and loses, and the mean wait in it.
+
+    `wait_s` is `None` for queues that are not sampled. A queue called `(none)` has the packets that its port
+    drops before the queues.
+    """
+    summary = results.summary
+    measured = summary["duration_s"] - summary["warmup_s"]
+    counts: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
+    for row in summary["ports"]:
+        # Precedences of one queue have a row each.
+        count = counts[row["port"], row["queue"]]
+        for place, key in enumerate(("arrived_packets", "dropped_packets", "sent_bytes")):
+            count[place] += _mean(row[key])
+    backlogs = _backlogs(results)
+    found = []
+    for (port, queue), (arrived, dropped, sent) in counts.items():
+        rate, backlog = sent / measured, backlogs.get((port, queue))
+        found.append(
+            {
+                "port": port,
+                "queue": queue,
+                "arrived": arrived,
+                "sent_bps": 8 * rate,
+                "lost_percent": 100 * dropped / arrived if arrived else 0.0,
+                # The mean wait is the mean backlog divided by the rate (Little 1961).
+                "wait_s": backlog / rate if backlog is not None and rate else None,
+            }
+        )
+    return found
+
+
+def _backlogs(results: Results) -> dict[tuple[str, str], float]:
+    """Return the mean bytes in each sampled queue."""
+    samples: dict[tuple[str, str], dict[tuple[int, float], float]] = defaultdict(dict)
+    table = results.queues
+    columns = ("replication", "time_s", "port", "queue", "bytes")
+    for replication, time, port, queue, backlog in zip(*(table[one] for one in columns), strict=True):
+        samples[port, queue][replication, time] = backlog
+    return {key: sum(values.values()) / len(values) for key, values in samples.items()}
+
+
+def _by_queue(figures: Sequence[Mapping[str, Any]], key: str) -> dict[tuple[str, str | None], float]:
+    """Return a figure by port and queue; that of a port without a name for its queue is its greatest."""
+    found: dict[tuple[str, str | None], float] = {}
+    for one in figures:
+        value = one[key] or 0.0
+        found[one["port"], one["queue"]] = value
+        found[one["port"], None] = max(value, found.get((one["port"], None), 0.0))
+    return found
+
+
+def _worst(pair: Mapping[str, Any], values: Mapping[tuple[str, str | None], float]) -> dict[str, Any] | None:
+    """Return the stop with the greatest value on the ways of a pair; none without a value."""
+    found = [(_value(stop, values), stop) for stop in stops_of(pair)]
+    value, stop = max(found, key=lambda one: one[0], default=(0.0, None))
+    return {**stop, "value": value} if stop is not None and value > 0 else None
+
+
+def _value(stop: Mapping[str, Any], values: Mapping[tuple[str, str | None], float]) -> float:
+    own = values.get((stop["port"], stop["queue"]), 0.0)
+    return own or values.get((stop["port"], _BEFORE_QUEUES), 0.0)
+
+
+def stops_of(pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Generate the stops on all ways of a pair."""
+    for way in pair["ways"]:
+        yield from way
+
+
+def _mean(value: Mapping[str, Any]) -> float:
+    return float(value["mean"] or 0.0)
