@@ -50,7 +50,7 @@ def by_class(found: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
 
 
 def test_a_matrix_runs_and_the_hop_of_loss_is_named(perhop: Command, tmp_path: Path) -> None:
-    """3 Mb/s of best effort into a shaper of 2 Mb/s lose a third; voice beside it loses nothing."""
+    """3 Mb/s of best effort into a shaper of 2 Mb/s lose a third; voice loses nothing."""
     folder = star(tmp_path)
     pair = "B1 10.1.0.0/24,B2 10.2.0.0/24"
     traffic = matrix(tmp_path, f"{pair},voice,200kb/s,200,voice", f"{pair},default,3Mb/s,1000,datagrams")

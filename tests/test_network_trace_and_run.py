@@ -176,7 +176,9 @@ def compare(folder: Path, trial: int) -> tuple[bool, int]:
         f"{start['name']},{end['name']},{dscp},400kb/s,500,constant,{port}\n"
     )
     try:
-        run = NetworkRun.of(network, traffic=file, changes={"duration": "200ms", "measure.warmup": "0s"})
+        run = NetworkRun.from_network(
+            network, traffic=file, changes={"duration": "200ms", "measure.warmup": "0s"}
+        )
     except InvalidInputError as error:
         assert "one header" in str(error), trial
         return False, 0

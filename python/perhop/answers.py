@@ -172,6 +172,40 @@ _LINE_CHANGE = {
     "reason": OrNull(str),
 }
 
+_STOP = {"device": str, "interface": str, "port": str, "queue": OrNull(str)}
+_PAIR = {
+    "name": str,
+    "from": str,
+    "to": str,
+    "class": str,
+    "packet": str,
+    "rate": float,
+    "kind": str,
+    "ways": [[_STOP]],
+    "offered_bps": float,
+    "delivered_bps": float,
+    "loss_percent": float,
+    "delay_mean_s": OrNull(float),
+    "delay_p99_s": OrNull(float),
+    "mos": OrNull(float),
+    "verdict": OrNull(str),
+    "loss_at": OrNull({**_STOP, "value": float}),
+    "delay_at": OrNull({**_STOP, "value": float}),
+}
+_LEFT_OUT = {
+    "from": str,
+    "to": str,
+    "class": OrNull(str),
+    "is_reply": bool,
+    "because": Optional(str),
+    "end": Optional(OneOf(("delivered", "dropped", "leaves-snapshot", "path-unknown", "loop"))),
+    "cause": Optional(str),
+    "device": Optional(str),
+    "interface": Optional(str),
+    "next_hop": Optional(str),
+    "help": Optional(str),
+}
+
 #: The documents by the command that prints them.
 ANSWERS: Mapping[str, Mapping[str, Any]] = {
     "check": {"schema_version": int, "settings": OrNull(str), "files": [_CHECKED]},
@@ -182,6 +216,13 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
         "bounds": Optional(AnyValue()),
         "platforms": Optional(ByName(_PLATFORM)),
         "not_looked_at": Optional([str]),
+        # Of a folder of configurations.
+        "pairs": Optional([_PAIR]),
+        "left_out": Optional([_LEFT_OUT]),
+        "load": Optional(str),
+        "missing": Optional([str]),
+        "assumed": Optional([str]),
+        "not_modeled": Optional([str]),
     },
     "trace": {
         "schema_version": int,
@@ -256,13 +297,19 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
 _DESCRIPTIONS = {
     "ci95": "Bounds of the 95 % confidence interval over replications; null with one replication.",
     "color": "Drop precedence.",
+    "delay_at": "The hop with the longest mean wait; `value` in seconds.",
     "fixed": "The corrected line.",
     "holds": "What the file is; null where it cannot be read as any of these.",
+    "left_out": "Traffic that is not run, with the end of its walk or the reason.",
+    "loss_at": "The hop with most loss; `value` is the part of its packets that the queue loses, percent.",
+    "missing": "Classes and ports without traffic.",
     "not_looked_at": "Parts that may change the answer and that perhop did not consider.",
+    "not_modeled": "Parts of the network that may change the results and are not in the run.",
     "router": "The resulting policies by port.",
     "rule": "`perhop explain RULE` describes it.",
     "settings": "The perhop.toml whose defaults apply.",
     "set": "The override that caused it, as PATH=VALUE.",
+    "ways": "The stops of packets: several ways where meters may color them differently.",
     "valid": "Whether no finding fails, by --fail-on.",
     "warmup_s": "Simulated time that is not measured.",
     "y1541": "The most demanding class of ITU-T Y.1541 that is met.",

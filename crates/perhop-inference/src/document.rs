@@ -20,8 +20,8 @@ const LEAST_PLAIN: f64 = 1e9;
 const DELAY: &str = "5ms";
 const SHORT_DELAY: &str = "1ms";
 const FAST: f64 = 100e6;
-/// The limit of the policy `ample` of the queues outside the router: more than all windows of all connections and a
-/// second of any datagrams.
+/// The limit of the policy `ample` of the queues outside the router: more than all windows of all connections
+/// and a second of any datagrams.
 const AMPLE_LIMIT: &str = "10000000 packets";
 /// The policy `ample` that also sets the CoS of every packet to its precedence.
 const TAGGING: &str = "ample-with-cos";

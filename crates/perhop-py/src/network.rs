@@ -53,8 +53,8 @@ impl Network {
     }
 
     /// Returns a scenario of the network with traffic between its sites as JSON (`NetworkInferred` of
-    /// `perhop_inference`), for choices as JSON (`NetworkRequest`). Raises a `ValueError` of message, help and
-    /// the index of the demand.
+    /// `perhop_inference`), for choices as JSON (`NetworkRequest`). Raises a `ValueError` of message, help
+    /// and the index of the demand.
     fn scenario(&self, py: Python<'_>, request: &str) -> PyResult<String> {
         let request: NetworkRequest = serde_json::from_str(request).map_err(wrong)?;
         let inferred = py.detach(|| infer_network(FRONT_ENDS, &self.0, &request));

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from perhop.bounds import Bounds, Seen, bounds_of, expedited_queue, seen_in
+from perhop.command.folder import network_of
 from perhop.command.lines import show_lines
 from perhop.command.options import (
     Assume,
@@ -19,6 +21,7 @@ from perhop.command.options import (
     Overrides,
     Platform,
     Policy,
+    RoutesFile,
     ScenarioFile,
     Seed,
     Traffic,
@@ -54,6 +57,7 @@ def bounds(
     traffic: Traffic = None,
     load: Load = None,
     over: Over = None,
+    routes: RoutesFile = None,
     json: Annotated[
         Json,
         Parameter(
@@ -67,8 +71,8 @@ def bounds(
     Parameters
     ----------
     scenario
-        The scenario file, or a router configuration, for which perhop infers hosts and traffic and reports
-        what it inferred; - reads standard input.
+        The scenario file; or a router configuration or a folder of configurations, for which perhop infers
+        hosts and traffic and reports what it inferred; - reads standard input.
     class_
         Show only this traffic class and the queues that it uses.
     simulate
@@ -96,17 +100,28 @@ def bounds(
         "load": load,
         "over": over,
     }
-    loaded = Scenario.load(scenario, changes(set_, duration), **of_router)
+    changed = changes(set_, duration)
+    network = network_of(scenario, routes, changed, of_router)
+    loaded = network.scenario if network else Scenario.load(scenario, changed, **of_router)
     found = bounds_of(loaded)
     shown = found if class_ is None else found.of_class(class_)
     expedited = [expedited_queue(found, one) for one in ef or []]
-    show_inferred(loaded, scenario, of_router)
+    if network is None:
+        show_inferred(loaded, scenario, of_router)
     show_warnings(loaded)
     seen = seen_in(loaded, seed=seed, expedited=expedited) if simulate or expedited else None
     if json:
         print_json(_document(loaded["name"], shown, seen))
     else:
-        _show(shown.presented(port for port, _ in loaded.queues.values()), seen, explain=explain)
+        if network is None:
+            shown = shown.presented(port for port, _ in loaded.queues.values())
+        else:
+            shown = replace(shown, queues=[one for one in shown.queues if one["port"] in network.ports])
+        _show(shown, seen, explain=explain)
+        if network is not None:
+            from perhop.command.network_run import show_remarks  # lazy: only for folders
+
+            show_remarks(network)
     return Exit.OK
 
 

@@ -30,6 +30,8 @@ Examples:
   perhop run uplink.tc --interface eth1    Linux tc commands
   perhop run policy.txt --rate 50Mb/s --assume 'VOICE = dscp ef'
   perhop run router.cfg --assert 'voice.delay_p99 < 20ms' --codec g729a-vad
+  perhop run configs --load busy     a folder of configurations: load on each access link
+  perhop run configs --traffic matrix.csv --report net.html    with a map
 """
 
 TEST = """\
@@ -159,6 +161,7 @@ DRAW = """\
 Examples:
   perhop draw edge.perhop.yaml       writes edge.svg
   perhop draw router.cfg             each interface: queues, scheduler, ring
+  perhop draw configs -o net.svg     a network of devices
   perhop draw edge.perhop.yaml -o - | rsvg-convert > edge.png
 """
 
@@ -212,6 +215,7 @@ Examples:
   perhop network configs --write         write them to configs/network.yaml, to correct them
   perhop trace configs --from 10.1.0.5 --to 10.9.0.20 --packet 'udp 16384 > 16384 dscp ef'
   perhop trace configs --matrix          kept, changed or lost: every codepoint between all sites
+  perhop run configs                     simulate it, with results by pair of sites and class
 """
 
 CITE = """\
@@ -292,6 +296,7 @@ Examples:
   perhop bounds edge.perhop.yaml --simulate
   perhop bounds edge.perhop.yaml --ef 'R1->R2:voice=300kb/s'
   perhop bounds router.cfg --interface Serial0/0 --json | jq .queues
+  perhop bounds configs --traffic matrix.csv    from end to end through a network
 """
 
 DESIGN = """\

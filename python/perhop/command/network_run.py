@@ -6,10 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from perhop import disk
 from perhop.command.columns import Column, show_groups
 from perhop.command.lines import show_lines
 from perhop.command.network_trace import end_text
 from perhop.errors import InvalidInputError
+from perhop.manifest import json_text
 from perhop.network import Network
 from perhop.network.running import NetworkRun, pair_results
 from perhop.printable import printable
@@ -17,7 +19,10 @@ from perhop.quantity import NOTHING, counted, number, scale
 from perhop.results import Results
 from perhop.scenario import RouterOptions
 from perhop.tables import described
+from perhop.verdicts import Telephony, document
 
+# The results of pairs in a folder of results.
+_PAIRS = "network.json"
 # The options of a router that a network has, too.
 _OPTIONS = ("platform", "assume", "traffic", "load")
 # Longer tables are in the JSON document only; the worst rows are shown.
@@ -40,7 +45,7 @@ def network_run(
             )
     traffic = of_router["traffic"]
     network = Network.read(folder, routes, platform=of_router["platform"], assume=of_router["assume"])
-    return NetworkRun.of(
+    return NetworkRun.from_network(
         network,
         traffic=None if traffic is None else Path(traffic),
         load=of_router.get("load"),
@@ -57,8 +62,13 @@ def show_network(run: NetworkRun, results: Results, verdicts: Sequence[Mapping[s
     show_groups(described(results.summary), groups, keys, list(_columns(shown)))
     if len(shown) < len(rows):
         show_lines(f"the {len(shown)} worst of {len(rows)}; all with --json", {})
-    shown_lines = [line for kind in _remarks(run) for line in _limited(kind)]
-    show_lines("\n".join(map(printable, shown_lines)), {})
+    show_remarks(run)
+
+
+def show_remarks(run: NetworkRun) -> None:
+    """Print the load, what is left out, and what is assumed."""
+    lines = [line for kind in _remarks(run) for line in _limited(kind)]
+    show_lines("\n".join(map(printable, lines)), {})
 
 
 def _worst_first(rows: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -100,12 +110,21 @@ def _short(interface: str) -> str:
     return interface[:2] + interface[digit:] if is_long else interface
 
 
-def write_page(run: NetworkRun, results: Results, verdicts: Sequence[Mapping[str, Any]], file: Path) -> None:
+def write_page(run: NetworkRun, results: Results, file: Path) -> None:
     """Write the page of a network's run."""
     from perhop.command.network_page import write_network_page  # lazy: pages
 
-    rows = pair_results(run.pairs, results, verdicts)
+    rows = pair_results(run.pairs, results, _verdicts(results))
     write_network_page(run.network, rows, results, file, [line for kind in _remarks(run) for line in kind])
+
+
+def write_pairs(run: NetworkRun, results: Results, folder: Path) -> None:
+    """Write the results of pairs, and what they rest on, into a folder of results."""
+    disk.write(folder / _PAIRS, json_text(run.document(results, _verdicts(results))))
+
+
+def _verdicts(results: Results) -> list[dict[str, Any]]:
+    return [document(one) for one in results.judged(Telephony.from_options())]
 
 
 def _remarks(run: NetworkRun) -> list[list[str]]:

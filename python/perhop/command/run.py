@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 from cyclopts import Parameter
 
 from perhop.capturing import Captures
+from perhop.command.folder import network_of
 from perhop.command.judging import Judgement, Judging
 from perhop.command.options import (
     Asserted,
@@ -194,7 +195,7 @@ def run(
         "load": load,
         "over": over,
     }
-    network = _network(scenario, routes, changes(set_, duration), of_router)
+    network = network_of(scenario, routes, changes(set_, duration), of_router)
     loaded = network.scenario if network else _loaded(scenario, from_, changes(set_, duration), of_router)
     judging.check(loaded)
     loaded = _with_samples(loaded, wanted)
@@ -216,7 +217,7 @@ def run(
                 "watch": shown.watch,
                 "pace": shown.pace,
             }
-            results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted))
+            results, plots = _simulate(loaded, options, captures, _Targets(output, force, wanted, network))
         view.finish(results)
         if not quiet:
             _report_written(results, output, pcap)
@@ -235,7 +236,7 @@ def run(
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is shown of results."""
+    """The parts of the results that are shown."""
 
     json: bool
     quiet: bool
@@ -278,19 +279,6 @@ def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> 
             show_table(found.class_table(longest_delays(results)), keys=1)
         else:
             show_table(found.queue_table(), keys=2)
-
-
-def _network(
-    folder: Path | None, routes: Path | None, changed: dict[str, str], of_router: RouterOptions
-) -> NetworkRun | None:
-    """Return the network of a folder; `None` for a file."""
-    if folder is None or not folder.is_dir():
-        if routes is not None:
-            raise InvalidInputError("--routes is for a folder of configurations", "leave it out")
-        return None
-    from perhop.command.network_run import network_run  # lazy: only for folders
-
-    return network_run(folder, of_router, routes, changed)
 
 
 def _loaded(
@@ -342,10 +330,19 @@ class _Targets:
     output: Path | None
     force: bool
     plots: list[tuple[str, Destination]]
+    network: NetworkRun | None = None
 
     def plots_of(self, results: Results) -> Plots:
         """Return the plots of results."""
         return Plots(self.output, [(where, partial(_charts, results, kind)) for kind, where in self.plots])
+
+    def add(self, results: Results, plots: Plots, folder: Path) -> None:
+        """Write plots, and the results of a network's pairs, into the folder of results."""
+        plots.write_into(folder)
+        if self.network is not None:
+            from perhop.command.network_run import write_pairs  # lazy: only for folders
+
+            write_pairs(self.network, results, folder)
 
 
 def _simulate(
@@ -357,7 +354,7 @@ def _simulate(
         results = simulate(scenario, **options, captures=captures)
         plots = targets.plots_of(results)
         if output is not None:
-            results.save(output, force=targets.force, also=plots.write_into)
+            results.save(output, force=targets.force, also=partial(targets.add, results, plots))
         return results, plots
     # The captures are inside the folder of results: both appear at once.
     with whole_folder(output, "run", force=targets.force) as new:
@@ -369,7 +366,7 @@ def _simulate(
             )
         results = simulate(scenario, **options, captures=replace(captures, folder=inside))
         plots = targets.plots_of(results)
-        results.write_into(new, plots.write_into)
+        results.write_into(new, partial(targets.add, results, plots))
     return results, plots
 
 

@@ -46,10 +46,8 @@ class RunReport:
         """Write the page, of an inferred scenario with every line of the configuration `source`."""
         if network is not None:
             from perhop.command.network_run import write_page  # lazy: only for folders
-            from perhop.verdicts import Telephony, document  # lazy: as above
 
-            verdicts = [document(one) for one in results.judged(Telephony.from_options())]
-            write_page(network, results, verdicts, self.file)
+            write_page(network, results, self.file)
             return
         from perhop.report import write_run  # lazy: pages, which only --report needs
 

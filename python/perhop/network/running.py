@@ -40,7 +40,7 @@ class NetworkRun:
     not_modeled: list[str]
 
     @classmethod
-    def of(
+    def from_network(
         cls,
         network: Network,
         *,
@@ -85,6 +85,11 @@ class NetworkRun:
             assumed=found["assumed"],
             not_modeled=found["not_modeled"],
         )
+
+    @property
+    def ports(self) -> set[str]:
+        """The ports of devices that packets take, in results."""
+        return {stop["port"] for pair in self.pairs for stop in stops_of(pair)}
 
     def document(self, results: Results, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         """Return the keys that a network adds to the summary of its run."""

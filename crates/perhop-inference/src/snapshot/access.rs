@@ -42,8 +42,8 @@ struct Pair {
 /// The loads of ports.
 type Loads = BTreeMap<PortId, Vec<Load>>;
 
-/// Adds traffic between all sites to `found`: each access link has the load that its classes would have at one
-/// device, and flows that share the load of a class get max-min fair parts of it.
+/// Adds traffic between all sites to `found`: each access link has the load that its classes would have at
+/// one device, and flows that share the load of a class get max-min fair parts of it.
 pub(super) fn add_loads(
     front_ends: FrontEnds,
     snapshot: &Snapshot,
@@ -203,8 +203,8 @@ fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = (Wish, 
     })
 }
 
-/// Sets the rates of flows: their parts of the load of their class at the first port, and of their queue at the
-/// last.
+/// Sets the rates of flows: their parts of the load of their class at the first port, and of their queue at
+/// the last.
 fn share(flows: &mut [(Routed, [PortId; 2], usize)], loads: &Loads) {
     let mut places: BTreeMap<(PortId, Result<usize, String>), usize> = BTreeMap::new();
     let mut limits = Vec::new();

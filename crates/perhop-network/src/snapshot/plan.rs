@@ -58,7 +58,8 @@ pub struct Plan {
 pub(super) type Routes = BTreeMap<(Node, String), Node>;
 
 impl Snapshot<'_> {
-    /// Returns a scenario's hosts, routers and links, with routes by which packets take the ways of `journeys`.
+    /// Returns a scenario's hosts, routers and links, with routes by which packets take the ways of
+    /// `journeys`.
     pub fn plan(&self, journeys: &[Journey]) -> Plan {
         let mut planner =
             Planner { wires: Wires::new(self), routes: Routes::new(), carries: BTreeMap::new() };
