@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from conftest import Command, Terminal
+from conftest import ROOT, Command, Terminal
+from test_answers import faults
 from test_network import branch, hub, network
 
 #: 2 Mb/s behind each branch, of which VOICE has 400 kb/s.
@@ -18,6 +19,8 @@ policy-map LINE
   shape average 2000000
   service-policy WAN
 """
+#: Two sites in the first columns of a matrix.
+PAIR = "B1 10.1.0.0/24,B2 10.2.0.0/24"
 _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
@@ -36,6 +39,7 @@ def run(perhop: Command, folder: Path, *arguments: object) -> dict[str, Any]:
     ended = perhop("run", folder, "--json", "--replications", "1", *arguments)
     assert ended.code == 0, ended.err
     found: dict[str, Any] = ended.json()
+    assert faults("run", found) == []
     return found
 
 
@@ -52,8 +56,7 @@ def by_class(found: dict[str, Any]) -> dict[tuple[str, str], dict[str, Any]]:
 def test_a_matrix_runs_and_the_hop_of_loss_is_named(perhop: Command, tmp_path: Path) -> None:
     """3 Mb/s of best effort into a shaper of 2 Mb/s lose a third; voice loses nothing."""
     folder = star(tmp_path)
-    pair = "B1 10.1.0.0/24,B2 10.2.0.0/24"
-    traffic = matrix(tmp_path, f"{pair},voice,200kb/s,200,voice", f"{pair},default,3Mb/s,1000,datagrams")
+    traffic = matrix(tmp_path, f"{PAIR},voice,200kb/s,200,voice", f"{PAIR},default,3Mb/s,1000,datagrams")
     found = run(perhop, folder, "--traffic", traffic, "--duration", "10s")
     pairs = by_class(found)
     voice, rest = pairs["B1", "voice"], pairs["B1", "default"]
@@ -75,8 +78,7 @@ def test_a_matrix_runs_and_the_hop_of_loss_is_named(perhop: Command, tmp_path: P
 
 def test_the_text_fits_a_terminal_and_names_what_is_assumed(terminal: Terminal, tmp_path: Path) -> None:
     folder = star(tmp_path)
-    pair = "B1 10.1.0.0/24,B2 10.2.0.0/24"
-    traffic = matrix(tmp_path, f"{pair},voice,200kb/s,,", f"{pair},default,3Mb/s,1000,datagrams")
+    traffic = matrix(tmp_path, f"{PAIR},voice,200kb/s,,", f"{PAIR},default,3Mb/s,1000,datagrams")
     arguments = ("run", folder, "--traffic", traffic, "--duration", "5s", "--replications", "1")
     printed = _CODES.sub("", terminal.shown(tmp_path, *arguments, columns=80))
     assert "B1 10.1.0.0/24 > B2 10.2.0.0/24" in printed
@@ -148,3 +150,36 @@ def test_options_of_one_router_are_refused(perhop: Command, tmp_path: Path) -> N
     assert ended.code == 2
     assert "--interface" in ended.err
     assert "--traffic, --load" in ended.err
+
+
+def test_routes_are_for_folders(perhop: Command, tmp_path: Path) -> None:
+    ended = perhop("run", ROOT / "examples" / "first-steps.perhop.yaml", "--routes", tmp_path / "routes.csv")
+    assert ended.code == 2
+    assert "--routes is for a folder of configurations" in ended.err
+
+
+def test_given_routes_lead_a_run(perhop: Command, tmp_path: Path) -> None:
+    texts = [branch(number).replace("router ospf 1", "router eigrp 1") for number in (1, 2)]
+    folder = network(tmp_path, b1=texts[0], b2=texts[1], hub=hub(2))
+    routes = tmp_path / "routes.csv"
+    rows = ["B1,0.0.0.0/0,192.0.2.6", "B2,0.0.0.0/0,192.0.2.10"]
+    rows += ["HUB,10.1.0.0/24,192.0.2.5", "HUB,10.2.0.0/24,192.0.2.9"]
+    routes.write_text("\n".join(["device,prefix,next_hop", *rows, ""]))
+    found = run(perhop, folder, "--routes", routes, "--traffic", matrix(tmp_path, f"{PAIR},ef,200kb/s,200,"))
+    (pair,) = found["pairs"]
+    assert [stop["device"] for stop in pair["ways"][0]] == ["B1", "HUB", "B2"]
+    assert pair["delivered_bps"] == pytest.approx(200e3, rel=0.02)
+
+
+def test_bounds_are_from_end_to_end(perhop: Command, tmp_path: Path) -> None:
+    """The longest simulated delay of voice is below its bound."""
+    folder = star(tmp_path)
+    arguments = (folder, "--traffic", matrix(tmp_path, f"{PAIR},voice,200kb/s,200,voice"))
+    bounded = perhop("bounds", *arguments, "--json").json()
+    (one,) = [one for one in bounded["classes"] if one["class"].endswith("voice")]
+    found = run(perhop, *arguments, "--duration", "10s")
+    (simulated,) = [one for one in found["classes"] if one["class"].endswith("voice")]
+    assert 0 < simulated["delay_max_s"]["mean"] <= one["delay_s"]
+    printed = perhop("bounds", *arguments).out
+    assert "B1->HUB" in printed
+    assert "assumed: links between devices have a delay of 1 ms" in printed

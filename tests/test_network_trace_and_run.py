@@ -23,6 +23,7 @@ from test_trace_and_run import CODEPOINTS, CRITERIA, LISTS, actions, is_slow
 
 #: A hop: the device, the interface by which packets leave it, the queue.
 Hop = tuple[str, str, str | None]
+_SHORT = {"duration": "200ms", "measure.warmup": "0s"}
 LEAST_DROPPING = 1
 LEAST_LONG = 3
 

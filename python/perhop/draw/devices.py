@@ -1,8 +1,9 @@
 """The picture of a network of devices: hundreds of them in layers around the one with most links.
 
 The layers are the distances from that device, counted in links. The order within a layer follows the mean
-place of the neighbors (Sugiyama, Tagawa and Toda 1981). A layer with many devices has several rows, so that
-the picture stays about as wide as high. A label is inside the box of its device.
+place of the neighbors (Sugiyama, Tagawa and Toda 1981). Devices with one link are listed in columns below the
+device that they are linked to, so that their lines cross nothing. A wide layer has several rows. A label is
+inside the box of its device.
 """
 
 from __future__ import annotations
@@ -21,6 +22,10 @@ _BOX_HEIGHT, _GAP, _ROW_GAP, _LAYER_GAP = 34.0, 22.0, 26.0, 64.0
 _NAME, _NOTE = 12.0, 9.0
 # The radius of a wire with more than two ends.
 _SEGMENT = 5.0
+# The room of the line to the left of a column.
+_TRUNK = 16.0
+# The width of the picture, in parts of the side of a square with its area.
+_SHAPE = 1.25
 # Passes that order the devices of a layer by their neighbors.
 _SWEEPS = 6
 
@@ -42,6 +47,55 @@ class _Box:
     y: float
     width: float
     is_segment: bool
+    #: The line that leads down to a device in a column; `None` for devices in layers.
+    trunk: float | None = None
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A device with the devices below it that have no other link."""
+
+    node: str
+    leaves: Sequence[str]
+    #: The width of a column below.
+    column: float
+    own: float
+
+    @property
+    def columns(self) -> int:
+        """The number of columns below: the block is about as wide as high."""
+        if not self.leaves:
+            return 0
+        high = _BOX_HEIGHT + _ROW_GAP
+        return max(1, round(math.sqrt(len(self.leaves) * high / self.column)))
+
+    @property
+    def rows(self) -> int:
+        """The number of devices in a column."""
+        return math.ceil(len(self.leaves) / self.columns) if self.leaves else 0
+
+    @property
+    def width(self) -> float:
+        """The width with a gap."""
+        return max(self.own, self.columns * self.column) + _GAP
+
+    @property
+    def height(self) -> float:
+        """The height with a gap."""
+        return (1 + self.rows) * (_BOX_HEIGHT + _ROW_GAP)
+
+    def boxes(self, left: float, top: float) -> dict[str, _Box]:
+        """Return the places of its devices."""
+        middle = left + self.width / 2
+        found = {self.node: _Box(middle, top + _BOX_HEIGHT / 2, self.own, self.own <= 2 * _SEGMENT)}
+        first = middle - self.columns * self.column / 2
+        for place, leaf in enumerate(self.leaves):
+            column, row = divmod(place, self.rows)
+            trunk = first + column * self.column + _TRUNK / 2
+            width = _width(leaf)
+            y = top + (1 + row) * (_BOX_HEIGHT + _ROW_GAP) + _BOX_HEIGHT / 2
+            found[leaf] = _Box(trunk + _TRUNK / 2 + width / 2, y, width, is_segment=False, trunk=trunk)
+        return found
 
 
 def devices_picture(summary: Mapping[str, Any], looks: Mapping[int, Look] | None = None) -> Picture:
@@ -83,24 +137,61 @@ def _boxes(nodes: Sequence[str], edges: Sequence[tuple[int, str, str]], devices:
     for _, near, far in edges:
         neighbors[near].append(far)
         neighbors[far].append(near)
-    widths = {node: _width(node) if node in devices else 2 * _SEGMENT for node in nodes}
-    cell = max(widths.values(), default=0.0) + _GAP
-    columns = max(3, math.ceil(math.sqrt(2 * len(nodes))))
+    inner, leaves = _inner(nodes, neighbors, devices)
+    within = {node: [one for one in neighbors[node] if one in inner] for node in inner}
+    blocks = {
+        node: _Block(
+            node,
+            leaves[node],
+            max(map(_width, leaves[node]), default=0.0) + _TRUNK + _GAP / 2,
+            _width(node) if node in devices else 2 * _SEGMENT,
+        )
+        for node in inner
+    }
+    area = sum(block.width * (block.height + _LAYER_GAP) for block in blocks.values())
+    widest = max([*(block.width for block in blocks.values()), _SHAPE * math.sqrt(area)])
     boxes: dict[str, _Box] = {}
-    y = _MARGIN + _BOX_HEIGHT / 2
-    for layer in _ordered(_layers(nodes, neighbors), neighbors):
-        rows = math.ceil(len(layer) / columns)
-        # Rows of about equal length.
-        length = math.ceil(len(layer) / rows)
-        for row in range(rows):
-            members = layer[row * length : (row + 1) * length]
-            left = _MARGIN + cell * (columns - len(members)) / 2
-            for place, node in enumerate(members):
-                x = left + cell * (place + 0.5)
-                boxes[node] = _Box(x, y, widths[node], node not in devices)
-            y += _BOX_HEIGHT + _ROW_GAP
+    y = _MARGIN
+    for layer in _ordered(_layers(inner, within), within):
+        for row in _wrapped([blocks[node] for node in layer], widest):
+            x = _MARGIN + (widest - sum(block.width for block in row)) / 2
+            for block in row:
+                boxes |= block.boxes(x, y)
+                x += block.width
+            y += max(block.height for block in row)
         y += _LAYER_GAP - _ROW_GAP
     return boxes
+
+
+def _inner(
+    nodes: Sequence[str], neighbors: Mapping[str, Sequence[str]], devices: set[str]
+) -> tuple[list[str], dict[str, list[str]]]:
+    """Return the nodes in layers, and for each of them the devices with no other link."""
+    leaves: dict[str, list[str]] = {node: [] for node in nodes}
+    inner = []
+    for node in nodes:
+        around = set(neighbors[node])
+        other = next(iter(around), None)
+        # Of two devices with one link, the first is in a layer.
+        is_pair = other is not None and set(neighbors[other]) == {node} and node < other
+        if other is not None and len(around) == 1 and node in devices and not is_pair:
+            leaves[other].append(node)
+        else:
+            inner.append(node)
+    return inner, leaves
+
+
+def _wrapped(blocks: Sequence[_Block], widest: float) -> list[list[_Block]]:
+    """Return the blocks of a layer in rows of at most a width."""
+    rows: list[list[_Block]] = []
+    room = 0.0
+    for block in blocks:
+        if not rows or block.width > room:
+            rows.append([])
+            room = widest
+        rows[-1].append(block)
+        room -= block.width
+    return rows
 
 
 def _width(name: str) -> float:
@@ -149,7 +240,14 @@ def _ordered(layers: list[list[str]], neighbors: Mapping[str, Sequence[str]]) ->
 def _line(near: _Box, far: _Box, look: Look, link: Mapping[str, Any]) -> str:
     ends = " - ".join(f"{end['device']}:{end['interface']}" for end in link["ends"])
     title = f"{ends}{': ' if look.title else ''}{look.title}"
-    way = f"M{near.x:.1f} {near.y:.1f}L{far.x:.1f} {far.y:.1f}"
+    if near.trunk is not None:
+        near, far = far, near
+    way = f"M{near.x:.1f} {near.y:.1f}"
+    if far.trunk is None:
+        way += f"L{far.x:.1f} {far.y:.1f}"
+    else:
+        # Between the device and the columns, then down next to the column.
+        way += f"V{near.y + (_BOX_HEIGHT + _ROW_GAP) / 2:.1f}H{far.trunk:.1f}V{far.y:.1f}H{far.x:.1f}"
     drawn = svg.group(title, [svg.path(way, f"{look.kind} tunnel" if link["is_tunnel"] else look.kind)])
     return svg.linked(look.target, drawn) if look.target else drawn
 
