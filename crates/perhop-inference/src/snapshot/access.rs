@@ -1,17 +1,17 @@
-//! [`wishes`]: traffic that loads every access link, by the classes of the ports there.
+//! [`add_loads`]: traffic that loads every access link, by the classes of the ports there.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::FrontEnds;
 use perhop_network::Devices;
-use perhop_network::snapshot::{NotRun, PortId, Site, Snapshot, Way};
+use perhop_network::snapshot::{PortId, Site, Snapshot, Way};
 use perhop_qos::ConfigError;
 use rayon::prelude::*;
 use serde_json::{Map, json};
 
 use super::fair::fair_shares;
+use super::found::{Found, left_out};
 use super::wish::{Routed, Unrouted, Walked, Wish};
-use super::{Found, LeftOutTraffic};
 use crate::failure::Failure;
 use crate::header::Header;
 use crate::infer::{Request, class_traffic};
@@ -120,18 +120,6 @@ fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<P
         }
     }
     Ok(pairs)
-}
-
-/// Returns what is known of traffic that is not run.
-pub(super) fn left_out(
-    wish: &Wish,
-    sites: &[Site],
-    class: Option<String>,
-    why: NotRun,
-    is_reply: bool,
-) -> LeftOutTraffic {
-    let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
-    LeftOutTraffic { from, to, class, is_reply, why }
 }
 
 /// Returns a wish for a packet with the default codepoint.

@@ -3,12 +3,13 @@
 mod access;
 mod demand;
 mod fair;
+mod found;
 mod wish;
 
 use std::collections::BTreeSet;
 
 use perhop_device::FrontEnds;
-use perhop_network::snapshot::{AMPLE, Journey, NotRun, Plan, PlannedStop, Site, Snapshot};
+use perhop_network::snapshot::{AMPLE, Journey, Plan, PlannedStop, Snapshot};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,9 +18,10 @@ use crate::document::ample_queueing;
 use crate::failure::Failure;
 use crate::level::LoadLevel;
 use crate::words::{rate_in_words, time};
-use access::left_out;
 pub use demand::Demand;
-use wish::{Routed, Unrouted, Walked};
+pub use found::LeftOutTraffic;
+use found::{Found, left_out};
+use wish::{Routed, Walked};
 
 /// Packets over links in one replication, so that a run takes seconds, and the time that is simulated at
 /// least and at most, milliseconds.
@@ -85,49 +87,6 @@ pub struct PairTraffic {
     pub kind: String,
     /// The ways of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
-}
-
-/// Traffic that is not run.
-#[derive(Clone, Debug, Serialize)]
-pub struct LeftOutTraffic {
-    /// The site that sends.
-    pub from: String,
-    /// The site that receives.
-    pub to: String,
-    /// The class; `None` for all classes.
-    pub class: Option<String>,
-    /// Whether the way of the replies is the reason.
-    pub is_reply: bool,
-    /// The reason.
-    #[serde(flatten)]
-    pub why: NotRun,
-}
-
-/// The traffic of a network, while it is collected.
-#[derive(Default)]
-struct Found {
-    routed: Vec<Routed>,
-    left_out: Vec<LeftOutTraffic>,
-    missing: BTreeSet<String>,
-    assumed: BTreeSet<String>,
-    not_modeled: BTreeSet<String>,
-}
-
-impl Found {
-    /// Returns traffic that can be run; other traffic is noted.
-    fn take(&mut self, walked: Walked, sites: &[Site]) -> Option<Routed> {
-        self.assumed.extend(walked.assumed);
-        self.not_modeled.extend(walked.not_looked_at);
-        match walked.routed {
-            Ok(routed) => Some(routed),
-            Err(unrouted) => {
-                let Unrouted { wish, why, is_reply } = *unrouted;
-                let class = Some(wish.class.clone());
-                self.left_out.push(left_out(&wish, sites, class, why, is_reply));
-                None
-            }
-        }
-    }
 }
 
 /// Infers a scenario from the devices of a folder: their links and routes, and traffic between their sites.

@@ -15,6 +15,7 @@ mod links;
 mod matrix;
 mod model;
 mod plan;
+mod planned;
 mod read;
 mod rules;
 mod shortest_paths;
@@ -29,7 +30,7 @@ pub use model::{
     Written,
 };
 pub(crate) use model::{Duplicate, carries_packets};
-pub use plan::{Journey, Plan, PlannedStop};
+pub use planned::{Journey, Plan, PlannedStop};
 pub use rules::NetworkFinding;
 pub use sites::Site;
 pub use walk::{Change, Hop, Walk, WalkEnd, WalkPath};

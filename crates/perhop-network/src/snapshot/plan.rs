@@ -4,58 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_qos::classifier::Prefix;
-use perhop_scenario::{HostConfig, LinkConfig, RouterConfig};
-use serde::Serialize;
 
-use super::wires::{Node, Wire, Wires};
+use super::planned::{Carries, Journey, Node, Plan, PlannedStop, Routes, Wire};
+use super::wires::Wires;
 use super::{NotRun, PortId, Site, Snapshot, Stop, Way};
 use crate::whole_port::has_output_policy;
-
-/// Packets from one site to another, with their ways.
-#[derive(Clone, Debug)]
-pub struct Journey<'a> {
-    /// The site that sends.
-    pub from: &'a Site,
-    /// The site that receives.
-    pub to: &'a Site,
-    /// Their ways.
-    pub there: Vec<Way>,
-    /// The ways of replies; empty without replies.
-    pub back: Vec<Way>,
-}
-
-/// A port on the way of packets, in the names of the network and of results.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct PlannedStop {
-    /// The device.
-    pub device: String,
-    /// The interface by which the packets leave it.
-    pub interface: String,
-    /// The port in results.
-    pub port: String,
-    /// The queue in results; `None` for an only queue without a name.
-    pub queue: Option<String>,
-}
-
-/// The parts of a scenario that a network decides.
-#[derive(Debug, Default)]
-pub struct Plan {
-    /// The hosts: the sites.
-    pub hosts: BTreeMap<String, HostConfig>,
-    /// The devices, and segments of several ports.
-    pub routers: BTreeMap<String, RouterConfig>,
-    /// The links.
-    pub links: Vec<LinkConfig>,
-    /// The ways of each journey, or the reason for which it cannot be run with the others.
-    pub journeys: Vec<Result<Vec<Vec<PlannedStop>>, NotRun>>,
-    /// Assumptions.
-    pub assumed: BTreeSet<String>,
-    /// Parts of the network that the scenario does not have.
-    pub not_modeled: BTreeSet<String>,
-}
-
-/// The next node for packets to a host, by node.
-pub(super) type Routes = BTreeMap<(Node, String), Node>;
 
 impl Snapshot<'_> {
     /// Returns a scenario's hosts, routers and links, with routes by which packets take the ways of
@@ -73,9 +26,6 @@ impl Snapshot<'_> {
         planner.finish(journeys, accepted)
     }
 }
-
-/// The destinations of the packets of tunnels, by the port that they leave by.
-pub(super) type Carries = BTreeMap<PortId, BTreeMap<PortId, BTreeSet<Prefix>>>;
 
 struct Planner<'s, 'a> {
     wires: Wires<'s, 'a>,

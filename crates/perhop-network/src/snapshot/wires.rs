@@ -9,7 +9,7 @@ use perhop_scenario::{
     HostConfig, InterfaceConfig, LinkConfig, PlatformConfig, RouterConfig, RouterConfiguration,
 };
 
-use super::plan::{Carries, Plan, Routes};
+use super::planned::{Carries, Node, Plan, Routes, Wire};
 use super::{LinkReason, NotRun, PortId, Site, Snapshot, Way};
 
 /// The policy of hosts and segments, which queue without loss.
@@ -18,22 +18,6 @@ pub const AMPLE: &str = "ample";
 const UNKNOWN_RATE: u64 = 1_000_000_000;
 /// The delay of a link between devices: that of some 200 km.
 const DELAY_MS: u64 = 1;
-
-/// A wire: a link, or the LAN of a port without a link.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Wire {
-    Link(usize),
-    Lan(PortId),
-}
-
-/// A node of the scenario.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Node {
-    Device(usize),
-    /// A wire with more than two ends.
-    Segment(Wire),
-    Host(String),
-}
 
 /// The wires that ways cross, with the hosts at them.
 pub(super) struct Wires<'s, 'a> {

@@ -1,0 +1,63 @@
+//! [`Found`]: the traffic of a network, while it is collected.
+
+use std::collections::BTreeSet;
+
+use perhop_network::snapshot::{NotRun, Site};
+use serde::Serialize;
+
+use super::wish::{Routed, Unrouted, Walked, Wish};
+
+/// Traffic that is not run.
+#[derive(Clone, Debug, Serialize)]
+pub struct LeftOutTraffic {
+    /// The site that sends.
+    pub from: String,
+    /// The site that receives.
+    pub to: String,
+    /// The class; `None` for all classes.
+    pub class: Option<String>,
+    /// Whether the way of the replies is the reason.
+    pub is_reply: bool,
+    /// The reason.
+    #[serde(flatten)]
+    pub why: NotRun,
+}
+
+/// The traffic of a network, while it is collected.
+#[derive(Default)]
+pub(super) struct Found {
+    pub(super) routed: Vec<Routed>,
+    pub(super) left_out: Vec<LeftOutTraffic>,
+    pub(super) missing: BTreeSet<String>,
+    pub(super) assumed: BTreeSet<String>,
+    pub(super) not_modeled: BTreeSet<String>,
+}
+
+impl Found {
+    /// Returns traffic that can be run; other traffic is noted.
+    pub(super) fn take(&mut self, walked: Walked, sites: &[Site]) -> Option<Routed> {
+        self.assumed.extend(walked.assumed);
+        self.not_modeled.extend(walked.not_looked_at);
+        match walked.routed {
+            Ok(routed) => Some(routed),
+            Err(unrouted) => {
+                let Unrouted { wish, why, is_reply } = *unrouted;
+                let class = Some(wish.class.clone());
+                self.left_out.push(left_out(&wish, sites, class, why, is_reply));
+                None
+            }
+        }
+    }
+}
+
+/// Returns what is known of traffic that is not run.
+pub(super) fn left_out(
+    wish: &Wish,
+    sites: &[Site],
+    class: Option<String>,
+    why: NotRun,
+    is_reply: bool,
+) -> LeftOutTraffic {
+    let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+    LeftOutTraffic { from, to, class, is_reply, why }
+}
