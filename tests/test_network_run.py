@@ -101,6 +101,43 @@ def test_every_access_link_has_the_load(perhop: Command, tmp_path: Path, level: 
     assert found["load"].startswith(f"load: {level}")
 
 
+CALLS = """\
+ip access-list extended CALLS
+ permit udp any range 16384 32767 any
+class-map match-any CALLS
+ match access-group name CALLS
+policy-map LAN
+ class CALLS
+  set dscp ef
+ class class-default
+  set dscp default
+"""
+
+
+@pytest.mark.parametrize("marks_calls", [True, False])
+def test_a_class_is_loaded_with_packets_that_the_entrance_marks_for_it(
+    perhop: Command, tmp_path: Path, marks_calls: bool
+) -> None:
+    """A LAN port that resets all marks but those of calls: EF as such would wait with best effort."""
+    lan = CALLS if marks_calls else "policy-map LAN\n class class-default\n  set dscp default\n"
+    inside = re.compile(r"( ip address 10\.\d\.0\.1 255\.255\.255\.0\n)")
+    files = {
+        f"b{number}": lan + inside.sub(r"\1 service-policy input LAN\n", shaped(branch(number)))
+        for number in (1, 2)
+    }
+    found = run(perhop, network(tmp_path, hub=shaped(hub(2)), **files), "--load", "busy")
+    voice = [one for one in found["pairs"] if one["class"] == "VOICE"]
+    if marks_calls:
+        assert len(voice) == 2
+        for pair in voice:
+            assert pair["ways"][0][0]["queue"].split("/")[-1] == "VOICE"
+            assert re.match(r"udp 16384 > \d+ ", pair["packet"]), pair["packet"]
+    else:
+        assert voice == []
+        (named,) = (text for text in found["missing"] if text.startswith("B1 GigabitEthernet0/0: no load"))
+        assert "VOICE: no packet from B1 10.1.0.0/24 was found that waits in its queue" in named
+
+
 def test_a_pair_without_a_known_path_is_left_out_by_name(perhop: Command, tmp_path: Path) -> None:
     lost = branch(3).replace("router ospf 1", "router eigrp 1")
     folder = network(tmp_path, b1=branch(1), b2=branch(2), b3=lost, hub=hub(3))

@@ -9,6 +9,7 @@ use perhop_qos::ConfigError;
 use rayon::prelude::*;
 use serde_json::{Map, json};
 
+use super::class_wish::{ClassWish, walk_all};
 use super::fair::fair_shares;
 use super::found::{Found, left_out};
 use super::wish::{Routed, Unrouted, Walked, Wish};
@@ -69,16 +70,17 @@ pub(super) fn add_loads(
             }
         }
     }
-    let wishes: Vec<(Wish, [PortId; 2], usize)> =
-        pairs.iter().flat_map(|pair| of_pair(pair, &loads)).collect();
+    let wishes: Vec<ClassWish> = pairs.iter().flat_map(|pair| of_pair(pair, &loads)).collect();
     too_many(wishes.len())?;
-    let walked: Result<Vec<_>, ConfigError> = wishes
-        .into_par_iter()
-        .map(|(wish, ports, class)| Ok((wish.walk(snapshot, sites)?, ports, class)))
-        .collect();
     let mut flows = Vec::new();
-    for (walked, ports, class) in walked.map_err(Failure::Option)? {
-        flows.extend(found.take(walked, sites).map(|routed| (routed, ports, class)));
+    for (wanted, walked) in wishes.iter().zip(walk_all(&wishes, snapshot, sites).map_err(Failure::Option)?) {
+        match walked {
+            Some(walked) => {
+                let routed = found.take(walked, sites);
+                flows.extend(routed.map(|routed| (routed, wanted.ports, wanted.class)));
+            }
+            None => _ = found.missing.insert(wanted.unreached(snapshot, sites)),
+        }
     }
     share(&mut flows, &loads);
     found
@@ -170,8 +172,8 @@ fn loads_of(
     Ok((loads.collect(), traffic.remarks))
 }
 
-/// Returns a wish for each class at the first port of a pair, with the ports and the place of the class.
-fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = (Wish, [PortId; 2], usize)> + 'a {
+/// Returns a wish for each class at the first port of a pair.
+fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassWish> + 'a {
     let own = loads.get(&pair.ports[0]).into_iter().flatten();
     own.enumerate().map(|(place, load)| {
         // The addresses are those of the sites.
@@ -187,7 +189,7 @@ fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = (Wish, 
             keys: load.flow.entry.clone(),
             number: place,
         };
-        (wish, pair.ports, place)
+        ClassWish { wish, ports: pair.ports, class: place, queue: load.flow.queue.clone() }
     })
 }
 

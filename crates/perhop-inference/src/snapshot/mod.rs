@@ -1,6 +1,7 @@
 //! [`infer_network`]: a scenario of a whole network, with traffic between its sites.
 
 mod access;
+mod class_wish;
 mod demand;
 mod fair;
 mod found;

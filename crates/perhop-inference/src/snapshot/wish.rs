@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::header::Header;
 use crate::role::Kind;
 use crate::sources::sending;
+use crate::traffic::suited;
 
 /// The first port of packets that none is configured for: dynamic (RFC 6335), so that no application is known
 /// by it.
@@ -58,6 +59,20 @@ pub(super) struct Unrouted {
 }
 
 impl Wish {
+    /// Returns the same wish for packets with another header, whose protocol decides who sends them.
+    pub(super) fn with_header(&self, header: Header) -> Wish {
+        let mut keys = self.keys.clone();
+        let protocol = header.protocol.as_deref().filter(|name| !["tcp", "udp"].contains(name));
+        for (key, value) in [("dscp", header.dscp.as_deref()), ("protocol", protocol)] {
+            match value {
+                Some(value) => keys.insert(key.to_owned(), json!(value)),
+                None => keys.remove(key),
+            };
+        }
+        let kind = suited(self.kind, &header, true);
+        Wish { header, kind, keys, ..self.clone() }
+    }
+
     pub(super) fn is_tcp(&self) -> bool {
         matches!(self.kind, Kind::Transfers | Kind::Greedy)
     }

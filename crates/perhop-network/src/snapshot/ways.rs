@@ -1,6 +1,7 @@
 //! [`Snapshot::ways`]: the ways of a packet between two hosts, as the ports and queues that it passes.
 
 use perhop_analysis::PacketText;
+use perhop_qos::classifier::MatchConfig;
 use perhop_qos::{ConfigError, Dscp, Packet};
 use serde::Serialize;
 
@@ -134,6 +135,12 @@ impl Snapshot<'_> {
     /// Returns the names of a port: device and interface.
     pub fn names_of(&self, id: PortId) -> (&str, &str) {
         (&self.devices[id.device].name, &self.port(id).name)
+    }
+
+    /// Returns the conditions of the input policy of a port, in order.
+    pub fn input_conditions(&self, id: PortId) -> Vec<&MatchConfig> {
+        let stages = &self.port(id).input.conditioners;
+        stages.iter().filter_map(|stage| stage.matches.as_ref()).collect()
     }
 
     /// Returns the device of a port.

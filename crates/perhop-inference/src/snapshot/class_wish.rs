@@ -1,0 +1,107 @@
+//! [`ClassWish`]: packets that have to wait in the queue of their class at the first access link.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_network::snapshot::{PortId, Site, Snapshot};
+use perhop_qos::ConfigError;
+use rayon::prelude::*;
+
+use super::wish::{Routed, Walked, Wish};
+use crate::candidates::candidates;
+use crate::header::Header;
+
+/// The number of headers tried for a class at an entrance.
+const MOST_HEADERS: usize = 200;
+/// The number of headers tried for one condition of its input policy.
+const MOST_OF_CONDITION: usize = 16;
+
+/// A wish for packets of a class of an access link.
+pub(super) struct ClassWish {
+    pub(super) wish: Wish,
+    /// The first and the last port between devices on the way.
+    pub(super) ports: [PortId; 2],
+    /// The place of the class in the load of the first port.
+    pub(super) class: usize,
+    /// The queue of the class at the first port.
+    pub(super) queue: Option<String>,
+}
+
+/// Follows the packets of wishes. The answer is `None` for a wish of which no header that is tried waits in
+/// the queue of the class.
+///
+/// # Errors
+/// As [`Wish::walk`].
+pub(super) fn walk_all(
+    wishes: &[ClassWish],
+    snapshot: &Snapshot,
+    sites: &[Site],
+) -> Result<Vec<Option<Walked>>, ConfigError> {
+    let mut groups: BTreeMap<(usize, PortId, usize), Vec<usize>> = BTreeMap::new();
+    for (place, wanted) in wishes.iter().enumerate() {
+        groups.entry((wanted.wish.from, wanted.ports[0], wanted.class)).or_default().push(place);
+    }
+    let groups: Vec<Vec<usize>> = groups.into_values().collect();
+    let walked: Result<Vec<_>, ConfigError> = groups
+        .par_iter()
+        .map(|places| {
+            let group = places.iter().map(|place| &wishes[*place]);
+            Ok(places.iter().copied().zip(walk_group(group, snapshot, sites)?).collect::<Vec<_>>())
+        })
+        .collect();
+    let mut walked: Vec<(usize, Option<Walked>)> = walked?.into_iter().flatten().collect();
+    walked.sort_by_key(|(place, _)| *place);
+    Ok(walked.into_iter().map(|(_, walked)| walked).collect())
+}
+
+/// Follows the packets of wishes for one class from one site.
+///
+/// An input policy where the packets enter may write their marks. Then other headers are tried: those that
+/// its conditions match, as where it marks calls by their ports.
+fn walk_group<'w>(
+    group: impl Iterator<Item = &'w ClassWish>,
+    snapshot: &Snapshot,
+    sites: &[Site],
+) -> Result<Vec<Option<Walked>>, ConfigError> {
+    // A header that suits one destination mostly suits the next.
+    let mut known: Option<Header> = None;
+    let mut walk = |wanted: &ClassWish| {
+        let own = wanted.wish.clone().walk(snapshot, sites)?;
+        let Some(entrance) = wanted.missed_from(&own) else { return Ok(Some(own)) };
+        let conditions = snapshot.input_conditions(entrance);
+        let tried = conditions.iter().flat_map(|condition| {
+            let none_taken = BTreeSet::new();
+            candidates(&[*condition], &none_taken).take(MOST_OF_CONDITION).collect::<Vec<Header>>()
+        });
+        for header in known.clone().into_iter().chain(tried).take(MOST_HEADERS) {
+            // The addresses are those of the sites.
+            let header = Header { source: None, destination: None, ..header };
+            let walked = wanted.wish.with_header(header.clone()).walk(snapshot, sites)?;
+            if walked.routed.is_ok() && wanted.missed_from(&walked).is_none() {
+                known = Some(header);
+                return Ok(Some(walked));
+            }
+        }
+        Ok(None)
+    };
+    group.map(&mut walk).collect()
+}
+
+impl ClassWish {
+    /// Returns the port by which packets enter the network that wait in another queue than that of the class.
+    fn missed_from(&self, walked: &Walked) -> Option<PortId> {
+        let Routed { there, .. } = walked.routed.as_ref().ok()?;
+        let at_first = there.iter().flatten().find(|stop| stop.leaves == self.ports[0])?;
+        let is_other = self.queue.is_some() && at_first.queue != self.queue;
+        is_other.then(|| there.first()?.first().map(|stop| stop.arrives)).flatten()
+    }
+
+    /// Returns a remark that no packets of the class were found.
+    pub(super) fn unreached(&self, snapshot: &Snapshot, sites: &[Site]) -> String {
+        let (device, interface) = snapshot.names_of(self.ports[0]);
+        let from = &sites[self.wish.from].name;
+        format!(
+            "{device} {interface}: no load of class {}: no packet from {from} was found that waits in its queue",
+            self.wish.class
+        )
+    }
+}
