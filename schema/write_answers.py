@@ -1,4 +1,4 @@
-"""Write schema/perhop-NAME.schema.json for each document that `--json` prints, as `perhop schema NAME` does.
+"""Write schema/perhop-NAME.schema.json for each document that `--json` prints, and that of network.yaml.
 
     python schema/write_answers.py
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from perhop.answers import ANSWERS, json_schema
+from perhop.answers import ANSWERS, facts_schema, json_schema
 
 
 def main() -> None:
@@ -18,6 +18,8 @@ def main() -> None:
     for name in ANSWERS:
         file = Path(__file__).parent / f"perhop-{name}.schema.json"
         file.write_text(json.dumps(json_schema(name), indent=2) + "\n", encoding="utf-8")
+    file = Path(__file__).parent / "network.yaml.schema.json"
+    file.write_text(json.dumps(facts_schema(), indent=2) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

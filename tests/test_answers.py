@@ -1,4 +1,4 @@
-"""The JSON documents of check, run, trace, diff and test against their schemas, which are closed here."""
+"""The JSON documents of commands against their schemas, which are closed here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from conftest import ROOT, SCENARIO, Command
-from perhop.answers import ANSWERS, json_schema
+from perhop.answers import ANSWERS, facts_schema, json_schema
 
 EXAMPLES = ROOT / "examples"
 CONFIGURATIONS = ROOT / "tests" / "configurations"
@@ -49,6 +49,9 @@ def test_the_files_are_those_of_the_module(perhop: Command) -> None:
         assert json.loads(file.read_text()) == json_schema(name), "run: python schema/write_answers.py"
         assert perhop("schema", name).json() == json_schema(name)
         jsonschema.Draft202012Validator.check_schema(json_schema(name))
+    file = ROOT / "schema" / "network.yaml.schema.json"
+    assert json.loads(file.read_text()) == facts_schema(), "run: python schema/write_answers.py"
+    assert perhop("schema", "network.yaml").json() == facts_schema()
     assert set(json.loads(perhop("schema").out)["properties"]) > {"perhop", "duration"}
 
 
@@ -153,3 +156,45 @@ def test_errors(name: str, tmp_path: Path, perhop: Command) -> None:
     document = perhop(name, *files, *options, "--json").json()
     assert set(document) == {"schema_version", "error"}
     assert faults(name, document) == []
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> Path:
+    """Two routers with a site each; the second resets the mark of what the first sends."""
+    reset = "policy-map RESET\n class class-default\n  set dscp default\n"
+    for number in (1, 2):
+        text = f"hostname R{number}\n{reset if number == 2 else ''}interface Gi0/0\n"
+        text += f" ip address 192.0.2.{number} 255.255.255.252\n"
+        text += " service-policy input RESET\n" if number == 2 else ""
+        text += f"interface Gi0/1\n ip address 10.{number}.0.1 255.255.255.0\n"
+        text += "router ospf 1\n network 0.0.0.0 255.255.255.255 area 0\n"
+        (tmp_path / f"r{number}.cfg").write_text(text)
+    (tmp_path / "R1.txt").write_text(
+        "Device ID        Local Intrfce     Holdtme    Capability  Platform  Port ID\n"
+        "SW1              Gig 0/1           137              S I    WS-C2960  Gig 0/1\n"
+    )
+    (tmp_path / "network.yaml").write_text("devices: { r1.cfg: { name: R1 } }\n")
+    return tmp_path
+
+
+def test_network(perhop: Command, network: Path) -> None:
+    document = perhop("network", network, "--json").json()
+    assert faults("network", document) == []
+    assert document["cables"]
+    ends = ("--from", "10.1.0.5", "--to", "10.2.0.9", "--packet", "udp dscp ef")
+    for arguments in (ends, ("--from", "10.1.0.5", "--to", "10.9.0.9"), ("--matrix",)):
+        document = perhop("trace", network, *arguments, "--json").json()
+        assert faults("trace", document) == []
+    assert {row["fate"] for row in document["matrix"]} == {"kept", "changed"}
+
+
+def test_the_schema_of_network_yaml_takes_what_perhop_writes_and_no_other_keys(
+    perhop: Command, network: Path
+) -> None:
+    yaml = pytest.importorskip("yaml")
+    (network / "network.yaml").unlink()
+    assert perhop("network", network, "--write").code == 0
+    validator = jsonschema.Draft202012Validator(facts_schema())
+    assert list(validator.iter_errors(yaml.safe_load((network / "network.yaml").read_text()))) == []
+    for wrong in ({"linkz": []}, {"links": ["R1:Gi0/0"]}, {"devices": {"a": {"nam": "R1"}}}):
+        assert list(validator.iter_errors(wrong)), wrong

@@ -37,6 +37,7 @@ __all__ = [
     "findings",
     "infer_scenario",
     "interface_for",
+    "is_device_output",
     "is_router_configuration",
     "judge",
     "judge_roles",
@@ -449,6 +450,9 @@ def platform_rules(name: str) -> str:
 
 def rules() -> str:
     """Return all rules of `perhop check` as JSON: `id`, `severity` and `page`, which is Markdown."""
+
+def is_device_output(text: str) -> bool:
+    """Whether a text is an output of a device with routes or neighbors."""
 
 def is_router_configuration(text: str) -> bool:
     """Return whether a text looks like a router configuration."""

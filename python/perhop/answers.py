@@ -116,6 +116,11 @@ _VERDICT = {
 _INTERVAL = {"mean": OrNull(float), "ci95": OrNull(Pair(float))}
 _FELT = {"before": OrNull(_INTERVAL), "after": OrNull(_INTERVAL), "differs": bool}
 
+
+def _optional(shape: Any) -> Optional:  # noqa: ANN401 - a shape
+    return shape if isinstance(shape, Optional) else Optional(shape)
+
+
 _SIDE = OneOf(("input", "output", "control-plane"))
 _STAGE = {
     "stage": OneOf(
@@ -137,7 +142,9 @@ _STAGE = {
     "actions": Optional([AnyValue()]),
     "packet": Optional(str),
     "destination": Optional(str),
-    "route": Optional(OneOf(("own", "connected", "static", "given", "chosen", "discard", "unknown"))),
+    "route": Optional(
+        OneOf(("own", "connected", "static", "ospf", "isis", "given", "chosen", "discard", "unknown"))
+    ),
     "prefix": Optional(str),
     "next_hop": Optional(str),
     "protocol": Optional(int),
@@ -153,6 +160,46 @@ _PATH = {
     "leaves": OrNull(str),
     "queue": OrNull(str),
     "color": int,
+}
+_CAUSE = OneOf(("access-list", "conditioner", "route"))
+_CHANGE = {"device": str, "file": str, "from": str, "to": str, "lines": [_LINE]}
+_WALK_END = {
+    "end": OneOf(("delivered", "dropped", "leaves-snapshot", "path-unknown", "loop")),
+    "device": str,
+    "interface": Optional(str),
+    "cause": Optional(_CAUSE),
+    "next_hop": Optional(str),
+    "because": Optional(str),
+    "help": Optional(str),
+}
+_HOP = {
+    "device": str,
+    "file": str,
+    "arrives": OrNull(str),
+    "leaves": OrNull(str),
+    "queue": OrNull(str),
+    "packet": str,
+    "stages": [_STAGE],
+}
+_WALK = {
+    "packet": str,
+    "paths": [{"hops": [_HOP], **_WALK_END, "dscp": str, "changes": [_CHANGE]}],
+    "assumed": [str],
+    "not_looked_at": [str],
+}
+_FATE = {
+    "from": str,
+    "to": str,
+    "dscp": [str],
+    "fate": OneOf(("kept", "changed", "lost")),
+    "at": Optional({key: _optional(shape) for key, shape in (_CHANGE | _WALK_END).items()}),
+}
+_LINK = {
+    "ends": [{"device": str, "interface": str}],
+    "reason": OneOf(("written", "cable", "subnet")),
+    "source": Optional(str),
+    "subnet": Optional(str),
+    "is_tunnel": bool,
 }
 _NEIGHBOR = {"interface": str, "address": OrNull(str), "subnet": OrNull(str), "line": OrNull(int)}
 _MOVED = {
@@ -228,6 +275,8 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
         "schema_version": int,
         "packets": Optional([{"packet": str, "paths": [_PATH], "assumed": [str], "not_looked_at": [str]}]),
         "neighbors": Optional([_NEIGHBOR]),
+        "walks": Optional([{"there": _WALK, "back": _WALK}]),
+        "matrix": Optional([_FATE]),
         "reach": Optional(ByName(OrNull(str))),
         "classes": Optional([{"queues": [str], "packets": int, "share": float, "example": str}]),
         "assumed": Optional([str]),
@@ -270,6 +319,16 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
             }
         ),
     },
+    "network": {
+        "schema_version": int,
+        "devices": [{"name": str, "file": str, "interfaces": int, "policies": int}],
+        "links": [_LINK],
+        "cables": [{"ends": [str], "source": str}],
+        "sites": [{"name": str, "device": str, "interface": str, "subnet": OrNull(str), "address": str}],
+        "left_out": [{"file": str, "because": str}],
+        "passed_over": int,
+        "remarks": [str],
+    },
     "test": {
         "schema_version": int,
         "passed": int,
@@ -293,12 +352,25 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
+#: The file `network.yaml` of a folder of configurations.
+FACTS: Mapping[str, Any] = {
+    "links": Optional([[str]]),
+    "hosts": Optional(ByName(str)),
+    "routes": Optional(ByName([str])),
+    "devices": Optional(ByName({"name": Optional(str), "platform": Optional(str)})),
+}
+
 #: Descriptions of keys whose names do not say enough.
 _DESCRIPTIONS = {
     "ci95": "Bounds of the 95 % confidence interval over replications; null with one replication.",
     "color": "Drop precedence.",
     "delay_at": "The hop with the longest mean wait; `value` in seconds.",
     "fixed": "The corrected line.",
+    "devices": "Devices; in network.yaml names and platforms by the path of the configuration.",
+    "hosts": "Addresses of hosts by name.",
+    "links": "Links; in network.yaml each a list of ends `DEVICE:INTERFACE`.",
+    "passed_over": "The number of files that are neither configurations nor outputs of devices.",
+    "routes": "Routes by device: `PREFIX = NEXT HOP`, `PREFIX = INTERFACE`, `vrf NAME PREFIX = NEXT HOP`.",
     "holds": "What the file is; null where it cannot be read as any of these.",
     "left_out": "Traffic that is not run, with the end of its walk or the reason.",
     "loss_at": "The hop with most loss; `value` is the part of its packets that the queue loses, percent.",
@@ -330,6 +402,15 @@ def json_schema(name: str) -> dict[str, Any]:
         "anyOf": [_schema(ANSWERS[name]), _schema(ERROR)],
         "$defs": {"figure": _schema({**METRIC})},
     }
+
+
+def facts_schema() -> dict[str, Any]:
+    """Return the JSON Schema of `network.yaml`, which has no other keys."""
+    schema = _schema(FACTS)
+    device = schema["properties"]["devices"]["anyOf"][0]["additionalProperties"]
+    device["additionalProperties"] = schema["additionalProperties"] = False
+    title = "network.yaml of a folder of configurations"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, **schema}
 
 
 _PLAIN = {str: "string", bool: "boolean", int: "integer", float: "number"}

@@ -39,6 +39,8 @@ _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 Detail = Literal["policies", "lines", "remarks"]
 #: The offered load of each class relative to its promised rate: 70, 90 and 120 %.
 LoadLevel = Literal["quiet", "busy", "overload"]
+#: The suffixes of files that are configurations regardless of their content.
+ROUTER_SUFFIXES = (".cfg", ".tc")
 #: The name of standard input.
 STANDARD_INPUT = Path("-")
 
@@ -54,7 +56,7 @@ def router_text(file: Path) -> str | None:
     try:
         content = _peeked() if file == STANDARD_INPUT else _content(file)
     except OSError as error:
-        if file.suffix in (".cfg", ".tc") or error.errno == errno.EINVAL:
+        if file.suffix in ROUTER_SUFFIXES or error.errno == errno.EINVAL:
             raise unreadable(file, error) from error
         # Reading it as a scenario reports the error.
         return None
@@ -62,7 +64,7 @@ def router_text(file: Path) -> str | None:
     if file.suffix == ".json" and not content.lstrip().startswith(b"["):
         return None
     text = _core.router_text(content)
-    is_router = file.suffix in (".cfg", ".tc") or (
+    is_router = file.suffix in ROUTER_SUFFIXES or (
         not _SCENARIO.search(text) and _core.is_router_configuration(text)
     )
     return text if is_router else None

@@ -148,6 +148,8 @@ pub struct PortForwarding {
     pub addresses6: Vec<InterfaceAddress>,
     /// The name of the interface that it is a part of.
     pub parent: Option<String>,
+    /// The names of the interfaces that carry its packets: the members of a bundle, or the line of a dialer.
+    pub below: Vec<String>,
     /// The access lists that its packets must pass.
     pub access_groups: Vec<AccessGroup>,
     /// The tunnel that starts here.
@@ -251,12 +253,25 @@ pub struct Tunnel {
     pub vrf: Option<At<String>>,
     /// The number of other ends.
     pub ends: TunnelEnds,
+    /// The outer destinations that the configuration states for next hops inside the tunnel (RFC 2332).
+    pub maps: Vec<TunnelMap>,
     /// The protocol in the outermost IP header.
     pub protocol: Protocol,
     /// The headers that it adds, from the packet outwards.
     pub headers: Vec<Header>,
     /// The header by which policies of the ports below classify its packets.
     pub classified_by: ClassifiedHeader,
+}
+
+/// The outer destination of packets to a next hop inside a tunnel with several ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TunnelMap {
+    /// Its line; 0 if the device learns it.
+    pub line: usize,
+    /// The next hop.
+    pub inside: IpAddr,
+    /// The destination of the outer header.
+    pub outside: IpAddr,
 }
 
 /// The source of a tunnel.

@@ -13,6 +13,7 @@ use crate::model::{DeviceModel, Evidence};
 use crate::platform_rule::PlatformRule;
 use crate::policy_uses::{MadeInterface, PolicyUses};
 use crate::show::Shows;
+use crate::tables::DeviceTables;
 use crate::writing::{PoliciesToWrite, Written};
 
 /// The language of a vendor's devices.
@@ -92,6 +93,11 @@ pub trait FrontEnd: Sync {
     /// Returns the writer of this language and its name for users; `None` if there is none.
     fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
         None
+    }
+
+    /// Returns the routes and neighbors in the output of a device; empty if the text has no such output.
+    fn read_tables(&self, _output: &str) -> DeviceTables {
+        DeviceTables::default()
     }
 
     /// Returns the printer and the reader of device outputs; `None` if there is none.

@@ -7,6 +7,7 @@ use crate::front_end::{Certainty, FrontEnd, ParseOptions};
 use crate::model::DeviceModel;
 use crate::platform_rule::PlatformRule;
 use crate::show::{PolicyReading, ShowCommand};
+use crate::tables::DeviceTables;
 use crate::writing::{PoliciesToWrite, Written};
 
 /// The supported languages.
@@ -119,6 +120,11 @@ impl<'a> FrontEnds<'a> {
         let commands: Vec<String> = read.map(|command| format!("`{}`", command.whole)).collect();
         let message = format!("it contains no output of {}", commands.join(" or of "));
         Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
+    }
+
+    /// Returns the routes and neighbors in the output of a device; `None` if no front end finds any.
+    pub fn read_tables(self, output: &str) -> Option<DeviceTables> {
+        self.all().map(|one| one.read_tables(output)).find(|tables| !tables.is_empty())
     }
 
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {

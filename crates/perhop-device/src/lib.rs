@@ -35,6 +35,7 @@ pub mod profile;
 mod report;
 mod routing;
 pub mod show;
+mod tables;
 mod writing;
 
 pub use common_port::{PortsBelow, ports_above, shapers_above_port};
@@ -42,7 +43,7 @@ pub use difference::{Difference, codepoints, differences, same_packets, with_cou
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
     InterfaceAddress, PortForwarding, PortRole, Route, RouteOrigin, RouteTarget, SharedAddress, Tunnel,
-    TunnelEnds, TunnelSource,
+    TunnelEnds, TunnelMap, TunnelSource,
 };
 pub use front_end::{
     AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, OpenThresholds,
@@ -63,4 +64,5 @@ pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
+pub use tables::{DeviceTables, ShownNeighbor, ShownTable};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

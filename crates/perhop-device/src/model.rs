@@ -71,6 +71,15 @@ impl DeviceModel {
         DeviceModel { platform, lines, comment, diagnostics, open_lines, router }
     }
 
+    /// Whether the text looks like a configuration: most of its lines are known.
+    pub fn is_plausible(&self) -> bool {
+        let (mut known, mut unknown) = (0usize, 0usize);
+        for line in self.lines.iter().filter(|line| !line.is_blank(self.comment)) {
+            *if line.state == LineState::NotRecognized { &mut unknown } else { &mut known } += 1;
+        }
+        known > unknown
+    }
+
     /// Returns the diagnostic with which perhop refuses the device, or `None` if perhop simulates it.
     pub fn refusal(&self) -> Option<&Diagnostic> {
         let refused = self.diagnostics.first().filter(|_| !self.platform.supported);

@@ -5,7 +5,7 @@
 use perhop_device::intent::{Condition, Direction};
 use perhop_device::{
     AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding, InterfaceAddress, PortForwarding,
-    PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress, Tunnel, TunnelSource,
+    PortRouting, Route, RouteTarget, RoutingProcess, SharedAddress, Tunnel, TunnelMap, TunnelSource,
 };
 use serde_json::{Map, Value, json};
 
@@ -72,6 +72,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         vrf,
         addresses6,
         parent,
+        below,
         access_groups,
         tunnel,
         encryption,
@@ -94,6 +95,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
     let address = |one: &InterfaceAddress| format!("{}/{}", one.address, one.prefix_length);
     let addresses: Vec<String> = addresses6.iter().map(address).collect();
     insert("IPv6 addresses", (!addresses.is_empty()).then(|| json!(addresses)));
+    insert("interfaces below", (!below.is_empty()).then(|| json!(below)));
     insert("part of", parent.as_ref().map(|parent| json!(parent)));
     for AccessGroup { line: _, list, direction, version } in access_groups {
         let direction = match direction {
@@ -102,7 +104,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         };
         insert(&format!("filter of {direction} packets ({version:?})"), Some(json!(list)));
     }
-    if let Some(Tunnel { source, destination, vrf, ends, protocol, headers, classified_by }) = tunnel {
+    if let Some(Tunnel { source, destination, vrf, ends, maps, protocol, headers, classified_by }) = tunnel {
         let source = source.as_ref().map(|source| match &source.value {
             TunnelSource::Interface(name) => json!(name),
             TunnelSource::Address(address) => json!(address),
@@ -110,6 +112,9 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         insert("tunnel from", source);
         insert("tunnel to", destination.map(|address| json!(address.value)));
         insert("tunnel's table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
+        let map = |map: &TunnelMap| format!("{} at {}", map.inside, map.outside);
+        let maps: Vec<String> = maps.iter().map(map).collect();
+        insert("tunnel's next hops", (!maps.is_empty()).then(|| json!(maps)));
         insert("tunnel's ends", Some(json!(format!("{ends:?}").to_lowercase())));
         insert("tunnel's protocol", Some(json!(protocol.to_string())));
         insert("tunnel's headers", Some(json!(headers)));

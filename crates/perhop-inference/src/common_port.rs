@@ -89,7 +89,7 @@ fn shares_rest(port: &Port) -> bool {
 
 /// Returns the destinations of the packets of each port: its subnets, and those of its static routes.
 fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>) -> Vec<Vec<Prefix>> {
-    let table = Table { router, given: &[] };
+    let table = Table::configured(router);
     let mut taken: BTreeSet<String> = BTreeSet::new();
     let mut found: Vec<Vec<Prefix>> = Vec::new();
     for port in carried {

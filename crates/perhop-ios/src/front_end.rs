@@ -4,9 +4,9 @@ use std::str::FromStr;
 
 use perhop_device::show::Shows;
 use perhop_device::{
-    AddedInterface, Certainty, ClassLines, Concern, DeviceModel, Evidence, FrontEnd, HardwareOptions,
-    MadeInterface, OpenLine, OpenThresholds, ParseOptions, PlatformRule, PolicyUses, RecognizedPlatform,
-    Writer,
+    AddedInterface, Certainty, ClassLines, Concern, DeviceModel, DeviceTables, Evidence, FrontEnd,
+    HardwareOptions, MadeInterface, OpenLine, OpenThresholds, ParseOptions, PlatformRule, PolicyUses,
+    RecognizedPlatform, Writer,
 };
 use perhop_lint::{Line, Rule};
 use perhop_qos::framing::Framing;
@@ -17,7 +17,7 @@ use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
 use crate::show::IosShows;
 use crate::write::IosWriter;
-use crate::{check, named_policies};
+use crate::{check, named_policies, tables};
 use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 
 /// Cisco IOS and IOS-XE.
@@ -110,6 +110,10 @@ impl FrontEnd for Ios {
 
     fn open_thresholds(&self, text: &str, commands: &[String]) -> Vec<OpenThresholds> {
         named_policies::open_thresholds(text, commands)
+    }
+
+    fn read_tables(&self, output: &str) -> DeviceTables {
+        tables::read(output)
     }
 
     fn shows(&self) -> Option<&dyn Shows> {

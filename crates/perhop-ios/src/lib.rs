@@ -28,6 +28,7 @@ mod relations;
 pub mod rules;
 mod show;
 mod syntax;
+mod tables;
 mod words;
 mod write;
 

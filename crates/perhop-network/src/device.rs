@@ -17,12 +17,13 @@ use perhop_scenario::{InterfaceConfig, Scenario};
 use serde::Serialize;
 
 use crate::forwarding::{Table, addresses};
+use crate::given::Given;
 use crate::trace::{Answer, TraceOptions, TracedDevice, trace, words};
 
 /// A device with its text, and additional routes.
 pub struct NetworkDevice<'a> {
     source: Source<'a>,
-    given: Vec<Route>,
+    given: Given,
 }
 
 /// The origin of a device.
@@ -72,7 +73,7 @@ impl<'a> NetworkDevice<'a> {
         }
         let (text, options, class_lines) = (text.to_owned(), options.clone(), OnceLock::new());
         let configured = Configured { model, front_end, text, options, class_lines };
-        Ok(NetworkDevice { source: Source::Configuration(Box::new(configured)), given: Vec::new() })
+        Ok(NetworkDevice { source: Source::Configuration(Box::new(configured)), given: Given::default() })
     }
 
     /// Returns the node `name` of a resolved scenario. Its ports have the names of the neighbors, and its
@@ -94,18 +95,18 @@ impl<'a> NetworkDevice<'a> {
                 }
             }
         }
-        let mut given = Vec::new();
+        let mut given = Given::default();
         for host in scenario.hosts.keys() {
             let Some(path) = topology.path(name, host)? else { continue };
             let Some(first) = path.first() else { continue };
             let [_, neighbor] = topology.ends(*first);
-            given.push(given_route(topology.address(host)?.into(), to_port(neighbor)));
+            given.add(given_route(None, topology.address(host)?.into(), to_port(neighbor)));
         }
         let router = Router { hostname: Some(name.to_owned()), ports, ..Router::default() };
         Ok(NetworkDevice { source: Source::Node(router), given })
     }
 
-    /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`.
+    /// Adds a route written as `PREFIX = INTERFACE` or `PREFIX = NEXT HOP`, in a VRF behind `vrf NAME`.
     ///
     /// # Errors
     /// The text is not a route, or there is no such interface.
@@ -116,21 +117,25 @@ impl<'a> NetworkDevice<'a> {
         };
         let (prefix, target) =
             text.split_once('=').ok_or_else(|| wrong(format!("`{text}` is not a route: `=` is missing")))?;
+        let (vrf, prefix) = match prefix.trim().strip_prefix("vrf ").map(str::trim) {
+            Some(named) => named
+                .split_once(char::is_whitespace)
+                .map_or((None, named), |(vrf, rest)| (Some(vrf.to_owned()), rest)),
+            None => (None, prefix),
+        };
         let prefix: Prefix = prefix.trim().parse().map_err(wrong)?;
         let target = target.trim();
         let via = match target.parse() {
             Ok(next_hop) => RouteTarget::NextHop(next_hop),
             Err(_) => to_port(&self.port(target)?.name),
         };
-        // The routes of a device's own table leave nothing to compute.
-        self.given.retain(|route| route.origin == RouteOrigin::Given);
-        self.given.push(given_route(prefix, via));
+        self.given.add(given_route(vrf, prefix, via));
         Ok(())
     }
 
-    /// Sets the routes that the device learns from others.
-    pub(crate) fn set_computed(&mut self, routes: Vec<Route>) {
-        self.given = routes;
+    /// Returns the facts that the configuration does not have.
+    pub(crate) fn given_mut(&mut self) -> &mut Given {
+        &mut self.given
     }
 
     /// Returns the device.
@@ -201,27 +206,20 @@ impl<'a> NetworkDevice<'a> {
     /// # Errors
     /// There is no such port, or several.
     fn port_of_vlan(&self, vlan: u16, named: Option<&Port>) -> Result<&Port, ConfigError> {
-        let tag = |port: &Port| {
-            // Headers are innermost first; the outermost tag selects the port.
-            let mut tags = port.wire.headers.headers().iter().filter_map(|header| match header {
-                Header::Vlan(tag) => Some(tag.id),
-                _ => None,
-            });
-            tags.next_back()
-        };
         let is_meant = |port: &Port| {
             named.is_none_or(|named| {
                 named.name == port.name || port.forwarding.parent.as_ref() == Some(&named.interface)
             })
         };
         let ports = || self.router().ports.iter().filter(|port| is_interface(port) && is_meant(port));
-        let found: Vec<&Port> = ports().filter(|port| tag(port) == Some(vlan)).collect();
+        let found: Vec<&Port> = ports().filter(|port| outer_tag(port) == Some(vlan)).collect();
         let at = named.map_or(String::new(), |named| format!(" at {}", named.name));
         match found.as_slice() {
             [port] => Ok(port),
             [] => {
-                let known: Vec<String> =
-                    ports().filter_map(|port| Some(format!("{} ({})", tag(port)?, port.name))).collect();
+                let known: Vec<String> = ports()
+                    .filter_map(|port| Some(format!("{} ({})", outer_tag(port)?, port.name)))
+                    .collect();
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
                 let message = format!("no interface{at} takes packets of VLAN {vlan}");
                 Err(ConfigError::new("packet", message).help(format!("VLANs: {known}")))
@@ -304,6 +302,15 @@ impl<'a> NetworkDevice<'a> {
     }
 }
 
+/// Returns the VLAN of the frames of a port. Headers are innermost first; the outermost tag selects the port.
+pub(crate) fn outer_tag(port: &Port) -> Option<u16> {
+    let mut tags = port.wire.headers.headers().iter().filter_map(|header| match header {
+        Header::Vlan(tag) => Some(tag.id),
+        _ => None,
+    });
+    tags.next_back()
+}
+
 fn is_interface(port: &Port) -> bool {
     port.forwarding.role == PortRole::Interface && !port.shutdown
 }
@@ -321,6 +328,6 @@ fn to_port(name: &str) -> RouteTarget {
     RouteTarget::Interface { name: name.to_owned(), next_hop: None }
 }
 
-fn given_route(prefix: Prefix, via: RouteTarget) -> Route {
-    Route { line: 0, vrf: None, prefix, via, distance: 0, is_conditional: false, origin: RouteOrigin::Given }
+fn given_route(vrf: Option<String>, prefix: Prefix, via: RouteTarget) -> Route {
+    Route { line: 0, vrf, prefix, via, distance: 0, is_conditional: false, origin: RouteOrigin::Given }
 }

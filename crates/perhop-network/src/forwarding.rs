@@ -6,6 +6,8 @@ use perhop_device::{
     InterfaceAddress, Port, PortRole, Route, RouteOrigin, RouteTarget, Router, RoutingProtocol,
 };
 
+use crate::given::Given;
+
 /// Limit on recursive lookups of next hops for one destination.
 const MOST_LOOKUPS: usize = 8;
 /// A route of this distance is never used (Cisco, "Route selection in Cisco routers").
@@ -16,8 +18,8 @@ const UNUSABLE: u8 = u8::MAX;
 pub struct Table<'a> {
     /// The device.
     pub router: &'a Router,
-    /// Additional routes, with line 0.
-    pub given: &'a [Route],
+    /// The routes that the configuration does not have, with line 0.
+    pub(crate) given: &'a Given,
 }
 
 /// The decision on a destination.
@@ -84,6 +86,11 @@ enum Kind<'a> {
 }
 
 impl<'a> Table<'a> {
+    /// Returns the table of a device of which only the configuration is known.
+    pub fn configured(router: &'a Router) -> Table<'a> {
+        Table { router, given: Given::nothing() }
+    }
+
     /// Returns the decision on `destination` in a routing table; `None` is the global one.
     pub fn decide(&self, vrf: Option<&str>, destination: IpAddr) -> Decision<'a> {
         self.look_up(vrf, destination, MOST_LOOKUPS)
@@ -92,10 +99,7 @@ impl<'a> Table<'a> {
     /// Iterates over the ports that are up in a routing table.
     pub fn ports(&self, vrf: Option<&str>) -> impl Iterator<Item = &'a Port> {
         let router = self.router;
-        router.ports.iter().filter(move |port| {
-            let own = port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
-            port.forwarding.role == PortRole::Interface && own == vrf && is_up(router, port)
-        })
+        router.ports.iter().filter(move |port| is_in(port, vrf) && is_up(router, port))
     }
 
     /// Returns the output port of a route; `None` if the device does not use the route.
@@ -108,21 +112,26 @@ impl<'a> Table<'a> {
 
     fn look_up(&self, vrf: Option<&str>, destination: IpAddr, lookups: usize) -> Decision<'a> {
         let mut best: Option<Candidate> = None;
-        for port in self.ports(vrf) {
-            for address in addresses(port) {
+        for port in self.router.ports.iter().filter(|port| is_in(port, vrf)) {
+            for address in addresses(port).filter(|address| address.is_neighbor(destination)) {
+                if !is_up(self.router, port) {
+                    break;
+                }
                 if address.address == destination {
                     return Decision::Own { port, address };
                 }
-                if address.is_neighbor(destination) {
+                if self.given.may_be_connected(vrf, address.subnet()) {
                     choose(&mut best, connected(port, address));
                 }
             }
         }
-        let routes = self.given.iter().chain(&self.router.forwarding.routes);
-        for route in routes.filter(|route| route.vrf.as_deref() == vrf && route.distance < UNUSABLE) {
-            if route.prefix.contains(destination.into())
-                && let Some(kind) = self.follow(route, vrf, lookups)
-            {
+        let configured = self.router.forwarding.routes.iter().filter(|route| {
+            let is_meant = route.vrf.as_deref() == vrf && route.prefix.contains(destination.into());
+            is_meant && !self.given.is_shown(vrf)
+        });
+        let routes = self.given.routes(vrf, destination).chain(configured);
+        for route in routes.filter(|route| route.distance < UNUSABLE) {
+            if let Some(kind) = self.follow(route, vrf, lookups) {
                 let (length, distance) = (route.prefix.length(), route.distance);
                 choose(&mut best, Candidate { length, distance, kind });
             }
@@ -155,8 +164,9 @@ impl<'a> Table<'a> {
             RouteTarget::Discard => Some(Kind::Discarded(route)),
             RouteTarget::Learned => Some(Kind::Learned(route)),
             RouteTarget::Interface { name, next_hop } => {
-                let mut ports = self.router.ports.iter().filter(|port| is_up(self.router, port));
-                let port = ports.find(|port| port.name == *name || port.interface == *name)?;
+                let mut ports = self.router.ports.iter();
+                let is_meant = |port: &&Port| port.name == *name || port.interface == *name;
+                let port = ports.find(|port| is_meant(port) && is_up(self.router, port))?;
                 Some(Kind::Leaves(exit(port, *next_hop)))
             }
             RouteTarget::NextHop(next_hop) => {
@@ -168,6 +178,11 @@ impl<'a> Table<'a> {
             }
         }
     }
+}
+
+fn is_in(port: &Port, vrf: Option<&str>) -> bool {
+    let own = port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
+    port.forwarding.role == PortRole::Interface && own == vrf
 }
 
 /// Returns all addresses of a port.

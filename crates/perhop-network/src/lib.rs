@@ -13,6 +13,7 @@ mod device;
 mod devices;
 mod finding;
 pub mod forwarding;
+mod given;
 mod neighbors;
 mod options;
 pub mod rules;

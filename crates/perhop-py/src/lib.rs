@@ -71,7 +71,7 @@ mod _core {
             Loaded, Warnings, cake_tins, check, findings, load, load_json, packet_hops, policies, resolve,
             schema,
         },
-        network::Network,
+        network::{Network, is_device_output},
         playback::Playback,
         rates::{class_rates, policers},
         router::{

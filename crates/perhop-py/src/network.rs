@@ -16,14 +16,21 @@ fn wrong(message: impl std::fmt::Display) -> PyErr {
     PyValueError::new_err(message.to_string())
 }
 
+/// Whether a text is an output of a device with routes or neighbors.
+#[pyfunction]
+pub(crate) fn is_device_output(py: Python<'_>, text: &str) -> bool {
+    py.detach(|| FRONT_ENDS.read_tables(text).is_some())
+}
+
 /// The devices of a folder of configurations, with their links and routes.
 #[pyclass(frozen, module = "perhop._core")]
 pub(crate) struct Network(Snapshot<'static>);
 
 #[pymethods]
 impl Network {
-    /// Reads configurations (`[{file, name, text, platform}]`) with the facts that the user wrote (`{links,
-    /// routes, hosts}`), both as JSON. Raises a `ValueError` of message and help.
+    /// Reads configurations and outputs of devices (`[{file, name, text, platform}]`) with the facts that the
+    /// user wrote (`{links, cables, routes, hosts}`), both as JSON. Raises a `ValueError` of message and
+    /// help.
     #[new]
     fn new(py: Python<'_>, files: &str, written: &str) -> PyResult<Network> {
         let files: Vec<ConfigurationFile> = serde_json::from_str(files).map_err(wrong)?;
@@ -38,8 +45,10 @@ impl Network {
         let found = json!({
             "devices": devices,
             "links": self.0.links,
+            "cables": self.0.cables,
             "sites": self.0.sites(),
             "left_out": self.0.left_out,
+            "passed_over": self.0.passed_over,
             "remarks": self.0.remarks,
         });
         serde_json::to_string(&found).map_err(wrong)

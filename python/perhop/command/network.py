@@ -48,9 +48,9 @@ def network(
         write_new(file, facts_text(summary))
         say_written(file)
     if json:
-        print_json({"schema_version": 1, **summary, "passed_over": found.passed_over})
+        print_json({"schema_version": 1, **summary})
     else:
-        show_lines("\n".join(map(printable, _lines(summary, found.passed_over))), {})
+        show_lines("\n".join(map(printable, _lines(summary))), {})
     return Exit.OK
 
 
@@ -60,7 +60,7 @@ def _folder(folder: Path) -> Path:
     return folder
 
 
-def _lines(summary: Mapping[str, Any], passed_over: int) -> Iterator[str]:
+def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     devices = summary["devices"]
     yield f"{counted(len(devices), 'device')}:"
     width = max(len(device["name"]) for device in devices)
@@ -69,22 +69,34 @@ def _lines(summary: Mapping[str, Any], passed_over: int) -> Iterator[str]:
         yield f"  {device['name']:<{width}}  {count}, {device['policies']} with a policy  ({device['file']})"
     yield f"{counted(len(summary['links']), 'link')}:"
     yield from (f"  {link_text(link)}" for link in summary["links"])
+    linked = {f"{end['device']}:{end['interface']}" for link in summary["links"] for end in link["ends"]}
+    others = [cable for cable in summary["cables"] if not linked.issuperset(cable["ends"])]
+    if others:
+        yield f"{counted(len(others), 'other cable')}:"
+        yield from (f"  {' - '.join(cable['ends'])}  ({cable['source']})" for cable in others)
     sites = summary["sites"]
     yield f"{counted(len(sites), 'site')}:"
     yield from (f"  {site['name']}  behind {site['device']}:{site['interface']}" for site in sites)
     for one in summary["left_out"]:
         yield f"not read: {one['file']}: {one['because']}"
-    if passed_over:
-        yield f"passed over: {counted(passed_over, 'file')} that are not configurations"
+    if summary["passed_over"]:
+        count = counted(summary["passed_over"], "file")
+        yield f"passed over: {count}, neither configurations nor outputs of devices"
     yield from (f"note: {remark}" for remark in summary["remarks"])
 
 
 def link_text(link: Mapping[str, Any]) -> str:
     """Return a link with its reason."""
     ends = " - ".join(f"{end['device']}:{end['interface']}" for end in link["ends"])
-    reason = "written" if link["reason"] == "written" else f"both in {link['subnet']}"
-    if len(link["ends"]) > 2 and link["reason"] != "written":
-        reason = f"all in {link['subnet']}"
+    both = "both" if len(link["ends"]) == 2 else "all"
+    match link["reason"]:
+        case "written":
+            reason = "written"
+        case "cable":
+            subnet = f", {both} in {link['subnet']}" if link["subnet"] else ""
+            reason = f"cable of {link['source']}{subnet}"
+        case _:
+            reason = f"{both} in {link['subnet']}"
     return f"{ends}  ({reason}{', a tunnel' if link['is_tunnel'] else ''})"
 
 
@@ -97,7 +109,7 @@ def facts_text(summary: Mapping[str, Any]) -> str:
     for link in summary["links"]:
         if not link["is_tunnel"]:
             ends = ", ".join(f"{end['device']}:{end['interface']}" for end in link["ends"])
-            lines.append(f"  - [{ends}]" + (f"  # {link['subnet']}" if "subnet" in link else ""))
+            lines.append(f"  - [{ends}]" + (f"  # {link['subnet']}" if link.get("subnet") else ""))
     lines.append("# Hosts that send and receive; the first address of each subnet without another device.")
     lines.append("hosts:")
     lines += [f'  "{site["name"]}": {site["address"]}' for site in summary["sites"]]

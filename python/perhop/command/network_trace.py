@@ -160,7 +160,7 @@ def _matrix(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Generate the table: a line for each pair of sites and each fate, with its codepoints."""
     by_fate: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for row in rows:
-        by_fate[row["from"], row["to"], _fate(row)].append(row["dscp"])
+        by_fate[row["from"], row["to"], _fate(row)].extend(row["dscp"])
     width = max(len(f"{source} > {destination}") for source, destination, _ in by_fate)
     for (source, destination, fate), codepoints in by_fate.items():
         pair = f"{source} > {destination}"

@@ -45,7 +45,8 @@ RoutesFile = Annotated[
     Parameter(
         name="--routes",
         help="Of a folder of configurations: a CSV of routes (device,prefix,next_hop, or Batfish's answer to"
-        " `routes`), which replace the routes that perhop computes for these devices.",
+        " `routes`), or the output of `show ip route` as a file or a folder of files. These routes replace"
+        " those that perhop computes for the devices.",
     ),
 ]
 Replications = Annotated[int | None, Parameter(validator=Number(gte=1, lt=2**32))]

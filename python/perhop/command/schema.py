@@ -8,20 +8,26 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from perhop import _core
-from perhop.answers import json_schema
+from perhop.answers import facts_schema, json_schema
 from perhop.errors import Exit
 
-Document = Literal["scenario", "check", "run", "trace", "diff", "test"]
+Document = Literal["scenario", "network.yaml", "check", "run", "trace", "diff", "network", "test"]
 
 
 def schema(name: Annotated[Document, Parameter(negative=())] = "scenario", /) -> Exit:
-    """Print the JSON Schema of scenario files, or of the document that a command prints with --json.
+    """Print the JSON Schema of a file of perhop, or of the document that a command prints with --json.
 
     Parameters
     ----------
     name
-        scenario: scenario files; check, run, trace, diff or test: the JSON document that the command prints.
+        scenario, network.yaml: the files; others: the JSON document that the command prints.
 
     """
-    print(_core.schema() if name == "scenario" else json.dumps(json_schema(name), indent=2))
+    match name:
+        case "scenario":
+            print(_core.schema())
+        case "network.yaml":
+            print(json.dumps(facts_schema(), indent=2))
+        case _:
+            print(json.dumps(json_schema(name), indent=2))
     return Exit.OK

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.network.folder import configurations
+from perhop.network.folder import device_files, outputs
 from perhop.network.written import FACTS, Facts, read_facts
 
 __all__ = ["FACTS", "Network", "packet_between"]
@@ -29,8 +29,6 @@ class Network:
     folder: Path
     facts: Facts
     core: _core.Network
-    #: The number of files below the folder that are not configurations.
-    passed_over: int
 
     @classmethod
     def read(
@@ -44,16 +42,17 @@ class Network:
         """Read the configurations of a folder, and what `network.yaml` there adds.
 
         `platform` and `assume` are those of `perhop check`; `network.yaml` may name another platform.
-        `routes` is a CSV of routes (`device,prefix,next_hop`), which replace those that perhop computes for
-        these devices.
+        `routes` is a CSV of routes (`device,prefix,next_hop`), an output of a device, or a folder of outputs.
+        These routes replace those that perhop computes for the devices.
 
         Raises:
             InvalidInputError: a link or a route names an unknown end, or there is no configuration.
             UnreadableFileError: a file cannot be read.
 
         """
-        facts = read_facts(folder, routes)
-        found = configurations(folder, facts)
+        shown = outputs(routes) if routes is not None else []
+        facts = read_facts(folder, None if shown else routes)
+        found = [*device_files(folder, facts), *shown]
         files = [
             {
                 "file": one.file.as_posix(),
@@ -61,18 +60,19 @@ class Network:
                 "text": one.text,
                 "platform": one.platform or platform,
                 "assume": dict(assume or {}),
+                "is_configuration": one.is_configuration,
             }
-            for one in found.files
+            for one in found
         ]
         try:
             core = _core.Network(json.dumps(files), facts.to_json())
         except ValueError as error:
             message, help = (*error.args, None)[:2]
             raise InvalidInputError(f"{folder}: {message}", help) from error
-        return cls(folder, facts, core, found.passed_over)
+        return cls(folder, facts, core)
 
     def summary(self) -> dict[str, Any]:
-        """Return devices, links with their reasons, sites, files left out, and remarks."""
+        """Return devices, links with their reasons, cables, sites, files left out, and remarks."""
         found: dict[str, Any] = json.loads(self.core.summary())
         return found
 
@@ -91,7 +91,10 @@ class Network:
         return found
 
     def matrix(self, codepoints: Sequence[str] = CODEPOINTS) -> list[dict[str, Any]]:
-        """Return for each pair of sites and each codepoint whether it is kept, changed or lost, and where."""
+        """Return for each pair of sites whether codepoints are kept, changed or lost, and where.
+
+        A row has the codepoints (`dscp`) that have one fate.
+        """
         try:
             found: list[dict[str, Any]] = json.loads(self.core.matrix(list(codepoints)))
         except ValueError as error:

@@ -1,8 +1,9 @@
-"""The configurations below a folder, in the layouts that people have.
+"""The configurations and outputs of devices below a folder, in the layouts that people have.
 
 Batfish keeps them in `configs/`, containerlab names them in a topology file (`*.clab.yml`), oxidized and
 RANCID keep one file for each device without a suffix, GNS3 and EVE-NG export `*_startup-config.cfg`. All of
-them are text below the folder; the content shows which are configurations.
+them are text below the folder; the extension module finds by the content which are configurations, and which
+are outputs of devices.
 """
 
 from __future__ import annotations
@@ -10,12 +11,13 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
-from perhop.configuration import router_text
+from perhop import _core
+from perhop.configuration import ROUTER_SUFFIXES, read
 from perhop.errors import InvalidInputError, PerhopError
-from perhop.network.written import FACTS, Facts
+from perhop.network.written import Facts
 from perhop.running import processors
 
 # What is not a configuration by its name: data, documents, pictures, and outputs of devices.
@@ -23,7 +25,7 @@ _OTHER_SUFFIXES = frozenset(
     f".{suffix}"
     for suffix in (
         *("yaml", "yml", "json", "csv", "md", "rst", "html", "png", "svg", "jpg", "pdf"),
-        *("zip", "gz", "py", "sh", "pcap", "pcapng"),
+        *("zip", "gz", "py", "sh", "pcap", "pcapng", "gns3", "unl", "log"),
     )
 )
 # Folders of Batfish's snapshots that have other files than configurations of network devices.
@@ -31,8 +33,8 @@ _OTHER_FOLDERS = frozenset({"hosts", "iptables", "aws_configs", "sonic_configs",
 
 
 @dataclass(frozen=True)
-class ConfigurationFile:
-    """The configuration of a device."""
+class DeviceFile:
+    """The text of a file that may be a configuration, or an output of a device."""
 
     #: Its path, relative to the folder.
     file: Path
@@ -40,39 +42,40 @@ class ConfigurationFile:
     #: The name of the device where something else than the configuration gives it.
     name: str | None
     platform: str | None
+    #: Whether the name of the file says that it is a configuration.
+    is_configuration: bool
 
 
-@dataclass
-class FoundFiles:
-    """The configurations of a folder in order."""
-
-    files: list[ConfigurationFile] = field(default_factory=list)
-    passed_over: int = 0
-
-
-def configurations(folder: Path, facts: Facts) -> FoundFiles:
-    """Return the configurations below a folder.
-
-    Raises:
-        InvalidInputError: there is none.
-
-    """
+def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
+    """Return the files below a folder that may be configurations or outputs of devices."""
     candidates = list(_candidates(folder))
     with ThreadPoolExecutor(max_workers=processors()) as pool:
         texts = list(pool.map(_text, candidates))
-    found = FoundFiles()
+    found = []
     for path, text in zip(candidates, texts, strict=True):
-        if text is None:
-            found.passed_over += 1
-            continue
-        own = path.relative_to(folder)
-        name, platform = facts.device_of(own)
-        found.files.append(ConfigurationFile(own, text, name, platform))
-    if not found.files:
-        raise InvalidInputError(
-            f"{folder}: no file below it is a configuration of a device",
-            f"a network is a folder of configurations; links, routes and hosts may stand in {FACTS}",
-        )
+        if text is not None:
+            own = path.relative_to(folder)
+            name, platform = facts.device_of(own)
+            found.append(DeviceFile(own, text, name, platform, path.suffix in ROUTER_SUFFIXES))
+    return found
+
+
+def outputs(routes: Path) -> list[DeviceFile]:
+    """Return the outputs of devices in a file, or in the files of a folder; none if the file is a table.
+
+    Raises:
+        InvalidInputError: a file of the folder has neither routes nor neighbors.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    files = sorted(path for path in routes.iterdir() if path.is_file()) if routes.is_dir() else [routes]
+    found = []
+    for file in files:
+        text = read(file)
+        if _core.is_device_output(text):
+            found.append(DeviceFile(file, text, None, None, is_configuration=False))
+        elif file != routes:
+            raise InvalidInputError(f"{file}: no routes in it", "give what a device prints of its routes")
     return found
 
 
@@ -81,12 +84,15 @@ def _candidates(folder: Path) -> Iterator[Path]:
         kept = (name for name in folders if not name.startswith(".") and name not in _OTHER_FOLDERS)
         folders[:] = sorted(kept)
         for name in sorted(files):
-            if not name.startswith(".") and Path(name).suffix.lower() not in _OTHER_SUFFIXES:
+            is_other = name.startswith(".") or Path(name).suffix.lower() in _OTHER_SUFFIXES
+            # GNS3 keeps the keys of a router in `i1_private-config.cfg`.
+            if not is_other and "private-config" not in name:
                 yield Path(parent, name)
 
 
 def _text(path: Path) -> str | None:
     try:
-        return router_text(path)
-    except (OSError, PerhopError):
+        text = read(path)
+    except PerhopError:
         return None
+    return None if "\0" in text else text

@@ -1,27 +1,26 @@
 """`network.yaml`: the facts about a network that no configuration has.
 
-Also the links and names of a containerlab topology, and routes from a CSV.
+Also the cables and names of labs, and routes from a CSV.
 """
 
 from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from perhop.errors import InvalidInputError
-from perhop.inputs import SCENARIO, TRAFFIC, read_input
+from perhop.inputs import TRAFFIC, read_input
+from perhop.network.labs import read_labs, yaml_mapping
 
 #: The name of the file.
 FACTS = "network.yaml"
 _KEYS = ("links", "routes", "hosts", "devices")
 _DEVICE_KEYS = ("name", "platform")
-# The columns of a CSV of routes, and those of the answer to Batfish's question `routes`.
+# The columns of a CSV of routes (and `vrf`), and those of the answer to Batfish's question `routes`.
 _COLUMNS = ("device", "prefix", "next_hop")
 _BATFISH = ("Node", "Network", "Next_Hop_IP", "Next_Hop_Interface")
 # How Batfish writes that there is none.
@@ -33,15 +32,15 @@ class Facts:
     """Links, routes, hosts, and the names and platforms of devices by the paths of their files."""
 
     links: list[list[str]] = field(default_factory=list)
-    #: Links of a containerlab topology, whose interfaces may have other names than in the configurations.
-    lab_links: list[list[str]] = field(default_factory=list)
+    #: Cables of the descriptions of labs.
+    cables: list[dict[str, Any]] = field(default_factory=list)
     routes: dict[str, list[str]] = field(default_factory=dict)
     hosts: dict[str, str] = field(default_factory=dict)
     devices: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def to_json(self) -> str:
         """Return the facts as the extension module takes them."""
-        keys = ("links", "lab_links", "routes", "hosts")
+        keys = ("links", "cables", "routes", "hosts")
         return json.dumps({key: getattr(self, key) for key in keys})
 
     def device_of(self, file: Path) -> tuple[str | None, str | None]:
@@ -58,9 +57,8 @@ def read_facts(folder: Path, routes: Path | None) -> Facts:
         UnreadableFileError: a file cannot be read.
 
     """
-    facts = Facts()
-    for topology in sorted(folder.glob("*.clab.y*ml")):
-        _add_containerlab(facts, folder, topology)
+    lab = read_labs(folder)
+    facts = Facts(cables=lab.cables, devices={path: {"name": name} for path, name in lab.names.items()})
     file = folder / FACTS
     if file.is_file():
         _add_written(facts, file)
@@ -70,24 +68,8 @@ def read_facts(folder: Path, routes: Path | None) -> Facts:
     return facts
 
 
-def _mapping(file: Path) -> Mapping[str, Any]:
-    text = read_input(file, SCENARIO).decode("utf-8-sig", "replace")
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        problem = getattr(error, "problem", None) or "not YAML"
-        raise InvalidInputError(f"{file}{line}: {problem}", "write it as YAML") from error
-    if data is None:
-        return {}
-    if not isinstance(data, dict):
-        raise InvalidInputError(f"{file}: not a mapping", f"its keys are {', '.join(_KEYS)}")
-    return data
-
-
 def _add_written(facts: Facts, file: Path) -> None:
-    data = _mapping(file)
+    data = yaml_mapping(file, f"its keys are {', '.join(_KEYS)}")
 
     def wrong(key: str, right: str) -> InvalidInputError:
         return InvalidInputError(f"{file}: `{key}` is not of its shape", right)
@@ -119,34 +101,6 @@ def _is_texts(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(one, str) for one in value)
 
 
-def _add_containerlab(facts: Facts, folder: Path, file: Path) -> None:
-    """Add the links and the files of nodes of a containerlab topology (its manual, "Topology definition")."""
-    topology = _mapping(file).get("topology") or {}
-    nodes = topology.get("nodes") or {}
-    for name, node in nodes.items():
-        written = (node or {}).get("startup-config")
-        if isinstance(written, str) and (folder / written).is_file():
-            path = (folder / written).resolve().relative_to(folder.resolve()).as_posix()
-            facts.devices[path] = {"name": str(name)}
-    known = {own["name"] for own in facts.devices.values() if "name" in own}
-    for link in topology.get("links") or []:
-        ends = link.get("endpoints") if isinstance(link, dict) else None
-        if not (isinstance(ends, list) and len(ends) > 1):
-            continue
-        written = [_end(end) for end in ends]
-        if all(end is not None and end.partition(":")[0] in known for end in written):
-            facts.lab_links.append([end for end in written if end is not None])
-
-
-def _end(end: object) -> str | None:
-    """Return an end as `DEVICE:INTERFACE`: containerlab writes it so, or as a mapping."""
-    if isinstance(end, str):
-        return end
-    if isinstance(end, dict) and "node" in end and "interface" in end:
-        return f"{end['node']}:{end['interface']}"
-    return None
-
-
 def _routes(file: Path) -> Iterator[tuple[str, str]]:
     """Generate the device and the route of each line of a CSV."""
     text = read_input(file, TRAFFIC).decode("utf-8-sig", "replace")
@@ -156,15 +110,21 @@ def _routes(file: Path) -> Iterator[tuple[str, str]]:
     if not batfish and not set(_COLUMNS) <= set(columns):
         raise InvalidInputError(
             f"{file}, line 1: not a table of routes",
-            f"its columns are {','.join(_COLUMNS)}, or those of Batfish's question `routes`",
+            f"its columns are {','.join(_COLUMNS)}, or those of Batfish's question `routes`; or give what a "
+            "device prints for `show ip route`",
         )
     for row in rows:
         if batfish:
             target = next((row[key] for key in _BATFISH[2:] if row[key] not in _NONE), None)
             # Connected routes are in the configuration.
             if target is not None and row.get("Protocol") not in ("connected", "local"):
-                yield row["Node"], f"{row['Network']} = {target}"
+                yield row["Node"], _in_table(row.get("VRF"), f"{row['Network']} = {target}")
         elif not all(row[column] for column in _COLUMNS):
             raise InvalidInputError(f"{file}, line {rows.line_num}: a column is empty", "fill all three")
         else:
-            yield row["device"], f"{row['prefix']} = {row['next_hop']}"
+            yield row["device"], _in_table(row.get("vrf"), f"{row['prefix']} = {row['next_hop']}")
+
+
+def _in_table(vrf: str | None, route: str) -> str:
+    """Return a route in the table of a VRF, or in the general one."""
+    return route if vrf in (None, "", "default") else f"vrf {vrf} {route}"

@@ -74,6 +74,8 @@ pub struct InterfaceRouting {
     pub isis_passive: Option<usize>,
     /// `ip ospf hello-interval` and others that the other end of a link must fit, as written.
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
+    /// `ip nhrp map` and `ip nhrp nhs … nbma`: addresses in the tunnel, and those of their outer headers.
+    pub nhrp_maps: Vec<At<(Ipv4Addr, Ipv4Addr)>>,
     /// `standby` and `vrrp`, by the number of the group.
     pub groups: BTreeMap<u16, RouterGroup>,
 }

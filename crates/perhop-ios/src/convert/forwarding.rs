@@ -1,11 +1,12 @@
 //! Conversion of routes, access lists, tunnels and encryption to the device model.
 
 use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
 
 use perhop_device::intent::{At, Condition, Direction};
 use perhop_device::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,
-    InterfaceAddress, PortForwarding, PortRole, Tunnel, TunnelEnds, TunnelSource,
+    InterfaceAddress, PortForwarding, PortRole, Tunnel, TunnelEnds, TunnelMap, TunnelSource,
 };
 use perhop_qos::Rate;
 use perhop_qos::framing::{Header, IpVersion};
@@ -66,6 +67,7 @@ impl<'a> Context<'a> {
             vrf: interface.vrf.clone(),
             addresses6: addresses6(interface),
             parent: interface.parent.clone(),
+            below: self.lines_below(interface),
             access_groups: interface.filters.iter().map(access_group).collect(),
             tunnel: interface.tunnel.as_ref().map(|tunnel| self.tunnel(interface, tunnel)),
             encryption: self.encryption(interface),
@@ -100,11 +102,39 @@ impl<'a> Context<'a> {
             source: tunnel.source.as_ref().map(source),
             destination: tunnel.destination.as_ref().and_then(address),
             vrf: tunnel.vrf.clone(),
+            maps: interface.routing.nhrp_maps.iter().map(tunnel_map).collect(),
             ends: if mode.contains("multipoint") { TunnelEnds::Several } else { TunnelEnds::One },
             protocol,
             headers,
             classified_by: classified_by(interface.pre_classify),
         }
+    }
+
+    /// Returns the names of the interfaces that carry the packets of `interface`: the members of a bundle, or
+    /// the lines of a dialer's pool.
+    fn lines_below(&self, interface: &Interface) -> Vec<String> {
+        let bundle = interface.name.strip_prefix("Port-channel").and_then(|number| number.parse().ok());
+        let others = self.configuration.interfaces.iter().filter(|other| other.name != interface.name);
+        let number = |at: Option<At<u64>>| at.map(|at| at.value);
+        let is_below = |other: &&Interface| {
+            let is_member = bundle.is_some() && number(other.channel_group) == bundle;
+            let is_link = interface.name.starts_with("Multilink")
+                && interface.multilink_group.is_some()
+                && number(other.multilink_group) == number(interface.multilink_group);
+            let is_dialed = interface.name.starts_with("Dialer")
+                && interface.dialer_pool.is_some()
+                && number(other.dialer_pool) == number(interface.dialer_pool);
+            // A server of PPPoE has a template for the sessions on its lines.
+            let is_served = interface.name.starts_with("Virtual-Template")
+                && other.pppoe.is_some()
+                && other.dialer_pool.is_none();
+            is_member || is_link || is_dialed || is_served
+        };
+        let has_members = ["Port-channel", "Multilink", "Dialer", "Virtual-Template"];
+        if !has_members.iter().any(|kind| interface.name.starts_with(kind)) {
+            return Vec::new();
+        }
+        others.filter(is_below).map(|other| other.name.clone()).collect()
     }
 
     fn encryption(&self, interface: &Interface) -> Option<Encryption> {
@@ -130,6 +160,10 @@ impl<'a> Context<'a> {
         let peer = circuit.peer.filter(|_| direction == Direction::Output).map(|peer| peer.line);
         peer.or_else(|| self.attached(interface, circuit, direction).map(|(_, line)| line))
     }
+}
+
+fn tunnel_map(map: &At<(Ipv4Addr, Ipv4Addr)>) -> TunnelMap {
+    TunnelMap { line: map.line, inside: map.value.0.into(), outside: map.value.1.into() }
 }
 
 fn classified_by(pre_classify: Option<At<()>>) -> ClassifiedHeader {

@@ -1,5 +1,7 @@
 //! Commands under `interface` that concern routing protocols and groups of routers with one address.
 
+use std::net::Ipv4Addr;
+
 use perhop_device::LinkSettingKind;
 use perhop_device::intent::At;
 
@@ -45,6 +47,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
             Ok(())
         },
     ),
+    noted("ip nhrp map", nhrp_map),
+    noted("ip nhrp nhs", nhrp_server),
     noted("standby", group),
     noted("vrrp", group),
 ];
@@ -62,6 +66,31 @@ fn setting(interface: &mut Interface, kind: LinkSettingKind, reader: &mut Reader
 fn cost(cost: &mut Option<At<u64>>, reader: &mut Reader) {
     let value = reader.maybe_number().filter(|_| !reader.negated());
     *cost = value.map(|value| At::new(reader.line, value));
+}
+
+/// `ip nhrp map ADDRESS OUTER-ADDRESS`
+fn nhrp_map(interface: &mut Interface, reader: &mut Reader) {
+    if let (Ok(inside), Ok(outside)) = (address(reader, "an address"), address(reader, "an address")) {
+        set_map(interface, reader, inside, outside);
+    }
+}
+
+/// `ip nhrp nhs ADDRESS nbma OUTER-ADDRESS`
+fn nhrp_server(interface: &mut Interface, reader: &mut Reader) {
+    let Ok(inside) = address(reader, "an address") else { return };
+    if reader.eat("nbma")
+        && let Ok(outside) = address(reader, "an address")
+    {
+        set_map(interface, reader, inside, outside);
+    }
+}
+
+fn set_map(interface: &mut Interface, reader: &Reader, inside: Ipv4Addr, outside: Ipv4Addr) {
+    let maps = &mut interface.routing.nhrp_maps;
+    maps.retain(|map| map.value.0 != inside);
+    if !reader.negated() {
+        maps.push(At::new(reader.line, (inside, outside)));
+    }
 }
 
 /// `standby [GROUP] ip ADDRESS`, `standby [GROUP] priority NUMBER`

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 
 use super::{Link, PortId, Snapshot, carries_packets};
-use crate::forwarding::{Decision, Origin, addresses};
+use crate::forwarding::{Decision, Exit, Origin, addresses};
 use crate::trace::{Path, RouteKind, Stage};
 
 /// The next place of a packet.
@@ -16,15 +16,43 @@ pub(super) enum Onward {
     Elsewhere(Option<IpAddr>),
 }
 
+/// The target of a packet by a forwarding decision.
+#[derive(Clone, Copy)]
+pub(super) struct Target {
+    destination: IpAddr,
+    /// Whether the destination is in the subnet of the port.
+    is_connected: bool,
+    next_hop: Option<IpAddr>,
+}
+
+impl Target {
+    /// Returns the target of packets that leave by `exit`.
+    pub(super) fn from_exit(destination: IpAddr, exit: &Exit) -> Target {
+        let is_connected = exit.origin == Origin::Connected;
+        Target { destination, is_connected, next_hop: exit.next_hop }
+    }
+}
+
 impl Snapshot<'_> {
     /// Returns where a packet goes that leaves by `port`, by the last forwarding decision of its path.
     pub(super) fn onward(&self, port: PortId, path: &Path) -> Onward {
         let decision = path.stages.iter().rev().find_map(|stage| match stage {
-            Stage::Forwarding { destination, route, next_hop, .. } => Some((*destination, *route, *next_hop)),
+            Stage::Forwarding { destination, route, next_hop, .. } => Some(Target {
+                destination: *destination,
+                is_connected: *route == RouteKind::Connected,
+                next_hop: *next_hop,
+            }),
             _ => None,
         });
-        let Some((destination, route, next_hop)) = decision else { return Onward::Elsewhere(None) };
-        let is_host = next_hop.is_none() && route == RouteKind::Connected;
+        decision.map_or(Onward::Elsewhere(None), |target| self.onward_to(port, target))
+    }
+
+    /// Returns where a packet goes that leaves by `port` to a target.
+    pub(super) fn onward_to(&self, port: PortId, target: Target) -> Onward {
+        let Target { destination, is_connected, next_hop } = target;
+        // A route out of a port may lead to its own subnet, for example from another table of routes.
+        let is_near = || addresses(self.port(port)).any(|own| own.is_neighbor(destination));
+        let is_host = next_hop.is_none() && (is_connected || is_near());
         let wanted = next_hop.or(is_host.then_some(destination));
         let Some(link) = self.link_of(port) else {
             return if is_host { Onward::Host } else { Onward::Elsewhere(wanted) };

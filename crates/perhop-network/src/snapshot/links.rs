@@ -3,10 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
+use perhop_device::Port;
 use perhop_qos::ConfigError;
 use perhop_qos::classifier::Prefix;
 
-use super::{Duplicate, Link, LinkEnd, LinkReason, PortId, SnapshotDevice, Written, carries_packets};
+use super::cables::Cables;
+use super::{
+    Duplicate, Link, LinkEnd, LinkReason, PortId, SnapshotDevice, Written, WrittenCable, carries_packets,
+};
+use crate::device::outer_tag;
 use crate::forwarding::addresses;
 
 /// The links of a network, and remarks about subnets that are none.
@@ -16,26 +21,20 @@ pub(super) struct Found {
     pub(super) duplicates: Vec<Duplicate>,
 }
 
-/// Returns the links of the devices: those written, and between other ports those of one subnet.
+/// Returns the links of the devices: those written, else the ends of cables, else the ports of one subnet.
 ///
 /// # Errors
 /// A written end does not exist, or is an end of two links.
-pub(super) fn find(devices: &[SnapshotDevice], written: &Written) -> Result<Found, ConfigError> {
-    let (mut links, mut remarks) = (Vec::new(), Vec::new());
+pub(super) fn find(
+    devices: &[SnapshotDevice],
+    written: &Written,
+    cables: &[WrittenCable],
+) -> Result<Found, ConfigError> {
+    let mut links = Vec::new();
     let mut taken = BTreeSet::new();
-    let resolved = |ends: &Vec<String>| -> Result<Vec<LinkEnd>, ConfigError> {
-        ends.iter().map(|end| written_end(devices, end)).collect()
-    };
-    let mut all = written.links.iter().map(resolved).collect::<Result<Vec<_>, _>>()?;
-    for ends in &written.lab_links {
-        match resolved(ends) {
-            Ok(ends) => all.push(ends),
-            Err(error) => {
-                remarks.push(format!("the link {} is left out: {}", ends.join(" - "), error.message));
-            }
-        }
-    }
-    for ends in all {
+    for ends in &written.links {
+        let ends: Vec<LinkEnd> =
+            ends.iter().map(|end| written_end(devices, end)).collect::<Result<_, _>>()?;
         for end in &ends {
             if !taken.insert(end.id) {
                 let message = format!("{}:{} is an end of two links", end.device, end.interface);
@@ -46,9 +45,15 @@ pub(super) fn find(devices: &[SnapshotDevice], written: &Written) -> Result<Foun
         }
         links.push(Link { ends, because: LinkReason::Written, is_tunnel: false });
     }
+    let cables = Cables::new(devices, cables);
+    let mut remarks = cables.remarks.clone();
+    for link in direct(devices, &cables, &taken) {
+        taken.extend(link.ends.iter().map(|end| end.id));
+        links.push(link);
+    }
     let mut duplicates = Vec::new();
     for ((subnet, is_tunnel), ports) in by_subnet(devices, &taken) {
-        for ports in apart(devices, ports) {
+        for (source, ports) in by_segment(devices, &cables, ports) {
             if let Some((address, [first, second])) = duplicate(&ports) {
                 remarks.push(format!(
                     "{subnet} is not one link: {} and {} both have {address}",
@@ -61,7 +66,11 @@ pub(super) fn find(devices: &[SnapshotDevice], written: &Written) -> Result<Foun
             let ids: BTreeSet<PortId> = ports.iter().map(|(id, _)| *id).collect();
             if ids.iter().map(|id| id.device).collect::<BTreeSet<_>>().len() > 1 {
                 let ends = ids.into_iter().map(|id| end(devices, id)).collect();
-                let because = LinkReason::Subnet { subnet: subnet.to_string() };
+                let subnet = subnet.to_string();
+                let because = match source {
+                    Some(source) => LinkReason::Cable { source, subnet: Some(subnet) },
+                    None => LinkReason::Subnet { subnet },
+                };
                 links.push(Link { ends, because, is_tunnel });
             }
         }
@@ -95,6 +104,64 @@ fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(
     found
 }
 
+/// Returns the links of cables that connect two devices without a switch: of the ports with one tag.
+fn direct(devices: &[SnapshotDevice], cables: &Cables, taken: &BTreeSet<PortId>) -> Vec<Link> {
+    let mut found = Vec::new();
+    for ports in cables.ports(devices).into_values() {
+        let Some((_, segment)) = ports.first().and_then(|id| cables.segment(devices, *id)) else { continue };
+        if segment.is_switched {
+            continue;
+        }
+        let mut by_tag: BTreeMap<Option<u16>, Vec<PortId>> = BTreeMap::new();
+        for id in ports.into_iter().filter(|id| !taken.contains(id)) {
+            by_tag.entry(outer_tag(port_at(devices, id))).or_default().push(id);
+        }
+        for ids in by_tag.into_values() {
+            if let [one, other] = ids.as_slice()
+                && one.device != other.device
+            {
+                let subnets = |id: PortId| addresses(port_at(devices, id)).filter_map(|own| own.subnet());
+                let shared = subnets(*one).find(|subnet| subnets(*other).any(|far| far == *subnet));
+                let because = LinkReason::Cable {
+                    source: segment.source.clone(),
+                    subnet: shared.map(|subnet| subnet.to_string()),
+                };
+                let ends = vec![end(devices, *one), end(devices, *other)];
+                found.push(Link { ends, because, is_tunnel: false });
+            }
+        }
+    }
+    found
+}
+
+/// Divides the ports of a subnet by the segment of their cables, with the source of the cables. A port
+/// without a known cable is in the only segment of its subnet.
+fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<(Option<String>, Ports)> {
+    let mut segments: BTreeMap<Option<usize>, (Option<String>, Ports)> = BTreeMap::new();
+    for (id, address) in ports {
+        let found = cables.segment(devices, id);
+        let (_, own) = segments
+            .entry(found.map(|(number, _)| number))
+            .or_insert_with(|| (found.map(|(_, segment)| segment.source.clone()), Vec::new()));
+        own.push((id, address));
+    }
+    if let Some((_, without)) = segments.remove(&None) {
+        match segments.len() {
+            1 => {
+                let (source, ports) = segments.values_mut().next().expect("one segment");
+                *source = None;
+                ports.extend(without);
+                ports.sort_unstable();
+            }
+            _ => _ = segments.insert(None, (None, without)),
+        }
+    }
+    let parts = segments.into_values();
+    parts
+        .flat_map(|(source, ports)| apart(devices, ports).into_iter().map(move |part| (source.clone(), part)))
+        .collect()
+}
+
 /// Divides the ports of a subnet by table of routes where two of them have one address: customers of a
 /// provider may use the same addresses.
 fn apart(devices: &[SnapshotDevice], ports: Ports) -> Vec<Ports> {
@@ -103,7 +170,7 @@ fn apart(devices: &[SnapshotDevice], ports: Ports) -> Vec<Ports> {
     }
     let mut by_table: BTreeMap<Option<&str>, Ports> = BTreeMap::new();
     for (id, address) in ports {
-        let port = &devices[id.device].device.router().ports[id.port];
+        let port = port_at(devices, id);
         let table = port.forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
         by_table.entry(table).or_default().push((id, address));
     }
@@ -122,9 +189,12 @@ fn name(devices: &[SnapshotDevice], id: PortId) -> String {
 }
 
 fn end(devices: &[SnapshotDevice], id: PortId) -> LinkEnd {
-    let member = &devices[id.device];
-    let interface = member.device.router().ports[id.port].name.clone();
-    LinkEnd { device: member.name.clone(), interface, id }
+    let (device, interface) = (devices[id.device].name.clone(), port_at(devices, id).name.clone());
+    LinkEnd { device, interface, id }
+}
+
+fn port_at<'a>(devices: &'a [SnapshotDevice], id: PortId) -> &'a Port {
+    &devices[id.device].device.router().ports[id.port]
 }
 
 fn written_end(devices: &[SnapshotDevice], text: &str) -> Result<LinkEnd, ConfigError> {

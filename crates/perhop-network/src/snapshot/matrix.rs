@@ -1,22 +1,23 @@
 //! [`Snapshot::matrix`]: the fate of each codepoint between all sites.
 
 use perhop_analysis::PacketText;
-use perhop_qos::{ConfigError, Dscp};
+use perhop_qos::{ConfigError, Dscp, Packet};
 use rayon::prelude::*;
 use serde::Serialize;
 
+use super::fates::{Fates, Outcome, Toward};
 use super::{Change, Site, Snapshot, WalkEnd, WalkPath};
 
-/// The fate of packets with one codepoint from one site to another.
+/// The fate of packets with some codepoints from one site to another.
 #[derive(Clone, Debug, Serialize)]
 pub struct MatrixRow {
     /// The site that sends.
     pub from: String,
     /// The site that receives.
     pub to: String,
-    /// The codepoint as sent.
-    pub dscp: Dscp,
-    /// Its fate.
+    /// The codepoints as sent, which have one fate.
+    pub dscp: Vec<Dscp>,
+    /// Their fate.
     #[serde(flatten)]
     pub fate: Fate,
 }
@@ -39,6 +40,9 @@ pub enum Fate {
     },
 }
 
+/// Rows with the places of their sites.
+type Rows = Vec<((usize, usize), Vec<MatrixRow>)>;
+
 impl Snapshot<'_> {
     /// Returns the fate of UDP packets of each codepoint between each pair of different sites.
     ///
@@ -46,42 +50,91 @@ impl Snapshot<'_> {
     /// The policies of a device cannot be built.
     pub fn matrix(&self, codepoints: &[Dscp]) -> Result<Vec<MatrixRow>, ConfigError> {
         let sites = self.sites();
-        let pairs: Vec<(&Site, &Site)> = sites
-            .iter()
-            .flat_map(|from| sites.iter().map(move |to| (from, to)))
-            .filter(|(from, to)| (&from.device, &from.interface) != (&to.device, &to.interface))
-            .filter(|(from, to)| from.address.is_ipv4() == to.address.is_ipv4())
-            .collect();
-        let rows: Result<Vec<Vec<MatrixRow>>, ConfigError> =
-            pairs.into_par_iter().map(|(from, to)| self.rows(from, to, codepoints)).collect();
-        Ok(rows?.into_iter().flatten().collect())
+        let places: Vec<usize> = (0..sites.len()).collect();
+        let size = sites.len().div_ceil(rayon::current_num_threads()).max(1);
+        let parts: Result<Vec<Rows>, ConfigError> =
+            places.par_chunks(size).map(|part| self.rows(&sites, part, codepoints)).collect();
+        let mut rows: Rows = parts?.into_iter().flatten().collect();
+        rows.sort_by_key(|(places, _)| *places);
+        Ok(rows.into_iter().flat_map(|(_, rows)| rows).collect())
     }
 
-    fn rows(&self, from: &Site, to: &Site, codepoints: &[Dscp]) -> Result<Vec<MatrixRow>, ConfigError> {
-        codepoints
-            .iter()
-            .map(|dscp| {
-                // A port that no application of a class is known by.
-                let text = format!("udp {}:49152 > {}:49152 dscp {dscp} len 200", from.address, to.address);
-                let packet: PacketText =
-                    text.parse().map_err(|message: String| ConfigError::new("packet", message))?;
-                let walk = self.walk(&packet.packet)?;
-                let fate = walk.paths.iter().map(|path| fate(path, *dscp)).max_by_key(severity);
-                let fate = fate.unwrap_or(Fate::Kept);
-                Ok(MatrixRow { from: from.name.clone(), to: to.name.clone(), dscp: *dscp, fate })
-            })
-            .collect()
+    /// Returns the rows to some of the sites.
+    fn rows(&self, sites: &[Site], receivers: &[usize], codepoints: &[Dscp]) -> Result<Rows, ConfigError> {
+        let mut fates = Fates::new(self);
+        let mut found = Rows::new();
+        for to_place in receivers {
+            let to = &sites[*to_place];
+            let mut toward = fates.toward(to.address);
+            for (from_place, from) in sites.iter().enumerate() {
+                let is_other = (&from.device, &from.interface) != (&to.device, &to.interface);
+                if !is_other || from.address.is_ipv4() != to.address.is_ipv4() {
+                    continue;
+                }
+                let mut rows: Vec<MatrixRow> = Vec::new();
+                for dscp in codepoints {
+                    let fate = self.fate(&mut toward, from, to, *dscp)?;
+                    match rows.iter_mut().find(|row| row.fate == fate) {
+                        Some(row) => row.dscp.push(*dscp),
+                        None => {
+                            let (from, to) = (from.name.clone(), to.name.clone());
+                            rows.push(MatrixRow { from, to, dscp: vec![*dscp], fate });
+                        }
+                    }
+                }
+                found.push(((from_place, *to_place), rows));
+            }
+        }
+        Ok(found)
+    }
+
+    fn fate(&self, toward: &mut Toward, from: &Site, to: &Site, dscp: Dscp) -> Result<Fate, ConfigError> {
+        let packet = packet(from, to, dscp)?;
+        if let Some(arrives) = from.id
+            && let Some(outcomes) = toward.outcomes(arrives, &packet)?
+        {
+            return Ok(worst(outcomes.iter().map(|one| fate_of_outcome(one, dscp))));
+        }
+        let walk = match from.id {
+            Some(id) => self.walk_from(&packet, id.device, Some(id))?,
+            None => self.walk(&packet)?,
+        };
+        Ok(worst(walk.paths.iter().map(|path| fate_of_path(path, dscp))))
     }
 }
 
-fn fate(path: &WalkPath, sent: Dscp) -> Fate {
-    match &path.end {
-        WalkEnd::Delivered { .. } if path.dscp == sent => Fate::Kept,
-        WalkEnd::Delivered { .. } => match path.changes.last() {
-            Some(change) => Fate::Changed { at: change.clone() },
-            None => Fate::Kept,
-        },
-        end => Fate::Lost { at: end.clone() },
+/// Returns the packet between two sites, with a port that no application of a class is known by.
+fn packet(from: &Site, to: &Site, dscp: Dscp) -> Result<Packet, ConfigError> {
+    const TEXT: &str = "udp 192.0.2.1:49152 > 192.0.2.2:49152 dscp default len 200";
+    let text: PacketText = TEXT.parse().map_err(|message: String| ConfigError::new("packet", message))?;
+    let (source, destination) = (from.address.into(), to.address.into());
+    Ok(Packet { source, destination, dscp, ..text.packet })
+}
+
+/// Returns the worst of the fates; of equal ones the first.
+fn worst(fates: impl Iterator<Item = Fate>) -> Fate {
+    let mut worst = Fate::Kept;
+    for fate in fates {
+        if severity(&fate) > severity(&worst) {
+            worst = fate;
+        }
+    }
+    worst
+}
+
+fn fate_of_outcome(outcome: &Outcome, sent: Dscp) -> Fate {
+    fate(&outcome.end, outcome.dscp, outcome.change.as_ref(), sent)
+}
+
+fn fate_of_path(path: &WalkPath, sent: Dscp) -> Fate {
+    fate(&path.end, path.dscp, path.changes.last(), sent)
+}
+
+fn fate(end: &WalkEnd, received: Dscp, change: Option<&Change>, sent: Dscp) -> Fate {
+    match (end, change) {
+        (WalkEnd::Delivered { .. }, Some(change)) if received != sent => Fate::Changed { at: change.clone() },
+        (WalkEnd::Delivered { .. }, _) => Fate::Kept,
+        (end, _) => Fate::Lost { at: end.clone() },
     }
 }
 

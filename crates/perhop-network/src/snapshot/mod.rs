@@ -2,14 +2,17 @@
 //!
 //! ```text
 //! files → Snapshot::read → devices
-//!       → links: written by the user, else ports in one subnet
-//!       → routes: configured, given by the user, else the shortest paths of OSPF and IS-IS
+//!       → links: written by the user, else the ends of cables, else ports in one subnet
+//!       → routes: configured, given by the user or printed by the device, else the shortest paths of OSPF
+//!         and IS-IS
 //!       → walk: trace at each device, hop by hop
 //!       → plan: hosts, links and routes of a scenario in which packets take the ways of their walks
 //! ```
 //!
 //! Every inferred link has its reason. A walk that needs an unknown route stops there and reports it.
 
+mod cables;
+mod fates;
 mod hops;
 mod links;
 mod matrix;
@@ -20,6 +23,7 @@ mod read;
 mod rules;
 mod shortest_paths;
 mod sites;
+mod tables;
 mod walk;
 mod ways;
 mod wires;
@@ -27,7 +31,7 @@ mod wires;
 pub use matrix::{Fate, MatrixRow};
 pub use model::{
     ConfigurationFile, DeviceSummary, LeftOut, Link, LinkEnd, LinkReason, PortId, Snapshot, SnapshotDevice,
-    Written,
+    Written, WrittenCable,
 };
 pub(crate) use model::{Duplicate, carries_packets};
 pub use planned::{Journey, Plan, PlannedStop};

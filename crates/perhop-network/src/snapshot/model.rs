@@ -19,6 +19,9 @@ pub struct ConfigurationFile {
     pub text: String,
     /// The platform; `None` for the recognized one.
     pub platform: Option<String>,
+    /// Whether the name shows that it is a configuration; else its content decides.
+    #[serde(default)]
+    pub is_configuration: bool,
     /// The criteria of classes in place of their own, by class.
     #[serde(default)]
     pub assume: BTreeMap<String, String>,
@@ -30,13 +33,23 @@ pub struct ConfigurationFile {
 pub struct Written {
     /// Links, each as the ends `DEVICE:INTERFACE`.
     pub links: Vec<Vec<String>>,
-    /// Links of a description of a lab, whose names of interfaces may be those of the lab: as `links`, and
-    /// left out where an end does not exist.
-    pub lab_links: Vec<Vec<String>>,
-    /// Routes, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`, by device. They override all others.
+    /// Cables of a description of a lab.
+    pub cables: Vec<WrittenCable>,
+    /// Routes, each as `PREFIX = NEXT HOP` or `PREFIX = INTERFACE`, by device; those of a VRF begin with `vrf
+    /// NAME`. They override all others.
     pub routes: BTreeMap<String, Vec<String>>,
     /// Addresses of hosts by name.
     pub hosts: BTreeMap<String, std::net::IpAddr>,
+}
+
+/// A cable, which the description of a lab or the output of a device names.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+pub struct WrittenCable {
+    /// The ends `DEVICE:INTERFACE`. Devices that are not in the snapshot, such as switches, are ends as well.
+    pub ends: Vec<String>,
+    /// The file that names it.
+    pub source: String,
 }
 
 /// A device of a snapshot.
@@ -94,8 +107,12 @@ pub struct Snapshot<'a> {
     pub devices: Vec<SnapshotDevice<'a>>,
     /// The links between their ports.
     pub links: Vec<Link>,
+    /// The cables that are known.
+    pub cables: Vec<WrittenCable>,
     /// The files that are not read.
     pub left_out: Vec<LeftOut>,
+    /// The number of files that are neither configurations nor outputs of devices.
+    pub passed_over: usize,
     /// Remarks about links and routes.
     pub remarks: Vec<String>,
     /// Facts that the user wrote.
@@ -149,6 +166,13 @@ pub struct LinkEnd {
 pub enum LinkReason {
     /// The user wrote it.
     Written,
+    /// A cable connects the ports.
+    Cable {
+        /// The file that names it.
+        source: String,
+        /// The subnet of the ports, if it is one.
+        subnet: Option<String>,
+    },
     /// The ports have addresses of one subnet.
     Subnet {
         /// The subnet.

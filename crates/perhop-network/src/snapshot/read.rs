@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::{FrontEnds, ParseOptions};
+use perhop_device::{DeviceModel, DeviceTables, FrontEnds, ParseOptions};
 use perhop_qos::ConfigError;
 use rayon::prelude::*;
 
-use super::{ConfigurationFile, LeftOut, Snapshot, SnapshotDevice, Written, links, shortest_paths};
+use super::tables::Output;
+use super::{ConfigurationFile, LeftOut, Snapshot, SnapshotDevice, Written, links, shortest_paths, tables};
 use crate::NetworkDevice;
 
 impl<'a> Snapshot<'a> {
@@ -19,21 +20,41 @@ impl<'a> Snapshot<'a> {
         files: &[ConfigurationFile],
         written: Written,
     ) -> Result<Snapshot<'a>, ConfigError> {
-        let read: Vec<_> = files.par_iter().map(|file| read_device(front_ends, file)).collect();
-        let (mut devices, mut left_out) = (Vec::new(), Vec::new());
+        let read: Vec<_> = files.par_iter().map(|file| read_file(front_ends, file)).collect();
+        let (mut devices, mut left_out, mut outputs) = (Vec::new(), Vec::new(), Vec::new());
+        let mut passed_over = 0;
         for (file, read) in files.iter().zip(read) {
-            match read {
-                Ok(device) => devices.push(device),
-                Err(error) => left_out.push(LeftOut { file: file.file.clone(), because: error.message }),
+            match read.device {
+                Some(Ok(device)) => devices.push(device),
+                Some(Err(error)) => {
+                    left_out.push(LeftOut { file: file.file.clone(), because: error.message });
+                }
+                None => passed_over += usize::from(read.tables.is_none()),
             }
+            outputs.extend(read.tables.map(|tables| Output {
+                file: file.file.clone(),
+                name: file.name.clone(),
+                tables,
+            }));
+        }
+        if devices.is_empty() && left_out.is_empty() {
+            let message = "no file below it is a configuration of a device".to_owned();
+            let help =
+                "a network is a folder of configurations; links, routes and hosts may be in network.yaml";
+            return Err(ConfigError::new("", message).help(help.to_owned()));
         }
         devices.sort_by(|a, b| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
         let mut remarks = unique_names(&mut devices);
-        let found = links::find(&devices, &written)?;
-        remarks.extend(found.remarks.iter().cloned());
+        let shown = tables::assign(&mut devices, &outputs);
+        left_out.extend(shown.left_out);
+        let cables: Vec<_> = written.cables.iter().cloned().chain(shown.cables).collect();
+        let found = links::find(&devices, &written, &cables)?;
+        remarks.extend(found.remarks);
         let link_of = links::by_port(&devices, &found.links);
         let links::Found { links, duplicates, .. } = found;
-        let mut snapshot = Snapshot { devices, links, left_out, remarks, written, duplicates, link_of };
+        let mut snapshot =
+            Snapshot { devices, links, cables, left_out, passed_over, remarks, written, duplicates, link_of };
+        snapshot.add_tunnel_maps();
         snapshot.add_routes()?;
         Ok(snapshot)
     }
@@ -42,7 +63,7 @@ impl<'a> Snapshot<'a> {
     fn add_routes(&mut self) -> Result<(), ConfigError> {
         let computed = shortest_paths::routes(self);
         for (device, routes) in self.devices.iter_mut().zip(computed) {
-            device.device.set_computed(routes);
+            device.device.given_mut().add_computed(routes);
         }
         for (name, routes) in std::mem::take(&mut self.written.routes) {
             let place = self.place_of(&name).ok_or_else(|| {
@@ -55,6 +76,22 @@ impl<'a> Snapshot<'a> {
         }
         Ok(())
     }
+}
+
+/// The content of a file: a device, outputs of a device, or both in a record of a session.
+struct ReadFile<'a> {
+    device: Option<Result<SnapshotDevice<'a>, ConfigError>>,
+    tables: Option<DeviceTables>,
+}
+
+fn read_file<'a>(front_ends: FrontEnds<'a>, file: &ConfigurationFile) -> ReadFile<'a> {
+    let tables = front_ends.read_tables(&file.text);
+    let device = read_device(front_ends, file);
+    let is_configuration = match &device {
+        Ok(device) => file.is_configuration || device.device.model().is_some_and(DeviceModel::is_plausible),
+        Err(_) => tables.is_none() && (file.is_configuration || front_ends.recognize(&file.text)),
+    };
+    ReadFile { device: is_configuration.then_some(device), tables }
 }
 
 fn read_device<'a>(

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use perhop_qos::classifier::Prefix;
 use serde::Serialize;
 
+use super::walk::Remarks;
 use super::{PortId, Snapshot, carries_packets};
 use crate::forwarding::addresses;
 
@@ -21,6 +22,9 @@ pub struct Site {
     pub subnet: Option<String>,
     /// An address in it that is not one of the device.
     pub address: IpAddr,
+    /// The port by which its packets arrive.
+    #[serde(skip)]
+    pub(crate) id: Option<PortId>,
 }
 
 impl Snapshot<'_> {
@@ -52,6 +56,7 @@ impl Snapshot<'_> {
                         interface: own.name.clone(),
                         subnet: Some(subnet.to_string()),
                         address: neighbor_of(subnet, address.address),
+                        id: Some(id),
                     });
                 }
             }
@@ -62,12 +67,14 @@ impl Snapshot<'_> {
     fn hosts(&self) -> Vec<Site> {
         let site = |(name, address): (&String, &IpAddr)| {
             let id = *self.ports_near(*address).first()?;
+            let (_, first) = self.first_device(*address, &mut Remarks::default()).ok()?;
             Some(Site {
                 name: name.clone(),
                 device: self.devices[id.device].name.clone(),
                 interface: self.port(id).name.clone(),
                 subnet: None,
                 address: *address,
+                id: first,
             })
         };
         self.written.hosts.iter().filter_map(site).collect()

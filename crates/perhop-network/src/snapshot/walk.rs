@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::net::IpAddr;
 
 use perhop_analysis::Witness;
-use perhop_device::{RouteOrigin, RoutingProtocol, TunnelEnds, TunnelSource};
+use perhop_device::{RoutingProtocol, TunnelEnds, TunnelSource};
 use perhop_qos::{ConfigError, Dscp, Packet};
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ use crate::forwarding::{Decision, Origin, addresses};
 use crate::trace::{Cause, End, HeaderName, LineText, OwnPackets, Path, Stage, TraceOptions};
 
 /// The devices that a packet passes at most: its time to live (RFC 1700).
-const MOST_HOPS: usize = 64;
+pub(super) const MOST_HOPS: usize = 64;
 /// The ways of one packet that are followed at most.
 const MOST_PATHS: usize = 64;
 
@@ -137,7 +137,7 @@ struct Walker {
 
 /// The places that a walk has found.
 #[derive(Default)]
-struct Remarks {
+pub(super) struct Remarks {
     assumed: BTreeSet<String>,
     not_looked_at: BTreeSet<String>,
 }
@@ -151,6 +151,26 @@ impl Snapshot<'_> {
         let source = packet.source.to_ip();
         let mut remarks = Remarks::default();
         let (device, port) = self.first_device(source, &mut remarks)?;
+        self.follow(packet, device, port, remarks)
+    }
+
+    /// Returns the ways of a packet that arrives at a port of a device, or that the device sends.
+    pub(super) fn walk_from(
+        &self,
+        packet: &Packet,
+        device: usize,
+        port: Option<PortId>,
+    ) -> Result<Walk, ConfigError> {
+        self.follow(packet, device, port, Remarks::default())
+    }
+
+    fn follow(
+        &self,
+        packet: &Packet,
+        device: usize,
+        port: Option<PortId>,
+        mut remarks: Remarks,
+    ) -> Result<Walk, ConfigError> {
         let walker = Walker { packet: *packet, inside: Vec::new(), hops: Vec::new(), changes: Vec::new() };
         let mut open = vec![(walker, device, port)];
         let mut paths = Vec::new();
@@ -173,7 +193,7 @@ impl Snapshot<'_> {
     }
 
     /// Returns the first device of a packet, and the port by which it arrives there; none at the sender.
-    fn first_device(
+    pub(super) fn first_device(
         &self,
         source: IpAddr,
         remarks: &mut Remarks,
@@ -219,7 +239,7 @@ impl Snapshot<'_> {
         let table = member.device.table();
         let vrf = arrives.and_then(|id| self.port(id).forwarding.vrf.as_ref()).map(|vrf| vrf.value.as_str());
         let decision = table.decide(vrf, destination);
-        if let Some(end) = self.unknown(device, &decision, destination) {
+        if let Some(end) = self.unknown(device, vrf, &decision, destination) {
             return Ok(vec![walker.ends(end)]);
         }
         if walker.hops.len() >= MOST_HOPS {
@@ -251,19 +271,39 @@ impl Snapshot<'_> {
     }
 
     /// Returns the end of a packet that a device has no certain route for.
-    fn unknown(&self, device: usize, decision: &Decision, destination: IpAddr) -> Option<WalkEnd> {
+    pub(super) fn unknown(
+        &self,
+        device: usize,
+        vrf: Option<&str>,
+        decision: &Decision,
+        destination: IpAddr,
+    ) -> Option<WalkEnd> {
         let member = &self.devices[device];
         let stop = |because: String| WalkEnd::PathUnknown {
             device: member.name.clone(),
             because,
-            help: format!("give the routes of {}: `show ip route`, or `routes` in network.yaml", member.name),
+            help: format!(
+                "give the routes of {}: `show ip route{}`, or `routes` in network.yaml",
+                member.name,
+                vrf.map_or(String::new(), |vrf| format!(" vrf {vrf}"))
+            ),
         };
+        let of_table = vrf.map_or(String::new(), |vrf| format!(" in the VRF {vrf}"));
         match decision {
-            Decision::Unknown(_) => Some(stop(format!("no route to {destination} is known"))),
+            Decision::Unknown(_) => {
+                if let Some(end) = self.labeled(device, vrf, destination) {
+                    return Some(end);
+                }
+                let protocol = self.line_not_computed(device, vrf).map_or(String::new(), |line| {
+                    let text = member.device.line_text(line);
+                    format!(", and perhop does not compute those of line {line}, `{text}`")
+                });
+                Some(stop(format!("no route to {destination} is known{of_table}{protocol}")))
+            }
             Decision::Leaves(exit) if !matches!(exit.origin, Origin::Connected | Origin::Given) => {
                 // A more specific route of a protocol that is not computed comes before the default route.
                 let is_default = exit.prefix.as_deref().is_some_and(|prefix| prefix.ends_with("/0"));
-                let line = self.line_not_computed(device).filter(|_| is_default)?;
+                let line = self.line_not_computed(device, vrf).filter(|_| is_default)?;
                 let text = member.device.line_text(line);
                 Some(stop(format!(
                     "only the default route leads to {destination}, and line {line}, `{text}`, may bring a \
@@ -274,10 +314,33 @@ impl Snapshot<'_> {
         }
     }
 
+    /// Returns the end of a packet whose route in a VRF leads to a router of the general table: labels lead
+    /// there (RFC 4364 §4.3.2).
+    fn labeled(&self, device: usize, vrf: Option<&str>, destination: IpAddr) -> Option<WalkEnd> {
+        let member = &self.devices[device];
+        let table = member.device.table();
+        let (prefix, next_hop) = table.given.far_next_hop(Some(vrf?), destination)?;
+        let Decision::Leaves(exit) = table.decide(None, next_hop) else { return None };
+        let far = self.owner(next_hop).map(|id| self.devices[id.device].name.clone());
+        Some(WalkEnd::PathUnknown {
+            device: member.name.clone(),
+            because: format!(
+                "{prefix} in the VRF {} is behind {next_hop}{}: the packets leave by {} with labels, which \
+                 perhop does not follow",
+                vrf?,
+                far.as_ref().map_or(String::new(), |far| format!(" of {far}")),
+                exit.port.name
+            ),
+            help: format!(
+                "trace the core with the codepoint that the labels carry, and from {} on",
+                far.unwrap_or_else(|| next_hop.to_string())
+            ),
+        })
+    }
+
     /// Returns the line of a protocol whose routes are not computed, unless the user gave the routes.
-    fn line_not_computed(&self, device: usize) -> Option<usize> {
-        let table = self.devices[device].device.table();
-        if table.given.iter().any(|route| route.origin == RouteOrigin::Given) {
+    fn line_not_computed(&self, device: usize, vrf: Option<&str>) -> Option<usize> {
+        if self.devices[device].device.table().given.is_given(vrf) {
             return None;
         }
         let processes = &self.router(device).forwarding.processes;

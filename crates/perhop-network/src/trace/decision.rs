@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use perhop_device::{Port, PortRole, RouteOrigin, RoutingProcess, RoutingProtocol};
+use perhop_device::{Port, PortRole, RoutingProcess, RoutingProtocol};
 use perhop_qos::ConfigError;
 
 use super::{RouteKind, Stage, Tracer};
@@ -23,6 +23,14 @@ pub(super) enum Onto<'a> {
 }
 
 impl<'a> Onward<'a> {
+    /// Returns the next hop that the route names.
+    pub(super) fn next_hop(&self) -> Option<IpAddr> {
+        match &self.stage {
+            Stage::Forwarding { next_hop, .. } => *next_hop,
+            _ => None,
+        }
+    }
+
     /// Returns a decision for `port` without a route.
     pub(super) fn without_route(kind: RouteKind, destination: IpAddr, port: &'a Port) -> Onward<'a> {
         let stage = Stage::Forwarding {
@@ -107,9 +115,7 @@ impl<'a> Tracer<'a> {
 
     /// Notes routing protocols, whose routes may override those of the configuration.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
-        let is_computed = |protocol: RoutingProtocol| {
-            self.device.given.iter().any(|route| route.origin == RouteOrigin::Computed(protocol))
-        };
+        let is_computed = |protocol: RoutingProtocol| self.device.given.computes(protocol);
         let processes = self.device.router.forwarding.processes.iter();
         for RoutingProcess { line, .. } in processes.filter(|process| !is_computed(process.protocol)) {
             let text = self.line(*line).text;

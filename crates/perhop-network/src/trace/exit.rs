@@ -37,7 +37,10 @@ impl<'a> Tracer<'a> {
             way.stages.push(onward.stage.clone());
         }
         match onward.to {
-            Onto::Port(port) => self.leave(ways, port, MOST_TUNNELS),
+            Onto::Port(port) => {
+                let next_hop = onward.next_hop().unwrap_or(destination);
+                self.leave(ways, port, next_hop, MOST_TUNNELS)
+            }
             Onto::Device => self.deliver(ways),
             Onto::Nowhere => {
                 ways.iter_mut().filter(|way| way.end.is_none()).for_each(|way| way.drop(Cause::Route));
@@ -68,8 +71,14 @@ impl<'a> Tracer<'a> {
         Ok(ways)
     }
 
-    /// Follows packets through the output port `port`.
-    fn leave(&mut self, mut ways: Vec<Way>, port: &'a Port, tunnels: usize) -> Result<Vec<Way>, ConfigError> {
+    /// Follows packets through the output port `port` to a next hop or their destination.
+    fn leave(
+        &mut self,
+        mut ways: Vec<Way>,
+        port: &'a Port,
+        next_hop: IpAddr,
+        tunnels: usize,
+    ) -> Result<Vec<Way>, ConfigError> {
         self.cross(port);
         let encapsulation = port.wire.headers.encapsulation();
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
@@ -88,7 +97,7 @@ impl<'a> Tracer<'a> {
                 ways = self.condition(ways, &side, None)?;
                 ways = self.queue(ways, &side)?;
             }
-            return self.enter_tunnel(ways, port, tunnel, tunnels);
+            return self.enter_tunnel(ways, (port, tunnel), next_hop, tunnels);
         }
         let encryption = port.forwarding.encryption.as_ref();
         if let Some(encryption) = encryption {
@@ -106,13 +115,14 @@ impl<'a> Tracer<'a> {
     fn enter_tunnel(
         &mut self,
         mut ways: Vec<Way>,
-        port: &'a Port,
-        tunnel: &Tunnel,
+        (port, tunnel): (&'a Port, &Tunnel),
+        next_hop: IpAddr,
         tunnels: usize,
     ) -> Result<Vec<Way>, ConfigError> {
         let vrf = tunnel.vrf.as_ref().map(|vrf| vrf.value.as_str());
         let source = self.source_of(tunnel);
-        let destination = tunnel.destination.as_ref().map(|to| to.value);
+        let map = self.tunnel_map(port, tunnel, next_hop);
+        let destination = tunnel.destination.as_ref().map(|to| to.value).or(map.map(|map| map.outside));
         let onward = match destination {
             Some(destination) => self.below(vrf, destination, tunnel),
             None => self.below_source(port, tunnel),
@@ -121,7 +131,7 @@ impl<'a> Tracer<'a> {
             ClassifiedHeader::Outer => HeaderName::Outer,
             ClassifiedHeader::Inner(_) => HeaderName::Inner,
         };
-        let lines = self.lines(lines_of(tunnel));
+        let lines = self.lines(lines_of(tunnel).into_iter().chain(map.map(|map| map.line)));
         if HeaderStack::new(&tunnel.headers).is_none_or(|stack| stack.is_empty()) {
             self.look_for_length(&port.name);
         }
@@ -154,7 +164,9 @@ impl<'a> Tracer<'a> {
         };
         let queues: Vec<Option<String>> = ways.iter().map(|way| way.queue.clone()).collect();
         let is_plain = !has_output(below) && queues.iter().any(Option::is_some);
-        let mut ways = self.leave(ways, below, tunnels - 1)?;
+        // Without a known destination, no tunnel below has a map for it.
+        let outer = destination.unwrap_or(Ipv4Addr::UNSPECIFIED.into());
+        let mut ways = self.leave(ways, below, outer, tunnels - 1)?;
         if is_plain {
             // The queues of the tunnel's own policy decide, not the FIFO of the port below.
             ways.iter_mut().zip(queues).for_each(|(way, queue)| way.queue = queue.or(way.queue.take()));

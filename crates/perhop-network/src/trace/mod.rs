@@ -12,7 +12,7 @@ mod answer;
 mod decision;
 mod entrance;
 mod exit;
-mod outer;
+pub(crate) mod outer;
 mod stages;
 
 use std::collections::BTreeSet;
@@ -22,12 +22,13 @@ pub use answer::{
     Stage, Turn,
 };
 use perhop_analysis::Witness;
-use perhop_device::{ClassLines, OpenLine, Port, Route, Router};
+use perhop_device::{ClassLines, OpenLine, Port, Router};
 use perhop_lint::Line;
 use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId};
 use perhop_qos::{ConfigError, Packet};
 
 use crate::forwarding::Table;
+use crate::given::Given;
 
 /// A device, and the data for answers about it.
 #[derive(Clone, Copy)]
@@ -40,8 +41,8 @@ pub struct TracedDevice<'a> {
     pub open_lines: &'a [OpenLine],
     /// The classes of packets with their lines, where the language has such classes.
     pub class_lines: Option<&'a dyn ClassLines>,
-    /// Routes that the configuration does not have, with line 0.
-    pub given: &'a [Route],
+    /// The facts that the configuration does not have.
+    pub(crate) given: &'a Given,
 }
 
 /// The options of the caller.

@@ -2,7 +2,9 @@
 
 use std::net::IpAddr;
 
-use perhop_device::{ClassifiedHeader, Encryption, Port, Tunnel, TunnelSource};
+use perhop_device::{
+    ClassifiedHeader, Encryption, Port, Router, Tunnel, TunnelEnds, TunnelMap, TunnelSource,
+};
 use perhop_qos::Packet;
 use perhop_qos::framing::HeaderStack;
 use perhop_qos::packet::{Address, Protocol};
@@ -13,24 +15,51 @@ use crate::forwarding::addresses;
 /// Encapsulating security payload (RFC 4303).
 pub(super) const ESP: Protocol = Protocol(50);
 
+/// Returns the interface that is the source of a tunnel, or has its address.
+fn source_port<'a>(router: &'a Router, tunnel: &Tunnel) -> Option<&'a Port> {
+    let mut ports = router.ports.iter();
+    match &tunnel.source.as_ref()?.value {
+        TunnelSource::Interface(name) => ports.find(|port| port.interface == *name),
+        TunnelSource::Address(own) => {
+            ports.find(|port| addresses(port).any(|address| address.address == *own))
+        }
+    }
+}
+
+/// Returns the source address of the outer header of a tunnel.
+pub(crate) fn source_address(router: &Router, tunnel: &Tunnel) -> Option<IpAddr> {
+    match &tunnel.source.as_ref()?.value {
+        TunnelSource::Address(address) => Some(*address),
+        TunnelSource::Interface(_) => addresses(source_port(router, tunnel)?).next().map(|own| own.address),
+    }
+}
+
 impl<'a> Tracer<'a> {
     /// Returns the interface that is the source of a tunnel, or has its address.
     pub(super) fn source_port(&self, tunnel: &Tunnel) -> Option<&'a Port> {
-        let mut ports = self.device.router.ports.iter();
-        match &tunnel.source.as_ref()?.value {
-            TunnelSource::Interface(name) => ports.find(|port| port.interface == *name),
-            TunnelSource::Address(own) => {
-                ports.find(|port| addresses(port).any(|address| address.address == *own))
-            }
-        }
+        source_port(self.device.router, tunnel)
     }
 
     /// Returns the source address of the outer header of a tunnel.
     pub(super) fn source_of(&self, tunnel: &Tunnel) -> Option<IpAddr> {
-        match &tunnel.source.as_ref()?.value {
-            TunnelSource::Address(address) => Some(*address),
-            TunnelSource::Interface(_) => addresses(self.source_port(tunnel)?).next().map(|own| own.address),
+        source_address(self.device.router, tunnel)
+    }
+
+    /// Returns the outer destination of packets to a next hop in a tunnel with several ends: configured, or
+    /// learned from a device that registers.
+    pub(super) fn tunnel_map(&mut self, port: &Port, tunnel: &Tunnel, next_hop: IpAddr) -> Option<TunnelMap> {
+        if tunnel.ends == TunnelEnds::One {
+            return None;
         }
+        if let Some(map) = tunnel.maps.iter().find(|map| map.inside == next_hop) {
+            return Some(*map);
+        }
+        let map = self.device.given.tunnel_map(&port.name, next_hop)?;
+        self.assumed.insert(format!(
+            "{} learns that {next_hop} is at {}, the source of the tunnel there",
+            port.name, map.outside
+        ));
+        Some(map)
     }
 }
 

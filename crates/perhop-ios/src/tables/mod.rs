@@ -1,0 +1,75 @@
+//! Outputs of IOS and IOS-XE that show routes and neighbors: `show ip route`, `show cdp neighbors`,
+//! `show lldp neighbors`, alone or several in one record of a session.
+
+mod neighbors;
+mod routes;
+
+use perhop_device::{DeviceTables, ShownNeighbor};
+
+use neighbors::Neighbors;
+use routes::Routes;
+
+/// Returns the tables of a text, line by line. Lines that are not known are passed over.
+pub(crate) fn read(text: &str) -> DeviceTables {
+    let mut found = DeviceTables::default();
+    let (mut routes, mut neighbors) = (Routes::default(), Neighbors::default());
+    for line in text.lines() {
+        if let Some(prompt) = Prompt::read(line) {
+            found.device.get_or_insert(prompt.device.to_owned());
+            (routes, neighbors) = (routes.ended(&mut found), neighbors.ended(&mut found));
+            routes.begin(prompt.command);
+        } else {
+            routes.line(line);
+            neighbors.line(line);
+        }
+    }
+    routes.ended(&mut found);
+    neighbors.ended(&mut found);
+    found
+}
+
+/// A line on which a user entered a command.
+struct Prompt<'a> {
+    device: &'a str,
+    command: &'a str,
+}
+
+impl<'a> Prompt<'a> {
+    /// Reads `R1#show ip route`, `R1>sh ip ro` and `R1(config)#do sh ip ro`.
+    fn read(line: &'a str) -> Option<Prompt<'a>> {
+        let (before, command) = line.trim_end().split_once(['#', '>'])?;
+        let device = before.split_once('(').map_or(before, |(name, _)| name).trim_start();
+        let is_name = |one: char| one.is_ascii_alphanumeric() || matches!(one, '-' | '_' | '.' | '/');
+        let command = command.trim();
+        let command = command.strip_prefix("do ").unwrap_or(command).trim_start();
+        let is_prompt = !device.is_empty() && device.chars().all(is_name);
+        (is_prompt && (command.is_empty() || command.starts_with("sh"))).then_some(Prompt { device, command })
+    }
+}
+
+/// Returns the full name of an interface in an output, where a space may precede the number: `Gig 0/1`.
+fn full_name(written: &str) -> String {
+    crate::interface_name(&written.split_whitespace().collect::<String>())
+}
+
+fn neighbor(interface: &str, device: &str, far_interface: &str, protocol: &'static str) -> ShownNeighbor {
+    ShownNeighbor {
+        interface: full_name(interface),
+        // Some systems add a serial number: `switch(FOX1234ABCD)`.
+        device: device.split('(').next().unwrap_or(device).trim().to_owned(),
+        far_interface: full_name(far_interface),
+        protocol,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read;
+
+    #[test]
+    fn a_text_without_tables_has_none() {
+        for text in ["", "hostname R1\ninterface Gi0/0\n ip address 10.0.0.1 255.0.0.0\n", "a > b\n# c\n"] {
+            assert!(read(text).is_empty(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! [`Given`]: the facts about a device's forwarding that its configuration does not have.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
+
+use perhop_device::{
+    InterfaceAddress, Route, RouteOrigin, RouteTarget, RoutingProtocol, ShownTable, TunnelMap,
+};
+use perhop_qos::classifier::Prefix;
+
+/// Routes that a device learns or that the user gives, and the outer destinations of its tunnels.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Given {
+    tables: Vec<(Option<String>, GivenTable)>,
+    tunnel_maps: BTreeMap<String, Vec<TunnelMap>>,
+}
+
+/// The additional routes of one routing table, by prefix.
+#[derive(Clone, Debug, Default)]
+struct GivenTable {
+    routes: BTreeMap<Prefix, Vec<Route>>,
+    /// The lengths of the prefixes.
+    lengths: BTreeSet<u8>,
+    /// Whether the user gave them, who knows more than perhop computes.
+    is_given: bool,
+    /// The protocols whose routes are computed.
+    computed: Vec<RoutingProtocol>,
+    /// The subnets of ports that are up, where the device printed the whole table.
+    connected: Option<BTreeSet<Prefix>>,
+}
+
+/// The facts of a device of which only the configuration is known.
+static NOTHING: Given = Given { tables: Vec::new(), tunnel_maps: BTreeMap::new() };
+
+impl GivenTable {
+    fn add(&mut self, route: Route) {
+        self.lengths.insert(route.prefix.length());
+        if let RouteOrigin::Computed(protocol) = route.origin
+            && !self.computed.contains(&protocol)
+        {
+            self.computed.push(protocol);
+        }
+        self.routes.entry(route.prefix).or_default().push(route);
+    }
+}
+
+impl Given {
+    /// Returns no facts.
+    pub(crate) fn nothing() -> &'static Given {
+        &NOTHING
+    }
+
+    fn table(&self, vrf: Option<&str>) -> Option<&GivenTable> {
+        self.tables.iter().find(|(name, _)| name.as_deref() == vrf).map(|(_, table)| table)
+    }
+
+    fn table_mut(&mut self, vrf: Option<&str>) -> &mut GivenTable {
+        let place = self.tables.iter().position(|(name, _)| name.as_deref() == vrf);
+        let place = place.unwrap_or_else(|| {
+            self.tables.push((vrf.map(str::to_owned), GivenTable::default()));
+            self.tables.len() - 1
+        });
+        &mut self.tables[place].1
+    }
+
+    /// Adds the routes that the device computes from those of others, unless better ones are known.
+    pub(crate) fn add_computed(&mut self, routes: Vec<Route>) {
+        for route in routes {
+            let vrf = route.vrf.clone();
+            let table = self.table_mut(vrf.as_deref());
+            if !table.is_given {
+                table.add(route);
+            }
+        }
+    }
+
+    /// Adds a route of the user, which leaves nothing to compute in its table.
+    pub(crate) fn add(&mut self, route: Route) {
+        let vrf = route.vrf.clone();
+        self.replaced(vrf.as_deref()).add(route);
+    }
+
+    /// Adds a table that the device printed.
+    pub(crate) fn add_shown(&mut self, vrf: Option<&str>, shown: &ShownTable) {
+        let table = self.replaced(vrf);
+        for route in &shown.routes {
+            table.add(route.clone());
+        }
+        if !shown.connected.is_empty() {
+            table.connected = Some(shown.connected.iter().copied().collect());
+        }
+    }
+
+    fn replaced(&mut self, vrf: Option<&str>) -> &mut GivenTable {
+        let table = self.table_mut(vrf);
+        if !table.is_given {
+            *table = GivenTable { is_given: true, ..GivenTable::default() };
+        }
+        table
+    }
+
+    /// Iterates over the additional routes to a destination.
+    pub(crate) fn routes(&self, vrf: Option<&str>, to: IpAddr) -> impl Iterator<Item = &Route> {
+        let table = self.table(vrf);
+        table.into_iter().flat_map(move |table| {
+            let of_length = move |length: &u8| {
+                let around = InterfaceAddress { line: 0, address: to, prefix_length: *length }.subnet()?;
+                table.routes.get(&around)
+            };
+            table.lengths.iter().filter_map(of_length).flatten()
+        })
+    }
+
+    /// Whether the user gave the routes of a table.
+    pub(crate) fn is_given(&self, vrf: Option<&str>) -> bool {
+        self.table(vrf).is_some_and(|table| table.is_given)
+    }
+
+    /// Whether the device printed a table, whose routes are then all that it has.
+    pub(crate) fn is_shown(&self, vrf: Option<&str>) -> bool {
+        self.table(vrf).is_some_and(|table| table.connected.is_some())
+    }
+
+    /// Whether a subnet of a port may be used: not where the device printed a table without it.
+    pub(crate) fn may_be_connected(&self, vrf: Option<&str>, subnet: Option<Prefix>) -> bool {
+        let connected = self.table(vrf).and_then(|table| table.connected.as_ref());
+        connected.is_none_or(|connected| subnet.is_none_or(|subnet| connected.contains(&subnet)))
+    }
+
+    /// Whether routes of a protocol are computed.
+    pub(crate) fn computes(&self, protocol: RoutingProtocol) -> bool {
+        self.tables.iter().any(|(_, table)| table.computed.contains(&protocol))
+    }
+
+    /// Sets the outer destinations that the device learns for a tunnel.
+    pub(crate) fn set_tunnel_maps(&mut self, port: &str, maps: Vec<TunnelMap>) {
+        self.tunnel_maps.insert(port.to_owned(), maps);
+    }
+
+    /// Returns the outer destination of packets to a next hop in a tunnel, which the device learns.
+    pub(crate) fn tunnel_map(&self, port: &str, next_hop: IpAddr) -> Option<TunnelMap> {
+        self.tunnel_maps.get(port)?.iter().find(|map| map.inside == next_hop).copied()
+    }
+
+    /// Returns the next hop of an additional route that the table itself does not lead to: that of a VPN,
+    /// which labels lead to.
+    pub(crate) fn far_next_hop(&self, vrf: Option<&str>, to: IpAddr) -> Option<(Prefix, IpAddr)> {
+        let routes = self.routes(vrf, to).filter(|route| route.prefix.length() > 0);
+        routes.max_by_key(|route| route.prefix.length()).and_then(|route| match route.via {
+            RouteTarget::NextHop(next_hop) => Some((route.prefix, next_hop)),
+            _ => None,
+        })
+    }
+}
