@@ -67,7 +67,7 @@ pub(crate) fn read(text: &str) -> Configuration {
 /// Whether `text` looks like a router configuration: most of its lines are known commands, and one of them
 /// opens a block or belongs to a policy.
 pub fn is_configuration(text: &str) -> bool {
-    let configuration = parse(text);
+    let configuration = read(text);
     let (mut known, mut unknown) = (0usize, 0usize);
     for line in configuration.lines.iter().filter(|line| !line.is_blank('!')) {
         *if line.state == LineState::NotRecognized { &mut unknown } else { &mut known } += 1;

@@ -15,6 +15,7 @@ mod mark_uses;
 mod percentages;
 mod policy_rules;
 mod promises;
+mod reached;
 pub(super) mod refusals;
 pub(super) mod remarks;
 mod routing;

@@ -9,6 +9,7 @@ use perhop_analysis::{FirstMatch, PacketSpace, Set, TooComplex};
 use perhop_device::intent::Condition;
 use perhop_lint::Diagnostic;
 
+use super::reached::are_all_reached;
 use crate::ast::{
     AccessList, AclAction, AclEntry, CLASS_DEFAULT, Configuration, Criterion, Polarity, PolicyClass,
     PolicyMap,
@@ -81,6 +82,9 @@ impl<'a> Classes<'a> {
             }
         }
         for list in self.configuration.access_lists.iter() {
+            if are_all_reached(self.configuration, list) {
+                continue;
+            }
             self.make_room();
             if let Ok(hidden) = self.unreached_entries(list) {
                 found.extend(hidden);
