@@ -2,8 +2,8 @@
 
     python benchmarks/network.py [--routers N] [--megabytes N] [--keep FOLDER]
 
-The network is generated: hubs in a ring, each branch with lines to two of them and one site, OSPF in one area,
-policies that mark at the access and queue on the lines, and access lists that fill the files. The target is
+The network is generated: hubs in a ring, each branch with lines to two of them and one site, OSPF in one
+area, policies that mark at the access and queue on the lines, and access lists that fill the files. The target is
 500 routers with 5,000 interfaces and 50 MB: read and checked in 10 s on two processors, walked in 60 s, in
 less than 2 GB.
 """

@@ -292,7 +292,8 @@ fn without_remark(words: &mut Vec<&str>) {
 /// Returns a line as a terminal shows it. In a recorded session, text overwrites `--More--` after backspaces.
 /// Pictures (Unicode, Control Pictures) replace other control characters, which names cannot contain.
 fn shown(line: &str) -> Cow<'_, str> {
-    if line.chars().all(|one| picture(one) == one) {
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'~');
+    if line.bytes().all(is_plain) || line.chars().all(|one| picture(one) == one) {
         return line.into();
     }
     let mut cells: Vec<char> = Vec::with_capacity(line.len());

@@ -1,5 +1,6 @@
 //! [`Given`]: the facts about a device's forwarding that its configuration does not have.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
@@ -40,7 +41,11 @@ impl GivenTable {
         {
             self.computed.push(protocol);
         }
-        self.routes.entry(route.prefix).or_default().push(route);
+        // A vector that grows has room for four, and a large network has a million routes.
+        match self.routes.entry(route.prefix) {
+            Entry::Vacant(place) => _ = place.insert(vec![route]),
+            Entry::Occupied(known) => known.into_mut().push(route),
+        }
     }
 }
 

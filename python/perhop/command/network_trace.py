@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from perhop.command.lines import show_lines
-from perhop.command.terminal import print_json
+from perhop.command.terminal import print_json, print_json_rows
 from perhop.errors import Exit, InvalidInputError
 from perhop.network import Network, packet_between
 from perhop.printable import printable
@@ -146,17 +147,18 @@ def trace_matrix(folder: Path, routes: Path | None, *, json: bool) -> Exit:
     network = Network.read(folder, routes)
     rows = network.matrix()
     if json:
-        print_json({"schema_version": 1, "matrix": rows})
+        print_json_rows("matrix", rows)
         return Exit.OK
-    if not rows:
+    first = next(rows, None)
+    if first is None:
         raise InvalidInputError(
             f"{folder}: there are no two sites", "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`"
         )
-    show_lines("\n".join(map(printable, _matrix(rows))), {})
+    show_lines("\n".join(map(printable, _matrix(chain([first], rows)))), {})
     return Exit.OK
 
 
-def _matrix(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _matrix(rows: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """Generate the table: a line for each pair of sites and each fate, with its codepoints."""
     by_fate: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for row in rows:

@@ -7,7 +7,7 @@ import os
 import shlex
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
@@ -46,6 +46,15 @@ def console(stream: TextIO | None = None) -> Screen:
 def print_json(document: object) -> None:
     """Print the document of `--json`."""
     print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def print_json_rows(key: str, rows: Iterable[object]) -> None:
+    """Print the document of `--json` that is a long list, row by row."""
+    before = f'{{"schema_version": 1, {json.dumps(key)}: ['
+    for row in rows:
+        sys.stdout.write(before + json.dumps(row, ensure_ascii=False, allow_nan=False))
+        before = ", "
+    print("]}" if before == ", " else f"{before}]}}")
 
 
 def say(text: str) -> None:

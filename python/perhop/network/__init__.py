@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
@@ -90,16 +90,16 @@ class Network:
             raise InvalidInputError(f"{packet}: {message}", help) from error
         return found
 
-    def matrix(self, codepoints: Sequence[str] = CODEPOINTS) -> list[dict[str, Any]]:
-        """Return for each pair of sites whether codepoints are kept, changed or lost, and where.
+    def matrix(self, codepoints: Sequence[str] = CODEPOINTS) -> Iterator[dict[str, Any]]:
+        """Generate for each pair of sites whether codepoints are kept, changed or lost, and where.
 
         A row has the codepoints (`dscp`) that have one fate.
         """
         try:
-            found: list[dict[str, Any]] = json.loads(self.core.matrix(list(codepoints)))
+            text = self.core.matrix(list(codepoints))
         except ValueError as error:
             raise InvalidInputError(str(error.args[0])) from error
-        return found
+        return _rows(text)
 
     def address(self, end: str, option: str) -> str:
         """Return the address of an end: an address, or a host that `network.yaml` names.
@@ -117,6 +117,16 @@ class Network:
             raise InvalidInputError(
                 f"{option} {end}: neither an address nor a host", f"hosts: {hosts}"
             ) from None
+
+
+def _rows(text: str) -> Iterator[dict[str, Any]]:
+    """Generate the elements of a list in JSON, of which a large network has too many for memory."""
+    decoder = json.JSONDecoder()
+    place = len("[")
+    while place < len(text) - len("]"):
+        row, place = decoder.raw_decode(text, place)
+        yield row
+        place += len(",")
 
 
 def packet_between(source: str, destination: str, rest: str) -> str:

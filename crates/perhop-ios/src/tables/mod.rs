@@ -9,9 +9,16 @@ use perhop_device::{DeviceTables, ShownNeighbor};
 use neighbors::Neighbors;
 use routes::Routes;
 
+/// Texts of which an output has at least one.
+const SIGNS: [&str; 4] = ["Gateway of last resort", "Codes:", "Device ID", "Local Intf"];
+
 /// Returns the tables of a text, line by line. Lines that are not known are passed over.
 pub(crate) fn read(text: &str) -> DeviceTables {
     let mut found = DeviceTables::default();
+    // Most texts are configurations, and large.
+    if !SIGNS.iter().any(|sign| text.contains(sign)) {
+        return found;
+    }
     let (mut routes, mut neighbors) = (Routes::default(), Neighbors::default());
     for line in text.lines() {
         if let Some(prompt) = Prompt::read(line) {

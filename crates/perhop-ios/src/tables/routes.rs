@@ -106,19 +106,16 @@ impl Routes {
     /// Adds the route of a line behind its prefix.
     fn add(&mut self, prefix: Prefix, code: &str, words: &[&str]) {
         let via = match words {
-            [] => return,
             ["is", "directly", "connected,", rest @ ..] => match code {
                 "C" => return self.table.connected.push(prefix),
                 "L" => return,
                 _ => rest.last().map(|name| to_interface(name, None)),
             },
-            // A route that is held down is not used.
-            ["is", "possibly", "down,", ..] => return,
-            ["is", "a", "summary,", .., name] => Some(to_interface(name, None)),
             [_, "via", next_hop, rest @ ..] => next_hop_of(next_hop, rest),
-            // A protocol's route to an interface: `[5/0], 2d20h, Null0`.
+            // The next line has the next hop; a route that is held down is not used.
+            [] | [_] | ["is", "possibly", "down,", ..] => return,
+            // To an interface: `is a summary, 00:12:00, Null0`, `[5/0], 2d20h, Null0`.
             [_, .., name] => Some(to_interface(name, None)),
-            [_] => return,
         };
         let Some(via) = via else { return };
         let distance = words[0].trim_start_matches('[').split('/').next().and_then(|word| word.parse().ok());

@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::fates::{Fates, Outcome, Toward};
 use super::{Change, Site, Snapshot, WalkEnd, WalkPath};
+use crate::trace::LineText;
 
 /// The fate of packets with some codepoints from one site to another.
 #[derive(Clone, Debug, Serialize)]
@@ -31,13 +32,26 @@ pub enum Fate {
     /// They arrive with another one.
     Changed {
         /// The last place that changes it.
-        at: Change,
+        at: Place,
     },
     /// They do not arrive, on at least one of their ways.
     Lost {
         /// The end of that way.
         at: WalkEnd,
     },
+}
+
+/// A place that changes codepoints.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Place {
+    /// The device.
+    pub device: String,
+    /// The path of its configuration.
+    pub file: String,
+    /// The codepoint afterwards.
+    pub to: Dscp,
+    /// The lines that change it.
+    pub lines: Vec<LineText>,
 }
 
 /// Rows with the places of their sites.
@@ -74,12 +88,11 @@ impl Snapshot<'_> {
                 let mut rows: Vec<MatrixRow> = Vec::new();
                 for dscp in codepoints {
                     let fate = self.fate(&mut toward, from, to, *dscp)?;
-                    match rows.iter_mut().find(|row| row.fate == fate) {
-                        Some(row) => row.dscp.push(*dscp),
-                        None => {
-                            let (from, to) = (from.name.clone(), to.name.clone());
-                            rows.push(MatrixRow { from, to, dscp: vec![*dscp], fate });
-                        }
+                    if let Some(row) = rows.iter_mut().find(|row| row.fate == fate) {
+                        row.dscp.push(*dscp);
+                    } else {
+                        let (from, to) = (from.name.clone(), to.name.clone());
+                        rows.push(MatrixRow { from, to, dscp: vec![*dscp], fate });
                     }
                 }
                 found.push(((from_place, *to_place), rows));
@@ -132,7 +145,10 @@ fn fate_of_path(path: &WalkPath, sent: Dscp) -> Fate {
 
 fn fate(end: &WalkEnd, received: Dscp, change: Option<&Change>, sent: Dscp) -> Fate {
     match (end, change) {
-        (WalkEnd::Delivered { .. }, Some(change)) if received != sent => Fate::Changed { at: change.clone() },
+        (WalkEnd::Delivered { .. }, Some(change)) if received != sent => {
+            let Change { device, file, to, lines, .. } = change.clone();
+            Fate::Changed { at: Place { device, file, to, lines } }
+        }
         (WalkEnd::Delivered { .. }, _) => Fate::Kept,
         (end, _) => Fate::Lost { at: end.clone() },
     }

@@ -28,7 +28,7 @@ mod walk;
 mod ways;
 mod wires;
 
-pub use matrix::{Fate, MatrixRow};
+pub use matrix::{Fate, MatrixRow, Place};
 pub use model::{
     ConfigurationFile, DeviceSummary, LeftOut, Link, LinkEnd, LinkReason, PortId, Snapshot, SnapshotDevice,
     Written, WrittenCable,

@@ -11,6 +11,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_device::{InterfaceAddress, PortRouting, Route, RouteOrigin, RouteTarget, RoutingProtocol};
 use perhop_qos::classifier::Prefix;
+use rayon::prelude::*;
 
 use super::{PortId, Snapshot, carries_packets};
 
@@ -63,12 +64,24 @@ struct Graph {
 pub(super) fn routes(snapshot: &Snapshot) -> Vec<Vec<Route>> {
     let graph = Graph::new(snapshot);
     let mut found: Vec<Vec<Route>> = snapshot.devices.iter().map(|_| Vec::new()).collect();
-    for process in graph.areas.keys() {
+    let processes: Vec<Process> = graph.areas.keys().copied().collect();
+    let computed: Vec<Vec<Route>> =
+        processes.par_iter().map(|process| graph.routes(snapshot, *process)).collect();
+    for (process, routes) in processes.into_iter().zip(computed) {
+        found[process.0].extend(routes);
+    }
+    found
+}
+
+impl Graph {
+    /// Returns the routes of a process.
+    fn routes(&self, snapshot: &Snapshot, process: Process) -> Vec<Route> {
         let own = &snapshot.router(process.0).forwarding.processes[process.1];
-        for (prefix, hops) in graph.best(*process) {
-            for hop in hops {
+        let best = self.best(process).into_iter();
+        best.flat_map(|(prefix, hops)| hops.into_iter().map(move |hop| (prefix, hop)))
+            .map(|(prefix, hop)| {
                 let name = snapshot.port(PortId { device: process.0, port: hop.port }).name.clone();
-                found[process.0].push(Route {
+                Route {
                     line: own.line,
                     vrf: own.vrf.clone(),
                     prefix,
@@ -76,14 +89,11 @@ pub(super) fn routes(snapshot: &Snapshot) -> Vec<Vec<Route>> {
                     distance: own.distance,
                     is_conditional: false,
                     origin: RouteOrigin::Computed(own.protocol),
-                });
-            }
-        }
+                }
+            })
+            .collect()
     }
-    found
-}
 
-impl Graph {
     fn new(snapshot: &Snapshot) -> Graph {
         let members = members(snapshot);
         let mut graph =

@@ -1,5 +1,7 @@
 //! Outputs of devices in a snapshot: routes, and the cables to their neighbors.
 
+use std::collections::BTreeSet;
+
 use perhop_device::{DeviceTables, TunnelEnds, TunnelMap};
 
 use super::{LeftOut, Snapshot, SnapshotDevice, WrittenCable};
@@ -24,6 +26,7 @@ pub(super) struct Shown {
 /// Gives each device the routes that it printed, and returns the cables to its neighbors.
 pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Shown {
     let mut shown = Shown::default();
+    let mut known: BTreeSet<[String; 2]> = BTreeSet::new();
     for output in outputs {
         let Some(place) = device_of(devices, output) else {
             let because = "no device is known by the prompt or by the name of the file: begin the name with \
@@ -43,9 +46,10 @@ pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Show
             };
             let source = format!("{} ({})", output.file, neighbor.protocol);
             // Both ends report it.
-            let is_known = |cable: &WrittenCable| cable.ends.contains(&near) && cable.ends.contains(&far);
-            if !shown.cables.iter().any(is_known) {
-                shown.cables.push(WrittenCable { ends: vec![near, far], source });
+            let mut ends = [near, far];
+            ends.sort_unstable();
+            if known.insert(ends.clone()) {
+                shown.cables.push(WrittenCable { ends: ends.into(), source });
             }
         }
     }

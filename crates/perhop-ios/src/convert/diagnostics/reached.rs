@@ -3,9 +3,11 @@
 //! Most lists have no hidden entry, and sets of packets take far longer than a look at their entries. An
 //! entry is reached if one of its packets meets no earlier entry. Other lists are left to sets of packets.
 
+use std::net::{IpAddr, Ipv4Addr};
+
 use perhop_device::intent::Condition;
 use perhop_qos::Packet;
-use perhop_qos::classifier::{Match, MatchConfig, OneOrMany, Prefix};
+use perhop_qos::classifier::{MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::{Address, Protocol};
 
 use crate::ast::{AccessList, Configuration};
@@ -16,12 +18,62 @@ const MOST_ENTRIES: usize = 3000;
 /// A protocol that no entry names (RFC 3692).
 const UNUSUAL: Protocol = Protocol(253);
 
+/// The packets of an entry, and possibly more: a prefix of each address, the protocol, and a range of each port.
+struct Outline {
+    source: (u32, u32),
+    destination: (u32, u32),
+    protocol: Option<Protocol>,
+    source_ports: (u16, u16),
+    destination_ports: (u16, u16),
+}
+
+impl Outline {
+    fn new(config: &MatchConfig) -> Outline {
+        Outline {
+            source: prefix(config.source.as_ref()),
+            destination: prefix(config.destination.as_ref()),
+            protocol: only(config.protocol.as_ref()).copied(),
+            source_ports: range(config.source_port.as_ref()),
+            destination_ports: range(config.destination_port.as_ref()),
+        }
+    }
+
+    /// Whether the packet with these addresses may be in it.
+    fn may_have(&self, packet: &Packet, source: u32, destination: u32) -> bool {
+        let is_in = |(network, mask): (u32, u32), address: u32| address & mask == network;
+        let is_within = |(first, last): (u16, u16), port: u16| first <= port && port <= last;
+        is_in(self.source, source)
+            && is_in(self.destination, destination)
+            && self.protocol.is_none_or(|protocol| protocol == packet.protocol)
+            && is_within(self.source_ports, packet.source_port)
+            && is_within(self.destination_ports, packet.destination_port)
+    }
+}
+
+fn only<T>(list: Option<&OneOrMany<T>>) -> Option<&T> {
+    list.and_then(|list| if let [only] = list.0.as_slice() { Some(only) } else { None })
+}
+
+/// Returns the network and the mask of the only IPv4 prefix; of all addresses for others.
+fn prefix(prefixes: Option<&OneOrMany<Prefix>>) -> (u32, u32) {
+    match only(prefixes).map(|prefix| (prefix.network(), prefix.length())) {
+        Some((IpAddr::V4(network), length)) => {
+            (network.to_bits(), u32::MAX.checked_shl(32 - u32::from(length)).unwrap_or(0))
+        }
+        _ => (0, 0),
+    }
+}
+
+fn range(ranges: Option<&OneOrMany<PortRange>>) -> (u16, u16) {
+    only(ranges).map_or((0, u16::MAX), |range| (range.first(), range.last()))
+}
+
 /// Whether a packet reaches each entry of a list; false where that is not obvious.
 pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) -> bool {
     if list.entries.len() > MOST_ENTRIES {
         return false;
     }
-    let mut earlier: Vec<Match> = Vec::new();
+    let mut earlier: Vec<Outline> = Vec::new();
     list.entries.iter().all(|entry| {
         let config = match of_entry(configuration, entry) {
             Condition::Never => return true,
@@ -29,25 +81,29 @@ pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) 
             Condition::When(config) => *config,
         };
         let packet = packet_of(&config);
-        let is_always = config == MatchConfig::default();
-        let Ok(own) = config.build(&[]) else {
-            // An entry for all packets is the last one that can be reached.
-            return is_always && !earlier.iter().any(|other| other.matches(&packet));
+        // Without a condition, all packets match.
+        let has_packet = config == MatchConfig::default()
+            || config.build(&[]).is_ok_and(|matches| matches.matches(&packet));
+        let (IpAddr::V4(source), IpAddr::V4(destination)) =
+            (packet.source.to_ip(), packet.destination.to_ip())
+        else {
+            return false;
         };
-        let is_reached = own.matches(&packet) && !earlier.iter().any(|other| other.matches(&packet));
-        earlier.push(own);
-        is_reached
+        let (source, destination) = (source.to_bits(), destination.to_bits());
+        let is_hidden = earlier.iter().any(|other| other.may_have(&packet, source, destination));
+        earlier.push(Outline::new(&config));
+        has_packet && !is_hidden
     })
 }
 
 /// Returns a packet that most likely meets the condition and few others.
 fn packet_of(config: &MatchConfig) -> Packet {
-    let address = |prefixes: &Option<OneOrMany<Prefix>>| {
+    let address = |prefixes: &Option<OneOrMany<Prefix>>| -> Address {
         let first = prefixes.as_ref().and_then(|prefixes| prefixes.0.first());
-        first.map_or_else(Address::default, |prefix| prefix.network().into())
+        first.map_or(IpAddr::from(Ipv4Addr::UNSPECIFIED), Prefix::network).into()
     };
-    let port = |ranges: &Option<OneOrMany<perhop_qos::classifier::PortRange>>| {
-        ranges.as_ref().and_then(|ranges| ranges.0.first()).map_or(0, |range| range.first())
+    let port = |ranges: &Option<OneOrMany<PortRange>>| {
+        ranges.as_ref().and_then(|ranges| ranges.0.first()).map_or(0, PortRange::first)
     };
     let protocol = config.protocol.as_ref().and_then(|all| all.0.first().copied());
     Packet {
