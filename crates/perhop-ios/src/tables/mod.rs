@@ -1,10 +1,11 @@
 //! Outputs of IOS and IOS-XE that show routes and neighbors: `show ip route`, `show cdp neighbors`,
 //! `show lldp neighbors`, alone or several in one record of a session.
 
+mod names;
 mod neighbors;
 mod routes;
 
-use perhop_device::{DeviceTables, ShownNeighbor};
+use perhop_device::DeviceTables;
 
 use neighbors::Neighbors;
 use routes::Routes;
@@ -51,21 +52,6 @@ impl<'a> Prompt<'a> {
         let command = command.strip_prefix("do ").unwrap_or(command).trim_start();
         let is_prompt = !device.is_empty() && device.chars().all(is_name);
         (is_prompt && (command.is_empty() || command.starts_with("sh"))).then_some(Prompt { device, command })
-    }
-}
-
-/// Returns the full name of an interface in an output, where a space may precede the number: `Gig 0/1`.
-fn full_name(written: &str) -> String {
-    crate::interface_name(&written.split_whitespace().collect::<String>())
-}
-
-fn neighbor(interface: &str, device: &str, far_interface: &str, protocol: &'static str) -> ShownNeighbor {
-    ShownNeighbor {
-        interface: full_name(interface),
-        // Some systems add a serial number: `switch(FOX1234ABCD)`.
-        device: device.split('(').next().unwrap_or(device).trim().to_owned(),
-        far_interface: full_name(far_interface),
-        protocol,
     }
 }
 

@@ -5,7 +5,7 @@
 
 use perhop_device::{DeviceTables, ShownNeighbor};
 
-use super::neighbor;
+use super::names::neighbor;
 
 const CDP: &str = "CDP";
 const LLDP: &str = "LLDP";

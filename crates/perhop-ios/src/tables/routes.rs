@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use perhop_device::{DeviceTables, Route, RouteOrigin, RouteTarget, ShownTable};
 use perhop_qos::classifier::Prefix;
 
-use super::full_name;
+use super::names::full_name;
 
 /// The codes in front of a prefix at most: `O E2`, `i*L1`, `S* %`.
 const MOST_CODES: usize = 3;
