@@ -218,7 +218,7 @@ def test_the_rate_that_routing_needs(
 ) -> None:
     text = COPP.format(entry=entry, police=police, rest=FREE) + routing
     reported = found(perhop, tmp_path, text, "control-plane-rate-low")
-    assert [line for line, _ in reported] == ([] if said is None else [7])
+    assert [line for line, _ in reported] == ([] if said is None else [8])
     assert said is None or said in reported[0][1]
 
 

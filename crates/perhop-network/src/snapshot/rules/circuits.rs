@@ -33,8 +33,9 @@ impl Limit<'_> {
 
 /// Reports limits that do not fit the circuit of their port, and circuits without a shaper.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let ports: Vec<(PortId, u64)> =
-        snapshot.inside_ports().filter_map(|(id, _)| Some((id, circuit(snapshot, id)?))).collect();
+    // The bandwidth of a tunnel is a value for routing protocols.
+    let wires = snapshot.inside_ports().filter(|(_, link)| !link.is_tunnel);
+    let ports: Vec<(PortId, u64)> = wires.filter_map(|(id, _)| Some((id, circuit(snapshot, id)?))).collect();
     for (id, rate) in &ports {
         for limit in limits(snapshot, *id) {
             check_limit(snapshot, &ports, (*id, *rate), &limit, found);

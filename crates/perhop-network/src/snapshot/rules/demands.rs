@@ -9,19 +9,34 @@ use perhop_device::intent::{
 /// The factor from which on two numbers contradict each other.
 const UNEQUAL: u64 = 2;
 
+/// The packets that a policy treats.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Packets {
+    /// Those that the device forwards.
+    Forwarded,
+    /// Those to the device itself.
+    ToDevice,
+}
+
 /// A demand of a class.
 pub(super) struct Demand {
     /// Its line.
     pub(super) line: usize,
     /// Its value in words: the number comes last, if it has one.
     pub(super) text: String,
+    /// Whether it is a rate in bits or packets per second.
+    is_rate: bool,
     /// Whether it is a policer that drops packets.
     pub(super) drops: bool,
 }
 
 impl Demand {
-    /// Whether its value contradicts that of most others: another word, or a number that is unequal.
-    pub(super) fn contradicts(&self, usual: &str) -> bool {
+    /// Whether its value contradicts that of most others: another word, or a number that is unequal. Rates of
+    /// forwarded packets follow from the circuit, which differs between devices.
+    pub(super) fn contradicts(&self, usual: &str, packets: Packets) -> bool {
+        if packets == Packets::Forwarded && self.is_rate && number(usual).is_some() {
+            return false;
+        }
         match (number(&self.text), number(usual)) {
             (Some((words, own)), Some((others, usual))) if words == others => {
                 own * UNEQUAL <= usual || own >= usual * UNEQUAL && !self.text.starts_with("drops above")
@@ -42,7 +57,8 @@ fn number(text: &str) -> Option<(&str, u64)> {
 pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
     let mut found = BTreeMap::new();
     let mut add = |kind, line, text: String| {
-        found.insert(kind, Demand { line, text, drops: false });
+        let is_rate = text.contains("/s ");
+        found.insert(kind, Demand { line, text, is_rate, drops: false });
     };
     if let Some(at) = &class.priority {
         let rate = match at.value.rate {
@@ -72,7 +88,8 @@ pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
     }
     if let Some(at) = &class.police {
         let (text, drops) = police_words(&at.value);
-        found.insert("policer", Demand { line: at.line, text, drops });
+        let is_rate = text.contains("/s ");
+        found.insert("policer", Demand { line: at.line, text, is_rate, drops });
     }
     found
 }

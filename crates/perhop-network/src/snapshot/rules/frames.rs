@@ -7,7 +7,7 @@ use perhop_device::intent::{Class, Field, Policy};
 use perhop_qos::packet::LinkMark;
 use perhop_qos::{Dscp, Packet};
 
-use super::treatment::{Kind, Treatments, interfaces, packet, queueing_policy, treatment};
+use super::treatment::{Kind, Treatments, conforming, interfaces, packet, queueing_policy, treatment};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
@@ -30,7 +30,7 @@ fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Op
     let port = snapshot.port(id);
     let config = if is_input { &port.input } else { &port.output };
     let ways = conditioned(config, &interfaces(snapshot.router(id.device)), packet).ok()?;
-    ways.into_iter().next().filter(|way| !way.dropped).map(|way| way.packet)
+    conforming(ways).map(|way| way.packet)
 }
 
 /// Returns a packet of a codepoint in a frame or with a label of a value.

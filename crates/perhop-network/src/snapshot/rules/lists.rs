@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_device::{AccessDecision, AccessEntry, AccessList};
 
-use super::peers::usual;
+use super::peers::Peers;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
@@ -24,9 +24,10 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for (name, lists) in by_name {
         // Lists with equal entries have the number of the first of them.
         let number = |list: &AccessList| lists.iter().position(|(_, other)| are_equal(list, other));
-        let Some(Some(most)) = usual(lists.iter().map(|(_, list)| number(list))) else { continue };
-        let (_, example) = lists[most];
-        for (device, list) in lists.iter().filter(|(_, list)| !are_equal(list, example)) {
+        let peers: Peers<Option<usize>> = lists.iter().map(|(_, list)| number(list)).collect();
+        let Some(Some(most)) = peers.usual() else { continue };
+        let (_, example) = lists[*most];
+        for (device, list) in lists.iter().filter(|(_, list)| peers.is_exception(&number(list))) {
             let mut lines: Vec<usize> = missing(list, example).map(|entry| entry.line).take(MOST).collect();
             let words = if lines.is_empty() { "lacks entries" } else { "has other entries" };
             if lines.is_empty() {

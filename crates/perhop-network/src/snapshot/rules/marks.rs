@@ -9,7 +9,7 @@ use perhop_device::lower::Links;
 use perhop_qos::Dscp;
 use perhop_qos::policy::PolicyConfig;
 
-use super::treatment::{Kind, Treatments, interfaces, packet};
+use super::treatment::{Kind, Treatments, conforming, interfaces, packet};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
@@ -56,8 +56,8 @@ fn check_side(
     let mut changes: BTreeMap<(Vec<usize>, Dscp), Vec<Dscp>> = BTreeMap::new();
     for (dscp, kind) in best {
         let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
-        // The first way is that of conforming packets; a policer may mark the others down inside a class.
-        let Some(way) = ways.first().filter(|way| !way.dropped && way.packet.dscp != *dscp) else { continue };
+        // A policer may mark the packets that exceed down inside a class.
+        let Some(way) = conforming(ways).filter(|way| way.packet.dscp != *dscp) else { continue };
         let after = best.get(&way.packet.dscp).copied().unwrap_or(Kind::Rest);
         if after >= *kind {
             continue;

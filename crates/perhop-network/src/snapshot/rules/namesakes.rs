@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::intent::{Class, Policy};
 
-use super::demands::{Demand, demands};
+use super::demands::{Demand, Packets, demands};
 use super::packets::PacketsOfClasses;
-use super::peers::usual;
+use super::peers::Peers;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
@@ -18,6 +18,7 @@ use crate::rules;
 struct Member<'s> {
     device: usize,
     policy: &'s Policy,
+    packets: Packets,
 }
 
 /// Reports policies that lack a class of their namesakes, that have one more which takes their packets, and
@@ -36,16 +37,24 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 fn by_name<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Member<'s>>> {
     let mut found: BTreeMap<&str, BTreeMap<usize, Member>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
-        let ports = snapshot.router(device).ports.iter();
-        let mut open: Vec<&Policy> =
-            ports.flat_map(|port| port.intent.input.iter().chain(&port.intent.output)).collect();
+        let mut open: Vec<(&Policy, Packets)> = Vec::new();
+        for port in &snapshot.router(device).ports {
+            let is_forwarded = port.forwarding.is_of_interface();
+            let packets = if is_forwarded { Packets::Forwarded } else { Packets::ToDevice };
+            let own = port.intent.input.iter().chain(&port.intent.output);
+            open.extend(own.map(|policy| (policy, packets)));
+        }
         let mut seen = BTreeSet::new();
-        while let Some(policy) = open.pop() {
+        while let Some((policy, packets)) = open.pop() {
             if policy.line == 0 || !seen.insert(policy.line) {
                 continue;
             }
-            found.entry(&policy.name).or_default().entry(device).or_insert(Member { device, policy });
-            open.extend(policy.classes.iter().filter_map(Class::children));
+            found.entry(&policy.name).or_default().entry(device).or_insert(Member {
+                device,
+                policy,
+                packets,
+            });
+            open.extend(policy.classes.iter().filter_map(Class::children).map(|inner| (inner, packets)));
         }
     }
     found.into_iter().map(|(name, members)| (name, members.into_values().collect())).collect()
@@ -71,10 +80,11 @@ fn check_classes(
 ) {
     for name in class_names(members) {
         let has = |member: &Member| class(member.policy, name).is_some();
-        let Some(usual) = usual(members.iter().map(has)) else { continue };
+        let peers: Peers<bool> = members.iter().map(has).collect();
+        let Some(usual) = peers.usual().copied() else { continue };
         let example = members.iter().find(|member| has(member) == usual);
         let of_example = example.and_then(|member| class(member.policy, name));
-        for member in members.iter().filter(|member| has(member) != usual) {
+        for member in members.iter().filter(|member| peers.is_exception(&has(member))) {
             let own = &member.policy.classes;
             let (line, what) = if usual {
                 // A class of another name may take the packets.
@@ -115,6 +125,7 @@ fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
 
 /// Reports demands of a class that differ from those of its namesakes in policies of one name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
+    let Some(packets) = members.first().map(|member| member.packets) else { return };
     for name in class_names(members) {
         let classes: Vec<(usize, BTreeMap<&'static str, Demand>, &Class)> = members
             .iter()
@@ -124,16 +135,18 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
         let kinds: BTreeSet<&str> =
             classes.iter().flat_map(|(_, demands, _)| demands.keys().copied()).collect();
         for kind in kinds {
-            let has = usual(classes.iter().map(|(_, demands, _)| demands.contains_key(kind)));
-            let texts = classes.iter().filter_map(|(_, demands, _)| demands.get(kind)).map(|one| &one.text);
-            let text = usual(texts);
+            let has: Peers<bool> = classes.iter().map(|(_, demands, _)| demands.contains_key(kind)).collect();
+            let texts = classes.iter().filter_map(|(_, demands, _)| demands.get(kind));
+            let texts: Peers<&str> = texts.map(|one| one.text.as_str()).collect();
             for (device, demands, own) in &classes {
-                let (line, words) = match (demands.get(kind), has, text) {
-                    (None, Some(true), _) => (own.line, format!("no {kind}")),
-                    (Some(demand), Some(false), _) if demand.drops => {
+                let (line, words) = match demands.get(kind) {
+                    None if has.is_exception(&false) => (own.line, format!("no {kind}")),
+                    Some(demand) if demand.drops && has.is_exception(&true) => {
                         (demand.line, format!("{kind} {}", demand.text))
                     }
-                    (Some(demand), Some(true), Some(usual)) if demand.contradicts(usual) => {
+                    Some(demand) if texts.is_exception(&demand.text.as_str()) => {
+                        let usual = texts.usual().copied().filter(|usual| demand.contradicts(usual, packets));
+                        let Some(usual) = usual else { continue };
                         (demand.line, format!("{kind} {}, and most have {usual}", demand.text))
                     }
                     _ => continue,
@@ -166,10 +179,11 @@ fn check_packets(
         }
     }
     for ((_, name), devices) in by_class {
-        let Some(most) = usual(devices.values().map(|(_, class)| packets.number_of(class))) else { continue };
+        let peers: Peers<usize> = devices.values().map(|(_, class)| packets.number_of(class)).collect();
+        let Some(most) = peers.usual().copied() else { continue };
         for (device, (policy, class)) in &devices {
             let own = packets.number_of(class);
-            if own == most {
+            if !peers.is_exception(&own) {
                 continue;
             }
             let difference = packets.difference(own, most);

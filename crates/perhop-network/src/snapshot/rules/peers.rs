@@ -1,31 +1,59 @@
-//! [`usual`]: the value that most of several peers have.
+//! [`Peers`]: the value that most of several peers have, and exceptions.
 
 use std::collections::BTreeMap;
 
 /// The number of peers that are needed for one of them to be an exception.
 const LEAST: usize = 3;
 
-/// Returns the value that at least two thirds of three or more peers have.
-pub(super) fn usual<T: Ord>(values: impl IntoIterator<Item = T>) -> Option<T> {
-    let mut counts: BTreeMap<T, usize> = BTreeMap::new();
-    let mut total = 0;
-    for value in values {
-        *counts.entry(value).or_default() += 1;
-        total += 1;
+/// The values of several peers, counted.
+pub(super) struct Peers<T: Ord> {
+    counts: BTreeMap<T, usize>,
+    total: usize,
+}
+
+impl<T: Ord> FromIterator<T> for Peers<T> {
+    fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Peers<T> {
+        let mut found = Peers { counts: BTreeMap::new(), total: 0 };
+        for value in values {
+            *found.counts.entry(value).or_default() += 1;
+            found.total += 1;
+        }
+        found
     }
-    let (value, count) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    (total >= LEAST && 3 * count >= 2 * total).then_some(value)
+}
+
+impl<T: Ord> Peers<T> {
+    /// Returns the value that at least two thirds of three or more peers have.
+    pub(super) fn usual(&self) -> Option<&T> {
+        let (value, count) = self.counts.iter().max_by_key(|(_, count)| **count)?;
+        (self.total >= LEAST && 3 * count >= 2 * self.total).then_some(value)
+    }
+
+    /// Whether one peer alone has this value, where another one is usual. A value that several peers have is
+    /// a variant on purpose.
+    pub(super) fn is_exception(&self, value: &T) -> bool {
+        self.usual().is_some_and(|usual| usual != value) && self.counts.get(value) == Some(&1)
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::usual;
+    use super::Peers;
 
     #[test]
     fn two_thirds_of_three_or_more_are_usual() {
-        assert_eq!(usual([1, 1]), None);
-        assert_eq!(usual([1, 1, 2]), Some(1));
-        assert_eq!(usual([1, 1, 2, 2]), None);
-        assert_eq!(usual([1, 2, 3]), None);
+        for (values, usual) in
+            [(vec![1, 1], None), (vec![1, 1, 2], Some(1)), (vec![1, 1, 2, 2], None), (vec![1, 2, 3], None)]
+        {
+            assert_eq!(values.iter().copied().collect::<Peers<i32>>().usual().copied(), usual, "{values:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_of_several_peers_is_a_variant() {
+        let peers: Peers<i32> = [1, 1, 1, 1, 2, 2, 3].into_iter().collect();
+        assert!(!peers.is_exception(&3), "four of seven are not two thirds");
+        let peers: Peers<i32> = [1, 1, 1, 1, 1, 1, 2, 2, 3].into_iter().collect();
+        assert!(peers.is_exception(&3) && !peers.is_exception(&2) && !peers.is_exception(&1));
     }
 }

@@ -1,11 +1,12 @@
 //! Static routes that do not lead to the device with the subnet, are missing, or prefer another link than the
 //! routes back.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
 use perhop_device::{Route, RouteOrigin, RouteTarget, RoutingProtocol};
 
+use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::forwarding::{Decision, addresses};
 use crate::rules;
@@ -121,12 +122,14 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
     let all = || 0..snapshot.devices.len();
     let routes = |device: usize| snapshot.router(device).forwarding.routes.iter();
     // Subnets that tunnels lead to are hidden from the devices between.
-    let is_hidden = |address: IpAddr| {
-        all().any(|device| {
-            let mut own = routes(device).filter(|route| route.prefix.contains(address.into()));
-            own.any(|route| route.prefix.length() > 0 && enters_tunnel(snapshot, device, route).is_some())
+    let tunneled: Vec<&Route> = all()
+        .flat_map(|device| routes(device).map(move |route| (device, route)))
+        .filter(|(device, route)| {
+            route.prefix.length() > 0 && enters_tunnel(snapshot, *device, route).is_some()
         })
-    };
+        .map(|(_, route)| route)
+        .collect();
+    let is_hidden = |address: IpAddr| tunneled.iter().any(|route| route.prefix.contains(address.into()));
     let hidden: Vec<bool> = sites.iter().map(|(_, site)| is_hidden(site.address)).collect();
     let mut behind: Vec<(PortId, &Site, bool)> = Vec::new();
     for device in all() {
@@ -136,9 +139,14 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
                 continue;
             }
             let own = sites.iter().zip(&hidden).filter(|((owner, _), hidden)| *owner == device && !**hidden);
-            behind.extend(
-                own.map(|((_, site), _)| (arrives, site, has_route(snapshot, arrives.device, site.address))),
-            );
+            let own: Vec<(PortId, &Site, bool)> = own
+                .map(|((_, site), _)| (arrives, site, has_route(snapshot, arrives.device, site.address)))
+                .collect();
+            // Tunnels to devices outside the folder may lead to the subnets without a route.
+            let router = snapshot.router(device);
+            let has_tunnel = router.ports.iter().any(|port| port.forwarding.tunnel.is_some());
+            let is_split = has_tunnel && own.iter().any(|(_, _, is_known)| *is_known);
+            behind.extend(own.into_iter().filter(|(_, _, is_known)| *is_known || !is_split));
         }
     }
     let known = behind.iter().filter(|(_, _, is_known)| *is_known).count();
@@ -177,11 +185,12 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
             ways.extend(to.map(|(place, _)| ((device, place), port)));
         }
     }
+    let reached: BTreeSet<usize> = ways.keys().map(|(_, to)| *to).collect();
     for (from, to) in ways.keys() {
         let owner = sites[*to].0;
         let own = sites.iter().enumerate().filter(|(_, (device, _))| device == from);
         // Subnets of the sender that tunnels lead to, from any device.
-        for (back, (_, site)) in own.filter(|(place, _)| ways.keys().any(|(_, to)| to == place)) {
+        for (back, (_, site)) in own.filter(|(place, _)| reached.contains(place)) {
             if ways.contains_key(&(owner, back)) || has_route(snapshot, owner, site.address) {
                 continue;
             }
@@ -231,6 +240,17 @@ struct Vote {
     device: usize,
     line: usize,
     is_first: bool,
+    /// Whether the device has no other route to the prefix.
+    is_alone: bool,
+}
+
+/// Whether most lone routes across links that the other end holds in reserve wait for other routes: if not, a
+/// distance does not show the choice of a device with one route.
+fn lone_routes_wait(votes: &BTreeMap<[PortId; 2], Vec<Vote>>) -> bool {
+    let of_reserves =
+        votes.values().filter(|votes| votes.iter().any(|vote| !vote.is_alone && !vote.is_first));
+    let alone = of_reserves.flatten().filter(|vote| vote.is_alone);
+    alone.map(|vote| vote.is_first).collect::<Peers<bool>>().usual() == Some(&false)
 }
 
 /// Reports links that one end takes as its first choice, and the other as a reserve.
@@ -243,12 +263,15 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
             let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
             // A route alone with a distance above that of static routes waits for another protocol's.
-            let is_first = if same.count() > 1 { route.distance == least } else { route.distance <= 1 };
+            let is_alone = same.count() == 1;
+            let is_first = if is_alone { route.distance <= 1 } else { route.distance == least };
             let ends = if leaves < arrives { [leaves, arrives] } else { [arrives, leaves] };
-            votes.entry(ends).or_default().push(Vote { device, line: route.line, is_first });
+            votes.entry(ends).or_default().push(Vote { device, line: route.line, is_first, is_alone });
         }
     }
-    for (ends, votes) in votes {
+    let waits = lone_routes_wait(&votes);
+    for (ends, mut votes) in votes {
+        votes.retain(|vote| waits || !(vote.is_alone && vote.is_first));
         let of = |end: PortId| votes.iter().filter(move |vote| vote.device == end.device);
         if ends.iter().any(|end| of(*end).next().is_none()) {
             continue;

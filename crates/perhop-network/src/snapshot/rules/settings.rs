@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_device::{LinkSetting, LinkSettingKind};
 
-use super::peers::usual;
+use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
@@ -60,6 +60,7 @@ fn usual_values<'s>(snapshot: &'s Snapshot) -> BTreeMap<LinkSettingKind, &'s str
             all.entry(*kind).or_default().push(value);
         }
     }
+    let usual = |values: Vec<&'s str>| values.into_iter().collect::<Peers<&'s str>>().usual().copied();
     all.into_iter().filter_map(|(kind, values)| Some((kind, usual(values)?))).collect()
 }
 

@@ -42,7 +42,9 @@ fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         *counts.entry(address.prefix_length).or_default() += 1;
     }
     let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
-    if count < LEAST_SITES || (count as f64) < NEARLY_ALL * sites.len() as f64 {
+    // Two or more are a size on purpose.
+    let is_usual = count >= LEAST_SITES && count as f64 >= NEARLY_ALL * sites.len() as f64;
+    if !is_usual || sites.len() - count > 1 {
         return;
     }
     for (id, address) in sites.iter().filter(|(_, address)| address.prefix_length > usual) {

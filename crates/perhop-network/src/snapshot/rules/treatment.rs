@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use perhop_analysis::Conditioned;
 use perhop_device::intent::{Class, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
 use perhop_device::{Port, Router};
+use perhop_qos::packet::Color;
 use perhop_qos::{Dscp, Packet};
 
 use crate::snapshot::{PortId, Snapshot};
@@ -45,6 +47,14 @@ pub(super) struct Treatment<'a> {
 pub(super) fn packet(dscp: Dscp) -> Packet {
     let text = format!("udp 203.0.113.1:49152 > 203.0.113.2:49152 dscp {dscp} len 200");
     text.parse::<perhop_analysis::PacketText>().map(|read| read.packet).unwrap_or_default()
+}
+
+/// Returns the way of a packet that conforms to the meters of a side of a port, if it is not dropped.
+pub(super) fn conforming(ways: Vec<Conditioned>) -> Option<Conditioned> {
+    let exceeds = |way: &Conditioned| {
+        way.steps.iter().filter(|step| step.color.is_some_and(|color| color != Color::GREEN)).count()
+    };
+    ways.into_iter().filter(|way| !way.dropped).min_by_key(exceeds)
 }
 
 /// Returns the names of interfaces by their places.

@@ -109,7 +109,10 @@ fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             ports.len()
         );
         let effect = "its hosts choose their own marks".to_owned();
-        let line = snapshot.port(*id).line;
+        // A policy without queues in the other direction is the one that is missing here.
+        let port = snapshot.port(*id);
+        let is_turned = port.intent.output.iter().any(|policy| !policy.queues);
+        let line = port.forwarding.output_line.filter(|_| is_turned).unwrap_or(port.line);
         found.push(snapshot.finding(id.device, &rules::NETWORK_MARKING_MISSING, line, (message, effect)));
     }
 }
