@@ -103,7 +103,9 @@ def test_a_mark_that_changes_is_named_with_its_line(perhop: Command, tmp_path: P
     assert voice["B2 10.2.0.0/24", "B1 10.1.0.0/24"] == "kept"
     checked = perhop("check", folder, "--json").json()
     found = [(one["file"], one["line"]) for one in findings(checked) if one["rule"] == "network-mark-changed"]
-    assert found == [(str(folder / "configs" / "hub.cfg"), 3)]
+    # The policy would be right at a port towards hosts: its attachment is at fault.
+    attached = changed.split("\n").index(" service-policy input RESET") + 1
+    assert found == [(str(folder / "configs" / "hub.cfg"), attached)]
 
 
 def findings(checked: dict[str, Any]) -> list[dict[str, Any]]:
