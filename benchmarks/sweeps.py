@@ -150,7 +150,7 @@ def overhead(made: Plan) -> float:
     return 100.0 * ((time.process_time() - middle) / (middle - begin) - 1.0)
 
 
-def _one(seed: int) -> float:
+def _one_run(seed: int) -> float:
     found = perhop.run(SCENARIO, seed=seed, duration="10s", threads=1)
     return float(found.classes["throughput_bps"][0])
 
@@ -160,7 +160,7 @@ def pool() -> float:
     count = _NAIVE_POINTS["pool of processes"]
     begin = time.monotonic()
     with multiprocessing.get_context("spawn").Pool(2) as workers:
-        workers.map(_one, range(1, count + 1))
+        workers.map(_one_run, range(1, count + 1))
     return count / (time.monotonic() - begin)
 
 

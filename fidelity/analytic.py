@@ -57,11 +57,13 @@ def _single_server(effort: Effort) -> Iterator[Comparison]:
         else:
             wanted = 1e3 * (1 / MU + load / (2 * MU * (1 - load)))
             source = "Pollaczek and Khinchine: W = 1/µ + load / (2µ (1 - load))"
-        yield _of(name, f"load {load}", ("time in the system", "ms"), (wanted, source), mean)
+        yield _comparison_by_chance(
+            name, f"load {load}", ("time in the system", "ms"), (wanted, source), mean
+        )
         if sizes == "exponential":
             tail = estimate([1e3 * value for value in of_class(results, "all", "delay_p99_s")])
             source = "P(W > t) = exp(-(µ - λ) t)"
-            yield _of(
+            yield _comparison_by_chance(
                 name, f"load {load}", ("its 99th percentile", "ms"), (math.log(100) * wanted, source), tail
             )
 
@@ -80,7 +82,9 @@ def _loss(effort: Effort) -> Iterator[Comparison]:
         full = load**places
         wanted = 100 * (1 - load) * full / (1 - load * full)
         source = "P = (1 - load) load^K / (1 - load^(K+1))"
-        yield _of("M/M/1/K", f"load {load}, K = {places}", ("lost", "%"), (wanted, source), lost)
+        yield _comparison_by_chance(
+            "M/M/1/K", f"load {load}, K = {places}", ("lost", "%"), (wanted, source), lost
+        )
 
 
 def _priority(effort: Effort) -> Iterator[Comparison]:
@@ -106,7 +110,7 @@ def _priority(effort: Effort) -> Iterator[Comparison]:
         wanted = 1e3 * (residual / ((1 - before) * (1 - after)) + 1 / MU)
         mean = estimate([1e3 * value for value in of_class(results, f"level {level}", "delay_mean_s")])
         source = "Cobham 1954: Wq = W0 / ((1 - s(k-1)) (1 - s(k)))"
-        yield _of(
+        yield _comparison_by_chance(
             "strict priority",
             f"level {level}, loads {loads}",
             ("time in the system", "ms"),
@@ -265,7 +269,7 @@ def _red(effort: Effort) -> Iterator[Comparison]:
         measured = estimate([drops / p for drops, p in zip(lost, chances, strict=True)])
         p = sum(chances) / len(chances)
         case = f"{spacing}, overload of 5 %"
-        yield _of(
+        yield _comparison_by_chance(
             "RED", case, ("drop rate over p_b", "1"), (1 / (p * _mean_gap(spacing, p)), source), measured
         )
 
@@ -290,7 +294,7 @@ def _mean_gap(spacing: str, p: float) -> float:
     return mean
 
 
-def _of(
+def _comparison_by_chance(
     name: str, case: str, quantity: tuple[str, str], theory: tuple[float, str], measured: Value
 ) -> Comparison:
     """Return a comparison by chance; a quantity with its unit, and a value of theory with its source."""

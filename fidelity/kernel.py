@@ -146,10 +146,10 @@ def _buckets(parent: str, *shares: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _fifo(limit: str) -> dict[str, Any]:
-    return _one({"tail-drop": {"limit": limit}})
+    return _single_class({"tail-drop": {"limit": limit}})
 
 
-def _one(buffer: dict[str, Any]) -> dict[str, Any]:
+def _single_class(buffer: dict[str, Any]) -> dict[str, Any]:
     return {"classes": [{"name": "class 0", "buffer": buffer}]}
 
 
@@ -189,7 +189,7 @@ CASES = (
             f"{discipline} below htb",
             "2 Mb/s, 2.4 Mb/s offered",
             _managed(discipline),
-            _one({buffer: {"law": "linux"}}),
+            _single_class({buffer: {"law": "linux"}}),
             "2Mb/s",
             ((0, 2.4e6),),
             ("rate", "loss", "queue"),

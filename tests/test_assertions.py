@@ -88,7 +88,7 @@ def test_each_operator_compares_with_the_mean(results: perhop.Results, sign: str
         assert one.passed is eval(f"{exact!r} {sign} {value!r}")
 
 
-def test_a_star_stands_for_each_class(results: perhop.Results) -> None:
+def test_a_star_matches_each_class(results: perhop.Results) -> None:
     found = judged(results, "*.loss <= 1%")
     assert [one.name for one in found] == [one["class"] for one in results.summary["classes"]]
     assert found[0].text == "voice.loss <= 1%"
@@ -136,7 +136,7 @@ def test_what_was_not_measured_does_not_hold(results: perhop.Results) -> None:
         ("voice.mos > inf", "`inf` is not a number", "for example"),
     ],
 )
-def test_what_is_wrong_is_said(text: str, said: str, help: str) -> None:
+def test_errors_are_reported(text: str, said: str, help: str) -> None:
     with pytest.raises(perhop.InvalidInputError) as error:
         assertions.parse(text)
     assert said in str(error.value)

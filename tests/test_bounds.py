@@ -151,7 +151,7 @@ def test_frames() -> None:
     assert classes["delay_s"].null_count() == 0
 
 
-def test_a_run_beside_its_bounds(perhop: Command, file: Path, tmp_path: Path) -> None:
+def test_a_run_next_to_its_bounds(perhop: Command, file: Path, tmp_path: Path) -> None:
     ended = perhop("run", file, "--bounds", "-o", tmp_path / "run")
     assert ended.code == 0 and "Bounds from end to end" in ended.out
     found = perhop("run", file, "--bounds", "--json").json()["bounds"]

@@ -217,7 +217,7 @@ def test_every_framing_in_both_families(tmp_path: Path, framing: str, family: st
 
 
 @needs_tshark
-def test_connections_one_after_the_other_and_side_by_side_are_told_apart(tmp_path: Path) -> None:
+def test_sequential_and_parallel_connections_are_distinguished(tmp_path: Path) -> None:
     tcp = "{ profile: linux-modern }"
     traffic = f"""\
 traffic:

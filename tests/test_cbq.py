@@ -40,7 +40,7 @@ def policy(tmp_path: Path) -> Path:
     return file
 
 
-def test_tc_gets_rates_and_is_told_what_is_missing(policy: Path) -> None:
+def test_tc_gets_rates_and_a_list_of_what_is_missing(policy: Path) -> None:
     # Allotments are parts of 10 Mb/s, inside the agency as well; who may not borrow has them as its ceiling.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
     classes = [line.partition("htb ")[2].partition(" prio")[0] for line in converted.text.splitlines()]
@@ -53,7 +53,7 @@ def test_tc_gets_rates_and_is_told_what_is_missing(policy: Path) -> None:
     assert any(remark.construct == "link sharing of cbq" for remark in converted.remarks)
 
 
-def test_ios_gets_shares_and_is_told_what_is_missing(policy: Path) -> None:
+def test_ios_gets_shares_and_a_list_of_what_is_missing(policy: Path) -> None:
     said = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
     assert {"scheduler cbq", "borrow false of cbq", "extra-delay 2ms of cbq", "level 1 of cbq"} <= said
 

@@ -58,7 +58,7 @@ def test_rules_are_left_out_by_option_and_by_comment(perhop: Command, router: Pa
     assert "[wred-thresholds-crossed]" not in ended.out
 
 
-def test_a_comment_holds_for_what_stands_below_it(perhop: Command, router: Path) -> None:
+def test_a_comment_applies_to_the_lines_below_it(perhop: Command, router: Path) -> None:
     comment = "! perhop: ignore wred-thresholds-crossed\n"
     router.write_text(SWAPPED.replace("policy-map WAN\n", f"{comment}policy-map WAN\n"))
     assert "[wred-thresholds-crossed]" not in perhop("check", router).out
@@ -80,7 +80,7 @@ def test_a_rule_that_does_not_exist_is_refused(perhop: Command, router: Path) ->
     assert perhop("explain", "nonsense").code == 2
 
 
-def test_mended_lines_go_to_a_new_file(perhop: Command, router: Path) -> None:
+def test_corrected_lines_go_to_a_new_file(perhop: Command, router: Path) -> None:
     mended = router.with_name("mended.cfg")
     ended = perhop("check", router, "--fix", mended)
     assert ended.code == 1, "what was checked has errors"
@@ -118,7 +118,7 @@ def test_findings_are_a_data_frame(router: Path) -> None:
     assert errors["fixed"].to_list() == ["  random-detect dscp 18 30 40 10"]
 
 
-def test_a_file_of_something_else_is_said_to_be_that(perhop: Command, router: Path) -> None:
+def test_a_file_of_another_kind_is_reported_as_that_kind(perhop: Command, router: Path) -> None:
     router.write_text("set system host-name R1\nset interfaces ge-0/0/0 unit 0 family inet\n")
     ended = perhop("check", router, "--strict")
     assert ended.code == 1
@@ -191,7 +191,7 @@ def test_a_file_of_tests_is_checked_as_one(perhop: Command, tmp_path: Path) -> N
     assert "asert" in ended.err
 
 
-def test_classes_of_a_router_without_traffic_are_told(perhop: Command, tmp_path: Path) -> None:
+def test_classes_of_a_router_without_traffic_are_reported(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "r.cfg").write_text(
         "hostname r\nclass-map V\n match dscp ef\nclass-map W\n match dscp af41\n"
         "policy-map P\n class V\n  priority 200\n class W\n  bandwidth 500\n"

@@ -286,7 +286,7 @@ def test_cite_prints_what_the_citation_file_has(perhop: Command) -> None:
     assert len(text.out.splitlines()) == 1
 
 
-def test_the_interface_may_stand_before_the_file_as_on_a_device(perhop: Command) -> None:
+def test_the_interface_may_precede_the_file_as_on_a_device(perhop: Command) -> None:
     file = ROOT / "examples" / "router.cfg"
     usual = perhop("show", "policy-map", "interface", file, "Se0/0", "--duration", "2s", "-q")
     device = perhop("show", "policy-map", "interface", "Se0/0", file, "--duration", "2s", "-q")

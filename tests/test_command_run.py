@@ -36,7 +36,7 @@ def test_what_was_offered_adds_up_on_screen(perhop: Command, scenario: Path) -> 
         assert offered == delivered + full + inside
 
 
-def test_queues_have_their_configured_rate_beside_the_obtained_one(perhop: Command, tmp_path: Path) -> None:
+def test_queues_have_configured_and_obtained_rates(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "drr.perhop.yaml").read_text()
     (tmp_path / "drr.perhop.yaml").write_text(text)
     ended = perhop("run", "drr.perhop.yaml", "--replications", "1")
@@ -191,7 +191,7 @@ def test_a_scenario_may_be_piped_in(perhop: Command, scenario: Path, tmp_path: P
     assert "standard input:8" in wrong.json()["error"]["message"]
 
 
-def test_quiet_says_nothing(perhop: Command, scenario: Path) -> None:
+def test_quiet_prints_nothing(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--quiet", "-o", "out")
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 

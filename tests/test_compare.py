@@ -62,7 +62,7 @@ def test_another_rate_is_no_chance(results: Results, overload: Path) -> None:
     assert of["random", "dropped_percent"].difference < -10
 
 
-def test_causes_that_nobody_saw_have_no_row(results: Results) -> None:
+def test_causes_without_drops_have_no_row(results: Results) -> None:
     causes = {one.quantity.key for one in compare(results, results).rows if "dropped_" in one.quantity.key}
     assert causes == {"dropped_percent", "dropped_queue_full_percent"}
 

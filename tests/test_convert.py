@@ -170,15 +170,15 @@ def _of_key(name: str, value: Any, packet: Mapping[str, Any]) -> bool:
     return packet[name] in [_READ.get(name, lambda one: one)(one) for one in values]
 
 
-def _said(match: Any, found: dict[str, set[Any]]) -> dict[str, set[Any]]:
-    """The values that a condition names, with those beside them."""
+def _named_values(match: Any, found: dict[str, set[Any]]) -> dict[str, set[Any]]:
+    """The values that a condition names, and adjacent values."""
     if isinstance(match, list):
         for one in match:
-            _said(one, found)
+            _named_values(one, found)
     elif isinstance(match, Mapping):
         for name, value in match.items():
             if name in {"any", "all", "not"}:
-                _said(value, found)
+                _named_values(value, found)
                 continue
             for one in value if isinstance(value, list) else [value]:
                 found.setdefault(name, set()).add(one)
@@ -229,7 +229,7 @@ def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]
 
 def _same_packets(one: Any, other: Any, where: str) -> None:
     draw = drawing(where)
-    said = _said([one, other], {})
+    said = _named_values([one, other], {})
     for _ in range(300):
         packet = _packet(draw, said)
         assert matches(one, packet) == matches(other, packet), (where, packet)
@@ -354,7 +354,7 @@ def test_standard_input_is_read_as_a_file_is(name: str, perhop: Command, tmp_pat
 
 
 @pytest.mark.parametrize("platform", [None, "linux", "ios-xe"])
-def test_policies_of_linux_stand_at_interfaces_of_a_router(platform: str | None) -> None:
+def test_linux_policies_are_attached_to_router_interfaces(platform: str | None) -> None:
     converted = convert.convert(ROOT / "examples" / "uplink.tc", to="ios", platform=platform)
     ports = checked(converted.text)["router"]["ports"]
     assert [port["name"] for port in ports] == ["GigabitEthernet0/0", "GigabitEthernet0/1"]

@@ -139,7 +139,7 @@ def test_cake_is_the_root_of_its_interface(tmp_path: Path) -> None:
         ({"averaging": {"weight": 0.06}}, "burst 17 ", ["averaging weight 0.06"]),
     ],
 )
-def test_red_marks_and_averages_as_it_says(
+def test_red_marks_and_averages_as_documented(
     tmp_path: Path, more: dict[str, object], words: str, remarks: list[str]
 ) -> None:
     """tc-red(8): `ecn` alone marks above the maximum; weights are powers of two.

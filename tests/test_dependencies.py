@@ -96,7 +96,7 @@ def version(text: str) -> tuple[int, ...]:
         ("Apache-2.0 WITH Classpath-exception-2.0", False),
     ],
 )
-def test_license_expressions_are_read_as_spdx_says(expression: str, allowed: bool) -> None:
+def test_license_expressions_are_read_as_in_spdx(expression: str, allowed: bool) -> None:
     assert is_allowed(expression) is allowed
 
 
@@ -110,7 +110,7 @@ def test_every_license_is_allowed(either: list[dict[str, Any]]) -> None:
     assert refused == {}
 
 
-def test_exceptions_are_for_what_nobody_gets(packages: list[dict[str, Any]]) -> None:
+def test_exceptions_are_only_for_packages_that_are_not_shipped(packages: list[dict[str, Any]]) -> None:
     fuzzing = {package["name"]: package["license"] for package in metadata_of("fuzz/Cargo.toml")}
     assert {package["name"] for package in packages} & set(EXCEPTIONS) == set()
     assert {name for name in EXCEPTIONS if is_allowed(fuzzing[name])} == set()

@@ -100,7 +100,7 @@ def test_a_scenario_is_simulated_with_each(perhop: Command, old: Path) -> None:
     assert any(row["inside_interval"] is False for row in found["simulated"])
 
 
-def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
+def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     scenario = old.with_name("s.perhop.yaml")
     perhop("init", scenario)
     ended = perhop("diff", old, scenario)

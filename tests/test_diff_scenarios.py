@@ -129,7 +129,7 @@ def test_packets_meet_the_input_policy_of_where_they_arrive(perhop: Command, old
     assert perhop("diff", old, new, "--at", "office", "--json").json()["changed"] == []
 
 
-def test_links_in_one_of_them_alone_are_told(perhop: Command, old: Path) -> None:
+def test_links_of_only_one_side_are_reported(perhop: Command, old: Path) -> None:
     new = _changed(
         old,
         ("routers: { edge: {} }", "routers: { edge: {}, spare: {} }"),
@@ -171,7 +171,7 @@ def test_one_may_be_standard_input(old: Path) -> None:
     assert "queue voice, share: weight 4 -> weight 3" in ended.stdout
 
 
-def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
+def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     new = _changed(old, ("weight: 4", "weight: 3"))
     policies = old.with_name("policies.yaml")
     policies.write_text("policies:\n  wan:\n    queueing: { scheduler: fifo, classes: [ { name: all } ] }\n")
@@ -193,7 +193,7 @@ def test_what_cannot_be_compared_is_said(perhop: Command, old: Path) -> None:
         assert said in ended.err
 
 
-def test_classes_of_one_of_them_alone_are_told(perhop: Command, old: Path) -> None:
+def test_classes_of_only_one_side_are_reported(perhop: Command, old: Path) -> None:
     new = _changed(old, ("name: bulk", "name: backup"))
     found = perhop("diff", old, new, "--json", *SAMPLED).json()
     assert {row["class"] for row in found["simulated"]} == {"voice"}

@@ -31,7 +31,7 @@ def test_they_are_small_and_ask_for_nothing() -> None:
         assert not re.search(r"(?:href|src|url)\s*[=(]\s*['\"]?https?:", text), file.name
 
 
-def test_they_say_what_the_program_says(tmp_path: Path) -> None:
+def test_they_match_the_output_of_the_program(tmp_path: Path) -> None:
     """Fonts of the machine move letters; the words and numbers are the program's."""
     subprocess.run(
         [sys.executable, ROOT / "tools" / "docs_pictures.py", tmp_path], check=True, capture_output=True

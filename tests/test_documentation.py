@@ -138,7 +138,7 @@ def commands(page: Path) -> list[str]:
     return [line for line in typed if line.startswith("perhop ")]
 
 
-def test_the_tutorial_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> None:
+def test_the_tutorial_works_as_written(newcomer: Newcomer, tmp_path: Path) -> None:
     page = DOCS / "tutorial.md"
     typed = commands(page)
     assert len(typed) > 15
@@ -163,7 +163,7 @@ def test_the_tutorial_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> 
     assert {"first.svg", "delay.html", "queue.html", "throughput.svg", "branch.svg", "report.html"} <= made
 
 
-def test_the_tutorial_of_networks_works_as_it_stands(newcomer: Newcomer, tmp_path: Path) -> None:
+def test_the_tutorial_of_networks_works_as_written(newcomer: Newcomer, tmp_path: Path) -> None:
     """It finds the missing policy, and nothing after its correction."""
     page = DOCS / "tutorial-network.md"
     shutil.copytree(ROOT / "examples" / "network", tmp_path / "network")
@@ -186,7 +186,7 @@ def test_the_tutorial_of_networks_works_as_it_stands(newcomer: Newcomer, tmp_pat
     assert any("core.cfg:38: warning[network-policy-missing]" in answer for answer in answers)
 
 
-def test_what_the_tutorial_says_of_its_own_policy_is_so(newcomer: Newcomer, tmp_path: Path) -> None:
+def test_the_tutorial_is_right_about_its_own_policy(newcomer: Newcomer, tmp_path: Path) -> None:
     newcomer.types("perhop init first")
     scenario = perhop.Scenario.load(tmp_path / "first.perhop.yaml")
     before = {str(row["class"]): row for row in scenario.run().classes.iter_rows(named=True)}
@@ -203,7 +203,7 @@ def test_what_the_tutorial_says_of_its_own_policy_is_so(newcomer: Newcomer, tmp_
     assert after["bulk"]["delay_mean_s"] < before["bulk"]["delay_mean_s"]
 
 
-def test_a_sweep_is_plotted_and_read_with_pandas_as_the_page_says(newcomer: Newcomer) -> None:
+def test_a_sweep_is_plotted_and_read_with_pandas_as_on_the_page(newcomer: Newcomer) -> None:
     page = DOCS / "plots.md"
     newcomer.types("perhop init edge")
     sweeps = [line for line in commands(page) if "sweep" in line]
@@ -216,7 +216,7 @@ def test_a_sweep_is_plotted_and_read_with_pandas_as_the_page_says(newcomer: Newc
         assert ended.returncode == 0, ended.stderr
 
 
-def test_the_readme_works_as_it_stands(newcomer: Newcomer) -> None:
+def test_the_readme_works_as_written(newcomer: Newcomer) -> None:
     typed = commands(ROOT / "README.md")
     assert typed[0] == "perhop check router.cfg", "a reader who has a configuration finds it first"
     for line in typed:

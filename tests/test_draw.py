@@ -59,7 +59,7 @@ def test_a_port_with_its_numbers() -> None:
     assert "token-bucket rate 6 Mb/s, burst 30 kB, excess yellow" in words
 
 
-def test_a_title_says_what_is_counted() -> None:
+def test_a_title_names_the_counted_unit() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     for overhead, expected in ((18, "+ 18 B"), (-20, "- 20 B")):
         counting = loaded.set("policies.campus.overhead", overhead)
@@ -67,7 +67,7 @@ def test_a_title_says_what_is_counted() -> None:
         assert title in texts(ElementTree.fromstring(draw(counting)))
 
 
-def test_a_scheduler_says_what_its_queues_hold_together() -> None:
+def test_a_scheduler_shows_the_total_limit_of_its_queues() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     limited = loaded.set("policies.campus.queueing.limit", "512 packets")
     assert "at most 512 packets in all" in texts(ElementTree.fromstring(draw(limited)))
@@ -103,7 +103,7 @@ def test_waits_that_are_controlled(buffer: dict[str, object], expected: tuple[st
         assert one in words, words
 
 
-def test_pie_says_its_target() -> None:
+def test_pie_shows_its_target() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     pie = {"pie": {"law": "linux", "target": "20ms", "limit": "500 packets", "ecn": "mark"}}
     words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", pie))))
@@ -116,7 +116,7 @@ def test_pie_says_its_target() -> None:
     assert "FQ-PIE (linux), at most 10240 packets" in words, words
 
 
-def test_dualpi2_says_what_both_queues_do() -> None:
+def test_dualpi2_describes_both_queues() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     dual = {"dualpi2": {"law": "linux", "limit": "500 packets"}}
     words = texts(ElementTree.fromstring(draw(loaded.set("policies.campus.queueing.classes.0.buffer", dual))))
@@ -127,7 +127,7 @@ def test_dualpi2_says_what_both_queues_do() -> None:
     assert "PI2 (rfc), at most 500 packets" in words, words
 
 
-def test_cake_says_what_it_shapes_and_shares() -> None:
+def test_cake_shows_its_shaper_and_its_fairness() -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     cake = {"name": "all", "buffer": {"cake": {"bandwidth": "9Mb/s", "tins": "diffserv4"}}}
     changed = loaded.set("policies.campus.queueing", {"classes": [cake]})
@@ -153,7 +153,7 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert "3 Mb/s" not in text
 
 
-def test_routers_configurations_are_drawn_as_the_policies_they_amount_to() -> None:
+def test_router_configurations_are_drawn_as_their_policies() -> None:
     scenario = perhop.Scenario.load(ROOT / "examples/router-configuration.perhop.yaml")
     for shown in (scenario, scenario.embedded()):
         names = [picture.title for picture in policies(shown)]
@@ -190,7 +190,7 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
     assert "40 particles of 512 B behind the packet sent" in words
 
 
-def test_what_is_no_picture_of_a_router_is_said(perhop: Command, tmp_path: Path) -> None:
+def test_what_cannot_be_drawn_is_reported(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "bare.cfg").write_text("hostname bare\n")
     for arguments, expected in [
         (("bare.cfg",), "has no interface"),

@@ -33,7 +33,7 @@ def compared(reference: Value, measured: Value, rule: Rule) -> Comparison:
     return Comparison("analytic", "a queue", "a load", "delay", "ms", reference, "theory", measured, rule)
 
 
-def test_two_values_agree_within_chance_and_what_is_allowed_beside_it() -> None:
+def test_two_values_agree_within_chance_and_the_tolerance() -> None:
     # Halves of 3 and 4 leave 5 open, a hundredth of the reference 1 more.
     reference, rule = Value(100.0, 3.0), BY_CHANCE
     assert compared(reference, Value(105.9, 4.0), rule).met

@@ -192,7 +192,7 @@ def test_files_of_another_folder_but_one(kind: str, two: list[dict[str, Path]], 
 
 @pytest.mark.parametrize("name", ["classes.parquet", "summary.json", "manifest.json"])
 @pytest.mark.parametrize("command", ["report", "verify", "plot throughput"])
-def test_the_command_line_says_it_in_one_line(
+def test_the_command_line_reports_it_in_one_line(
     perhop: Command, starter: dict[str, Path], tmp_path: Path, name: str, command: str
 ) -> None:
     shutil.copytree(starter["run"], tmp_path / "out")

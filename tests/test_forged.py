@@ -194,7 +194,7 @@ def test_the_layout_is_that_of_a_run(saved: dict[str, Path]) -> None:
         ("scenario.json", lambda found: found["links"][0].update(between=["a", "b"]), "links.0.between"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_errors_are_reported(
     file: str,
     change: Callable[[Any], None],
     says: str,

@@ -64,7 +64,7 @@ def test_tc_gets_the_classes_as_they_are_written(policy: Path) -> None:
     assert [remark.construct for remark in converted.remarks] == ["direct class"]
 
 
-def test_ios_gets_guarantees_and_is_told_what_is_missing(policy: Path) -> None:
+def test_ios_gets_guarantees_and_a_list_of_what_is_missing(policy: Path) -> None:
     said = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
     assert {"scheduler htb", "ceil 8Mb/s of htb", "level 1 of htb", "quantum 300B of htb"} <= said
 

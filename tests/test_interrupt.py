@@ -73,7 +73,7 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
 
 
-def test_who_asked_for_ctrl_c_to_be_ignored_has_it_ignored(scenario: Path) -> None:
+def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
     """As a shell does for its jobs in the background; SIGTERM still ends them."""
     line = " ".join(command_line(["run", scenario, *LONG]))
     process = subprocess.Popen(
@@ -150,7 +150,7 @@ def test_a_signal_that_would_have_come_again_is_forgotten_at_the_end() -> None:
     assert (ended.returncode, ended.stderr) == (7, "")
 
 
-def test_who_interrupts_at_once_sees_no_traceback() -> None:
+def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
     """The command line is still being loaded then."""
     loading = (
         "import sys, perhop.errors\n"
@@ -237,7 +237,7 @@ def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
     assert (ended.returncode, ended.stdout) == (3, "False\n"), ended.stderr
 
 
-def test_a_message_is_a_line_whatever_comes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_message_is_one_line_for_any_input(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a signal has to say must not follow on the same line."""
     written = []
 
@@ -285,7 +285,7 @@ def test_a_report_whose_thread_starts_is_written_before_the_signal_ends_the_comm
 
 
 @pytest.mark.usefixtures("ended")
-def test_a_report_is_written_however_often_somebody_interrupts(
+def test_a_report_is_written_in_spite_of_repeated_interrupts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     module = importlib.import_module("perhop.command.study")

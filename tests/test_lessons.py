@@ -82,7 +82,7 @@ def test_results_are_judged_in_python() -> None:
     assert "<code>links.1.rate</code>" in html and "✓" in html
 
 
-def test_what_is_asked_of_the_scenario_is_seen() -> None:
+def test_conditions_on_the_scenario_are_checked() -> None:
     lesson = perhop.lesson("priority")
     wide = lesson.solution.scenario.replace("rate: 256kb/s", "rate: 300kb/s")
     check = lesson.judge(1, *run(wide, 1))
@@ -116,7 +116,7 @@ def test_other_answers_count_as_well(lesson: str, replacement: tuple[str, str]) 
     assert found.judge(seed, *run(text.replace(old, new), seed)).met
 
 
-def test_a_scalable_sender_waits_for_a_millisecond_as_the_lesson_on_ecn_says() -> None:
+def test_a_scalable_sender_waits_for_a_millisecond_as_in_the_lesson_on_ecn() -> None:
     lesson, seed = perhop.lesson("ecn"), lessons.seed_of("Ada Lovelace")
     cubic = lesson.solution.scenario.replace("codel: { ecn: mark }", "dualpi2: {}")
     head, bulk, rest = cubic.rpartition("profile: linux-modern, ecn: true")
@@ -204,13 +204,13 @@ def test_what_is_no_sheet_is_refused(tmp_path: Path, text: str) -> None:
         lessons.read_sheet(file)
 
 
-def test_a_wrong_lesson_is_told() -> None:
+def test_a_wrong_lesson_is_refused() -> None:
     text = (Path(lessons.__file__).parent / "files" / "01-fifo.yaml").read_text(encoding="utf-8")
     assert read_lesson(text, 1, "x").id == "fifo"
     for old, new, words in (
         ("title:", "titel:", "`titel` is not a key of a lesson"),
         ("change:", "# ", "`change` is missing"),
-        ('find: "limit: 100 packets"', 'find: "limit: 101 packets"', "stands 0 times in the scenario"),
+        ('find: "limit: 100 packets"', 'find: "limit: 101 packets"', "occurs 0 times in the scenario"),
         ("voice.delay_p99 <= 80ms", "voice.delay_p98 <= 80ms", "there is no quantity `delay_p98`"),
     ):
         with pytest.raises(InvalidInputError, match=words):

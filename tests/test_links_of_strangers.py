@@ -56,7 +56,7 @@ def test_a_hidden_file_is_new(folder: Path) -> None:
     assert list((folder.parents[1] / "private").iterdir()) == []
 
 
-def test_a_command_says_so_in_a_line(folder: Path, scenario: Path, perhop: Command) -> None:
+def test_a_command_reports_it_in_one_line(folder: Path, scenario: Path, perhop: Command) -> None:
     target = folder.parents[1] / "private" / "file"
     lock_file(folder).symlink_to(target)
     ended = perhop("run", scenario, "--duration", "2s", "-o", folder)

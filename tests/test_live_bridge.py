@@ -75,7 +75,7 @@ def test_a_file_of_policies(policies: Path) -> None:
     assert "wan" in str(unclear.value.help) and "other" in str(unclear.value.help)
 
 
-def test_a_routers_configuration_says_rate_and_ring_itself() -> None:
+def test_a_router_configuration_sets_rate_and_ring() -> None:
     found = configuration(ROUTER, Side("eth1"), Side("eth2"), name=None, rate=None, both=False)
     # The one interface with a policy is the way out; `clock rate 2000000`, `tx-ring-limit 2`.
     assert found["forth"]["queueing"]["scheduler"] == "priority"

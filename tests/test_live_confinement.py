@@ -89,7 +89,7 @@ def test_a_forwarder_has_no_capability_and_few_system_calls(tmp_path: Path, kind
     assert result["resident-bytes"] > 0
 
 
-def test_a_result_that_cannot_be_written_is_said_before_the_first_frame(tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_written_is_refused_before_the_first_frame(tmp_path: Path) -> None:
     middle = Namespace()
     try:
         middle.cable("m0", middle, "m1")
@@ -140,7 +140,7 @@ def test_the_processes_of_a_run_and_its_folder(tmp_path: Path) -> None:
     assert account.forwarders["router"]["frames"]["sent"] > 0
 
 
-def test_a_frame_that_takes_over_is_said_in_words(tmp_path: Path) -> None:
+def test_a_frame_that_preempts_is_described_in_words(tmp_path: Path) -> None:
     # What a forwarder that breaks its filter ends with: SIGSYS. A configuration that cannot be read keeps it
     # waiting at a pipe until then.
     from perhop.live.inside import Place

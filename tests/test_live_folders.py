@@ -176,7 +176,7 @@ def test_a_temporary_folder_of_a_killed_process_is_removed(public: Path) -> None
         folder.mkdir(mode=0o700)
 
 
-def test_a_user_is_told_of_a_folder_that_a_stranger_made_first() -> None:
+def test_a_folder_that_another_user_made_first_is_reported() -> None:
     """Without XDG_RUNTIME_DIR the folder is under /tmp, with the number of the user as its name."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o1777)

@@ -53,7 +53,7 @@ def _received(frames: int, device: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("kind", ["af-packet", "af-xdp"])
-def test_frames_come_through_and_every_counter_says_so(row: Row, tmp_path: Path, kind: str) -> None:
+def test_frames_pass_and_every_counter_counts_them(row: Row, tmp_path: Path, kind: str) -> None:
     try:
         with forwarding(row.middle, tmp_path, _config(socket=kind)) as forwarder:
             row.left.send("l0", [datagram(100, codepoint=46)] * 50)
@@ -207,7 +207,7 @@ def test_a_burst_at_full_speed_leaves_memory_flat(row: Row, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("how", ["end of input", "death"])
-def test_it_does_not_outlive_whoever_started_it(row: Row, tmp_path: Path, how: str) -> None:
+def test_it_does_not_outlive_its_parent_process(row: Row, tmp_path: Path, how: str) -> None:
     if how == "end of input":
         with forwarding(row.middle, tmp_path, _config(), stdin=subprocess.PIPE) as forwarder:
             assert forwarder.process.stdin is not None
@@ -230,7 +230,7 @@ def test_it_does_not_outlive_whoever_started_it(row: Row, tmp_path: Path, how: s
     assert json.loads(result.read_text())["ending"] == "asked"
 
 
-def test_counters_begin_when_they_are_told_to(row: Row, tmp_path: Path) -> None:
+def test_counters_begin_at_the_start_of_measurement(row: Row, tmp_path: Path) -> None:
     with forwarding(row.middle, tmp_path, _config()) as forwarder:
         begin_ns = time.monotonic_ns() + 3_600_000_000_000
         assert forwarder.ask(f"count-from {begin_ns}\n") == "ok\n"
@@ -335,7 +335,7 @@ def test_a_tunnel_carries_bare_packets(row: Row, tmp_path: Path) -> None:
     assert result["devices"][0]["received-frames"] == result["devices"][0]["sent-frames"] == 1
 
 
-def test_what_is_wrong_is_said_in_words(row: Row, tmp_path: Path) -> None:
+def test_errors_are_reported_in_words(row: Row, tmp_path: Path) -> None:
     for config, words in (
         (_config(directions=[direction("m0", "nowhere")]), "interface `nowhere` was not found"),
         (_config(directions=[direction("m0", "m1", rate="quick")]), "directions[0].rate"),

@@ -183,7 +183,7 @@ def test_datagrams_arrive_with_number_color_and_delay(pair: tuple[str, str], tmp
     )
 
 
-def test_tcp_applications_do_what_the_scenario_says(pair: tuple[str, str], tmp_path: Path) -> None:
+def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: Path) -> None:
     probe = {"connections": [{"traffic": "request-response", "every": "100ms"}]}
     live = play(scenario(APPLICATIONS, ("10.9.0.1", "10.9.0.2"), **probe), pair, tmp_path)
     rows = {row["class"]: row for row in live.tcp.iter_rows(named=True)}
@@ -216,7 +216,7 @@ def test_bulk_fills_its_window_and_leaves_others_their_turn(pair: tuple[str, str
     assert rows["request-response"]["transactions"] > 3
 
 
-def test_what_nobody_can_listen_to_is_an_error(tmp_path: Path) -> None:
+def test_an_address_without_a_listener_is_an_error(tmp_path: Path) -> None:
     # This machine has no such address.
     wanted = scenario(TRAFFIC, ("203.0.113.1", "203.0.113.2"))
     with pytest.raises(OSError, match="cannot open a socket"):

@@ -37,7 +37,7 @@ def test_every_direction_of_every_link_runs_once(path: Path) -> None:
     assert plan["mtu"] >= 1500
 
 
-def test_a_scenario_that_real_interfaces_cannot_be_says_where() -> None:
+def test_a_scenario_that_real_interfaces_cannot_run_is_refused_with_the_place() -> None:
     scenario = {
         "perhop": 1,
         "name": "two versions",

@@ -93,7 +93,7 @@ def test_a_host_with_two_devices_takes_the_one_that_leads_there() -> None:
         assert elsewhere.read_text() == ""
 
 
-def test_nobody_sends_what_was_not_asked_for() -> None:
+def test_hosts_send_only_the_configured_traffic() -> None:
     with LiveTestbed(two_hosts(), "Test") as testbed:
         _, seen = start_copier(testbed)
         time.sleep(1.5)
@@ -167,7 +167,7 @@ def test_nodes_may_be_called_anything() -> None:
     assert left_behind(os.getpid()) == []
 
 
-def test_a_program_that_does_not_exist_says_so() -> None:
+def test_a_missing_program_is_reported() -> None:
     with LiveTestbed(two_hosts(), "Test") as testbed:
         child = testbed.start("left", "nonesuch", "program", "nonesuch")
         assert child.process.wait(timeout=WITHIN_S) == 127

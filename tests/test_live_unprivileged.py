@@ -82,7 +82,7 @@ traffic:
 """
 
 
-def test_a_run_by_somebody_who_is_not_root() -> None:
+def test_a_run_without_root_privileges() -> None:
     with tempfile.TemporaryDirectory() as folder:
         scenario, out = Path(folder) / "small.yaml", Path(folder) / "out"
         scenario.write_text(SCENARIO)
@@ -146,7 +146,9 @@ WITHOUT = (
         (["live", "run", "SCENARIO"], "sudo sysctl user.max_user_namespaces"),
     ],
 )
-def test_without_rights_it_says_what_is_missing(tmp_path: Path, arguments: list[str], words: str) -> None:
+def test_without_privileges_the_missing_ones_are_named(
+    tmp_path: Path, arguments: list[str], words: str
+) -> None:
     scenario = tmp_path / "small.yaml"
     scenario.write_text(SCENARIO)
     line = [str(scenario) if word == "SCENARIO" else word for word in arguments]

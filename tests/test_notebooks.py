@@ -18,7 +18,7 @@ HANGS_S = 300
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_it_stands_without_output(file: Path) -> None:
+def test_it_is_attached_without_output(file: Path) -> None:
     book = nbformat.read(file, as_version=4)
     nbformat.validate(book)
     for cell in book.cells:

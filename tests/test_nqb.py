@@ -186,7 +186,7 @@ def test_filters_of_tc(
     assert [one["line"] for one in nqb] == ([line] if line else [])
 
 
-def test_the_type_of_service_of_prio_is_told(perhop: Command, tmp_path: Path) -> None:
+def test_the_type_of_service_of_prio_is_reported(perhop: Command, tmp_path: Path) -> None:
     """45 is 101101: its three low bits, the old type of service, mean interactive, the first band."""
     file = tmp_path / "plain.tc"
     file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")

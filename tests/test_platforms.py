@@ -43,7 +43,7 @@ def platform(**changes: Any) -> RecognizedPlatform:
         ),
     ],
 )
-def test_the_platform_is_said_with_its_reason(changes: dict[str, Any], words: str) -> None:
+def test_the_platform_is_shown_with_its_reason(changes: dict[str, Any], words: str) -> None:
     assert platform_words(platform(**changes)) == words
 
 

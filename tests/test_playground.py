@@ -46,7 +46,7 @@ def test_the_module_gives_the_bytes_of_the_native_engine() -> None:
         assert found["summary"] == expected, run["text"].splitlines()[1]
 
 
-def test_a_copy_without_the_page_says_how_to_build_it(
+def test_a_build_without_the_page_shows_how_to_build_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(perhop.playground, "_ASSETS", tmp_path)
@@ -128,7 +128,7 @@ def test_verdicts_tell_what_is_guaranteed(file: Path) -> None:
 
 
 @needs_page
-def test_verdicts_stand_above_what_they_assume_and_leave_out(file: Path) -> None:
+def test_verdicts_are_above_their_assumptions_and_omissions(file: Path) -> None:
     shaped = "tc qdisc add dev wan0 root tbf rate 5mbit burst 16k latency 50ms\n"
     listed = (
         (EXAMPLES / "router.cfg")
@@ -155,7 +155,7 @@ def test_verdicts_stand_above_what_they_assume_and_leave_out(file: Path) -> None
 
 
 @needs_page
-def test_a_mistake_is_told_under_its_line(file: Path) -> None:
+def test_a_mistake_is_reported_under_its_line(file: Path) -> None:
     with page(file) as here:
         here.type(STARTER.read_text().replace("rate: 2Mb/s", "rate: 2Mbs"))
         here.tab.locator("#diagnostics .error").first.wait_for()

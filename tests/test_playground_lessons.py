@@ -228,7 +228,7 @@ def test_another_name_has_another_seed_and_its_own_results(students: Path) -> No
 
 
 @needs_page
-def test_what_cannot_be_run_or_judged_is_said(students: Path) -> None:
+def test_what_cannot_be_run_or_judged_is_reported(students: Path) -> None:
     with page(students) as here:
         begin(here)
         here.type("perhop: 1\n")

@@ -59,7 +59,7 @@ def test_throughput_is_that_of_the_table(wred: perhop.Results) -> None:
     assert all(low <= y <= high for low, y, high in zip(line.low, line.y, line.high, strict=True))
 
 
-def test_the_queue_stands_beside_its_thresholds(wred: perhop.Results) -> None:
+def test_the_queue_is_plotted_with_its_thresholds(wred: perhop.Results) -> None:
     marks = perhop.plot.queue(wred).marks
     rules = {mark.name: (mark.at, mark.color) for mark in marks if isinstance(mark, Rule)}
     assert rules == {
@@ -154,7 +154,7 @@ def test_quantities() -> None:
     assert _core.quantity("fifo") is None
 
 
-def test_what_was_not_sampled_is_said(scenario: Path) -> None:
+def test_missing_samples_are_reported(scenario: Path) -> None:
     results = perhop.run(scenario)
     with pytest.raises(InvalidInputError, match="delays is empty") as caught:
         perhop.plot.delay(results)
@@ -209,7 +209,7 @@ def test_without_matplotlib_the_results_are_kept(scenario: Path, tmp_path: Path)
     assert "steady" in ended.stdout, "the table is shown before anything is drawn"
 
 
-def test_published_beside_measured() -> None:
+def test_published_next_to_measured() -> None:
     from perhop.plot.comparisons import published_chart
 
     row = {"table": "1", "metric": "dropped_percent", "unit": "%", "replications": 3, "verdict": "agrees"}

@@ -132,7 +132,7 @@ def test_pgf_is_for_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert tex("50 % of $x_1 & {a}\\") == r"50 \% of \$x\_1 \& \{a\}\textbackslash{}"
 
 
-def test_pgf_without_latex_says_so(perhop: Command, folder: Path) -> None:
+def test_pgf_without_latex_is_an_error(perhop: Command, folder: Path) -> None:
     ended = perhop("plot", "throughput", folder, "-o", "a.pgf", PATH="/nowhere")
     assert ended.code == 5 and "PGF needs LaTeX" in ended.err and "pdf" in ended.err
 

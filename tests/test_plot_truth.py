@@ -100,7 +100,7 @@ def test_no_band_passes_the_line_rate(classes: perhop.Results) -> None:
     assert "bands end at 0 and at the line rate" in chart.caption, "or nothing was to be cut"
 
 
-def test_thresholds_say_whose_they_are_and_stand_apart() -> None:
+def test_thresholds_are_labeled_and_do_not_overlap() -> None:
     results = perhop.run(TEMPLATES / "wred.perhop.yaml", duration="8s")
     rules = [mark for mark in perhop.plot.queue(results).marks if isinstance(mark, Rule)]
     assert [(rule.name, rule.at) for rule in rules] == [
@@ -169,7 +169,7 @@ def test_a_plot_measures_what_it_needs(perhop: Command, tmp_path: Path) -> None:
     assert perhop("plot", "throughput", "again").code == 0
 
 
-def test_what_cannot_be_measured_is_said() -> None:
+def test_what_cannot_be_measured_is_reported() -> None:
     scenario = perhop.Scenario.load(TEMPLATES / "voice.perhop.yaml")
     assert remedy(scenario, "connections") == "no samples for this plot: the scenario has no TCP traffic"
     assert "edge" in asking(scenario, "queues")["measure.queues"]

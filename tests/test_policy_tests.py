@@ -210,7 +210,7 @@ def test_a_wrong_file_is_refused_with_its_place(
     assert said in ended.err
 
 
-def test_aliases_that_stand_for_very_much_are_refused(perhop: Command, tmp_path: Path) -> None:
+def test_aliases_that_expand_too_far_are_refused(perhop: Command, tmp_path: Path) -> None:
     levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 10)]
     write(tmp_path, "\n".join(["a0: &a0 [x]", *levels]) + "\n")
     ended = perhop("test", "policy.tests.yaml")
@@ -280,7 +280,7 @@ def test_values_of_set_are_those_of_the_command_line(scenario: Path, tmp_path: P
     assert perhop.Scenario.load(test.scenario, test.changes)["seed"] == 3
 
 
-def test_what_looks_suspicious_in_a_scenario_is_said(perhop: Command, tmp_path: Path) -> None:
+def test_suspicious_parts_of_a_scenario_are_reported(perhop: Command, tmp_path: Path) -> None:
     router = ROOT / "tests" / "configurations" / "undefined-elsewhere.cfg"
     write(
         tmp_path,

@@ -189,7 +189,7 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
-def test_the_next_writer_starts_from_whatever_is_left(name: str, runs: Path, tmp_path: Path) -> None:
+def test_the_next_writer_starts_from_any_remains(name: str, runs: Path, tmp_path: Path) -> None:
     """It ends with a whole result and nothing hidden; what it cannot know to be its own is visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole

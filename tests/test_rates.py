@@ -46,7 +46,7 @@ def rates_of(perhop: Command, file: Path, *options: str) -> dict[str, Any]:
     return {one["queue"].rpartition("/")[2]: one for one in port["queues"]}
 
 
-def test_a_router_promises_what_its_policy_says(perhop: Command, tmp_path: Path) -> None:
+def test_a_router_guarantees_the_rates_of_its_policy(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "site.cfg"
     file.write_text(SITE)
     found = rates_of(perhop, file, "--platform", "ios-xe")

@@ -35,7 +35,7 @@ def test_a_text_is_read_as_text(text: str) -> None:
     assert yaml.safe_load(flow({text: [text]})) == {text: [text]}
 
 
-def test_a_long_part_stands_on_lines_of_its_own() -> None:
+def test_a_long_part_is_on_lines_of_its_own() -> None:
     long = {f"queue-{number}": {"limit": number} for number in range(8)}
     lines = block({"short": {"limit": 1}, "long": [long, {"limit": 1}]}, 4)
     assert lines[:4] == ["    short: { limit: 1 }", "    long:", "      - queue-0: { limit: 0 }", lines[3]]

@@ -61,7 +61,7 @@ def test_a_file_that_names_the_folder_of_the_build_is_found(tmp_path: Path) -> N
     assert reproducible.traces(made, ["/build/here", "/elsewhere"]) == ["a names /build/here"]
 
 
-def test_the_build_is_told_date_and_paths(tmp_path: Path) -> None:
+def test_the_build_gets_date_and_paths(tmp_path: Path) -> None:
     """What maturin is started with, by a program in its place."""
     program = tmp_path / "maturin"
     program.write_text('#!/bin/sh\necho "$1 $SOURCE_DATE_EPOCH"\necho "$CARGO_ENCODED_RUSTFLAGS"\n')

@@ -89,7 +89,7 @@ def test_the_overview_is_the_first_screen(report: Path) -> None:
 
 @needs_chromium
 @pytest.mark.parametrize("width", [1280, 390])
-def test_an_address_leads_where_it_says(report: Path, width: int) -> None:
+def test_an_address_leads_to_its_page(report: Path, width: int) -> None:
     """With parts of unknown height before it, `#mred-af` opened drop-precedence."""
     with opened(report, width=width, height=844, scheme="light") as seen:
         tab = seen.page

@@ -91,7 +91,7 @@ def test_the_command_lays_runs_upon_each_other(perhop: Command, folders: list[Pa
     assert ended.code == 2 and "lay several upon each other" in ended.err
 
 
-def test_names_are_told_apart() -> None:
+def test_names_are_distinguished() -> None:
     assert told_apart(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
 
 

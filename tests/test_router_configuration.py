@@ -82,7 +82,7 @@ def test_lines_that_are_not_simulated_are_reported(perhop: Command, tmp_path: Pa
     assert "`frobnicate 2`: not simulated" in warning["message"]
 
 
-def test_a_line_that_stands_several_times_is_named_once(perhop: Command, tmp_path: Path) -> None:
+def test_a_repeated_line_is_listed_once(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "router.cfg").read_text()
     twice = text.replace("interface Serial0/0\n", "interface Serial0/0\n mpls ip\n frobnicate 3\n")
     twice = twice.replace("interface FastEthernet0/0\n", "interface FastEthernet0/0\n mpls ip\n")

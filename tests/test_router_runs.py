@@ -58,7 +58,7 @@ def test_nothing_is_lost_outside_the_router(ran: tuple[Scenario, library.Results
         assert row["dropped_policed"] == row["dropped_packets"], row
 
 
-def test_what_is_said_to_be_offered_is_offered(ran: tuple[Scenario, library.Results]) -> None:
+def test_the_reported_offered_load_is_offered(ran: tuple[Scenario, library.Results]) -> None:
     scenario, results = ran
     said = offers(scenario.inferred or "")
     seconds = results.summary["duration_s"] - results.summary["warmup_s"]
@@ -96,7 +96,7 @@ def test_what_was_offered_adds_up(ran: tuple[Scenario, library.Results]) -> None
         assert one["offered_packets"]["mean"] == one["delivered_packets"]["mean"] + causes + inside
 
 
-def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
+def test_every_queue_has_configured_and_obtained_rates(
     ran: tuple[Scenario, library.Results],
 ) -> None:
     scenario, results = ran
@@ -117,7 +117,7 @@ def test_every_queue_has_its_configured_rate_beside_the_obtained_one(
         ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
     ],
 )
-def test_a_class_that_no_header_reaches_is_said(name: str, class_: str, said: str) -> None:
+def test_a_class_that_no_header_reaches_is_reported(name: str, class_: str, said: str) -> None:
     told = Scenario.infer(CONFIGURATIONS / f"{name}.cfg").inferred or ""
     assert f"class `{class_}`: no header reaches it: {said}\n" in f"{told}\n"
     assert class_ not in offers(told)
@@ -218,7 +218,7 @@ ip access-list extended FEED
 """
 
 
-def test_addresses_that_no_host_has_are_said(tmp_path: Path) -> None:
+def test_addresses_without_a_host_are_reported(tmp_path: Path) -> None:
     (tmp_path / "feed.cfg").write_text(GROUPS)
     told = Scenario.infer(tmp_path / "feed.cfg").inferred or ""
     assert "class `MARKET`: no header reaches it: it matches addresses that no host has" in told
@@ -375,7 +375,7 @@ def test_an_undefined_list_is_a_class_without_packets(perhop: Command, tmp_path:
     assert "class-default" in way.out
 
 
-def test_an_assumption_stands_for_a_definition(perhop: Command) -> None:
+def test_an_assumption_replaces_a_definition(perhop: Command) -> None:
     file = CONFIGURATIONS / "undefined-elsewhere.cfg"
     options = (
         "--interface",

@@ -203,7 +203,7 @@ def test_an_error_at_every_step(tmp_path: Path, shim: Disk, code: int) -> None:
     assert failed > 10
 
 
-def test_what_cannot_be_removed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_cannot_be_removed_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path / "out", "old")
 
     def refuse(file: Path) -> None:

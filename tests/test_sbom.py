@@ -93,7 +93,7 @@ def test_the_python_packages_that_perhop_asks_for_are_there(document: dict[str, 
     assert "pytest" not in scopes
 
 
-def test_whatever_is_depended_on_is_listed(document: dict[str, Any]) -> None:
+def test_all_dependencies_are_listed(document: dict[str, Any]) -> None:
     listed = {one["bom-ref"] for one in document["components"]}
     top = document["metadata"]["component"]["bom-ref"]
     edges = {one["ref"]: set(one.get("dependsOn", [])) for one in document["dependencies"]}

@@ -403,7 +403,7 @@ def test_the_policy_of_the_control_plane_is_shown_without_packets(perhop: Comman
     assert [one["name"] for one in router["interfaces"]] == ["control-plane"]
 
 
-def test_a_router_without_a_policy_of_its_control_plane_says_so(perhop: Command, tmp_path: Path) -> None:
+def test_a_router_without_a_control_plane_policy_is_reported(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "edge.cfg"
     file.write_text(GUARDED.replace("control-plane\n service-policy input GUARD\n", ""))
     ended = perhop("show", "policy-map", "control-plane", file, "--duration", "1s")
@@ -419,7 +419,7 @@ def test_devices_of_linux_have_none(perhop: Command) -> None:
     assert "devices of Linux have no policy-map" in ended.err
 
 
-def test_an_interface_without_a_link_says_so(perhop: Command, tmp_path: Path) -> None:
+def test_an_interface_without_a_link_is_reported(perhop: Command, tmp_path: Path) -> None:
     router = BY_NAME["llq"]
     file = router.scenario(tmp_path)
     with (tmp_path / "llq.cfg").open("a") as configuration:

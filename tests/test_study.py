@@ -336,7 +336,7 @@ def test_several_studies_end_with_one_screen(perhop: Command, study: Path) -> No
     assert "figures agree" in perhop("study", "run", study, *quick, "--no-tables").out
 
 
-def test_a_page_of_somebody_else_is_not_replaced(perhop: Command, study: Path) -> None:
+def test_a_page_that_perhop_did_not_write_is_not_replaced(perhop: Command, study: Path) -> None:
     other = make_study(study.parent / "slow2")
     page = study.parent / "out" / "report.html"
     page.parent.mkdir()

@@ -26,7 +26,7 @@ def test_cases_are_the_studys_and_short_enough(id: str, cases: int) -> None:
         assert one.why
 
 
-def test_what_a_case_changes_stands_beside_what_the_study_does() -> None:
+def test_changes_of_a_case_are_next_to_the_values_of_the_study() -> None:
     study = find("mred-af")
     (one,) = live_cases(study, ["bulk overlapped wred"])
     scenario = one.scenario(study)

@@ -82,7 +82,7 @@ def test_shares_with_bands_against_each_parameter(swept: perhop.Sweep) -> None:
         swept.share(against="duration")
 
 
-def test_names_stand_side_by_side(scenario: Path, tmp_path: Path) -> None:
+def test_names_are_side_by_side(scenario: Path, tmp_path: Path) -> None:
     paths = {"traffic.steady.dscp": ["ef", "af11"], "duration": "2s"}
     found = perhop.sweep(scenario, paths, replications=2)
     (chart,) = found.share()
@@ -208,7 +208,7 @@ def test_commas_within_a_value() -> None:
     assert split("'a,b',[1,2]") == ["'a,b'", "[1,2]"]
 
 
-def test_the_command_draws_what_is_asked_for(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     offered = "traffic.steady.source.cbr.rate"
     line = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s,4Mb/s", "--set", f"{offered}=400kb/s,800kb/s"]
     line += ["--duration", "2s", "-q", "-o", "out"]

@@ -53,7 +53,7 @@ def test_a_sweep_of_which_every_point_failed(scenario: Path, tmp_path: Path) -> 
     assert found.to_json()["points"][0]["error"] == "no"
 
 
-def test_the_folder_is_the_same_whatever_wrote_it(scenario: Path, whole: Sweep, tmp_path: Path) -> None:
+def test_the_folder_is_the_same_for_every_engine(scenario: Path, whole: Sweep, tmp_path: Path) -> None:
     whole.save(tmp_path / "saved")
     for threads in (1, 2):
         grown = tmp_path / f"grown-{threads}"
@@ -70,7 +70,7 @@ def test_the_folder_is_the_same_whatever_wrote_it(scenario: Path, whole: Sweep, 
     assert files_in(tmp_path / "again") == files_in(tmp_path / "saved")
 
 
-def test_whoever_is_killed_loses_nothing_that_was_told(scenario: Path, tmp_path: Path) -> None:
+def test_a_killed_sweep_keeps_all_reported_points(scenario: Path, tmp_path: Path) -> None:
     """kill -9 at several instants: what is there is whole, and the same command goes on."""
     values = {"seed": "1:200:1", "duration": "10s"}
     code = (
@@ -232,7 +232,7 @@ def test_memory_does_not_grow_with_the_points(scenario: Path, tmp_path: Path) ->
     assert many - few < 12_000, "kB"
 
 
-def test_an_interrupted_sweep_says_how_to_go_on(scenario: Path, tmp_path: Path) -> None:
+def test_an_interrupted_sweep_shows_how_to_continue(scenario: Path, tmp_path: Path) -> None:
     line = ["sweep", str(scenario), "--set", "seed=1:5000:1", "--duration", "20s", "-q", "-o", "out"]
     command = [sys.executable, "-m", "perhop", *line]
     with subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) as running:

@@ -73,7 +73,7 @@ SHOWN = """\
 
 
 @pytest.mark.parametrize("name", ["shown.json", "shown.txt", "shown.tc"])
-def test_json_of_tc_is_read_whatever_its_name(tmp_path: Path, perhop: Command, name: str) -> None:
+def test_json_of_tc_is_read_under_any_file_name(tmp_path: Path, perhop: Command, name: str) -> None:
     file = tmp_path / name
     file.write_text(SHOWN)
     ended = perhop("check", file, "--json")

@@ -50,7 +50,7 @@ def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, pe
     "root",
     ["pfifo limit 100", "fq_codel", "prio", "tbf rate 5mbit burst 15k latency 50ms", "cake bandwidth 5mbit"],
 )
-def test_the_line_is_assumed_whatever_the_root_is(tmp_path: Path, perhop: Command, root: str) -> None:
+def test_the_line_rate_is_assumed_for_every_root_qdisc(tmp_path: Path, perhop: Command, root: str) -> None:
     file = written(tmp_path, f"tc qdisc add dev eth0 root handle 1: {root}\n")
     assert perhop("init", "line", "--from", file).err.count(ASSUMED) == 1
     assert "rate: 1Gb/s" in (tmp_path / "line.perhop.yaml").read_text()
@@ -108,7 +108,7 @@ tc filter add dev eth0 parent ffff: protocol ip u32 match ip protocol 17 0xff po
 """
 
 
-def test_policers_of_arriving_packets_are_run_or_said_not_to_be(tmp_path: Path, perhop: Command) -> None:
+def test_input_policers_run_or_are_reported_as_ignored(tmp_path: Path, perhop: Command) -> None:
     alone = perhop("run", written(tmp_path, INGRESS), "--duration", "2s", "--load", "overload", "--json")
     assert classes(alone.json())["line 2"]["dropped_policed"]["mean"] > 0
     assert "not run:" not in alone.err
@@ -146,7 +146,7 @@ interface FastEthernet0/0
 """
 
 
-def test_classes_of_one_name_in_several_policies_are_told_apart(tmp_path: Path, perhop: Command) -> None:
+def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Path, perhop: Command) -> None:
     file = written(tmp_path, WRAPPED, "wrapped.cfg")
     ended = perhop("run", file, "--duration", "2s", "--json")
     # Packets of a class around others wait in their queues.
@@ -186,7 +186,7 @@ def test_a_policy_used_twice_has_two_classes_of_each_name(tmp_path: Path, perhop
     assert "class `SITE`" not in said
 
 
-def test_a_class_whose_conditions_exclude_each_other_is_still_said(tmp_path: Path, perhop: Command) -> None:
+def test_a_class_with_contradictory_conditions_is_still_reported(tmp_path: Path, perhop: Command) -> None:
     text = WRAPPED.replace(
         "class-map match-all SITE\n match dscp cs3 cs4\n",
         "class-map match-all SITE\n match dscp cs3\n match dscp cs4\n",

@@ -176,7 +176,7 @@ def test_other_wordings_and_code_pass(name: str, text: str) -> None:
     assert rejected(name, text) == []
 
 
-def test_comments_and_docstrings_are_found_where_they_stand() -> None:
+def test_comments_and_docstrings_are_found_at_their_lines() -> None:
     python = (
         'x = 1  # told\n\n\nclass A:\n    """A.\n\n    It is told.\n    """\n\n    def of(self):\n        ...'
     )

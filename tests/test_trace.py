@@ -49,7 +49,7 @@ def edge(tmp_path: Path) -> Path:
     return file
 
 
-def test_a_packet_is_told_line_by_line(perhop: Command, edge: Path) -> None:
+def test_a_packet_is_traced_line_by_line(perhop: Command, edge: Path) -> None:
     ended = perhop("trace", edge, "--packet", PHONE, "--at", "Gi0/0")
     assert ended.code == 0
     for line in (
@@ -124,7 +124,7 @@ def test_a_packet_that_cannot_be_read_is_refused(perhop: Command, edge: Path, pa
     assert said in ended.err
 
 
-def test_what_is_missing_or_unknown_is_said(perhop: Command, edge: Path) -> None:
+def test_missing_and_unknown_arguments_are_reported(perhop: Command, edge: Path) -> None:
     assert "nothing to trace" in perhop("trace", edge).err
     assert "there is no interface `Gi7/7`" in perhop("trace", edge, "--reach", "all", "--at", "Gi7/7").err
     assert "there is no queue `GOLD`" in perhop("trace", edge, "--reach", "GOLD").err

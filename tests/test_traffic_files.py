@@ -272,7 +272,9 @@ def test_records_without_codepoints_say_so(perhop: Command, router: Path, tmp_pa
     assert set(rates(ended.json())) == {"ERP", "class-default"}
 
 
-def test_many_flows_are_told_apart_in_few_simulations(perhop: Command, router: Path, tmp_path: Path) -> None:
+def test_many_flows_are_distinguished_in_few_simulations(
+    perhop: Command, router: Path, tmp_path: Path
+) -> None:
     lines = [
         f"10.1.0.{20 + number % 200},10.9.{number % 250}.7,17,{20000 + number},5004,"
         f"{46 if number % 3 else 0},1000,5,0,10"

@@ -197,7 +197,7 @@ def test_the_report_shows_the_trials_and_what_was_chosen(
     assert not (tmp_path / "other.html").exists()
 
 
-def test_two_goals_are_drawn_beside_each_other(scenario: Path, tmp_path: Path) -> None:
+def test_two_goals_are_drawn_in_one_chart(scenario: Path, tmp_path: Path) -> None:
     goals = ["random.throughput as large as possible", "random.delay_mean as small as possible"]
     library.tune(
         scenario, goals, {RATE: "1Mb/s:4Mb/s:1Mb/s"}, set={"duration": "2s"}, output=tmp_path / "found"
@@ -206,7 +206,7 @@ def test_two_goals_are_drawn_beside_each_other(scenario: Path, tmp_path: Path) -
     assert kinds == [("front", *goals), ("tuned", RATE, goals[0]), ("tuned", RATE, goals[1])]
 
 
-def test_what_cannot_be_met_is_said(perhop: Command, scenario: Path) -> None:
+def test_unmet_goals_are_reported(perhop: Command, scenario: Path) -> None:
     """The nearest trial is shown, and the exit code tells."""
     goal = ("--goal", "random.throughput >= 1Gb/s")
     ended = perhop("tune", scenario, *goal, "--vary", f"{RATE}=1Mb/s,2Mb/s", "--set", "duration=2s")

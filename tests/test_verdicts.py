@@ -94,7 +94,7 @@ def test_an_overloaded_class_names_its_queue_and_its_own_load(judged: Any) -> No
     assert (data["role"], data["verdict"]) == ("best-effort", "fit")
 
 
-def test_a_starved_class_names_who_holds_the_link(judged: Any) -> None:
+def test_a_starved_class_names_the_class_that_uses_the_link(judged: Any) -> None:
     data = judged(voice="4Mb/s", cap="4Mb/s")["data"]
     assert (data["state"], data["holder"]) == ("starved", "voice")
     assert data["verdict"] == "unfit"
@@ -116,7 +116,7 @@ def test_a_class_that_sends_nothing_is_idle(judged: Any) -> None:
     assert silent["text"] == "idle: no packet was sent in the measured time"
 
 
-def test_a_class_of_which_nothing_has_arrived_yet_says_so(judged: Any, scenario: Path) -> None:
+def test_a_class_without_packets_so_far_is_reported(judged: Any, scenario: Path) -> None:
     results = perhop.run(scenario, duration="5ms", set={"measure.warmup": "0s"})
     row = results.verdicts().row(0, named=True)
     assert (row["state"], row["r"], row["loss_percent"]) == ("waiting", None, None)
@@ -155,7 +155,7 @@ TREES = [
 
 
 @pytest.mark.parametrize("example", TREES)
-def test_queues_told_by_codepoints_are_those_that_count_the_packets(example: str) -> None:
+def test_queues_classified_by_codepoints_count_those_packets(example: str) -> None:
     results = perhop.run(ROOT / "examples" / f"{example}.perhop.yaml", duration="8s", replications=1)
     offered = {one["class"]: one["offered_packets"]["mean"] for one in results.summary["classes"]}
     sent: dict[tuple[str, str], float] = {}
@@ -180,7 +180,7 @@ def test_queues_told_by_codepoints_are_those_that_count_the_packets(example: str
         ({"traffic.data.class": "voice"}, False),
     ],
 )
-def test_a_queue_that_is_not_certain_is_not_told(tmp_path: Path, change: dict[str, str], known: bool) -> None:
+def test_an_uncertain_queue_is_not_reported(tmp_path: Path, change: dict[str, str], known: bool) -> None:
     file = tmp_path / "scenario.perhop.yaml"
     file.write_text(SCENARIO.format(voice="80kb/s", data="800kb/s", cap="1Mb/s", loss=0))
     found = queues_by_class(perhop.Scenario.load(file, change))
@@ -229,7 +229,7 @@ def test_traffic_waits_all_along_the_only_way(seed: int) -> None:
     assert queues_by_class(scenario) == ({"flow": expected} if expected else {})
 
 
-def test_a_class_without_its_guarantee_says_who_takes_it(perhop: Command, tmp_path: Path) -> None:
+def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "class-based-wfq.perhop.yaml").read_text()
     (tmp_path / "wfq.perhop.yaml").write_text(text)
     # Voice sends all that the line carries and is not policed: business waits, whatever its name in traffic.

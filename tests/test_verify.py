@@ -154,7 +154,7 @@ def test_a_run_with_a_trace(perhop: Command, tmp_path: Path) -> None:
     assert ended.code == 0, ended.err
 
 
-def test_a_folder_of_somebody_else(perhop: Command, tmp_path: Path) -> None:
+def test_a_folder_of_another_user(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     for name in ("empty", "nowhere"):
         ended = perhop("verify", name)

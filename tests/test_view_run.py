@@ -15,7 +15,7 @@ HOSTILE = "<img src=x onerror=globalThis.broken=1>"
 
 
 @needs_view
-def test_the_results_are_those_of_a_run_that_nobody_watches(perhop: Command, tmp_path: Path) -> None:
+def test_a_watched_run_has_the_results_of_an_unwatched_run(perhop: Command, tmp_path: Path) -> None:
     plain = perhop("run", EXAMPLE, "--replications", "2", "-o", "plain", "--json")
     arguments = ["run", EXAMPLE, "--replications", "2", "-o", "watched", "--json", "--speed", "50x"]
     with watched(arguments, tmp_path) as here:

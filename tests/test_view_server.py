@@ -150,7 +150,7 @@ def test_two_servers_have_two_tokens(server: Server) -> None:
         other.close()
 
 
-def test_what_happens_is_told_as_it_happens() -> None:
+def test_events_are_reported_as_they_happen() -> None:
     hub = Hub()
     server = Server(hub, lambda nonce: "", answer)
     server.start()
@@ -168,7 +168,7 @@ def test_what_happens_is_told_as_it_happens() -> None:
     server.close()
 
 
-def test_a_page_that_takes_nothing_holds_nobody_up() -> None:
+def test_a_page_that_reads_nothing_delays_nothing() -> None:
     hub = Hub()
     page = hub.enter()
     for at in range(10_000):

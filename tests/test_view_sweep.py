@@ -45,7 +45,7 @@ def test_the_chart_ends_with_the_results(scenario: Path, tmp_path: Path) -> None
 
 
 @needs_view
-def test_the_results_are_those_of_a_sweep_that_nobody_watches(
+def test_a_watched_sweep_has_the_results_of_an_unwatched_sweep(
     perhop: Command, scenario: Path, tmp_path: Path
 ) -> None:
     assert perhop("sweep", scenario, *SWEPT, "-o", "plain", "-q").code == 0

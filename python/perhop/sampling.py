@@ -210,9 +210,9 @@ def zipped(lists: Mapping[str, Sequence[str]]) -> Design:
     design = _valid(Design("zip", dict(lists)))
     lengths = {path: len(texts) for path, texts in design.lists.items() if len(texts) > 1}
     if len(set(lengths.values())) > 1:
-        told = ", ".join(f"{path} has {length}" for path, length in lengths.items())
+        listed = ", ".join(f"{path} has {length}" for path, length in lengths.items())
         raise InvalidInputError(
-            f"--zip: {told} values", "give all parameters the same number of values, or one value"
+            f"--zip: {listed} values", "give all parameters the same number of values, or one value"
         )
     return design
 

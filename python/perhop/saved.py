@@ -89,9 +89,9 @@ class Saved:
         contents = {MANIFEST: content}
         equal: dict[str, bytes] = {}
         wrong: dict[str, UnreadableFileError] = {}
-        for name, said in found["files"].items():
+        for name, entry in found["files"].items():
             try:
-                contents[name] = equal.setdefault(said["sha256"], _verified(folder, name, said, opened))
+                contents[name] = equal.setdefault(entry["sha256"], _verified(folder, name, entry, opened))
             except UnreadableFileError as error:
                 wrong[name] = error
         if wrong:
@@ -177,12 +177,12 @@ def _opened(folder: Path) -> int | None:
     return None
 
 
-def _verified(folder: Path, name: str, said: Mapping[str, Any], opened: int | None) -> bytes:
+def _verified(folder: Path, name: str, entry: Mapping[str, Any], opened: int | None) -> bytes:
     if not is_safe(name):
         raise damaged(folder / MANIFEST, f"it names `{name}`, which is not in the folder")
     file = Path(name) if opened is not None else folder / name
-    content = read_bytes(file, within=opened, shown=folder / name, size=said["bytes"])
-    if manifest.digest(content) != said["sha256"]:
+    content = read_bytes(file, within=opened, shown=folder / name, size=entry["bytes"])
+    if manifest.digest(content) != entry["sha256"]:
         raise damaged(folder / name, "it has changed since it was saved (SHA-256)")
     return content
 

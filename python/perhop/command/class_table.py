@@ -170,22 +170,22 @@ def _rates(
     if not queues:
         yield _column("throughput", "throughput_bps", classes)
         return
-    said = [_said(str(one["class"]), summary, queues) for one in classes]
-    yield from _beside(said, [one["throughput_bps"] for one in classes])
+    figures = [_class_figures(str(one["class"]), summary, queues) for one in classes]
+    yield from _beside(figures, [one["throughput_bps"] for one in classes])
 
 
-def _said(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
+def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
     """Return what the router's policies say about the rate of a class: its queue's and its policers'."""
     place = queues.get(name)
     # A class without a queue of its own has no part of the rate of the one that it shares.
     own = place is not None and (list(queues.values()).count(place) == 1 or place[1].endswith(name))
     rows = {(row["port"], row["queue"]): row for row in summary.get("rates", [])}
-    said = rows.get(place) if place is not None and own else None
+    figures = rows.get(place) if place is not None and own else None
     limits = [row["limit_bps"] for row in summary.get("policers", []) if row["class"] == name]
-    limits += [said["limit_bps"]] if said and said["limit_bps"] is not None else []
+    limits += [figures["limit_bps"]] if figures and figures["limit_bps"] is not None else []
     if not limits:
-        return said
-    usual = said or {"guaranteed_bps": None, "remaining": None, "priority": False}
+        return figures
+    usual = figures or {"guaranteed_bps": None, "remaining": None, "priority": False}
     return {**usual, "limit_bps": min(limits)}
 
 

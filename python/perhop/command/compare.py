@@ -195,8 +195,8 @@ def _live(what: list[Path], runs: _Runs, *, quiet: bool) -> Comparison:
     show_warnings(scenario)
     # Before any thread starts: only a process with one thread can enter a user namespace.
     rights.obtain()
-    asked = int(scenario.get("replications", 1))
-    times = runs.replications or (asked if asked > 1 else _REPLICATIONS)
+    configured = int(scenario.get("replications", 1))
+    times = runs.replications or (configured if configured > 1 else _REPLICATIONS)
     with compared_bar(scenario["name"], quiet=quiet) as watched:
         return compare_with_simulation(
             scenario,

@@ -155,7 +155,7 @@ def _shown(
     title: str, control: Path, page: PageView | None, *, quiet: bool, json: bool
 ) -> Iterator[Callable[[], None]]:
     """Give what shows the state of the bridge: its queues on a terminal, else each new doubt on stderr."""
-    told: set[str] = set()
+    reported: set[str] = set()
 
     def reports() -> Iterator[dict[str, Any]]:
         # Not before it listens.
@@ -166,8 +166,8 @@ def _shown(
         for report in reports():
             # A doubt that grows is told once: its numbers are in the final report.
             for doubt in report["doubts"]:
-                if (kind := doubt.translate(_DIGITS)) not in told:
-                    told.add(kind)
+                if (kind := doubt.translate(_DIGITS)) not in reported:
+                    reported.add(kind)
                     say(f"note: {doubt}")
 
     if page is not None:

@@ -381,8 +381,8 @@ def _report_written(results: Results, output: Path | None, pcap: Path | None) ->
         say_written(output)
     for captured in results.captured:
         packets, dropped = captured["packets"], captured["dropped"]
-        told = f"{packets:,} {'packet' if packets == 1 else 'packets'}, {dropped:,} of them dropped"
-        print(f"captured in {Path(pcap or '') / captured['file']}: {told}", file=sys.stderr)
+        counts = f"{packets:,} {'packet' if packets == 1 else 'packets'}, {dropped:,} of them dropped"
+        print(f"captured in {Path(pcap or '') / captured['file']}: {counts}", file=sys.stderr)
         if captured["full_at_s"] is not None:
             print(
                 f"warning: {captured['file']} is full and ends at {captured['full_at_s']:g} s of the run: "

@@ -144,7 +144,7 @@ def _print_counts(out: Console, report: Report) -> None:
     verdicts = f"{agreement(agree, differ)}, {others} not comparable"
     out.print(f"{counted(len(report.figures), 'figure')}: {verdicts}; seed {report.seed}")
     found = [one.verdict for one in report.claims.values()]
-    said = ", ".join(
+    summary = ", ".join(
         f"{found.count(answer)} {words}"
         for answer, words in (
             ("agrees", "met"),
@@ -154,8 +154,8 @@ def _print_counts(out: Console, report: Report) -> None:
         )
         if answer in found
     )
-    if said:
-        out.print(f"{counted(len(found), 'claim')}: {said}")
+    if summary:
+        out.print(f"{counted(len(found), 'claim')}: {summary}")
 
 
 def _print_claims(out: Console, report: Report) -> None:

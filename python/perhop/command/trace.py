@@ -234,9 +234,9 @@ def _class(config: dict[str, Any]) -> str:
     parts = [words.scheduler(config["scheduler"])]
     parts += [words.values(config["share"])] if config.get("share") else []
     parts += [_turn(config["turn"])] if config.get("turn") else []
-    for key, said in (("police", "policed to"), ("shape", "shaped to"), ("fair-queueing", "fair queueing")):
+    for key, label in (("police", "policed to"), ("shape", "shaped to"), ("fair-queueing", "fair queueing")):
         if config.get(key):
-            parts.append(f"{said} {words.values(config[key])}")
+            parts.append(f"{label} {words.values(config[key])}")
     if config.get("buffer"):
         parts.append(words.values(config["buffer"]))
     return "; ".join(parts)

@@ -105,7 +105,7 @@ def tune(
     """
     where = named(engine, threads=threads, scheduler=scheduler)
     loaded = Scenario.load(scenario)
-    asked = question_of(
+    question = question_of(
         loaded,
         goal or [],
         pairs(vary, "--vary", "links.1.rate=1Mb/s:4Mb/s"),
@@ -116,12 +116,12 @@ def tune(
         seed=seed,
     )
     if output is not None:
-        check_folder(output, asked, force=force)
+        check_folder(output, question, force=force)
     show_inferred(loaded, scenario)
     show_warnings(loaded)
     with _progress(str(loaded["name"]), quiet=quiet) as progress:
         begin = pairs(start, "--start", "min=15")
-        found = answer(asked, where, output, start=begin, force=force, progress=progress)
+        found = answer(question, where, output, start=begin, force=force, progress=progress)
     if output is not None and not quiet:
         say_written(output)
     if json:

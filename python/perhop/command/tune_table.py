@@ -31,12 +31,12 @@ def show_tuning(found: Tuning, file: str) -> None:
 
 def _show_front(found: Tuning) -> None:
     trials = found.front_trials[:_MOST]
-    told = [found.goals_of(one) for one in trials]
+    outcomes = [found.goals_of(one) for one in trials]
     keys = [Column("trial", [str(one.number) for one in trials])]
     names = found.question.space.parameters
     keys += [Column(one.name, [trial.point[one.name] for trial in trials]) for one in names]
     columns = [
-        Column(goal.text, [row[at][1] for row in told]) for at, goal in enumerate(found.question.goals)
+        Column(goal.text, [row[at][1] for row in outcomes]) for at, goal in enumerate(found.question.goals)
     ]
     more = len(found.front_trials) - len(trials)
     title = "trials that none beats in every wish" + (f", and {more} more" if more else "")

@@ -213,8 +213,8 @@ def load(folder: str | PathLike[str]) -> Comparison:
 
     """
     saved = Saved.open(folder, "comparison")
-    said = saved.json(FILE, {"first": {"kind": str}, "second": {"kind": str}})
-    kinds = [said[one]["kind"] for one in ("first", "second")]
+    content = saved.json(FILE, {"first": {"kind": str}, "second": {"kind": str}})
+    kinds = [content[one]["kind"] for one in ("first", "second")]
     first, second = (Results.from_saved(saved.within(kind.replace(" ", "-"))) for kind in kinds)
     return compare(first, second)
 

@@ -37,8 +37,8 @@ def _changed(old: QueueBound, new: QueueBound) -> list[Changed]:
         values: list[float | None] = [one.get(name) for one in (old, new)]  # type: ignore[misc]
         before, after = values
         if not _equal(before, after):
-            said = [None if one is None else f"{number(one * scale)} {unit}" for one in (before, after)]
-            ends = [one or "no bound" for one in said]
+            texts = [None if one is None else f"{number(one * scale)} {unit}" for one in (before, after)]
+            ends = [one or "no bound" for one in texts]
             changed.append(Changed(old["port"], f"queue {old['queue']}", what, ends[0], ends[1]))
     return changed
 

@@ -118,9 +118,9 @@ class _Network:
 
 def _link(port: Port) -> dict[str, str]:
     """Return what a port and its link have, in words."""
-    said = {key: value for key, value in port.link.items() if key not in _LINK}
-    said |= {key: value for key, value in port.interface.items() if key not in _INTERFACE}
-    shown = {key: words.values(value) for key, value in said.items()}
+    settings = {key: value for key, value in port.link.items() if key not in _LINK}
+    settings |= {key: value for key, value in port.interface.items() if key not in _INTERFACE}
+    shown = {key: words.values(value) for key, value in settings.items()}
     return {"rate": words.quantity(port.rate), "ring": words.ring(port.interface.get("ring")), **shown}
 
 

@@ -50,11 +50,11 @@ _KINDS: Mapping[str, Mapping[str, str | tuple[str, str]]] = {
 
 
 def _rule(kind: str, looks: Mapping[str, str | tuple[str, str]]) -> str:
-    said = (
+    declarations = (
         f"{name}: {value if isinstance(value, str) else f'var(--{value[0]}, {value[1]})'};"
         for name, value in looks.items()
     )
-    return f".pd .{kind} {{ {' '.join(said)} }}"
+    return f".pd .{kind} {{ {' '.join(declarations)} }}"
 
 
 #: The style of all pictures of a page.

@@ -244,9 +244,9 @@ def _node(scenario: ScenarioConfig, node: str, place: tuple[float, float], width
         radius=6 if host else 22,
     )
     name = svg.text(x, y + (4.5 if not below else -1), node, size=13, kind="head", anchor="middle")
-    said = svg.text(x, y + 13, below, size=10, kind="muted", anchor="middle") if below else ""
+    caption = svg.text(x, y + 13, below, size=10, kind="muted", anchor="middle") if below else ""
     what = settings.get("description") or ("host" if host else "router")
-    return svg.group(f"{node}: {what} {below}".strip(), [shape, name, said])
+    return svg.group(f"{node}: {what} {below}".strip(), [shape, name, caption])
 
 
 def _traffic(scenario: ScenarioConfig, top: float) -> tuple[list[str], float]:
@@ -257,9 +257,9 @@ def _traffic(scenario: ScenarioConfig, top: float) -> tuple[list[str], float]:
         dscp = (
             f", DSCP {one['dscp']}" if str(one.get("dscp", "0")) not in ("0", "be", "cs0", "default") else ""
         )
-        said = f"{one['from']} → {one['to']}: {several}{words.source(one['source'])}{dscp}"
+        entry = f"{one['from']} → {one['to']}: {several}{words.source(one['source'])}{dscp}"
         y = top + _LINE * (index + 1)
         lines.append(svg.text(_MARGIN, y, str(one["name"]), size=12, kind="head"))
-        lines.append(svg.text(_MARGIN + name, y, said, size=12, kind="muted"))
-        longest = max(longest, _MARGIN + name + svg.width_of(said, 12))
+        lines.append(svg.text(_MARGIN + name, y, entry, size=12, kind="muted"))
+        longest = max(longest, _MARGIN + name + svg.width_of(entry, 12))
     return lines, longest

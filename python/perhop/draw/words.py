@@ -36,8 +36,8 @@ _SCHEDULERS = {
 
 def scheduler(config: object) -> str:
     """Return a scheduler's name."""
-    name, said = _kind(config)
-    return " ".join(filter(None, [_SCHEDULERS.get(name, name), values(said)]))
+    name, settings = _kind(config)
+    return " ".join(filter(None, [_SCHEDULERS.get(name, name), values(settings)]))
 
 
 def queueing(config: QueueingConfig) -> list[tuple[str, str]]:
@@ -60,10 +60,10 @@ def matches(config: ClassConfig) -> str:
 
 def share(config: ClassConfig) -> str:
     """Return the scheduler parameters of a class."""
-    said = [values(config.get("share") or {})]
+    settings = [values(config.get("share") or {})]
     if config.get("shape"):
-        said.append(f"shaped {values(config['shape'])}")
-    return ", ".join(filter(None, said))
+        settings.append(f"shaped {values(config['shape'])}")
+    return ", ".join(filter(None, settings))
 
 
 def overhead(config: PolicyConfig | None) -> str:
@@ -90,8 +90,8 @@ def policer(queue: Queue) -> list[tuple[str, str]]:
     if not police:
         return []
     when = ", while congested" if police.get("when") == "congested" else ""
-    said = {key: value for key, value in police.items() if key != "when"}
-    return [(f"policed: {values(said)}{when}", "muted")]
+    settings = {key: value for key, value in police.items() if key != "when"}
+    return [(f"policed: {values(settings)}{when}", "muted")]
 
 
 def stage(config: ConditionerConfig, number: int) -> list[tuple[str, str]]:
@@ -100,8 +100,8 @@ def stage(config: ConditionerConfig, number: int) -> list[tuple[str, str]]:
     if config.get("match"):
         lines.append((values(config["match"]), "muted"))
     if config.get("meter"):
-        name, said = _kind(config["meter"])
-        lines.append((" ".join(filter(None, [name, values(said)])), "muted"))
+        name, settings = _kind(config["meter"])
+        lines.append((" ".join(filter(None, [name, values(settings)])), "muted"))
     for color in ("actions", "green", "yellow", "red"):
         actions = config.get(color)
         if actions:
@@ -127,29 +127,31 @@ def ring(config: RingConfig | None) -> str:
 
 def source(config: SourceConfig) -> str:
     """Return kind and parameters of a source."""
-    name, said = _kind(config)
+    name, settings = _kind(config)
     parts = [name]
-    if "rate" in said:
-        parts.append(quantity(str(said["rate"])))
-    if isinstance(said.get("packet"), Mapping):
-        parts.append(values(said["packet"]))
-    if "on-time" in said:
-        parts.append(f"{quantity(said['on-time'])} on, {quantity(said['off-time'])} off")
-    if isinstance(said.get("tcp"), Mapping) and said["tcp"].get("profile"):
-        parts.append(f"TCP {values(said['tcp']['profile'])}")
+    if "rate" in settings:
+        parts.append(quantity(str(settings["rate"])))
+    if isinstance(settings.get("packet"), Mapping):
+        parts.append(values(settings["packet"]))
+    if "on-time" in settings:
+        parts.append(f"{quantity(settings['on-time'])} on, {quantity(settings['off-time'])} off")
+    if isinstance(settings.get("tcp"), Mapping) and settings["tcp"].get("profile"):
+        parts.append(f"TCP {values(settings['tcp']['profile'])}")
     return ", ".join(parts)
 
 
-def values(said: object) -> str:
+def values(settings: object) -> str:
     """Return a part of a scenario as text: `rate 6Mb/s, burst 30kB`."""
-    if isinstance(said, Mapping):
+    if isinstance(settings, Mapping):
         return ", ".join(
             key if inner == "" else f"{key} {inner}"
-            for key, inner in ((str(key), values(value)) for key, value in said.items() if value is not None)
+            for key, inner in (
+                (str(key), values(value)) for key, value in settings.items() if value is not None
+            )
         )
-    if isinstance(said, list):
-        return ", ".join(map(values, said))
-    return f"{said:g}" if isinstance(said, float) else quantity(str(said))
+    if isinstance(settings, list):
+        return ", ".join(map(values, settings))
+    return f"{settings:g}" if isinstance(settings, float) else quantity(str(settings))
 
 
 def wire(link: Mapping[str, Any]) -> str:
@@ -174,6 +176,6 @@ def quantity(text: str) -> str:
 def _kind(config: object) -> tuple[str, Mapping[str, Any]]:
     """Return the name of a choice and its parameters."""
     if isinstance(config, Mapping) and config:
-        name, said = next(iter(config.items()))
-        return str(name), said if isinstance(said, Mapping) else {}
+        name, settings = next(iter(config.items()))
+        return str(name), settings if isinstance(settings, Mapping) else {}
     return str(config), {}

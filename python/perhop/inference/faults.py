@@ -20,10 +20,10 @@ def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) 
         return error
     options = " ".join(f"--assume '{name} = {_usual_match(name)}'" for name in classes)
     remedy = f"say what the class matches, for example {options}"
-    told = ScenarioError(f"{str(error).rstrip()}\n\nhelp: {remedy}")
-    told.colored = f"{error.colored.rstrip()}\n\nhelp: {remedy}"
-    told.diagnostics, told.help = error.diagnostics, remedy
-    return told
+    extended = ScenarioError(f"{str(error).rstrip()}\n\nhelp: {remedy}")
+    extended.colored = f"{error.colored.rstrip()}\n\nhelp: {remedy}"
+    extended.diagnostics, extended.help = error.diagnostics, remedy
+    return extended
 
 
 def _usual_match(name: str) -> str:

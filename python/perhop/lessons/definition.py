@@ -67,9 +67,9 @@ class Lesson:
     def _repr_html_(self) -> str:
         """Show text, goals and conditions in a notebook."""
         texts = [one.text for one in self.asked.goals] + [one.text for one in self.asked.conditions]
-        asked = "".join(f"<li><code>{html.escape(one)}</code></li>" for one in texts)
+        items = "".join(f"<li><code>{html.escape(one)}</code></li>" for one in texts)
         text = MarkdownIt("commonmark", {"html": False}).render(self.text)
-        return f"<h3>{html.escape(self._head)}</h3>{text}<ul>{asked}</ul>"
+        return f"<h3>{html.escape(self._head)}</h3>{text}<ul>{items}</ul>"
 
     @property
     def _head(self) -> str:

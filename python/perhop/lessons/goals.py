@@ -86,12 +86,12 @@ class Check:
 
     def __str__(self) -> str:
         """Format it as lines of text."""
-        asked = [
+        goal_lines = [
             f"{'met    ' if one.met else 'not met'}  {one.text}: {one.words}"
             for one in (*self.goals, *self.conditions)
         ]
         wrong = [f"changed, and should not be: {one}" for one in self.changed]
-        return "\n".join([self._head, *asked, *wrong])
+        return "\n".join([self._head, *goal_lines, *wrong])
 
     @property
     def _head(self) -> str:

@@ -65,9 +65,9 @@ def against(
     others = [one for one in swept.parameters(frame) if one not in (parameter, series)]
     title = f"{_capital(what.words)} against {along.name}" + (f", {names[0]}" if len(names) == 1 else "")
     drawn = []
-    told = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(rows, others)]
-    shown = [along, *([colored] if colored else []), *told]
-    for where, part in _combinations(rows, told):
+    split_by = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(rows, others)]
+    shown = [along, *([colored] if colored else []), *split_by]
+    for where, part in _combinations(rows, split_by):
         marks = [
             mark
             for (name, value), style in styles.items()
@@ -129,7 +129,9 @@ def heat_map(
                 [across.values.index(one) for one in columns],
                 [up.values.index(one) for one in lines],
                 [_value(row["mean"], divisor) for row in found],
-                tuple(f"{_where(row, (across, up))}\n{_said(what, row, divisor, unit)}" for row in found),
+                tuple(
+                    f"{_where(row, (across, up))}\n{_hover_text(what, row, divisor, unit)}" for row in found
+                ),
             ),
         ),
         caption=_caption(caption, paths_of([across, up])),
@@ -174,7 +176,7 @@ def parallel(
                 (*(one.axis() for one in along), measured),
                 tuple((*place, value) for place, value in zip(places, values, strict=True)),
                 values,
-                tuple(f"{_where(row, along)}\n{_said(what, row, divisor, unit)}" for row in found),
+                tuple(f"{_where(row, along)}\n{_hover_text(what, row, divisor, unit)}" for row in found),
             ),
         ),
         caption=_caption(caption, paths_of(along)),
@@ -243,12 +245,12 @@ def _series(
     return replace(line, low=low, high=high) if banded else line
 
 
-def _combinations(rows: pl.DataFrame, told: Sequence[Parameter]) -> Iterator[tuple[str, pl.DataFrame]]:
+def _combinations(rows: pl.DataFrame, split_by: Sequence[Parameter]) -> Iterator[tuple[str, pl.DataFrame]]:
     """Return the rows of each combination of the other parameters, and its words for the title."""
-    if not told:
+    if not split_by:
         yield "", rows
         return
-    paths = [one.path for one in told]
+    paths = [one.path for one in split_by]
     groups = rows.group_by(paths, maintain_order=True)
     count = rows.select(paths).n_unique()
     if count > _MOST_CHARTS:
@@ -257,7 +259,7 @@ def _combinations(rows: pl.DataFrame, told: Sequence[Parameter]) -> Iterator[tup
             "filter the frame to fewer values, or draw `parallel`, which shows all parameters at once",
         )
     for values, part in groups:
-        yield _where(dict(zip(paths, values, strict=True)), told), part
+        yield _where(dict(zip(paths, values, strict=True)), split_by), part
 
 
 def _where(row: Mapping[str, Any], along: Sequence[Parameter]) -> str:
@@ -267,7 +269,7 @@ def _where(row: Mapping[str, Any], along: Sequence[Parameter]) -> str:
     )
 
 
-def _said(what: Metric, row: Mapping[str, Any], divisor: float, unit: str) -> str:
+def _hover_text(what: Metric, row: Mapping[str, Any], divisor: float, unit: str) -> str:
     """Return a measured value in words, with its interval."""
     after = f" {unit}" if unit else ""
     text = f"{what.words}: {number(_value(row['mean'], divisor))}{after}"

@@ -127,7 +127,7 @@ def before_after(
     along = Parameter.from_frame(frame, parameter, units or {})
     ends = [_taken(along, one) for one in (first, second)]
     others = [one for one in swept.parameters(frame) if one != parameter]
-    told = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, others)]
+    row_parameters = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, others)]
     rows: list[list[Cell]] = []
     for text in metrics:
         what = resolve(text)
@@ -138,10 +138,10 @@ def before_after(
         before, after = (found.filter(pl.col(parameter) == one) for one in ends)
         pairs = before.join(after, on=["class", *others], how="inner", nulls_equal=True, suffix="_after")
         for row in pairs.iter_rows(named=True):
-            where = [Cell(one.shown(one.key(row[one.path]))) for one in told]
+            where = [Cell(one.shown(one.key(row[one.path]))) for one in row_parameters]
             rows.append([*where, Cell(row["class"]), *_compared(what.words, what.unit, row)])
-    rows.sort(key=lambda row: [cell.text for cell in row[: len(told) + 1]])
-    heads = [*(Column(one.name) for one in told), Column("class"), Column("metric")]
+    rows.sort(key=lambda row: [cell.text for cell in row[: len(row_parameters) + 1]])
+    heads = [*(Column(one.name) for one in row_parameters), Column("class"), Column("metric")]
     heads += [Column(f"{along.name} = {along.shown(one)}", numeric=True) for one in ends]
     heads.append(Column("difference", numeric=True))
     return Table(

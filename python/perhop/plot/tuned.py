@@ -72,13 +72,13 @@ def _scattered(kind: str, title: str, rows: pl.DataFrame, names: tuple[str, str]
     known = parameters(rows.drop("mean_second", "unit_second"))
     notes = []
     for at, row in enumerate(rows.iter_rows(named=True)):
-        told = [f"trial {row['trial']}"]
-        told += [f"{one} = {number(row[one]) if isinstance(row[one], float) else row[one]}" for one in known]
-        told += [
+        hover = [f"trial {row['trial']}"]
+        hover += [f"{one} = {number(row[one]) if isinstance(row[one], float) else row[one]}" for one in known]
+        hover += [
             f"{axis.label}: {number(of[at])} {axis.unit}".rstrip()
             for axis, of in zip(axes, values, strict=True)
         ]
-        notes.append("\n".join(told))
+        notes.append("\n".join(hover))
     marks = []
     for name, color, best in (("trials", "queue", False), ("front", "class0", True)):
         chosen = [at for at, one in enumerate(rows["best"]) if one == best]

@@ -128,7 +128,9 @@ class Study:
     @property
     def metrics(self) -> list[tuple[str, str]]:
         """The names of the metrics, with their units, and when a figure of each agrees."""
-        return [(self._words(name, with_unit=True), str(said)) for name, said in self.data["metrics"].items()]
+        return [
+            (self._words(name, with_unit=True), str(words)) for name, words in self.data["metrics"].items()
+        ]
 
     def _words(self, metric: str, *, with_unit: bool = False) -> str:
         """Return the name of a metric without its unit, or with it as a reader sees it."""
@@ -244,16 +246,16 @@ def _shape(scenario: Mapping[str, Any]) -> str:
 
 def _differing(several: Sequence[Mapping[str, Any]]) -> str:
     """Return how many experiments have a network, and what of its links differs between them."""
-    said = [f"The network of {counted(len(several), 'experiment')}"]
+    parts = [f"The network of {counted(len(several), 'experiment')}"]
     for place, link in enumerate(several[0]["links"]):
         for key in ("rate", "delay", "framing", "loss"):
             values = list(dict.fromkeys(_value(one["links"][place].get(key)) for one in several))
             if len(values) > 1:
                 first, second = link["between"]
-                said.append(f"{key} of {first} to {second}: {', '.join(values)}")
+                parts.append(f"{key} of {first} to {second}: {', '.join(values)}")
     if len(several) > 1:
-        said.append(f"traffic as in {several[0]['name']}; that of the others stands with their results")
-    return "; ".join(said) + "."
+        parts.append(f"traffic as in {several[0]['name']}; that of the others stands with their results")
+    return "; ".join(parts) + "."
 
 
 def _value(found: object) -> str:

@@ -71,13 +71,13 @@ def _without_function(study: Study) -> Iterator[str]:
 
 
 def _wrong_names(study: Study) -> Iterator[str]:
-    asked = [(f"claim {claim.id}", table) for claim in study.claims for table in claim.tables]
+    named_tables = [(f"claim {claim.id}", table) for claim in study.claims for table in claim.tables]
     for assumption in study.assumptions:
         for alternative in assumption.alternatives:
             named = (*alternative.tables, *alternative.changes_in_table)
-            asked += [(f"assumption {assumption.name}", table) for table in named]
+            named_tables += [(f"assumption {assumption.name}", table) for table in named]
     known = {table.id for table in study.tables}
-    for who, table_id in asked:
+    for who, table_id in named_tables:
         if table_id not in known:
             yield f"{who}: no table {table_id}"
     for highlight in study.highlights:

@@ -124,10 +124,10 @@ def _sensitivity(report: Findings) -> str:
     count = next(iter(report.trials.values())).replications
     right = set(range(2, 2 + len(highlights)))
     measured: list[Figure | Point] = [*report.figures, *report.curves]
-    said = [
+    paragraphs = [
         f"Mean of {count} replications, the study's own set of {one.replications}." for one in measured[:1]
     ]
-    return "\n\n".join([*said, _table(head, rows, right)])
+    return "\n\n".join([*paragraphs, _table(head, rows, right)])
 
 
 def _table(head: list[str], rows: Iterable[list[str]], right: set[int]) -> str:

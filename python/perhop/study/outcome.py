@@ -91,8 +91,8 @@ def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
     if all(found.values()):
         return Verdict("agrees", evidence, found)
     named = ((word, [part for part, holds in found.items() if holds is so]) for word, so in _HOLDS)
-    said = "; ".join(f"{word}: {', '.join(these)}" for word, these in named if these)
-    return Verdict("partly" if any(found.values()) else "differs", f"{said}. {evidence}", found)
+    summary = "; ".join(f"{word}: {', '.join(these)}" for word, these in named if these)
+    return Verdict("partly" if any(found.values()) else "differs", f"{summary}. {evidence}", found)
 
 
 def not_comparable(evidence: str) -> Verdict:

@@ -68,7 +68,7 @@ def tune(
 
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)
-    asked = question_of(
+    question = question_of(
         loaded,
         goals,
         _varied(vary),
@@ -80,7 +80,12 @@ def tune(
     )
     folder = None if output is None else Path(output)
     return answer(
-        asked, engine or Embedded(threads), folder, start=_texts(start or {}), force=force, progress=progress
+        question,
+        engine or Embedded(threads),
+        folder,
+        start=_texts(start or {}),
+        force=force,
+        progress=progress,
     )
 
 
@@ -108,7 +113,7 @@ def question_of(
 
 
 def answer(
-    asked: Question,
+    question: Question,
     engine: Engine,
     folder: Path | None = None,
     *,
@@ -117,25 +122,25 @@ def answer(
     progress: Callable[[Searched], None] | None = None,
 ) -> Tuning:
     """Search, and return the result; with a folder, the search is saved and continued there."""
-    points = [one for one in (start, *starts(asked)) if one]
+    points = [one for one in (start, *starts(question)) if one]
     with engine.session() as running:
         if folder is None:
-            return _found(asked, Evaluator(asked, running), points, progress)
-        with storing.journal(folder, asked, force=force) as kept:
-            found = _found(asked, Evaluator(asked, running, kept, kept.known), points, progress)
+            return _found(question, Evaluator(question, running), points, progress)
+        with storing.journal(folder, question, force=force) as kept:
+            found = _found(question, Evaluator(question, running, kept, kept.known), points, progress)
             storing.complete(folder, found, kept)
             return found
 
 
 def _found(
-    asked: Question,
+    question: Question,
     evaluator: Evaluator,
     points: Sequence[Point],
     progress: Callable[[Searched], None] | None,
 ) -> Tuning:
-    search = Search(asked, evaluator, points, progress)
+    search = Search(question, evaluator, points, progress)
     front = search.run()
-    return Tuning(asked, list(search.trials.values()), front, even=search.even, runs=evaluator.runs)
+    return Tuning(question, list(search.trials.values()), front, even=search.even, runs=evaluator.runs)
 
 
 def _varied(values: Mapping[str, object]) -> dict[str, str]:

@@ -129,8 +129,8 @@ class Tuning:
             "scenario": self.question.scenario["name"],
             "seed": self.question.seed,
             "met": self.met,
-            "best": self._told(self.best),
-            "front": [self._told(one) for one in self._front],
+            "best": self._trial_row(self.best),
+            "front": [self._trial_row(one) for one in self._front],
             "set": self.changes,
             "ios": self.ios,
             "sensitivity": self.sensitivity.to_dicts(),
@@ -155,7 +155,7 @@ class Tuning:
         """The trials of the front."""
         return self._front
 
-    def _told(self, trial: Trial) -> dict[str, Any]:
+    def _trial_row(self, trial: Trial) -> dict[str, Any]:
         rows = self._rows(trial, True)
         goals = [
             {

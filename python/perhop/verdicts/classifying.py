@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from perhop.schema_types import QueueingConfig, ScenarioConfig
 
 # Where a class matches anything else, the codepoint does not tell.
-_TOLD = {"dscp", "precedence"}
+_RECORDED = {"dscp", "precedence"}
 
 
 def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
@@ -124,11 +124,11 @@ def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
 
 def _takes(match: Mapping[str, Any], codepoint: int) -> bool | None:
     """Return whether a class takes packets with a codepoint; `None` where it looks at something else."""
-    asked = {key: value for key, value in match.items() if value is not None}
-    if not asked.keys() <= _TOLD:
+    criteria = {key: value for key, value in match.items() if value is not None}
+    if not criteria.keys() <= _RECORDED:
         return None
     answers = []
-    for key, value in asked.items():
+    for key, value in criteria.items():
         read = dscp_number if key == "dscp" else precedence_number
         values = [_number(read, one) for one in _several(value)]
         if None in values:

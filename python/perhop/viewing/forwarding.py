@@ -40,7 +40,7 @@ class Forwarding:
             "queues": queues,
         }
         self._began: float | None = None
-        self._told: list[dict[str, Any]] | None = None
+        self._shown_ports: list[dict[str, Any]] | None = None
 
     def add(self, reports: Reports) -> None:
         """Tell the counters of all forwarders."""
@@ -56,8 +56,8 @@ class Forwarding:
             }
             for one in directions
         ]
-        if ports != self._told:
-            self._told = ports
+        if ports != self._shown_ports:
+            self._shown_ports = ports
             self._hub.publish("started", self._about | {"ports": ports})
         self._hub.publish(
             "doubts", {"doubts": [one for report in reports.values() for one in report["doubts"]]}

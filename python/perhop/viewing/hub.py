@@ -115,9 +115,9 @@ class Page:
 
     def taken(self) -> Event:
         """Return all of it, and begin anew."""
-        told: dict[str, Any] = dict(self.newest)
+        message: dict[str, Any] = dict(self.newest)
         if self.past or self.frames:
-            told |= {"frames": [*self.past, *self.frames], "left_out": self.left_out}
+            message |= {"frames": [*self.past, *self.frames], "left_out": self.left_out}
         self.newest, self.past = {}, []
         self.frames.clear()
-        return told
+        return message

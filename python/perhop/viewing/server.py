@@ -111,8 +111,8 @@ class Server:
             while not is_over:
                 # Before it is asked what there is: whatever comes until the end is told.
                 is_over = self._hub.is_over
-                told = self._hub.take(page, _REMIND_EVERY_S)
-                text = json.dumps(told, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+                update = self._hub.take(page, _REMIND_EVERY_S)
+                text = json.dumps(update, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
                 write(f"data: {text}\n\n".encode())
                 time.sleep(_TELL_EVERY_S)
         finally:

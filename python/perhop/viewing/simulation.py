@@ -87,9 +87,9 @@ class Simulation:
         }
         self._hub.publish("state", state)
 
-    def _packets(self, **asked: Any) -> Mapping[str, Any]:  # noqa: ANN401 - as a page has written it
-        port, enough = int(asked["port"]), min(int(asked["enough"]), _MOST_PACKETS)
-        begin, end = _number(asked["from"]), _number(asked["until"])
+    def _packets(self, **request: Any) -> Mapping[str, Any]:  # noqa: ANN401 - as a page has written it
+        port, enough = int(request["port"]), min(int(request["enough"]), _MOST_PACKETS)
+        begin, end = _number(request["from"]), _number(request["until"])
         if not 0 <= port < len(self._about["ports"]) or enough < 1:
             raise InvalidInputError(f"there is no port number {port}")
         duration = float(self._about["duration"])
