@@ -216,7 +216,7 @@ def test_a_wrong_lesson_is_refused() -> None:
         with pytest.raises(InvalidInputError, match=words):
             read_lesson(text.replace(old, new), 1, "x")
     for conditions, words in (
-        ("{the rate: links.0.rate}", "is no condition"),
+        ("{the rate: links.0.rate}", "is not a condition"),
         ("[links.0.rate]", "`conditions` is not a mapping"),
     ):
         with pytest.raises(InvalidInputError, match=words):

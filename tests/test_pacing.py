@@ -107,7 +107,7 @@ def test_speeds_as_they_are_written(text: str, speed: float) -> None:
     "text", ["", "fast", "1", "-1x", "0x", "1e3x", "nanx", "9999999x", "0.0000001x", "x"]
 )
 def test_what_is_no_speed(text: str) -> None:
-    with pytest.raises(InvalidInputError, match="is no speed"):
+    with pytest.raises(InvalidInputError, match="is not a speed"):
         speed_of(text)
 
 

@@ -221,7 +221,7 @@ def test_a_comparison_without_its_document_is_not_two_runs(two: tuple[Path, Path
 
 
 def test_one_kind_is_not_taken_for_another(run: Path) -> None:
-    with pytest.raises(InvalidInputError, match="holds no sweep: it is of kind `run`"):
+    with pytest.raises(InvalidInputError, match="has no sweep: it is of kind `run`"):
         library.Sweep.load(run)
 
 

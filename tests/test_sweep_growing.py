@@ -144,7 +144,7 @@ def test_other_results_are_kept(perhop: Command, scenario: Path, tmp_path: Path)
     before = files_in(tmp_path / "out")
     ended = perhop(*line, "seed=1,3")
     assert ended.code == 2
-    assert "holds another sweep" in ended.err
+    assert "has another sweep" in ended.err
     assert files_in(tmp_path / "out") == before
     assert perhop(*line, "seed=1,3", "--force").code == 0
     assert files_in(tmp_path / "out.old-1") == before

@@ -62,11 +62,11 @@ def test_a_rule_that_is_never_met_ends(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "most", "said"),
     [
-        ("voice.delay_p99", 9, "is no stop rule"),
+        ("voice.delay_p99", 9, "is not a stop rule"),
         ("delay_p99 within 1ms", 9, "has no class"),
         ("voice.delay within 1ms", 9, "there is no metric `delay`"),
-        ("voice.delay_p99 within 1Mb/s", 9, "is no width"),
-        ("voice.delay_p99 within 0ms", 9, "is no width"),
+        ("voice.delay_p99 within 1Mb/s", 9, "is not a width"),
+        ("voice.delay_p99 within 0ms", 9, "is not a width"),
         ("voice.delay_p99 within 1ms", 1, "two replications"),
     ],
 )
@@ -131,13 +131,13 @@ def test_values_of_a_parameter(text: str, wanted: list[str]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("1:9:-1", "never ends"),
-        ("1:9:0", "never ends"),
+        ("1:9:-1", "leads away from its end"),
+        ("1:9:0", "leads away from its end"),
         ("1:9:100", "has one value"),
-        ("1:9999999:1", "1,000,000 at most"),
-        ("log(0,9,3)", "is no range"),
-        ("log(1,9)", "is no list of values"),
-        ("log(1ms,9Mb/s,3)", "no numbers of one kind"),
+        ("1:9999999:1", "the limit is 1,000,000"),
+        ("log(0,9,3)", "is not a range"),
+        ("log(1,9)", "is not a list of values"),
+        ("log(1ms,9Mb/s,3)", "ends of different kinds"),
         ("1,,2", "contains an empty value"),
     ],
 )

@@ -169,7 +169,7 @@ def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_pa
     assert "identical" in perhop("verify", folder).out
     other = ("tune", scenario, "--goal", "random.loss <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s", "-o", folder)
     ended = perhop(*other)
-    assert ended.code == 2 and "holds another tuning" in ended.err
+    assert ended.code == 2 and "has another tuning" in ended.err
     assert perhop(*other, "--force", "-q").code in (0, 4)
     assert (tmp_path / "tuning.old-1").is_dir()
 
@@ -229,7 +229,7 @@ def test_trials_that_fail_are_left_out(scenario: Path) -> None:
     [
         (["--vary", f"{RATE}=1Mb/s,2Mb/s"], "there is no goal"),
         (["--goal", "random.loss <= 1%"], "no parameter is varied"),
-        (["--goal", "random.loss is low", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "is no goal"),
+        (["--goal", "random.loss is low", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "is not a goal"),
         (["--goal", "nobody.loss <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "no class `nobody`"),
         (["--goal", "random.los <= 1%", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "did you mean"),
         (["--goal", "random.loss <= 1ms", "--vary", f"{RATE}=1Mb/s,2Mb/s"], "whose unit is %"),
@@ -237,7 +237,7 @@ def test_trials_that_fail_are_left_out(scenario: Path) -> None:
         (["--goal", "random.loss <= 1%", "--vary", "links.9.rate=1Mb/s,2Mb/s"], "links"),
         (["--goal", "random.loss <= 1%", "--vary", "n=1,2", "--set", "duration={m}s"], "`{m}` is not varied"),
         (["--goal", "random.loss <= 1%", "--vary", RATE], "--vary: expected PATH=VALUE"),
-        (["--goal", "random.loss <= 1%", "--vary", "seed=1,2"], "`seed` is no parameter"),
+        (["--goal", "random.loss <= 1%", "--vary", "seed=1,2"], "`seed` cannot be tuned"),
     ],
 )
 def test_a_bad_question_is_refused(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:

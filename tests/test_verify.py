@@ -159,4 +159,4 @@ def test_a_folder_of_another_user(perhop: Command, tmp_path: Path) -> None:
     for name in ("empty", "nowhere"):
         ended = perhop("verify", name)
         assert ended.code == 2
-        assert "holds no results of perhop: there is no manifest.json" in ended.err
+        assert "has no results of perhop: there is no manifest.json" in ended.err
