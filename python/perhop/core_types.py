@@ -310,7 +310,7 @@ class RouterReport(TypedDict):
 
 
 class MadeInterface(TypedDict):
-    """An interface that is made for a policy."""
+    """An interface that perhop adds for a policy."""
 
     name: str
     policy: str

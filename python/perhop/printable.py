@@ -20,9 +20,9 @@ _SHOWN = _PICTURES | dict.fromkeys((*_UNSEEN, *_HALVES, *_NONCHARACTERS), 0xFFFD
 
 
 def printable(text: str) -> str:
-    """Return a text with pictures in place of its control characters, but tabs and line ends.
+    """Return a text whose control characters, except tabs and line ends, are replaced by symbols.
 
-    No terminal or log of a pipeline takes anything in it for a command. XML allows all its characters.
+    Terminals and pipeline logs then read no part of it as a command, and XML allows all its characters.
     """
     return without_log_commands(text if text.isprintable() else text.translate(_SHOWN))
 

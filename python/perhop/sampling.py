@@ -223,7 +223,7 @@ def sobol(ranges: Mapping[str, Sequence[str]], count: int, seed: int) -> Design:
 
 
 def latin_hypercube(ranges: Mapping[str, Sequence[str]], count: int, seed: int) -> Design:
-    """Return a Latin hypercube of `count` points. `ranges` as of `drawn_from`."""
+    """Return a Latin hypercube of `count` points; `drawn_from` describes `ranges`."""
     return Design("latin-hypercube", drawn_from(ranges), count, seed)
 
 

@@ -311,8 +311,8 @@ def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
 def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
     """Write a file completely or not at all; an existing file is replaced.
 
-    Files that are not results, such as the state of a testbed in memory, are not named when a command ends
-    early.
+    An interrupted command names the results that it wrote. `is_result` excludes other files, such as the
+    state of a testbed.
     """
     with whole_file(path, is_result=is_result) as new:
         disk.write(new, text)
@@ -321,8 +321,8 @@ def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
 def unseal(folder: Path, names: Collection[str]) -> None:
     """Mark a complete folder as incomplete before its files are changed one by one.
 
-    Until it is sealed again its manifest covers only some files, by name, as when it was begun. Who reads it
-    meanwhile, or after its writer was killed, so learns that the same command goes on.
+    Until it is sealed again, its manifest lists only some files, as at its start. A reader of the folder, also
+    after the writer was killed, sees from this that the same command can continue.
 
     Raises:
         OSError: the manifest cannot be written.

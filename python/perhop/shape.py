@@ -40,7 +40,7 @@ class Optional(Shape):
 
 @dataclass(frozen=True)
 class ByName(Shape):
-    """An object whose keys are names: what each stands for."""
+    """An object with any names as keys; `shape` is that of each value."""
 
     shape: Any
 

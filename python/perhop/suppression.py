@@ -59,7 +59,7 @@ def suppression(text: str, ignored: frozenset[str] = frozenset()) -> Suppression
 
 
 def _block(lines: list[str], after: int) -> list[int]:
-    """Return the numbers of the first line with content behind line `after`, and of those below it."""
+    """Return the numbers of the first line with content after line `after`, and of its indented block."""
     numbers = [number for number in range(after + 1, len(lines) + 1) if _has_content(lines[number - 1])]
     if not numbers:
         return []

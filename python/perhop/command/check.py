@@ -171,13 +171,13 @@ def _format(chosen: Chosen, given: str | None, *, json: bool, sarif: bool, lines
 
 
 def _left_out(ignore: Sequence[str], select: Sequence[str]) -> frozenset[str]:
-    """Return the rules that are not looked for; raises `UnknownNameError`."""
+    """Return the rules that are not checked; raises `UnknownNameError`."""
     left_out = named(ignore)
     return left_out | (frozenset(rules()) - named(select) - _NEVER_DESELECTED) if select else left_out
 
 
 def is_usable(found: Checked) -> bool:
-    """Return whether perhop could read a file and simulates its system: otherwise it has not looked."""
+    """Return whether perhop could read a file and simulates its system; otherwise nothing was checked."""
     return found.kind is not None and (found.router is None or is_supported(found.router))
 
 

@@ -107,7 +107,7 @@ class Judgement:
 
 
 def _show_beside(name: str, words: str, room: int) -> None:
-    """Print a text beside a name, its lines below each other."""
+    """Print a name and its text in two columns; the text is wrapped."""
     width = max((console().width or 0) - room - 3, _NARROWEST)
     lines = textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
     if len(name) > room:

@@ -127,10 +127,10 @@ class Difference:
         return replace(self, simulated=rows, remarks=[*self.remarks, *remarks])
 
     def frame(self) -> pl.DataFrame:
-        """Return a polars frame, a row for each packet that waits elsewhere and each part that has changed.
+        """Return a polars frame with a row for each packet that changes its queue and each changed part.
 
-        `kind` is `moved` or `changed`; `before` and `after` are queues or what the part has, with its unit;
-        null where there is none. `packet` is a packet that waits elsewhere.
+        `kind` is `moved` or `changed`; `before` and `after` are queues, or values of the part with unit; null
+        if there is none. `packet` is a packet that changes its queue.
         """
         from perhop.frames import of_rows  # lazy: polars, which only frames need
 

@@ -69,9 +69,9 @@ def topology(scenario: ScenarioConfig) -> tuple[float, float, str]:
 
 
 def _as_driven(scenario: ScenarioConfig) -> ScenarioConfig:
-    """Return the scenario with the rate at which each link is driven, where interfaces have their own.
+    """Return the scenario with the effective rate of each link, the lower one of its two interfaces.
 
-    A circuit of 2 Mb/s on a port of 149 Mb/s is one of 2 Mb/s.
+    A circuit of 2 Mb/s on a port of 149 Mb/s has 2 Mb/s.
     """
     driven = {(port.sender, port.receiver): port.rate for port in ports(scenario)}
     links = []

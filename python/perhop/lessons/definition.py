@@ -110,7 +110,7 @@ def read_scenario(text: str) -> Scenario:
 
 
 def resolved(scenario: Scenario) -> str:
-    """Return a scenario as engines take it, as JSON."""
+    """Return a scenario with all defaults and files resolved, as JSON."""
     return _core.resolve(scenario.to_json(), scenario.base)
 
 

@@ -59,8 +59,8 @@ def read_sheet(path: str | PathLike[str]) -> Sheet:
     """Read a sheet of results.
 
     Raises:
-        InvalidInputError: it is none.
-        UnreadableFileError: it cannot be read.
+        InvalidInputError: the file is not a sheet of results.
+        UnreadableFileError: the file cannot be read.
 
     """
     file = Path(path)

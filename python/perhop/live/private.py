@@ -126,7 +126,7 @@ def _above(folder: Path) -> Iterator[int]:
 
 
 def _trusted() -> tuple[int, ...]:
-    """Return this user and root, who in a user namespace has no number of its own."""
+    """Return the user ids of this user and root; in a user namespace, root may have no id."""
     users = Path("/proc/self/uid_map").read_text(encoding="ascii").split()
     return (0, os.geteuid(), *(() if users == _EVERY_USER else (_UNMAPPED,)))
 

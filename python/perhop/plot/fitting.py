@@ -26,7 +26,7 @@ class Ruler:
     """Measures texts of a figure, in inches."""
 
     def __init__(self, figure: Figure) -> None:
-        """Measure as pictures of pixels are drawn."""
+        """Measure with the text layout of raster images."""
         from matplotlib.backends.backend_agg import FigureCanvasAgg  # lazy: optional package
 
         self._figure = figure
@@ -107,7 +107,7 @@ def _are_numbers(names: Sequence[str]) -> bool:
 
 
 def _thin(axes: Axes, names: Sequence[str], side: str) -> None:
-    """Label every second, fifth or tenth value, of evenly spaced ones those that are round."""
+    """Label every second, fifth or tenth value; of evenly spaced values, label the round ones."""
     axis = axes.xaxis if side == "x" else axes.yaxis
     places = [float(one) for one in axis.get_ticklocs()]
     labels = [one.get_text() for one in axis.get_ticklabels()]

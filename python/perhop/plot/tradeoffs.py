@@ -32,9 +32,10 @@ def pareto(
     caption: str = "",
     units: Mapping[str, str] | None = None,
 ) -> Chart:
-    """Plot two metrics of classes against each other: every point, and those that no other beats in both.
+    """Plot two metrics of classes against each other: every point, and the Pareto front.
 
-    `first` and `second` are as `"voice.delay_p99"`, or with what is wanted `("voice.delay_p99", "small")`.
+    `first` and `second` are metrics, for example `"voice.delay_p99"`, or metrics with the desired direction,
+    for example `("voice.delay_p99", "small")`.
 
     Raises:
         InvalidInputError: a name is unknown, a class is missing, or no point has both metrics.

@@ -26,7 +26,7 @@ KEYS = ("name", "scenario", *_SHARED, "assume", "traffic", "assert")
 
 @dataclass(frozen=True)
 class Test:
-    """A run and what is to hold of it."""
+    """A run and the assertions on its results."""
 
     name: str
     #: The file and the line that define it.

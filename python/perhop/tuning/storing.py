@@ -63,7 +63,7 @@ def is_continued(target: Path, question: Question, *, force: bool = False) -> bo
 
 
 def _other_tuning(target: Path) -> str:
-    """Name the tuning in a folder that is not to be continued."""
+    """Describe the tuning in a folder that this command cannot continue."""
     try:
         version = parsed_json(read_bytes(target / FILE))["schema_version"]
     except (UnreadableFileError, ValueError, LookupError, TypeError):

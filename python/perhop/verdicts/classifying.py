@@ -1,4 +1,4 @@
-"""The queues that traffic waits in, where its codepoint alone decides and its way is the only one."""
+"""The queues of each traffic class, if its codepoint determines them and there is only one path."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from perhop.ports import Port, ports, resolved, tins_of
 if TYPE_CHECKING:
     from perhop.schema_types import QueueingConfig, ScenarioConfig
 
-# Where a class matches anything else, the codepoint does not tell.
+# Conditions that the codepoint alone decides.
 _RECORDED = {"dscp", "precedence"}
 
 
 def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """Return the queues, as port and name, that each class of traffic waits in, as far as that is certain.
+    """Return the queues of each traffic class, as port and name, as far as they are certain.
 
-    It is where networks are trees, nothing changes codepoints, policies match only them, and all
-    traffic of a class has the same queues.
+    They are certain if the network is a tree, nothing changes codepoints, policies match only codepoints, and
+    all traffic of a class has the same queues.
     """
     known = resolved(scenario)
     if _changes_codepoints(known) or not _is_tree(known):
