@@ -82,7 +82,7 @@ def rates(
 
 
 def _beyond_limit(one: QueueRates) -> float | None:
-    """Return what a queue is promised, where its priority or its limit does not say it already."""
+    """Return the guaranteed rate of a queue, if it differs from its priority rate and its limit."""
     promised, limit = one["promised_bps"], _limit(one)
     if one["priority"] or promised is None or (limit is not None and limit <= promised):
         return None

@@ -321,8 +321,8 @@ def replace_file(path: Path, text: str, *, is_result: bool = True) -> None:
 def unseal(folder: Path, names: Collection[str]) -> None:
     """Mark a complete folder as incomplete before its files are changed one by one.
 
-    Until it is sealed again, its manifest lists only some files, as at its start. A reader of the folder, also
-    after the writer was killed, sees from this that the same command can continue.
+    Until it is sealed again, its manifest lists only some files, as at its start. A reader of the folder sees
+    from this that the same command can continue, also after the writer was killed.
 
     Raises:
         OSError: the manifest cannot be written.

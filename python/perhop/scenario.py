@@ -139,22 +139,22 @@ class Scenario(Document):
 
         Args:
             path: the running configuration, or a part of it.
-            interface: where packets leave, also a sub-interface or tunnel; by default the interface whose
+            interface: the output interface, also a sub-interface or tunnel; by default the interface whose
                 policy has most classes.
-            whole_port: in place of it, the interface whose tunnels and sub-interfaces with policies run
-                together, below its rate.
-            platform: the platform whose rules apply, as `hqf`; by default recognized.
-            assume: what class-maps match, as `{"VOICE": "dscp ef"}`, in place of their own criteria.
+            whole_port: instead of `interface`, the port whose tunnels and sub-interfaces with policies run
+                at the same time, below its rate.
+            platform: the platform whose rules apply, for example `hqf`; by default detected.
+            assume: criteria that replace those of class-maps, for example `{"VOICE": "dscp ef"}`.
             rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface
                 to make for a policy that is attached nowhere; as `"50Mb/s"`.
             policy: that policy; by default the one that no other uses.
             traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
                 CSV, an output of the device with its counters (two with a comma between them), or a pcap or
                 pcapng capture.
-            load: how much each class is offered of what it is promised: `quiet` 70 %, `busy` (the default)
-                90 %, `overload` 120 %.
-            over: the time between two outputs in `traffic`, or over which the counters of one have counted,
-                as `"300s"`.
+            load: the offered load of each class, as a fraction of its guaranteed rate: `quiet` 70 %, `busy`
+                (the default) 90 %, `overload` 120 %.
+            over: the time between two outputs in `traffic`, or the time over which one output has counted,
+                for example `"300s"`.
 
         Raises:
             ScenarioError: the router itself would refuse what the interface uses.

@@ -31,7 +31,7 @@ class Suppression:
 
 
 def suppression(text: str, ignored: frozenset[str] = frozenset()) -> Suppression:
-    """Return what the comments of `text` leave out, besides the rules `ignored`.
+    """Return the suppressions of the comments in `text` and of the rules `ignored`.
 
     Raises:
         UnknownNameError: a comment names a rule that does not exist.

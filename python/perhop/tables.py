@@ -93,7 +93,7 @@ def conditioner_table(summary: Mapping[str, Any]) -> Table:
 
 @dataclass(frozen=True)
 class Application:
-    """An application by which people judge a network: its table, and the figures that its users quote."""
+    """An application with quality figures: its table, and the figures that its users quote."""
 
     #: The key of the summary, which is the name of the table.
     key: str

@@ -154,7 +154,7 @@ def _page(title: str, *, opened: bool) -> Iterator[PageView]:
 def _shown(
     title: str, control: Path, page: PageView | None, *, quiet: bool, json: bool
 ) -> Iterator[Callable[[], None]]:
-    """Give what shows the state of the bridge: its queues on a terminal, else each new doubt on stderr."""
+    """Return the display of the bridge: its queues on a terminal, else each new warning on stderr."""
     reported: set[str] = set()
 
     def reports() -> Iterator[dict[str, Any]]:

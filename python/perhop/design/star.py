@@ -18,8 +18,8 @@ _CELL_PAYLOAD, _CELL, _AAL5_TRAILER = 48, 53, 8
 class Ring:
     """The transmit ring of an ATM interface: number of particles and their size in bytes.
 
-    A packet enters while one particle is free and gives its own back when its first bit is sent, as the
-    platforms of perhop with a PA-A3 have it.
+    A packet enters while one particle is free, and releases its particles when its first bit is sent, as in
+    the platform profiles with a PA-A3.
     """
 
     particles: int

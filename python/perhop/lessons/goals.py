@@ -136,7 +136,7 @@ class Asked:
         return {"change": list(self.change), "conditions": conditions, "goals": goals}
 
     def judge(self, title: str, seed: int, start: str, scenario: str, summary: str) -> Check:
-        """Judge a scenario that was edited from `start`, and the summary of its run; all are resolved, as JSON."""
+        """Judge a scenario edited from `start`, and the summary of its run; all are resolved JSON."""
         found: Mapping[str, Any] = json.loads(
             _core.judge(json.dumps(self.to_json()), start, scenario, summary)
         )

@@ -52,18 +52,18 @@ def sweep(
         scenario: a scenario file, a router configuration, or a scenario.
         values: by path, a list of values, or a text as `perhop sweep --set` takes it: `"1Mb/s,2Mb/s"`,
             `"1Mb/s:4Mb/s:500kb/s"`, `"log(1ms,1s,7)"`. A single value is set at every point.
-        zip: take the first values of all lists together, then the second ones, in place of every combination.
+        zip: combine the first values of all lists, then the second values, instead of every combination.
         sample: number of points, drawn from the ranges `"1Mb/s:4Mb/s"`, `"log(1ms,1s)"` and lists of names.
         method: how they are drawn: `sobol` or `latin-hypercube`.
         seed: seed of every point (common random numbers); by default the scenario's own.
         replications: runs of each point, each with other random draws; with `until` the minimum.
-        until: a stop rule, as `"voice.delay_p99 within 1ms"`: replications are added until the 95 % interval
-            is the mean ± that.
-        at_most: the most replications of a point with `until`.
-        independent: give each point random numbers of its own.
+        until: a stop rule, for example `"voice.delay_p99 within 1ms"`: replications are added until the
+            half-width of the 95 % interval is at most this value.
+        at_most: maximum number of replications of a point with `until`.
+        independent: draw other random numbers at each point.
         tables: tables of results to keep in addition to `classes`, for example `queues`.
         output: a folder in which the results grow; if it holds the same sweep, that is continued.
-        force: move a folder with anything else aside.
+        force: rename a folder that has other files.
         engine: where it runs: `perhop.engines.named`; by default on the threads of this process.
         threads: number of threads of the default engine; by default one for each processor.
         progress: called several times a second.
@@ -73,7 +73,7 @@ def sweep(
     Raises:
         ScenarioError: a path does not exist or a value does not fit.
         InvalidInputError: no parameter has several values, or an argument is out of range.
-        OSError: a result cannot be written; what is written is continued by the same call.
+        OSError: a result cannot be written; the same call continues the sweep.
 
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)

@@ -235,7 +235,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
 
 
 def _other_sweep(target: Path) -> str:
-    """Name the sweep in a folder that is not to be continued."""
+    """Describe the sweep in a folder that this command cannot continue."""
     try:
         version = parsed_json(read_bytes(target / FILE))["schema_version"]
     except (UnreadableFileError, ValueError, LookupError, TypeError):

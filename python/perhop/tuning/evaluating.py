@@ -138,7 +138,7 @@ class StoredJournal:
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
         """Keep what was evaluated in one round; raises `OSError`.
 
-        A search repeats its steps: what a missing part held comes again as it was, and takes its place.
+        A continued search repeats its steps: it evaluates the points of a missing part again, with equal results.
         """
         first = 0
         while first in self._counts:

@@ -127,7 +127,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
         fixed: by path the values that are the same at every point, but for `{placeholder}` in them.
 
     Raises:
-        InvalidInputError: a range is none, or a placeholder is not varied or not used.
+        InvalidInputError: a range is invalid, or a placeholder is not varied or not used.
 
     """
     if not vary:

@@ -77,7 +77,7 @@ class Hub:
         return self._is_over
 
     def end(self, within_s: float) -> None:
-        """Let every page take what there is, and leave; pages that do not are left alone after a time."""
+        """Wait until every page has read the remaining events, at most for a limited time."""
         with self._lock:
             self._is_over = True
             self._changed.notify_all()
