@@ -138,7 +138,7 @@ class StoredJournal:
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
         """Keep what was evaluated in one round; raises `OSError`.
 
-        A continued search repeats its steps: it evaluates the points of a missing part again, with equal results.
+        A continued search repeats its steps: it evaluates the points of a missing part again.
         """
         first = 0
         while first in self._counts:
