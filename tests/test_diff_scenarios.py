@@ -177,7 +177,7 @@ def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
     policies.write_text("policies:\n  wan:\n    queueing: { scheduler: fifo, classes: [ { name: all } ] }\n")
     for arguments, said in (
         ((new, "--scenario", old), "give --simulate instead of --scenario"),
-        ((new, "--platform", "hqf"), "`platform` is for router configurations"),
+        ((new, "--platform", "hqf"), "`platform` applies only to router configurations"),
         ((new, "--at", "core"), f"{old} has no node `core`"),
         ((new, "--at", "edge:core"), f"{old}: edge has no link to `core`"),
         ((new, "--at", "edge", "--out", "core"), f"{old}: edge has no link to `core`"),

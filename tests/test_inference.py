@@ -425,5 +425,5 @@ def test_a_load_is_for_a_guess_and_for_a_configuration(perhop: Command, branch: 
     both = perhop("run", branch, "--load", "quiet", "--traffic", "rates.csv")
     assert (both.code, "--load and --traffic exclude each other" in both.err) == (2, True)
     other = perhop("run", scenario, "--load", "quiet")
-    assert (other.code, "`load` is for router configurations" in other.err) == (2, True)
+    assert (other.code, "`load` applies only to router configurations" in other.err) == (2, True)
     assert "--load overload" in perhop("run", branch, "--load", "overload", "--duration", "1s").err

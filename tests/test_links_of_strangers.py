@@ -43,7 +43,7 @@ def test_a_lock_that_is_a_link_is_refused(folder: Path, there: bool) -> None:
 def test_a_lock_that_is_no_file_is_refused(folder: Path, make: object) -> None:
     assert callable(make)
     make(lock_file(folder))
-    with pytest.raises(InvalidInputError, match=r"\.out\.lock` is a link, or no file"):
+    with pytest.raises(InvalidInputError, match=r"\.out\.lock` is not a regular file"):
         reserve(folder)
 
 

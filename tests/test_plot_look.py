@@ -84,7 +84,7 @@ def test_title_names_size_and_font_of_a_picture(perhop: Command, folder: Path, t
         (("--size", "3.4in x 1.5in"), "are too low for the text"),
         (("--font", "DejaVu Sanz"), "DejaVu Sans"),
         (("--font", "2pt"), "from 4pt to 40pt"),
-        (("-o", "a.html", "--size", "3in"), "--size and --font are for pictures"),
+        (("-o", "a.html", "--size", "3in"), "--size and --font do not apply to pages"),
     ],
 )
 def test_what_is_refused(perhop: Command, folder: Path, options: tuple[str, ...], message: str) -> None:

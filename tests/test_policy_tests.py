@@ -230,7 +230,7 @@ def test_a_file_that_cannot_be_read(perhop: Command, name: str, said: str) -> No
 
 def test_a_file_that_is_no_text(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "policy.tests.yaml").write_bytes(b"\xff\xfe\x00")
-    assert "is no text in UTF-8" in perhop("test", "policy.tests.yaml").err
+    assert "is not UTF-8 text" in perhop("test", "policy.tests.yaml").err
 
 
 def test_the_junit_file_is_refused_before_the_tests_run(

@@ -265,7 +265,7 @@ def test_it_replaces_no_file_of_something_else(perhop: Command, scenario: Path, 
     page = tmp_path / "page.html"
     page.write_text("<html>somebody's own page</html>")
     ended = perhop("report", "mine", "-o", page)
-    assert ended.code == 2 and "is not a report of perhop" in ended.err
+    assert ended.code == 2 and "was not written by perhop" in ended.err
     assert scenario.read_text() == before and "own page" in page.read_text()
     for _ in range(2):
         assert perhop("report", "mine", "-o", "report.html").code == 0, "a report is replaced"

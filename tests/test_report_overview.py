@@ -88,7 +88,7 @@ def test_the_command_lays_runs_upon_each_other(perhop: Command, folders: list[Pa
         text = (tmp_path / f"{kind}.svg").read_text()
         assert "voice, priority" in text and "voice, fifo" in text
     ended = perhop("plot", "queue", *folders)
-    assert ended.code == 2 and "lay several upon each other" in ended.err
+    assert ended.code == 2 and "show several runs in one plot" in ended.err
 
 
 def test_names_are_distinguished() -> None:

@@ -177,7 +177,7 @@ def test_a_page_replaces_no_file_of_something_else(perhop: Command, folder: Path
     assert ended.code == 2 and "does not end in .html" in ended.err
     (tmp_path / "page.html").write_text("mine")
     ended = perhop("run", folder / "own.cfg", "--report", "page.html", "-q")
-    assert ended.code == 2 and "is not a report" in ended.err
+    assert ended.code == 2 and "was not written by perhop" in ended.err
 
 
 def test_drops_over_time_add_up(folder: Path) -> None:

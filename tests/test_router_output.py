@@ -415,7 +415,7 @@ def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Pat
         (["--router", saved, scenario, scenario], "2 arguments, but a router is compared with one"),
         ([scenario, "--points", "3"], "add --router FILE"),
         ([scenario, "--platform", "hqf"], "--platform is for a router configuration"),
-        (["--router", saved, scenario, "--interface", "Serial0/0"], "is for router configurations"),
+        (["--router", saved, scenario, "--interface", "Serial0/0"], "applies only to router configurations"),
         (["--router", scenario, scenario], "no output of `show policy-map interface`"),
         (["--router", "nowhere.txt", scenario], "there is no such file"),
     ):

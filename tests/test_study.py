@@ -342,5 +342,5 @@ def test_a_page_that_perhop_did_not_write_is_not_replaced(perhop: Command, study
     page.parent.mkdir()
     page.write_text("mine")
     ended = perhop("study", "run", study, other, "-o", "out")
-    assert ended.code == 2 and "is not a report of perhop" in ended.err
+    assert ended.code == 2 and "was not written by perhop" in ended.err
     assert page.read_text() == "mine" and not (page.parent / "slow").exists()

@@ -422,7 +422,7 @@ def test_saved_results_have_the_same_verdicts(scenario: Path, tmp_path: Path) ->
         ({"jitter_buffer": "60"}, "`60` is not a de-jitter buffer"),
         ({"jitter_buffer": "-5ms"}, "`-5ms` is not a de-jitter buffer"),
         ({"jitter_buffer": "1Mb/s"}, "`1Mb/s` is not a de-jitter buffer"),
-        ({"burst_ratio": 0.0}, "a burst ratio is above 0"),
+        ({"burst_ratio": 0.0}, "the burst ratio must be above 0"),
     ],
 )
 def test_wrong_assumptions_are_refused(scenario: Path, arguments: dict[str, Any], said: str) -> None:
