@@ -185,7 +185,7 @@ def test_incomparable_inputs_are_refused(perhop: Command, old: Path) -> None:
         ((new, "--chart", "chart.svg"), "add --simulate"),
         ((new, "--simulate", "--chart", "chart.txt"), "no suffix of a known format"),
         ((new, "--simulate", "--chart", "no/chart.svg"), "is not a folder"),
-        ((policies,), f"{policies} has policies without a network"),
+        ((policies,), f"{policies} has policies but no network"),
         (("gone.yaml",), "there is no such file"),
     ):
         ended = perhop("diff", old, *arguments)

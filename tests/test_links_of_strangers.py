@@ -33,7 +33,7 @@ def test_a_lock_that_is_a_link_is_refused(folder: Path, there: bool) -> None:
         target.write_text("kept")
     lock_file(folder).symlink_to(target)
     for take in (lambda: reserve(folder), lambda: locked(folder).__enter__()):
-        with pytest.raises(InvalidInputError, match=r"\.out\.lock` is a link"):
+        with pytest.raises(InvalidInputError, match=r"\.out\.lock` is not a regular file"):
             take()
     assert target.exists() == there
     assert lock_file(folder).is_symlink()
