@@ -87,7 +87,7 @@ def test_classes_that_are_not_in_the_file_have_no_traffic(
     ended = perhop("run", router, "--traffic", given(tmp_path, "class;rate\nERP;2.5Mb/s\n"), "--json")
     assert ended.code == 0, ended.err
     assert set(rates(ended.json())) == {"ERP"}
-    assert "class `VOICE`: not in the file, no traffic" in ended.err
+    assert "class `VOICE` is not in the file and gets no traffic" in ended.err
 
 
 def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_a_capture_is_one_class_where_headers_do_not_say_which(perhop: Command, 
     file = ROOT / "tests" / "configurations" / "qos-group.cfg"
     ended = perhop("run", file, "--traffic", "office.pcap")
     assert ended.code == 0, ended.err
-    assert "all packets are one class, `capture`: a class depends on more than their headers" in ended.err
+    assert "all packets are in one class, `capture`, because a class matches more than headers" in ended.err
 
 
 def test_a_damaged_capture_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// The IP packets in `file`, sorted by time; frames that carry none are counted and passed over.
 ///
 /// # Errors
-/// Where the file is of another kind, damaged, or of a link type that is not known.
+/// If the file is of another kind, damaged, or of an unknown link type.
 pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
     let mut capture = match file.first_chunk() {
         Some(magic) if PCAP.contains(magic) => read_pcap(file)?,

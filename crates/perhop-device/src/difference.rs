@@ -93,7 +93,7 @@ fn compare_key(
             }
         }
         // A single class gets the whole rate under every scheduler.
-        "scheduler" if count(one) == Some(1) && count(other) == Some(1) => {}
+        "scheduler" if count(first) == Some(1) && count(other) == Some(1) => {}
         "classes" => {
             let is_proportional = [one, other].iter().all(|fields| {
                 let scheduler = fields.get("scheduler").and_then(Value::as_str);

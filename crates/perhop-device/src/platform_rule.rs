@@ -1,4 +1,4 @@
-//! [`PlatformRule`]: one rule by which a platform queues, with its evidence.
+//! [`PlatformRule`]: a rule of the queueing of a platform, with its evidence.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -40,7 +40,7 @@ pub struct PolicyToWrite {
     pub name: String,
     /// The interface, as the device of the file names it.
     pub interface: Option<String>,
-    /// The direction; `None` where the file attaches the policy to nothing.
+    /// The direction; `None` if the file does not attach the policy.
     pub direction: Option<Direction>,
     /// Bits per second that shares and percentages refer to.
     pub rate: Option<Rate>,

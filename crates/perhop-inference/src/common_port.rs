@@ -140,7 +140,7 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
     }
     let inputs = carried.iter().map(|one| one.port).filter(|port| has_input_policy(port));
     found.extend(inputs.map(|port| format!("the input policy of {}", port.name)));
-    let first = carried.first().map_or("", |one| one.port.name.as_str());
+    let first = carried.first().map_or("", |carried_port| carried_port.port.name.as_str());
     let differences = different_wires(carried).into_iter();
     found.extend(
         differences.map(|words| format!("different {words} above {}: all use those of {first}", below.name)),

@@ -128,7 +128,7 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
         let rate: Rate = one.rate;
         json!({
             "between": [router, other_name(number)], "rate": rate.to_string(),
-            "interfaces": {router: named(one)},
+            "interfaces": {router: named(other)},
         })
     }));
     links.extend(receivers.0.iter().map(|(_, name)| plain_link(FAR, name, &plain)));

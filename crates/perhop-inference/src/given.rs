@@ -58,7 +58,7 @@ pub struct ClassLoad {
     pub packet_bytes: Option<u32>,
     /// The kind of traffic.
     pub kind: Option<Kind>,
-    /// The number of greedy TCP connections, where `rate` is `None`.
+    /// The number of greedy TCP connections, if `rate` is `None`.
     pub connections: Option<u32>,
 }
 
@@ -152,7 +152,7 @@ pub(crate) fn by_class(
     }
     let given: BTreeSet<&str> = loads.iter().map(|load| load.name.as_str()).collect();
     let silent = names.iter().filter(|name| !given.contains(name.as_str()));
-    let silent = silent.map(|name| format!("class `{name}`: not in the file, no traffic"));
+    let silent = silent.map(|name| format!("class `{name}` is not in the file and gets no traffic"));
     let limited = loads.iter().zip(&flows).filter(|(load, _)| load.kind == Some(Kind::Greedy));
     let limited = limited.filter_map(|(load, flow)| {
         let rate = rate_in_words(load.rate?);

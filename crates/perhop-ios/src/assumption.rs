@@ -18,7 +18,7 @@ pub type Assumptions = BTreeMap<String, String>;
 pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configuration, (String, String)> {
     let mut configuration = parser::read(text);
     for (class, criteria) in assumptions {
-        let criteria: Vec<String> = criteria.split(" or ").map(|one| one.trim().to_owned()).collect();
+        let criteria: Vec<String> = criteria.split(" or ").map(|part| part.trim().to_owned()).collect();
         let defined = definition(class, &criteria).map_err(|message| (class.clone(), message))?;
         let place = configuration.class_maps.place(class, || defined.clone());
         if let Some(map) = configuration.class_maps.at_mut(place) {

@@ -60,7 +60,7 @@ fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
         &rules::WRED_PRECEDENCE_ORDER,
         leaf.place.clone(),
         format!(
-            "class {name}: {one} ({}) is dropped more often than {other} ({}) at some queue lengths",
+            "class {name}: {lower} ({}) is dropped more often than {other} ({}) at some queue lengths",
             words(low),
             words(high)
         ),

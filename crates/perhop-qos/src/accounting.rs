@@ -22,7 +22,7 @@ impl Accounting {
     /// IP bytes and `overhead`.
     ///
     /// # Errors
-    /// Where that is out of range.
+    /// If that is out of range.
     pub fn new(overhead: i32) -> Result<Accounting, ConfigError> {
         if !Accounting::RANGE.contains(&overhead) {
             let (least, most) = (Accounting::RANGE.start(), Accounting::RANGE.end());

@@ -409,7 +409,7 @@ impl Cake {
         Some(slot)
     }
     /// Removes the packet of `slot` from the counts of flow `index` of `tin`.
-    #[expect(clippy::inline_always, reason = "a part of taking a packet")]
+    #[expect(clippy::inline_always, reason = "every departure calls it")]
     #[inline(always)]
     fn discount(&mut self, tin: usize, index: u16, slot: &Slot) {
         let at = &mut self.tins[tin];

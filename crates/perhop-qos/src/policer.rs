@@ -37,7 +37,7 @@ impl PoliceConfig {
     /// The policer, with its bucket full.
     ///
     /// # Errors
-    /// Where the rate or the burst is 0.
+    /// If the rate or the burst is 0.
     pub fn build(&self) -> Result<Policer, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
             return Err(

@@ -194,7 +194,7 @@ impl Port {
     /// bypasses the queue if the packet would leave it at once.
     // Most packets take this path: it contains no call that is not inlined, and the observer stays in
     // registers.
-    #[expect(clippy::inline_always, reason = "what most packets take of it is as short as a call")]
+    #[expect(clippy::inline_always, reason = "the usual path is as short as a call")]
     #[inline(always)]
     pub fn send<O: Observer>(&mut self, now: Time, packet: &mut Packet, observer: O) -> Sent {
         if self.allows_cut_through
@@ -256,7 +256,7 @@ impl Port {
     ///
     /// From here on no other packet overtakes it and nothing drops it, so its times are known. A packet in
     /// fragments is reported when its last fragment enters the ring.
-    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub fn poll_transmit<O: Observer>(
         &mut self,
@@ -279,7 +279,7 @@ impl Port {
 
     /// Moves the head of the selected queue into the ring, if it fits. The ring has room, at least one packet
     /// waits, and no buffer manager decides about heads.
-    #[expect(clippy::inline_always, reason = "called where packets wait, and a call takes a tenth of it")]
+    #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     fn serve<O: Observer>(&mut self, now: Time, packet: &mut Packet, mut observer: O) -> Option<Departure> {
         let id = self.choose(now)?;
@@ -300,7 +300,7 @@ impl Port {
     }
 
     /// Returns the queue to serve, or `None` if all packets must wait.
-    #[expect(clippy::inline_always, reason = "as above")]
+    #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     fn choose(&mut self, now: Time) -> Option<QueueId> {
         if self.is_single {
@@ -328,10 +328,7 @@ impl Port {
     }
 
     /// Passes a packet that has left its queue to the ring.
-    #[expect(
-        clippy::inline_always,
-        reason = "a part of both ways through the port, where a call costs as much"
-    )]
+    #[expect(clippy::inline_always, reason = "both paths through the port call it, and a call takes as long")]
     #[inline(always)]
     fn hand_over<O: Observer>(
         &mut self,

@@ -202,7 +202,7 @@ impl TransmitRing {
     }
     /// Whether a packet of `length` IP bytes may enter. A packet larger than the whole ring may enter an
     /// empty one.
-    #[expect(clippy::inline_always, reason = "what every packet that waits asks")]
+    #[expect(clippy::inline_always, reason = "every waiting packet calls it")]
     #[inline(always)]
     pub fn admits(&self, length: u32) -> bool {
         let used = self.used();

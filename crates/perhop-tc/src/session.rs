@@ -106,7 +106,7 @@ impl Session {
             let (state, _) = self.kernel.log.line_state(logical.first);
             for number in logical.first + 1..=logical.last {
                 self.kernel.log.state(number, state);
-                self.kernel.log.note(number, format!("goes on from line {}", logical.first));
+                self.kernel.log.note(number, format!("continues line {}", logical.first));
             }
             for number in logical.first..=logical.last {
                 let device = self.kernel.device_of_line.filter(|_| number >= logical.first);

@@ -47,8 +47,8 @@ pub enum Meter {
 pub struct Awareness {
     /// The packets that come as conforming.
     pub conform: Condition,
-    /// The packets that come as exceeding. Without such a class all others do; with one, the rest comes as
-    /// violating.
+    /// The packets that arrive as exceeding. Without such a class all others do; with one, the others arrive
+    /// as violating.
     pub exceed: Option<Condition>,
 }
 

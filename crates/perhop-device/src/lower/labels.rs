@@ -48,7 +48,7 @@ pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Marke
 /// The fate of forwarding classes behind a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Groups {
-    /// Output policies match them.
+    /// Output policies match the labels.
     Kept,
     /// No policy reads the labels: packets leave the device.
     Forgotten,

@@ -234,7 +234,7 @@ fn add_early_drops(router: &ClassReading, run: &ClassReading, rows: &mut Vec<Row
             ("maximum", (one.max, other.max)),
             ("mark denominator", (one.mark_denominator, other.mark_denominator)),
         ] {
-            let words = format!("WRED {} {words}", one.value);
+            let words = format!("WRED {} {words}", early_drop.value);
             rows.push(exact(router, words, "", (Some(pair.0), Some(pair.1)), Missing::Different));
         }
     }

@@ -249,9 +249,7 @@ fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
         let is_line = line.block.and_then(|block| blocks.get(&block)).copied().unwrap_or(false);
         is_line && routes_by(line.text.trim())
     });
-    first
-        .filter(|_| !routes)
-        .map(|line| (Sign::Switching, evidence(line, "interfaces that switch, none that routes")))
+    first.filter(|_| !routes).map(|line| (Sign::Switching, evidence(line, "only switching interfaces")))
 }
 
 /// Whether a command belongs to routed interfaces.

@@ -105,7 +105,7 @@ fn encapsulation(pvc: &mut Pvc, reader: &mut Reader) -> Reading {
         "aal5mux" if reader.eat("ppp") => (CellEncapsulation::MuxPpp, Finding::MODELLED),
         "aal5mux" | "aal5ciscoppp" | "aal5nlpid" | "aal5autoppp" => (
             CellEncapsulation::Other,
-            Finding::not_modelled("the header of what the circuit carries is not counted"),
+            Finding::not_modelled("the header of the carried frames is not counted"),
         ),
         _ => return Err(Finding::not_recognized(format!("`{word}` is not an encapsulation of a circuit"))),
     };

@@ -86,8 +86,8 @@ pub(super) fn configuration(
             names.insert(called, (*place, written.clone()));
             written
         };
-        attached.extend(written.as_ref().map(|written| format!("service-policy {} {written}", way(one))));
-        attached.extend(hold_queue(one));
+        attached.extend(written.as_ref().map(|written| format!("service-policy {} {written}", way(entry))));
+        attached.extend(hold_queue(entry));
         if let Some(block) = blocks.get_mut(&block) {
             block.attach(attached, written.as_deref());
         }
@@ -161,7 +161,7 @@ fn rate_limits(one: &PolicyToWrite, maps: &mut PolicyMaps, notes: &mut perhop_de
             Ok(line) => lines.push(line),
             Err(missing) => {
                 let name = stage.name.clone().unwrap_or_else(|| number.to_string());
-                notes.at(&format!("{}, class {name}", one.place())).add(missing);
+                notes.at(&format!("{}, class {name}", entry.place())).add(missing);
             }
         }
     }

@@ -101,7 +101,7 @@ impl PolicyMaps {
             return match action.then {
                 Then::Transmit => Ok("transmit".to_owned()),
                 Then::Drop => Ok("drop".to_owned()),
-                Then::Continue => Err(Missing::new("continue", "a policer of a class ends the policy")),
+                Then::Continue => Err(Missing::new("continue", "after a policer a class sends the packet")),
             };
         };
         super::actions::of_policer(&self.setting(mark)?)

@@ -114,8 +114,8 @@ interface GigabitEthernet0/0
  service-policy input first
 ";
 
-/// RFC 2698 in color-aware mode with 1000 bytes of each: a packet that comes as exceeding never takes what
-/// is committed, and one that comes as violating takes nothing.
+/// RFC 2698 in color-aware mode with 1000 bytes of each: a packet that arrives as exceeding takes no
+/// committed tokens, and one that arrives as violating takes none.
 #[test]
 fn policers_are_aware_of_colors() {
     let node = |colors: &str| {
@@ -218,7 +218,11 @@ interface GigabitEthernet1/0/1
 ";
     let router = Node::from_text(text, Profile::IosXe);
     assert!(router.policies("GigabitEthernet1/0/1").output.is_none());
-    assert!(router.says("priority level 7 (class b)"), "{:?}", router.configuration.diagnostics);
+    assert!(
+        router.says("priority level 7 does not exist (class b)"),
+        "{:?}",
+        router.configuration.diagnostics
+    );
     let switch =
         Node::from_text(&format!("version 16.12\nswitch 1 provision c9500-24y4c\n{text}"), Profile::IosXe);
     let queueing = switch.port("GigabitEthernet1/0/1").output.queueing.as_ref().unwrap();

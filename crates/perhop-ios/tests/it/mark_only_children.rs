@@ -11,8 +11,8 @@ use perhop_qos::{Dscp, Packet, Time, Verdict};
 
 const PROFILES: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
 
-/// The class around the child takes cs2, cs4 and cs6, the child's class cs4 and cs6, another class what the
-/// child writes.
+/// The outer class takes cs2, cs4 and cs6, the class of the child cs4 and cs6, and another class the
+/// codepoints that the child writes.
 const CLASSES: &str = "\
 class-map match-any around
  match dscp cs2 cs4 cs6
@@ -24,7 +24,7 @@ class-map match-any written
  match dscp cs7
 ";
 
-/// The commands of the class around, which must hold with a child as well.
+/// The commands of the outer class, which must also apply with a child.
 const PARENTS: &[&[&str]] = &[
     &["bandwidth 100"],
     &["bandwidth percent 10"],
@@ -113,7 +113,7 @@ struct Child {
     text: &'static str,
     /// The codepoint with which packets of the class `inside` leave.
     marks: Option<&'static str>,
-    /// The greatest number of its packets of 1000 bytes that pass at once.
+    /// The largest number of its packets of 1000 bytes that pass at once.
     passes: usize,
     queues: bool,
 }
@@ -181,7 +181,7 @@ fn through(policy: &PolicyConfig, codepoints: &[&str]) -> Vec<Option<Packet>> {
     codepoints.iter().map(pass).collect()
 }
 
-/// The names of the classes by which `packet` comes to its queue, from the outermost in.
+/// The names of the classes that lead `packet` to its queue, outermost first.
 fn queue_of(queueing: &QueueingConfig, packet: &Packet) -> Vec<String> {
     let takes = |class: &&ClassConfig| {
         let matches =
@@ -193,7 +193,7 @@ fn queue_of(queueing: &QueueingConfig, packet: &Packet) -> Vec<String> {
     std::iter::once(class.name.clone()).chain(inside).collect()
 }
 
-/// `queueing` without what its classes take, and without the classes inside the class `around`.
+/// Returns `queueing` without conditions and without the classes inside `around`.
 fn bare(queueing: &QueueingConfig) -> QueueingConfig {
     let class = |class: &ClassConfig| ClassConfig {
         matches: None,
@@ -269,13 +269,13 @@ fn conditioned(side: &PolicyConfig, parent: &[&str], child: &Child) -> Vec<Strin
             faults.push(format!("{dscp} leaves as {}, not as {marked}", packet.dscp));
         }
     }
-    // The policer of the class is one for all of its packets.
+    // The class has one policer for all of its packets.
     let mixed = through(side, &["cs4", "cs2", "cs4", "cs2", "cs4", "cs2", "cs2", "cs2"]);
     let passed = mixed.into_iter().flatten().count();
     if is_policed && !parent.contains(&"drop") && passed != 3 {
         faults.push(format!("{passed} packets pass the policer of the class, not 3"));
     }
-    // What came as cs7 is another class's, and no other packet counts there.
+    // Packets that arrive as cs7 belong to another class, which counts no other packets.
     let others = through(side, &["cs6", "cs7"]);
     if others[1].is_none_or(|packet| packet.dscp.to_string() != "cs7") {
         faults.push("the other class's packet does not pass unchanged".to_owned());
@@ -318,7 +318,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     let had_queue = kept_alone.is_some_and(|policy| {
         policy.classes.iter().any(|class| class.name == "around" && class.queue_limit.is_some())
     });
-    // Before HQF a child alone gives a class a queue.
+    // Before HQF only a child gives a class a queue.
     if !child.queues && had_queue && bare(queueing) != bare(before) {
         faults.push("queues are not those of the policy without the child".to_owned());
     }

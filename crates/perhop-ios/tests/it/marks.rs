@@ -8,7 +8,7 @@ use perhop_ios::Profile;
 use perhop_lint::Severity;
 use perhop_qos::Packet;
 
-/// A policy for what comes in by a tagged interface, in which every class sets its number as group.
+/// An input policy of a tagged interface, in which every class sets its number as group.
 fn grouped(class_maps: &str, classes: &[&str]) -> Node {
     let mut sets = String::new();
     for (number, class) in (1..).zip(classes) {
@@ -58,8 +58,8 @@ class-map labeled
     assert_eq!(group(short, PLAIN), 0, "without a label no packet matches by EXP");
 }
 
-/// All packets of a sub-interface have its VLAN: of a policy on the port around it, it runs the classes that
-/// match by it.
+/// All packets of a sub-interface have its VLAN. Of a policy of the port, it runs the classes that match this
+/// VLAN.
 #[test]
 fn classes_by_vlan_are_those_of_the_sub_interface() {
     let node = Node::from_text(
@@ -201,7 +201,7 @@ fn labels_get_their_bits_where_they_are_pushed() {
     assert_eq!((through(policed, plain, PLAIN), through(policed, labeled, LABELED)), (Some(3), Some(7)));
 }
 
-/// The pipe model at the last router with labels: what came in the label decides about the queue.
+/// The pipe model at the last router with labels: the marks of the arriving label select the queue.
 #[test]
 fn groups_keep_the_bits_of_a_label_that_is_taken_off() {
     let node = edge("set dscp ef", "set qos-group mpls experimental topmost");
@@ -266,7 +266,7 @@ policy-map p
     assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
 }
 
-/// A packet keeps the class that it came with, regardless of the marks of that class.
+/// A packet keeps the class of its arrival, regardless of the marks of that class.
 #[test]
 fn a_class_that_rewrites_the_label_it_is_told_by_keeps_its_queue() {
     let node = Node::from_text(
@@ -292,8 +292,8 @@ interface GigabitEthernet0/0
     assert_eq!((exp(sent), one.label.as_ref().map(|label| label.0[0])), (Some(2), Some(sent.label)));
 }
 
-/// A group that an input policy set does not put a packet into a class that perhop knows by a label, and
-/// classes by group keep their packets, regardless of the colors that policers set.
+/// A group from an input policy does not put a packet into a class that perhop selects by a label, and
+/// classes by group keep their packets, regardless of the colors of policers.
 #[test]
 fn groups_are_not_taken_for_labels_of_classes() {
     let node = Node::from_text(

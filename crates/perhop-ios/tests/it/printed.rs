@@ -62,7 +62,7 @@ fn actions() {
     assert_eq!(other.value.conform[0].to_string(), "set-mpls-exp-imposition-transmit 3");
 }
 
-/// An action that is not the last of a chain of `rate-limit` hands the packet to the next.
+/// An action that is not the last of a chain of `rate-limit` passes the packet to the next.
 #[test]
 fn a_packet_that_goes_on_to_the_next() {
     let text =

@@ -16,7 +16,7 @@ fn the_page_lists_the_commands() {
     hold_page(BEGIN, END, &listing(&commands()));
 }
 
-/// Holds the part of `docs/ios.md` from `begin` to `end` to `right`; with `BLESS` writes it.
+/// Compares the part of `docs/ios.md` from `begin` to `end` with `right`; with `BLESS` writes it.
 pub(crate) fn hold_page(begin: &str, end: &str, right: &str) {
     // Tests of other parts write the same file.
     static PAGE: Mutex<()> = Mutex::new(());

@@ -26,7 +26,7 @@ fn more_than_classes_may_reserve() {
     assert!(before(659).policies("Serial0/0").output.is_none());
     assert!(!before(658).says("reserves"));
     assert!(before(658).policies("Serial0/0").output.is_some());
-    // Current routers reserve all but 1 %.
+    // Current routers reserve at most 99 %.
     let today = |rate: u32| {
         let lines = format!(
             "policy-map P\n class VOICE\n  priority 10000\n class DATA\n  bandwidth {rate}\n\
@@ -60,7 +60,10 @@ fn a_policy_for_what_arrives_cannot_queue() {
         );
         router(&lines, Profile::Hqf)
     };
-    assert!(of("bandwidth 64").says("policy P queues (class DATA, line 6): an input policy cannot queue"));
+    assert!(
+        of("bandwidth 64")
+            .says("policy P queues packets (class DATA, line 6), but an input policy cannot queue")
+    );
     assert!(of("bandwidth 64").policies("GigabitEthernet0/0").input.is_none());
     assert!(!of("set dscp af22").says("cannot queue"));
 }
@@ -100,7 +103,7 @@ fn a_peak_below_the_committed_rate() {
     assert_eq!([7999, 8000].map(|peak| polices(of(peak))), [false, true]);
 }
 
-/// No policer has a bucket for nothing, however its burst is written.
+/// A burst of 0 is refused in every notation.
 #[test]
 fn a_burst_of_nothing() {
     for police in ["police 8000 0 conform-action transmit", "police 8000 00 0", "police cir 8000 bc 0"] {
@@ -118,7 +121,7 @@ fn an_input_policy_whose_child_queues() {
     let lines = "policy-map INNER\n class DATA\n  bandwidth 64\npolicy-map P\n class class-default\n  \
                  police cir 64000\n  service-policy INNER\ninterface GigabitEthernet0/0\n service-policy input P\n";
     let node = router(lines, Profile::Hqf);
-    assert!(node.says("policy INNER queues (class DATA, line 6): an input policy cannot queue"));
+    assert!(node.says("policy INNER queues packets (class DATA, line 6), but an input policy cannot queue"));
     assert!(node.policies("GigabitEthernet0/0").input.is_none());
 }
 

@@ -40,7 +40,7 @@ fn packets(value: u64) -> Limit {
 }
 
 /// I. Pepelnjak, "First HQF impressions", blog.ipspace.net 2009: the router shows 400 and 600 kb/s, and
-/// class-default takes the other half.
+/// class-default gets the other half.
 #[test]
 fn with_hqf_class_default_is_promised_what_the_others_are_not() {
     let text = on(
@@ -316,7 +316,7 @@ fn limits_in_time_refer_to_the_rate_of_the_class() {
     assert_eq!([bytes("a"), bytes("b"), bytes("c")], [Some(49_150), Some(49_150), Some(49_125)]);
 }
 
-/// A class with both has the rate of its guarantee; a shaper alone promises its own.
+/// A class with both has the rate of its guarantee; a class with only a shaper has that of the shaper.
 #[test]
 fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
     let policies = "policy-map top\n class a\n  bandwidth 1000\n  shape average 8000000\n  queue-limit 100 ms\n\
@@ -344,7 +344,7 @@ fn in_cells(commands: &str, ip: u64) -> u64 {
 fn sessions_of_pppoe_travel_in_bridged_frames() {
     let client = "  pppoe-client dial-pool-number 1\n";
     assert_eq!(in_cells(client, 60), 159);
-    // One cell more as soon as 144 bytes do not hold it: 104 bytes of IP still fit.
+    // One more cell if 144 bytes do not suffice: 104 bytes of IP still fit.
     assert_eq!([in_cells(client, 104), in_cells(client, 105)], [159, 212]);
     assert_eq!(in_cells("", 60), 106, "routed: 76 bytes");
     // Without LLC/SNAP 8 bytes less.
@@ -384,7 +384,7 @@ fn queues_of_a_tunnel_count_encryption() {
     assert_eq!(counted, CountedBytes { classes: 28, queues: 28 + 14 + 8 + 8 + 2 + 1 + 16 });
 }
 
-/// A tunnel that is ESP alone has one outer IP header, which is ESP's.
+/// An ESP tunnel has one outer IP header, that of ESP.
 #[test]
 fn queues_of_a_tunnel_interface_of_ipsec_count_one_outer_header() {
     let counted = counted_in_tunnel("ipsec ipv4", "esp-gcm 256");

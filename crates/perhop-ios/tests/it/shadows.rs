@@ -43,13 +43,13 @@ ip access-list extended NONE
 
 #[test]
 fn the_class_that_hides_another_is_named_with_a_packet() {
-    let ef = "class ef of policy-map p gets no packet: voice before it takes all that it matches; \
+    let ef = "class ef of policy-map p gets no packet: voice before it takes all that it matches, \
               for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 500 in GigabitEthernet0/0";
     assert_eq!(hidden(MAPS, &["voice", "ef"]), [ef]);
-    let either = "class either of policy-map p gets no packet: what stands (ef, video) before it takes all that it \
-                  matches; for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp af41 len 500 in GigabitEthernet0/0";
+    let either = "class either of policy-map p gets no packet: the sum of the classes (ef, video) before it \
+                  takes all that it matches, for example udp 192.0.2.1:50000 > 198.51.100.1:9 dscp af41 len 500 in GigabitEthernet0/0";
     assert_eq!(hidden(MAPS, &["ef", "video", "either"]), [either]);
-    let server = "class server of policy-map p gets no packet: web before it takes all that it matches; \
+    let server = "class server of policy-map p gets no packet: web before it takes all that it matches, \
                   for example tcp 192.0.2.1:50000 > 10.0.0.7:443 dscp default len 500 in GigabitEthernet0/0";
     assert_eq!(hidden(MAPS, &["web", "server"]), [server]);
 }
@@ -61,7 +61,7 @@ fn a_class_that_keeps_a_packet_is_not_hidden() {
     {
         assert_eq!(hidden(MAPS, classes), [""; 0], "{classes:?}");
     }
-    // The server that the list of the web denies stays.
+    // The server that the list of the web denies is not hidden.
     let maps = MAPS.replace("host 10.0.0.7 eq 443", "host 10.0.0.9 eq 80");
     assert_eq!(hidden(&maps, &["web", "server"]), [""; 0]);
 }

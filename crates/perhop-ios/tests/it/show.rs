@@ -76,7 +76,7 @@ fn counters(precedences: impl IntoIterator<Item = (u64, PrecedenceCounters)>) ->
     }
 }
 
-/// 1000 packets that arrived, of which 190 were dropped and 800 left.
+/// 1000 arrived packets, of which 190 were dropped and 800 left.
 fn usual() -> PortCounters {
     counters([(0, counted(1000, 800, &[(DropCause::QueueFull, 190)]))])
 }
@@ -153,7 +153,7 @@ fn limits_have_their_units() {
     }
 }
 
-/// 14 bytes in each packet that arrived and in the rates; on a tunnel more where packets wait.
+/// Counts 14 bytes in each arrived packet and in the rates; on a tunnel more in queues.
 #[test]
 fn layer_two_is_counted_where_the_platform_does() {
     let plain = shown(policy(vec![queued()]), &usual());
@@ -264,7 +264,7 @@ fn wred_by_marks_of_the_router_has_a_row_for_each() {
     }
 }
 
-/// The queue counts by drop precedence; the codepoint that the run has packets of gets the counters.
+/// The queue counts by drop precedence; the counters are printed for a codepoint that occurs in the run.
 #[test]
 fn codepoints_with_equal_thresholds_share_their_counters() {
     let dscp = |name: &str| name.parse::<Dscp>().expect("a codepoint");

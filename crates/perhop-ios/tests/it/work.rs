@@ -3,7 +3,7 @@
 
 use perhop_ios::{Platform, Profile, convert, parse};
 
-/// A configuration as long as `blocks` says, with something of every kind in it.
+/// A configuration of `blocks` blocks, with commands of all kinds.
 fn configuration(blocks: usize) -> String {
     let block = |n: usize| {
         format!(
@@ -27,7 +27,7 @@ fn ten_times_the_text_is_ten_times_the_work() {
     let (short, long) = (parse(&configuration(100)), parse(&configuration(1000)));
     let (few, many) = (short.comparisons, long.comparisons);
     assert!(many <= 10 * few, "{few} comparisons, then {many}");
-    // Fewer than one look at every command of every block for each line.
+    // Fewer comparisons than one per line, block and command.
     assert!(
         many < 1000 * long.lines.len() as u64,
         "{} comparisons for each line",
@@ -70,7 +70,7 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
     }
 }
 
-/// Every other entry repeats the one before it: found by its values.
+/// Every second entry repeats the one before it, and is found by its values.
 #[test]
 fn hidden_entries_are_found_without_a_look_at_each() {
     let twice = |n: usize| format!(" permit udp any host 10.0.{}.{}\n", n / 512, n / 2 % 256);

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use proptest::strategy::ValueTree;
 
-/// Match lines of classes, of which none takes all packets of another.
+/// Match lines of classes; no class contains another.
 const MATCHES: [&str; 7] = [
     "match dscp ef",
     "match dscp af31 af32 af33",
@@ -77,7 +77,7 @@ fn written(matches: &[&str], classes: &[Drawn], unit: &str, has_priority: bool) 
         } else {
             class.queue.replace("{}", &format!("  {share}\n"))
         };
-        // A class has one policer, and a priority class one of its own.
+        // A class has one policer; a priority class has another of its own.
         let mark = if queue.contains("priority") && class.mark.contains("police") { "" } else { class.mark };
         parts.push(format!(" class C{number}\n{queue}{mark}"));
     }
@@ -91,7 +91,7 @@ fn read(text: &str) -> DeviceModel {
     Ios.parse(text, &options).expect("a known platform")
 }
 
-/// The origin of a policy: a router with its Intent, or a scenario, which has what runs alone.
+/// The origin of a policy: a router with its Intent, or a scenario, which has only the lowered policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Router,
@@ -117,7 +117,7 @@ fn write(text: &str, port: &Port, source: Source) -> Written {
     writer.write(&policies).expect("a known platform")
 }
 
-/// Returns what a policy asks for, class by class, without lines and names of policies inside it.
+/// Returns the demands of a policy, class by class, without lines and names of inner policies.
 fn demands(policy: &Policy) -> Vec<String> {
     let of_class = |class: &Class| {
         let queue = (
@@ -154,7 +154,7 @@ fn by_codepoint(class: &mut ClassConfig) {
     }
 }
 
-/// Returns a policy without the conditions of its stages and classes, and these.
+/// Returns a policy without the conditions of its stages and classes, and the conditions.
 fn apart(policy: &PolicyConfig) -> (PolicyConfig, Vec<Option<MatchConfig>>) {
     fn of_classes(queueing: &mut QueueingConfig, found: &mut Vec<Option<MatchConfig>>) {
         for class in &mut queueing.classes {
@@ -194,7 +194,7 @@ fn compare(text: &str, source: Source) -> bool {
             [port, again].map(|port| port.intent.output.iter().flat_map(demands).collect::<Vec<_>>());
         assert_eq!(one, other, "{both}");
     }
-    // Written again, it is the same text.
+    // The second output is the same text.
     assert_eq!(write(&written.text, again, source).text, written.text, "{both}");
     true
 }

@@ -1,6 +1,6 @@
 //! [`Refusal`]: why a frame has no packet to forward.
 
-/// Why a frame has no packet to forward.
+/// The reason why a frame has no packet to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// It is valid, but not IP: ARP, LLDP, spanning tree, a pseudowire.

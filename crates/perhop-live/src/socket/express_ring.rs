@@ -20,7 +20,7 @@ pub(super) struct Ring<T> {
     /// Offset of the entries.
     entries: usize,
     mask: u32,
-    /// The own count, which may not be visible to the kernel yet.
+    /// The local count, which the kernel may not see yet.
     own: u32,
     kind: PhantomData<T>,
 }

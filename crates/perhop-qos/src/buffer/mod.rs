@@ -275,7 +275,7 @@ impl BufferManager for AnyBuffer {
     fn admit(&mut self, now: Time, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         dispatch!(self, buffer => buffer.admit(now, packet, precedence, queue))
     }
-    #[expect(clippy::inline_always, reason = "as above")]
+    #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn release(
         &mut self,

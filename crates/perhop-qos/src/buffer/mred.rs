@@ -194,7 +194,7 @@ impl Mred {
 
     /// Runs steps 2 to 5, without the hard limit: a packet that is kept must fit, and drops by the limit do
     /// not count as early drops.
-    #[expect(clippy::inline_always, reason = "a part of both ways through the algorithm in full")]
+    #[expect(clippy::inline_always, reason = "both paths of the full algorithm call it")]
     #[inline(always)]
     fn decide(
         &mut self,
@@ -376,7 +376,7 @@ impl Mred {
     }
 
     /// The data of a test of precedence `index`.
-    #[expect(clippy::inline_always, reason = "so that one average is known where it is")]
+    #[expect(clippy::inline_always, reason = "the caller then knows the number of averages")]
     #[inline(always)]
     fn state(&mut self, on: TestOn, index: usize) -> TestState<'_> {
         let Mred { profile, hot, cold, .. } = self;

@@ -77,7 +77,7 @@ fn counted(depth: QueueDepth) -> (Counts, u64) {
 
 impl ScalableConfig {
     /// # Errors
-    /// Where a ramp has no width, or one in another unit.
+    /// If a ramp has no width, or one in another unit.
     pub(super) fn build(&self) -> Result<Scalable, ConfigError> {
         let ((counts, from), width) = match self.mark {
             ScalableMarking::Step(depth) => (counted(depth), 0),

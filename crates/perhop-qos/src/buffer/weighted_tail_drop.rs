@@ -21,7 +21,7 @@ impl WeightedTailDropConfig {
     /// The buffer manager.
     ///
     /// # Errors
-    /// Where there is no limit or more than there are drop precedences, or one is 0.
+    /// If there is no limit or more than there are drop precedences, or one is 0.
     pub fn build(&self) -> Result<WeightedTailDrop, ConfigError> {
         let count = self.limits.len();
         let Some(last) = self.limits.last().filter(|_| count <= Color::COUNT) else {

@@ -96,7 +96,7 @@ impl MatchConfig {
     /// their [`InterfaceId`]s.
     ///
     /// # Errors
-    /// Where the condition is empty, cannot hold, or names an interface that is not there.
+    /// If the condition is empty, can never match, or names an interface that does not exist.
     pub fn build(&self, interfaces: &[String]) -> Result<Match, ConfigError> {
         self.condition(interfaces).map(Match)
     }

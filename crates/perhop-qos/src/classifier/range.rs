@@ -58,7 +58,7 @@ impl<Q> Range<Q> {
     /// The numbers from `first` to `last`, both included.
     ///
     /// # Errors
-    /// Where `last` comes before `first`.
+    /// If `last` comes before `first`.
     pub fn new(first: u16, last: u16) -> Result<Range<Q>, String> {
         if last < first {
             return Err(format!("the range {first}-{last} is empty: write {last}-{first}"));

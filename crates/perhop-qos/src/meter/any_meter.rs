@@ -92,7 +92,7 @@ impl MeterConfig {
     /// The meter, with its buckets full.
     ///
     /// # Errors
-    /// Where a rate or a burst is out of range, or the parameters contradict each other.
+    /// If a rate or a burst is out of range, or the parameters contradict each other.
     pub fn build(&self, streams: &Streams) -> Result<AnyMeter, ConfigError> {
         let (kind, built) = match self {
             MeterConfig::TokenBucket(config) => ("token-bucket", config.build().map(AnyMeter::TokenBucket)),
@@ -127,7 +127,7 @@ impl AnyMeter {
     }
     /// [`Meter::measure`], inlined: a call that saves the registers of the longest meter would take as long
     /// as a short meter.
-    #[expect(clippy::inline_always, reason = "its purpose")]
+    #[expect(clippy::inline_always, reason = "it exists to be inlined")]
     #[inline(always)]
     pub(crate) fn measure_here(&mut self, now: Time, packet: &Packet) -> Color {
         match self {

@@ -35,7 +35,7 @@ impl ColorMode {
     }
     /// Calls `judge` with the color that a meter in this mode takes `packet` to have. It is compiled once for
     /// each mode, since most tests of colors drop out where every packet is green.
-    #[expect(clippy::inline_always, reason = "so that green is known where it is")]
+    #[expect(clippy::inline_always, reason = "the caller then knows the color green")]
     #[inline(always)]
     pub(super) fn judge(self, packet: &Packet, judge: impl FnOnce(Color) -> Color) -> Color {
         match self {

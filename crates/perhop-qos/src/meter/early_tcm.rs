@@ -30,7 +30,7 @@ impl EarlyTcmConfig {
     /// The meter, with its buckets full.
     ///
     /// # Errors
-    /// Where the rate or a burst is 0.
+    /// If the rate or a burst is 0.
     pub fn build(&self) -> Result<EarlyTcm, ConfigError> {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;

@@ -26,7 +26,7 @@ impl PacketRateConfig {
     /// The meter, with its bucket full.
     ///
     /// # Errors
-    /// Where rate or burst is out of range, the burst does not count packets, or the excess is green.
+    /// If rate or burst is out of range, the burst does not count packets, or the excess is green.
     pub fn build(&self) -> Result<PacketRateMeter, ConfigError> {
         let (rate, QueueSize::Packets(burst @ 1..=MOST_BURST)) =
             (self.rate.as_packets_per_second(), self.burst)

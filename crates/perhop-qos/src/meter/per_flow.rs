@@ -32,7 +32,7 @@ impl FlowMeters {
     /// No flow yet; each will have a meter as `config` says.
     ///
     /// # Errors
-    /// Where `config` cannot be built.
+    /// If `config` cannot be built.
     pub fn new(config: &MeterConfig, streams: &Streams) -> Result<FlowMeters, ConfigError> {
         let pristine = config.build(streams)?;
         let (config, streams) = (config.clone(), streams.clone());

@@ -33,7 +33,7 @@ impl RateBasedMarkerConfig {
     /// The meter, with its buckets full.
     ///
     /// # Errors
-    /// Where there is no bucket or one too many, or a rate or a burst is 0.
+    /// If there is no bucket or one too many, or a rate or a burst is 0.
     pub fn build(&self) -> Result<RateBasedMarker, ConfigError> {
         let most = Color::COUNT - 1;
         if self.buckets.is_empty() || self.buckets.len() > most {

@@ -27,7 +27,7 @@ impl SingleRateTcmConfig {
     /// The meter, with both buckets full.
     ///
     /// # Errors
-    /// Where the rate or both bursts are 0.
+    /// If the rate or both bursts are 0.
     pub fn build(&self) -> Result<SingleRateTcm, ConfigError> {
         require_rate("cir", self.cir)?;
         // RFC 2697 §2: "The CBS and EBS must be configured so that at least one of them is larger than 0."

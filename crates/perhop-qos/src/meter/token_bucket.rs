@@ -26,7 +26,7 @@ impl TokenBucketConfig {
     /// The meter, with its bucket full.
     ///
     /// # Errors
-    /// Where rate or burst is 0, or the excess is green.
+    /// If rate or burst is 0, or the excess is green.
     pub fn build(&self) -> Result<TokenBucket, ConfigError> {
         require_rate("rate", self.rate)?;
         require_burst("burst", self.burst)?;

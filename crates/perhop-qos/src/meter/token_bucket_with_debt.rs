@@ -30,7 +30,7 @@ impl TokenBucketWithDebtConfig {
     /// The meter, with its bucket full and no debt.
     ///
     /// # Errors
-    /// Where the rate, the burst or the limit is 0, or the excess is green.
+    /// If the rate, the burst or the limit is 0, or the excess is green.
     pub fn build(&self) -> Result<TokenBucketWithDebt, ConfigError> {
         require_rate("rate", self.rate)?;
         require_burst("burst", self.burst)?;

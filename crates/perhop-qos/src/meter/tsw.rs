@@ -41,7 +41,7 @@ impl Tsw2cmConfig {
     /// The meter, its estimate at the target rate.
     ///
     /// # Errors
-    /// Where the rate or the interval is 0, or the excess is green.
+    /// If the rate or the interval is 0, or the excess is green.
     pub fn build(&self, streams: &Streams) -> Result<Tsw2cm, ConfigError> {
         require_excess(self.excess)?;
         let estimator = RateEstimator::build(self.ctr, self.avg_interval)?;
@@ -54,7 +54,7 @@ impl Tsw3cmConfig {
     /// The meter, its estimate at the committed target rate.
     ///
     /// # Errors
-    /// Where a rate or the interval is 0, or the peak rate is below the committed rate.
+    /// If a rate or the interval is 0, or the peak rate is below the committed rate.
     pub fn build(&self, streams: &Streams) -> Result<Tsw3cm, ConfigError> {
         let estimator = RateEstimator::build(self.ctr, self.avg_interval)?;
         // RFC 2859 §5.2: "The PTR MUST be equal to or greater than the CTR."

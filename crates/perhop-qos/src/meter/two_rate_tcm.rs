@@ -29,7 +29,7 @@ impl TwoRateTcmConfig {
     /// The meter, with both buckets full.
     ///
     /// # Errors
-    /// Where a rate or a burst is 0, or the peak rate is below the committed rate.
+    /// If a rate or a burst is 0, or the peak rate is below the committed rate.
     pub fn build(&self) -> Result<TwoRateTcm, ConfigError> {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;

@@ -30,7 +30,7 @@ impl TwoRateTcmRfc4115Config {
     /// The meter, with both buckets full.
     ///
     /// # Errors
-    /// Where a rate or a burst is 0.
+    /// If a rate or a burst is 0.
     pub fn build(&self) -> Result<TwoRateTcmRfc4115, ConfigError> {
         require_rate("cir", self.cir)?;
         require_burst("cbs", self.cbs)?;

@@ -35,7 +35,7 @@ impl Leaves {
         let Some((class, config)) = cake else { return Ok(()) };
         let within = |error: ConfigError| error.within("cake").within("buffer").within(0).within("classes");
         if wire.headers.fragmentation().is_some() || !matches!(wire.ring, RingConfig::Packets(_)) {
-            let message = "CAKE hands over whole packets, one by one";
+            let message = "CAKE sends only whole packets, one at a time";
             return Err(within(
                 ConfigError::new("", message)
                     .help("leave out the ring's `particles` and the fragments of the link"),

@@ -45,7 +45,7 @@ impl Peaks {
         Peaks(vec![Watched { peak: Peak::default(), changed: now }; queues])
     }
 
-    /// Queue `id` may change at `now`: it was as full as it is until then.
+    /// Records the backlog of queue `id`, which may change at `now`.
     #[cold]
     pub(super) fn changes(&mut self, now: Time, id: QueueId, queues: &[Queue]) {
         self.0[id.index()].changes(now, queues[id.index()].occupancy());

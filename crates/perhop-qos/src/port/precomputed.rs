@@ -34,7 +34,7 @@ impl Port {
     ///
     /// Lindley 1952, "The theory of queues with a single server": a packet's wait is what is left, when it
     /// arrives, of the packet's before, and of that one's transmission.
-    #[expect(clippy::inline_always, reason = "what every packet does at a port with a queue")]
+    #[expect(clippy::inline_always, reason = "every packet at a port with a queue calls it")]
     #[inline(always)]
     pub fn precompute_departure<O: Observer>(
         &mut self,

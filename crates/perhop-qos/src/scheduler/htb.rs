@@ -89,7 +89,7 @@ enum Decision {
 }
 
 impl Htb {
-    /// Changes the modes of the classes of `level` whose time has come (`htb_do_events`).
+    /// Changes the modes of the classes of `level` that are due (`htb_do_events`).
     fn run_events(&mut self, level: usize, now: i64) {
         while let Some(due) = self.next_event(level).filter(|due| *due <= now) {
             let events = &mut self.levels[level].events;

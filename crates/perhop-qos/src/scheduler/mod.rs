@@ -2,8 +2,8 @@
 //! §2.3.3.3).
 //!
 //! A [`Scheduler`] orders its *children*, numbered from 0; a child is a queue or another scheduler.
-//! [`SchedulerTree`] holds the schedulers and shapers of one port and speaks of queues only.
-//! Every scheduler counts IP bytes, or what its policy's [accounting](crate::accounting) makes of them.
+//! [`SchedulerTree`] contains the schedulers and shapers of one port; its interface has only queues. Every
+//! scheduler counts IP bytes, or bytes by the [accounting](crate::accounting) of its policy.
 
 mod any_scheduler;
 mod cbq;

@@ -66,7 +66,7 @@ fn levels(classes: &[ClassConfig]) -> Result<Vec<u16>, ConfigError> {
         };
         if levels.contains(&level) {
             return Err(error_in(index, "level", format!("level {level} is taken by an earlier class"))
-                .help("classes of equal priority are one class with a scheduler of its own inside"));
+                .help("put classes of equal priority into one class with an inner scheduler"));
         }
         levels.push(level);
     }

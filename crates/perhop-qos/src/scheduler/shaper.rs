@@ -38,7 +38,7 @@ impl ShapeConfig {
     /// The shaper, its bucket full.
     ///
     /// # Errors
-    /// Where rate or burst are 0 or beyond 4 GiB, or `peak` has no excess burst.
+    /// If rate or burst are 0 or beyond 4 GiB, or `peak` has no excess burst.
     pub fn build(&self) -> Result<Shaper, ConfigError> {
         if self.rate.as_bits_per_second() == 0 {
             return Err(

@@ -63,10 +63,10 @@ struct Guarantee {
 
 /// Binary digits after the point of a picosecond.
 const FRACTION_BITS: u32 = 32;
-/// The largest lateness of a guarantee. Service missed earlier is not made up.
+/// The largest lateness of a guarantee; older missed service is discarded.
 ///
-/// Rate × 250 ms is the default burst of policers of routers: classes of a higher priority may use the wire
-/// for this long, and afterwards every class gets what was guaranteed in the meantime.
+/// Rate × 250 ms is the default burst of policers of routers. Classes of a higher priority may use the wire
+/// for this long, and afterwards every class gets its guarantee for that time.
 const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BITS;
 
 impl ThreeParameter {

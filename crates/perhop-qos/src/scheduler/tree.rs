@@ -242,7 +242,7 @@ impl SchedulerTree {
     }
 
     /// Returns the queue to serve now. A second call before any other event returns the same.
-    #[expect(clippy::inline_always, reason = "what every packet that waits asks")]
+    #[expect(clippy::inline_always, reason = "every waiting packet calls it")]
     #[inline(always)]
     pub fn select(&mut self, now: Time, queues: &[Queue]) -> Selection<QueueId> {
         match self.layout {
@@ -350,13 +350,13 @@ impl Node {
     }
     /// Records that `child` has sent a packet of `length` bytes and that its next head has `next` bytes, 0
     /// for none; chooses again.
-    #[expect(clippy::inline_always, reason = "what every packet that leaves a tree does at each level")]
+    #[expect(clippy::inline_always, reason = "every departure calls it at each level")]
     #[inline(always)]
     fn sent(&mut self, now: Time, child: usize, length: u32, next: u32) {
         self.heads[child] = next;
         self.choice = self.scheduler.dequeued_then_select(now, child, length, next, &self.heads);
     }
-    #[expect(clippy::inline_always, reason = "as above")]
+    #[expect(clippy::inline_always, reason = "every departure calls it at each level")]
     #[inline(always)]
     fn choose(&mut self, now: Time) {
         self.choice = self.scheduler.select(now, &self.heads);

@@ -50,8 +50,7 @@ fn names_without_configuration(document: &Document, written: &Scenario) -> Vec<D
             let set = [("name", interface.name.is_some()), ("carries", !interface.carries.is_empty())];
             for (key, _) in set.into_iter().filter(|(_, is_set)| *is_set) {
                 let path = ValuePath::from("links").join(index).join("interfaces").join(node).join(key);
-                let message =
-                    format!("`{node}` has no configuration in which an interface could have this name");
+                let message = format!("`{node}` has no configuration, and so no interface of this name");
                 let refused = document.diagnostic(Severity::Error, &path, message);
                 found.push(refused.help(format!("remove `{key}`, or give the router a `configuration`")));
             }

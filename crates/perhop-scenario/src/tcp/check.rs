@@ -173,7 +173,7 @@ fn check_alternative_backoff(parameters: &Parameters) -> Result<(), ConfigError>
     }
     if !matches!(parameters.congestion, CongestionControl::Reno | CongestionControl::Cubic) {
         let message = "`abe: true` needs `congestion: reno` or `cubic`";
-        return Err(ConfigError::new("abe", message).help("RFC 8511 §3 has a factor for these two"));
+        return Err(ConfigError::new("abe", message).help("RFC 8511 §3 defines factors for these two"));
     }
     Ok(())
 }

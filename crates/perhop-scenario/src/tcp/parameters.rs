@@ -126,8 +126,9 @@ impl Parameters {
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Returns by how many bytes the payload of a full segment on the wire, after an IP header of `ip_header`
-    /// bytes, is less than the sender counts: 0 unless headers are not added, or are those of IPv6.
+    /// Returns the number of bytes by which the payload of a full segment on the wire, after an IP header of
+    /// `ip_header` bytes, is smaller than the size that the sender counts: 0 unless headers are not added, or
+    /// are those of IPv6.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = match self.headers {
             Headers::Added => HEADERS + self.options(),

@@ -44,7 +44,7 @@ pub(super) fn game(path: &ValuePath, config: &GameConfig, findings: &mut Finding
     }
     for (key, size) in [("command", config.command), ("snapshot", config.snapshot)] {
         let (bytes, most) = (size.as_bytes(), LARGEST_PACKET - IP_AND_UDP_HEADERS);
-        let condition = format!("from 1B to {most}B, what an IP packet carries");
+        let condition = format!("from 1B to {most}B, the payload of an IP packet");
         findings.require((1..=most).contains(&bytes), path, key, &condition, "for example 100B");
     }
 }

@@ -7,7 +7,7 @@ use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_scenario::PageConfig;
 
-/// A `ClientHello`, and the answer of a server with its certificates, bytes: usual values.
+/// Usual lengths of a `ClientHello` and of the reply of a server with its certificates, bytes.
 const TLS_REQUEST: u64 = 517;
 const TLS_RESPONSE: u64 = 4_000;
 

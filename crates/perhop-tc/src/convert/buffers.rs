@@ -310,8 +310,9 @@ fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
         if row.number("vq") == Some(default) {
             used = Some((*line, row));
         } else {
-            let note =
-                format!("no packet gets here: no line sets tc_index, and queue {default} is the default");
+            let note = format!(
+                "no packet reaches this queue: no line sets tc_index, and queue {default} is the default"
+            );
             log.note(*line, note);
         }
     }

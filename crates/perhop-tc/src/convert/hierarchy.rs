@@ -45,7 +45,7 @@ impl Tree<'_> {
         let tree = ClassTree::new(qdisc, &rules, default);
         for class in tree.too_deep() {
             let what = format!("classes are nested more than {MOST_LEVELS} levels deep");
-            self.log.not_modelled(class.line, format!("{what}: no packet enters this one"));
+            self.log.not_modelled(class.line, format!("{what}: no packet enters this class"));
         }
         let plan =
             Plan { qdisc, scheduler, rules: &rules, tree: &tree, default, filters: leading_filters(qdisc) };
@@ -145,7 +145,7 @@ fn why_no_default(qdisc: &Qdisc) -> String {
     let named = qdisc.options.number("default").filter(|minor| *minor > 0);
     named.map_or_else(String::new, |minor| {
         let id = qdisc.handle | minor as u32;
-        let why = if qdisc.class(id).is_some() { "has classes inside" } else { "does not exist" };
+        let why = if qdisc.class(id).is_some() { "has child classes" } else { "does not exist" };
         format!(": `default` is {}, which {why}", shown_id(id))
     })
 }

@@ -18,7 +18,7 @@ const WITHOUT_EFFECT: [(&str, &str); 4] = [
 const NOT_MODELLED: [(&str, &str); 13] = [
     ("nat", "addresses stay as they are in perhop"),
     ("ct", "connections are not tracked in perhop"),
-    ("ctinfo", "marks of connections are not kept in perhop"),
+    ("ctinfo", "perhop has no marks of connections"),
     ("vlan", "tags belong to the scenario's links"),
     ("mpls", "labels belong to the scenario's links"),
     ("tunnel_key", "tunnels belong to the scenario's links"),

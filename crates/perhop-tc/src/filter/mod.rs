@@ -32,7 +32,7 @@ const UNREAD: [(&str, &str); 7] = [
     ("cgroup", "hosts of perhop have no groups of processes"),
     ("flow", "it hashes flows into classes: use sfq, fq_codel, or drr with filters"),
     ("route", "realms of routes are not read"),
-    ("tcindex", "it reads what dsmark sets, which left Linux in 6.3"),
+    ("tcindex", "it reads the index of dsmark, which left Linux in 6.3"),
     ("rsvp", "it left Linux in 6.3; u32 and flower match addresses and ports"),
     ("rsvp6", "it left Linux in 6.3; u32 and flower match addresses and ports"),
 ];

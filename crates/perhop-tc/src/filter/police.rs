@@ -64,7 +64,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             let mut once = words.split(2);
             // An index from an unknown shell variable is still common to all policers with the same text.
             if let (true, Some(text)) =
-                (abbreviates(word, "index"), once.second().filter(|one| one.contains('$')))
+                (abbreviates(word, "index"), once.second().filter(|text| text.contains('$')))
             {
                 unread = Some(numbered(text));
                 continue;

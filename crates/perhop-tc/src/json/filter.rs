@@ -151,7 +151,7 @@ fn action(action: &Object, item: &mut Item) {
             let keys = ["queue_mapping", "priority", "mark", "ptype"];
             let said = keys.iter().filter_map(|key| word(key).map(|word| format!(" {key} {word}")));
             let inherits = get(action, "inheritdsfield").map(|_| " inheritdsfield".to_owned());
-            format!("skbedit{} {control}", said.chain(inherits).collect::<String>())
+            format!("skbedit{} {control}", edits.chain(inherits).collect::<String>())
         }
         "mirred" => {
             let (what, way) =

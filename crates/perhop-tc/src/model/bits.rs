@@ -65,7 +65,7 @@ impl Bits {
         let is_six = family == Family::Six;
         let unseen =
             if is_six { self.six(&mut decoded, line, log) } else { self.four(&mut decoded, line, log) };
-        let unseen = unseen.err().or(self.is_beyond.then_some("bytes behind the ports"));
+        let unseen = unseen.err().or(self.is_beyond.then_some("bytes after the ports"));
         if let Some(what) = unseen {
             log.not_modelled(line, format!("the filter matches {what}, which perhop's packets do not have"));
             return None;
@@ -91,7 +91,7 @@ impl Bits {
         decoded.matches.source = self.prefix(12, 4)?;
         decoded.matches.destination = self.prefix(16, 4)?;
         self.ports(20, decoded)?;
-        self.none(24..BYTES, "bytes behind the ports")
+        self.none(24..BYTES, "bytes after the ports")
     }
 
     /// Decodes an IPv6 header (RFC 8200 §3).

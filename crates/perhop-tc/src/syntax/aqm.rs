@@ -87,7 +87,7 @@ const FQ_CODEL: &[Opt] = &[
 ];
 
 const RATE_ESTIMATOR: &str =
-    "perhop's pie of Linux takes the wait of the last packet, Linux' default since 5.5";
+    "perhop's pie of Linux uses the wait of the last packet, Linux' default since 5.5";
 const BYTE_MODE: &str = "the probability then depends on the length of a packet";
 
 const PIE: &[Opt] = &[
@@ -169,7 +169,7 @@ const RED: &[Opt] = &[
         .effect(NotModelled("packets without ECN are then queued instead of dropped early")),
     Opt::new(&["adaptive", "adaptative"], Nothing, "off")
         .effect(NotModelled("the probability would follow the average; perhop keeps it")),
-    QEVENT.effect(Irrelevant("events run filters on what is dropped or marked")),
+    QEVENT.effect(Irrelevant("events run filters on dropped or marked packets")),
     Opt::new(&["ewma"], Integer, "").shown(),
     Opt::new(&["Plog"], Integer, "").shown().effect(Irrelevant(PER_PACKET)),
     Opt::new(&["Scell_log"], Integer, "").shown().effect(Irrelevant(PER_PACKET)),

@@ -34,7 +34,7 @@ pub(crate) const EXCLUSIVE: [&[&str]; 7] = [
 const CAKE: &[Opt] = &[
     Opt::new(&["bandwidth"], Rate, "unlimited (cake_init)"),
     flag(&["unlimited"], "on (cake_init)"),
-    flag(&["autorate-ingress"], "off").effect(NotModelled("it follows what arrives")),
+    flag(&["autorate-ingress"], "off").effect(NotModelled("it follows the arrivals")),
     Opt::new(&["rtt"], Time, "100ms (cake_init)"),
     flag(&["datacentre"], "rtt 100us"),
     flag(&["lan"], "rtt 1ms"),

@@ -77,7 +77,7 @@ const HFSC: &[Opt] = &[Opt::new(&["default"], Hexadecimal, "0: none, the packet 
 const HFSC_CLASS: &[Opt] = &[
     Opt::new(&["rt"], Curve, "none"),
     Opt::new(&["ls"], Curve, "none"),
-    Opt::new(&["sc"], Curve, "none: rt and ls at once"),
+    Opt::new(&["sc"], Curve, "none; sets rt and ls together"),
     Opt::new(&["ul"], Curve, "none"),
 ];
 

@@ -18,7 +18,7 @@ pub(super) const KINDS: &[Kind] = &[
     },
     Kind {
         name: "ingress",
-        model: Model::Modelled("conditioners of what arrives"),
+        model: Model::Modelled("conditioners of arriving packets"),
         options: ANY,
         class: None,
     },
@@ -43,7 +43,7 @@ pub(super) const KINDS: &[Kind] = &[
     named("taprio", "gates by time are not modeled"),
     named("cbs", "credits of 802.1Qav are not modeled; tbf shapes"),
     named("etf", "launch times are not modeled"),
-    named("plug", "nothing holds a queue in perhop"),
+    named("plug", "perhop has no command that blocks a queue"),
     named("teql", "links are not joined in perhop"),
     named("atm", "give the link `framing: aal5-snap`"),
     named("blackhole", "every packet would be lost"),

@@ -56,7 +56,7 @@ pub(super) fn fq_codel(config: &FqCodelConfig, notes: &mut NotesAt) -> String {
 
 fn check_law(law: CodelLaw, source: &str, notes: &mut NotesAt) {
     if law == CodelLaw::Rfc {
-        let reason = "Linux' own: square roots begin rough, so that the second drop comes early";
+        let reason = "Linux approximates square roots, so the second drop is early";
         notes.say_instead(source, reason, WRITE_LINUX);
     }
 }
@@ -83,7 +83,7 @@ pub(super) fn pie(config: &PieConfig, notes: &mut NotesAt) -> String {
 fn pie_words(config: &PieConfig, notes: &mut NotesAt) -> String {
     let limit = packets(config.limit, "pie", "pie limit", notes);
     if config.law == PieLaw::Rfc {
-        let reason = "the pie of Linux, whose burst allowance, spacing and updates are its own";
+        let reason = "Linux has its own burst allowance, spacing and updates";
         notes.say_instead("law: rfc", reason, WRITE_LINUX);
     }
     let (target, interval) = (microseconds(config.target), microseconds(config.update_interval));
@@ -113,7 +113,7 @@ pub(super) fn dualpi2(config: &DualPi2Config, rate_bps: u64, notes: &mut NotesAt
         (_, limit) => limit.unwrap_or(QueueSize::Packets(10_000)),
     };
     if config.law == DualPi2Law::Rfc {
-        let reason = "Linux' own: random marks, a step of 1 ms in place of the ramp";
+        let reason = "Linux marks at random, with a step of 1 ms instead of the ramp";
         notes.say_instead("DualPI2 of RFC 9332", reason, WRITE_LINUX);
     }
     let limit = packets(limit, "dualpi2", "limit", notes);

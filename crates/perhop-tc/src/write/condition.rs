@@ -18,7 +18,7 @@ const UNSEEN: [(Field, &str, &str); 6] = [
     (Field::Cos, "cos", "the tag is not among the bytes that u32 sees"),
     (Field::HasExp, "mpls-exp", "the label is not among the bytes that u32 sees"),
     (Field::Exp, "mpls-exp", "the label is not among the bytes that u32 sees"),
-    (Field::Input, "input", "a filter of what leaves does not know where it came in"),
+    (Field::Input, "input", "a filter of departing packets does not know their input"),
 ];
 /// The match of all packets.
 pub(super) const ALL: &str = "match u32 0 0";

@@ -70,7 +70,7 @@ pub(super) fn buckets(
         }
         other => {
             let kind = super::words::kind(other);
-            let reason = "policers of Linux are one token bucket each";
+            let reason = "a policer of Linux is one token bucket";
             return Err(Missing::new(format!("meter {kind}"), reason).instead("write a `token-bucket`"));
         }
     })
@@ -82,7 +82,7 @@ fn bucket(rate: Rate, burst: ByteSize, counted: Counted, notes: &mut NotesAt) ->
     if more < 0 {
         notes.say(
             format!("lengths of IP packets plus {} bytes", counted.overhead),
-            format!("a policer of what leaves counts {ETHERNET} bytes of Ethernet as well"),
+            format!("a policer of departing packets also counts {ETHERNET} bytes of Ethernet"),
         );
     }
     let overhead = if more > 0 { format!(" overhead {more}") } else { String::new() };

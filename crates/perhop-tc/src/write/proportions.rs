@@ -76,7 +76,7 @@ pub(super) fn quanta(weights: &[f64], notes: &mut NotesAt) -> Vec<u64> {
     if quanta.iter().any(|quantum| *quantum > most) {
         notes.say(
             format!("shares of the excess from {least_weight} to {most_weight}"),
-            format!("HTB takes quanta up to {most} bytes: the largest are less"),
+            format!("HTB accepts quanta up to {most} bytes: larger ones are reduced"),
         );
     }
     quanta.into_iter().map(|quantum| quantum.min(most)).collect()

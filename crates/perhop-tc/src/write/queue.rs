@@ -21,7 +21,7 @@ pub(super) fn discipline(
 ) -> String {
     if let Some(flows) = &class.fair_queueing {
         if let Some(buffer) = &class.buffer {
-            let reason = "only the flows' own limits are kept";
+            let reason = "only the limits of flows are written";
             notes.say(format!("{} together with fair queueing", kind(buffer)), reason);
         }
         return fair::sfq(flows, notes);

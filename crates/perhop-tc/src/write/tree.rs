@@ -99,8 +99,8 @@ impl Tree<'_, '_> {
         if step == 0 {
             self.say(
                 &inside.place,
-                "priority inside a class below one without a bound",
-                "it holds for the class's guarantee; what it borrows goes in turns",
+                "priority in a child class of a class without a limit",
+                "priority applies to the guarantee of the class; borrowed bandwidth is shared in turns",
             );
         }
         for (number, class) in (0..).zip(classes) {
@@ -174,7 +174,7 @@ impl Tree<'_, '_> {
         let names = names.join(", ");
         let bounds: Vec<u64> = queueing.classes.iter().filter_map(bound).collect();
         if !bounds.is_empty() {
-            let reason = "classes of one queue: one guarantee of their sum";
+            let reason = "the classes of one queue share the sum of their guarantees";
             self.say(&inside.place, format!("policers of {names}"), reason);
         }
         let limit = queueing.limit.unwrap_or(QueueSize::Packets(64));
@@ -224,7 +224,7 @@ impl Tree<'_, '_> {
         };
         if is_shared && inside.parent != 1 {
             let reason = "the quanta of single queues divide the bandwidth that they borrow";
-            self.say(&inside.place, "classes that share inside a class", reason);
+            self.say(&inside.place, "child classes that share", reason);
         }
         if let Some((construct, reason)) = of_kind {
             self.say(&inside.place, construct, reason);
@@ -308,7 +308,7 @@ impl Tree<'_, '_> {
             );
             return ceil;
         }
-        let reason = "HTB delays what exceeds it, up to the queue's limit";
+        let reason = "HTB delays excess packets, up to the limit of the queue";
         self.say(place, format!("limit of {bound} b/s"), reason);
         bound.min(ceil)
     }

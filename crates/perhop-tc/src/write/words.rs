@@ -13,7 +13,7 @@ pub(super) fn packets(limit: QueueSize, what: &str, construct: &str, notes: &mut
         QueueSize::Packets(packets) => packets,
         QueueSize::Bytes(bytes) => {
             let packets = (bytes / AVERAGE).max(1);
-            let reason = format!("{what} counts packets: of {AVERAGE} bytes each");
+            let reason = format!("{what} counts packets; {AVERAGE} bytes each are assumed");
             let instead = format!("write `limit: {packets} packets`");
             notes.say_instead(format!("{construct} of {bytes} bytes"), reason, &instead);
             packets

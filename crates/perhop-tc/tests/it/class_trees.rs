@@ -24,7 +24,7 @@ fn bands_are_found_by_the_old_type_of_service() {
 
 #[test]
 fn the_first_filter_in_order_decides() {
-    // EF to port 5000 is voice, though the class of all EF comes first by its number.
+    // EF to port 5000 is voice, although the class of all EF has a lower number.
     let text = "tc qdisc add dev eth0 root handle 1: drr\n\
                 tc class add dev eth0 parent 1: classid 1:1 drr quantum 3000\n\
                 tc class add dev eth0 parent 1: classid 1:2 drr\n\
@@ -156,8 +156,8 @@ fn a_default_that_holds_no_queue_is_named() {
                    tc class add dev eth0 parent 1:1 classid 1:10 htb rate 5mbit\n";
     for (default, why) in [
         ("", "have no class"),
-        ("default 99", "`default`, 1:99, is not there"),
-        ("default 1", "`default`, 1:1, has classes inside"),
+        ("default 99", "`default` is 1:99, which does not exist"),
+        ("default 1", "`default` is 1:1, which has child classes"),
     ] {
         let (told, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb {default}\n{classes}"));
         let found = told.diagnostics.iter().find(|one| one.rule.id == "tc-unclassified-direct");

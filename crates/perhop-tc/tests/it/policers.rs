@@ -55,7 +55,7 @@ fn what_exceeds_at_a_filter_is_dropped_before_the_class() {
     }
 }
 
-/// A burst of half a millisecond at 250 Mb/s: TCP got 3 to 11 Mb/s of it.
+/// A burst of half a millisecond at 250 Mb/s: TCP reached 3 to 11 Mb/s.
 #[test]
 fn a_small_burst_at_a_filter_is_reported_on_its_line() {
     let filters = format!("{FILTER} pref 1 flower action police rate 250mbit burst 15k drop classid 1:10\n");
@@ -197,7 +197,7 @@ const ACTIONS: [&str; 5] = [
     "action continue",
 ];
 
-/// Filters in order as the kernel asks them (`tcf_classify`): each acts on the packets that none before took.
+/// Filters in the order of the kernel (`tcf_classify`): each acts on the packets that no earlier one took.
 fn kernel_decisions(
     space: &mut PacketSpace,
     filters: &[(u32, usize, usize)],
@@ -256,7 +256,7 @@ proptest! {
         let port = convert(&mut parse(&text.join("\n"))).ports.remove(0);
         let mut space = PacketSpace::new(&[]);
         let (mut metered, classes) = kernel_decisions(&mut space, &filters);
-        // The packets of 1:1 come to the filters of the discipline in it.
+        // The packets of 1:1 reach the filters of its inner discipline.
         let mut rest = classes[0];
         for (index, protocol) in inner.iter().enumerate() {
             let condition = serde_json::from_value(json!({"protocol": protocol})).expect("a condition");

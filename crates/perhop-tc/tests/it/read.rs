@@ -192,7 +192,7 @@ fn what_linux_refuses_says_what_would_be_right() {
         ("tc qdisc add dev eth0 root fq_codel limits 100", "did you mean `limit`?"),
         ("tc qdisc add dev eth0 root tbf rate 10mb burst 1k limit 2k", "write a rate"),
         ("tc qdisc add dev eth0 root tbf rate 10mbit limit 2k", "tbf must have `burst`"),
-        ("tc qdisc change dev eth0 root pfifo limit 3", "nothing here to change"),
+        ("tc qdisc change dev eth0 root pfifo limit 3", "no discipline to change"),
         ("tc qdisc add dev eth0 parent 1:1 pfifo", "there is no class 1:1"),
         ("tc qdisc ad dev eth0 root pfifo limit 1p", "write a size"),
         ("tc qdsic add dev eth0 root pfifo", "did you mean `qdisc`?"),

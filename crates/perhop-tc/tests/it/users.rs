@@ -84,7 +84,7 @@ fn what_tc_takes_is_taken() {
 #[test]
 fn the_later_of_two_keywords_counts_and_is_said() {
     for (command, message) in [
-        ("cake diffserv4 besteffort", "`besteffort` takes back `diffserv4`"),
+        ("cake diffserv4 besteffort", "`besteffort` overrides `diffserv4`"),
         ("fq_codel limit 5 limit 6", "`limit` of fq_codel is written twice"),
     ] {
         let (configuration, router) = read(&format!("tc qdisc add dev eth0 root {command}\n"));
@@ -144,7 +144,7 @@ fn output_of_one_device_names_none() {
     let class = &found["queueing"]["classes"][0];
     assert_eq!(class["share"]["rate"], "10Mb/s");
     assert_eq!(class["buffer"], json!({"tail-drop": {"limit": "5 packets"}}));
-    // A command above names it, as does a comment.
+    // A command or a comment above names the device.
     for above in ["$ tc -s -d qdisc show dev wan\n", "# tc -s -d qdisc show dev wan\n"] {
         let (_, router) = read(&format!("{above}{shown}"));
         assert_eq!(router.ports[0].name, "wan");
@@ -160,7 +160,7 @@ fn classes_alone_are_read() {
     let (configuration, _) = read(shown);
     assert!(configuration.diagnostics.iter().all(|one| one.rule.id != "tc-command-refused"));
     let note = configuration.lines.iter().filter_map(|line| line.note.as_deref()).collect::<String>();
-    assert!(note.contains("hfsc 1: is not shown"), "{note}");
+    assert!(note.contains("does not show hfsc 1:"), "{note}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn a_queue_for_what_arrives_is_said_not_to_be_modelled() {
     assert_eq!(configuration.lines[2].state, LineState::NotModelled);
     let note = configuration.lines[2].note.as_ref().expect("a note");
     assert!(note.contains("put a router with the queue of ifb4eth0 before this interface"), "{note}");
-    // The queue itself is read: it is what that router gets.
+    // The queue itself is read, for that router.
     let ifb = router.ports.iter().position(|port| port.name == "ifb4eth0").expect("the device");
     assert_eq!(output(&router, ifb)["queueing"]["classes"][0]["buffer"]["cake"]["bandwidth"], "85Mb/s");
 }

@@ -44,7 +44,7 @@ fn conditioned(condition: &str, preference: usize) -> String {
     condition.replace("{}", &format!("pref {preference}"))
 }
 
-/// A port with a tree of HTB or HFSC, filters to leaves, and policers of what arrives.
+/// A port with a tree of HTB or HFSC, filters to leaves, and policers of arriving packets.
 fn script() -> impl Strategy<Value = String> {
     let class = (0..4_usize, 1..20_u64, 0..30_u64, select(LEAVES.to_vec()));
     // No condition contains another, because a class without packets is not written.

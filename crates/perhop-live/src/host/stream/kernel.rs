@@ -159,7 +159,7 @@ pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     let mut notes = differences(&all);
     if is_the_machines_own() {
         notes.push(
-            "TCP uses the settings of the machine: its initial network namespace is not changed".to_owned(),
+            "TCP uses the settings of the machine, because perhop does not change its initial network namespace".to_owned(),
         );
         return notes;
     }

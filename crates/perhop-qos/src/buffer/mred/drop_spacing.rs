@@ -42,7 +42,7 @@ impl DropSpacing {
     ///
     /// [`DropSpacing::probability`] in integers: the number drawn, uniform below 1, times the denominator is
     /// less than the numerator.
-    #[expect(clippy::inline_always, reason = "the most of a judgment, which is a function of its own")]
+    #[expect(clippy::inline_always, reason = "it is most of its caller, which is a function")]
     #[inline(always)]
     pub(super) fn drops(self, probability: Probability, mut since: SinceDrop, random: &mut Stream) -> bool {
         let Probability { part, whole } = probability;

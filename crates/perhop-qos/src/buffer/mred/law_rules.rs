@@ -227,7 +227,7 @@ impl MredConfig {
     /// Whether thresholds and averages are such as the law has.
     ///
     /// # Errors
-    /// Where they are not.
+    /// If they are not.
     pub(super) fn check_law(
         &self,
         precedences: &[PrecedenceConfig],

@@ -33,7 +33,7 @@ impl Averaging {
     ///
     /// # Errors
     /// The weight is out of range.
-    /// Where the weight is out of range.
+    /// If the weight is out of range.
     pub(super) fn build(
         rules: &Rules,
         mean: ByteSize,

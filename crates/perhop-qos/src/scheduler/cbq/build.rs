@@ -134,7 +134,7 @@ fn check_inner(
     let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
     if config.share.level.is_some() {
         return Err(error_in(index, "level", "a class with cbq inside has no turn of its own")
-            .help("write the level at the classes inside it"));
+            .help("write the level in its inner classes"));
     }
     if config.shape.is_some() {
         return Err(at("shape", "a class with cbq inside is not shaped as a whole")
@@ -145,7 +145,7 @@ fn check_inner(
             .help("write it next to the outermost `scheduler: cbq`"));
     }
     if depth + 1 >= DEEPEST {
-        return Err(at("queueing", "too many classes inside classes").help("up to 32"));
+        return Err(at("queueing", "classes are nested too deeply").help("up to 32"));
     }
     Ok(())
 }

@@ -157,7 +157,7 @@ fn check_inner(
 ) -> Result<(), ConfigError> {
     if config.share.real_time.is_some() {
         return Err(error_in(index, "real-time", "only a class with a queue has deadlines")
-            .help("write it at the classes inside; this one takes link-share and upper-limit"));
+            .help("write it in the inner classes; this one takes link-share and upper-limit"));
     }
     let at = |key: &str, message: &str| ConfigError::new(key, message).within(index).within("classes");
     if config.shape.is_some() {
@@ -168,7 +168,7 @@ fn check_inner(
         return Err(at("queueing", "only cbq has link-sharing guidelines").help("leave link-sharing out"));
     }
     if depth + 1 >= DEEPEST {
-        return Err(at("queueing", "too many classes inside classes").help("up to 32"));
+        return Err(at("queueing", "classes are nested too deeply").help("up to 32"));
     }
     Ok(())
 }

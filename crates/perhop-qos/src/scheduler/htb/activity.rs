@@ -115,8 +115,8 @@ impl Htb {
         }
     }
 
-    /// `child` has sent `length` bytes with tokens of a class at `level`: its turn is over where that was
-    /// more than it had left (`htb_dequeue_tree`).
+    /// Records that `child` has sent `length` bytes with tokens of a class at `level`, and ends its turn if
+    /// they exceed its remaining quantum (`htb_dequeue_tree`).
     pub(super) fn count_turn(&mut self, child: usize, level: usize, priority: usize, length: u32) {
         let class = &mut self.classes[child];
         let deficit = &mut class.deficits[level];

@@ -29,7 +29,7 @@ impl Htb {
         rate_to_quantum: Option<u32>,
     ) -> Result<Htb, ConfigError> {
         if rate_to_quantum == Some(0) {
-            return Err(ConfigError::new("rate-to-quantum", "a quantum of a rate divided by 0").help("10"));
+            return Err(ConfigError::new("rate-to-quantum", "rate-to-quantum is 0").help("10"));
         }
         let mut built =
             Built { leaves: Vec::new(), inner: Vec::new(), order: Vec::new(), direct: None, rate_to_quantum };
@@ -234,21 +234,19 @@ fn check_inner(
     {
         if is_written {
             return Err(error_in(index, key, format!("{key} is for queues, and this class has htb inside"))
-                .help("write it at the classes inside"));
+                .help("write it in the inner classes"));
         }
     }
     if config.shape.is_some() {
         return Err(at("shape", "a class with htb inside is not shaped as a whole")
-            .help("its ceil bounds what the classes inside send together"));
+            .help("its ceil limits the sum of its inner classes"));
     }
     if inside.rate_to_quantum.is_some() {
         return Err(at("rate-to-quantum", "only the outermost htb has rate-to-quantum")
             .help("write it next to the outermost `scheduler: htb`"));
     }
     if level == 0 {
-        return Err(
-            at("queueing", "too many classes inside classes").help("htb has 8 levels with the queues")
-        );
+        return Err(at("queueing", "classes are nested too deeply").help("htb has 8 levels with the queues"));
     }
     Ok(())
 }

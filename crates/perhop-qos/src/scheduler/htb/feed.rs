@@ -3,7 +3,7 @@
 /// Classes that take turns: those of a level, or the inner classes of a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
-    /// Classes by seat, in the order in which they are written; the kernel has them by number.
+    /// The classes by seat, in the order of the configuration; the kernel orders them by number.
     pub(super) members: Vec<u16>,
 }
 

@@ -104,7 +104,7 @@ impl SchedulerTree {
     ///
     /// A head that may is announced before its predecessor is gone: the scheduler above sees no gap,
     /// and the child keeps its place there.
-    #[expect(clippy::inline_always, reason = "what is shaped always does")]
+    #[expect(clippy::inline_always, reason = "every shaped packet calls it")]
     #[inline(always)]
     pub(super) fn spend(&mut self, now: Time, place: Place, length: u32, head: u32) -> u32 {
         let shaping = &mut self.nodes[place.node].shaping[place.child];
