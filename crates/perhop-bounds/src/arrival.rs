@@ -62,8 +62,11 @@ impl Arrival {
     }
     /// The sum of both curves.
     pub fn plus(&self, other: &Arrival) -> Arrival {
-        let pairs = self.buckets.iter().flat_map(|one| {
-            other.buckets.iter().map(|two| Bucket { burst: one.burst + two.burst, rate: one.rate + two.rate })
+        let pairs = self.buckets.iter().flat_map(|bucket| {
+            other
+                .buckets
+                .iter()
+                .map(|two| Bucket { burst: bucket.burst + two.burst, rate: bucket.rate + two.rate })
         });
         Arrival::least_of(pairs.collect())
     }
@@ -73,13 +76,13 @@ impl Arrival {
     }
     /// The curve in other units, each `factor` of the present ones.
     pub fn scaled(&self, factor: f64) -> Arrival {
-        let scaled = |one: &Bucket| Bucket { burst: one.burst * factor, rate: one.rate * factor };
+        let scaled = |bucket: &Bucket| Bucket { burst: bucket.burst * factor, rate: bucket.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }
     }
     /// The curve behind a path that delays one packet by up to `seconds` more than another: `α(t + seconds)`
     /// (Le Boudec and Thiran 2001, theorem 1.4.3, with the delay bound as the service).
     pub fn after(&self, seconds: f64) -> Arrival {
-        let later = |one: &Bucket| Bucket { burst: one.at(seconds), rate: one.rate };
+        let later = |bucket: &Bucket| Bucket { burst: bucket.at(seconds), rate: bucket.rate };
         Arrival { buckets: self.buckets.iter().map(later).collect() }
     }
     /// The spans at which its slope changes, in seconds.
@@ -135,14 +138,14 @@ mod tests {
 
     #[test]
     fn a_sum_and_a_delay() {
-        let one = Arrival::token_bucket(100.0, 30.0).within(&Arrival::token_bucket(400.0, 10.0));
-        let sum = one.plus(&Arrival::token_bucket(1000.0, 5.0));
+        let curve = Arrival::token_bucket(100.0, 30.0).within(&Arrival::token_bucket(400.0, 10.0));
+        let sum = curve.plus(&Arrival::token_bucket(1000.0, 5.0));
         for span in [0.0, 7.0, 15.0, 40.0] {
-            assert_eq!(sum.at(span), one.at(span) + 1000.0 + 5.0 * span);
-            assert_eq!(one.after(2.0).at(span), one.at(span + 2.0).min(one.at(span + 2.0)));
+            assert_eq!(sum.at(span), curve.at(span) + 1000.0 + 5.0 * span);
+            assert_eq!(curve.after(2.0).at(span), curve.at(span + 2.0).min(curve.at(span + 2.0)));
         }
-        assert_eq!(Arrival::nothing().plus(&one), one);
-        assert_eq!(one.scaled(2.0).at(1.0), 260.0);
+        assert_eq!(Arrival::nothing().plus(&curve), curve);
+        assert_eq!(curve.scaled(2.0).at(1.0), 260.0);
         assert_eq!(Arrival::nothing().time_of(1.0), f64::INFINITY);
     }
 }

@@ -95,18 +95,21 @@ impl Conditioners<'_> {
             TrafficConditioner::build(std::slice::from_ref(&plain), self.interfaces, &Streams::new(0, 0))?;
         let metered = metered(stage.meter.as_ref(), stream.packet.color);
         let mut treated = Vec::new();
-        for one in &metered {
-            let mut packet = Packet { color: one.color, ..stream.packet };
+        for output in &metered {
+            let mut packet = Packet { color: output.color, ..stream.packet };
             let is_dropped = matches!(conditioner.condition(Time::ZERO, &mut packet), Verdict::Drop(_));
-            let outcome = if is_dropped { Outcome::Drop } else { outcome(stage, one.color) };
-            treated.push((outcome, one, packet));
+            let outcome = if is_dropped { Outcome::Drop } else { outcome(stage, output.color) };
+            treated.push((outcome, output, packet));
         }
         let worst = treated
             .iter()
             .filter(|(outcome, ..)| *outcome != Outcome::Drop)
             .map(|(_, one, _)| one.color)
             .max();
-        let together = metered.iter().find(|one| Some(one.color) == worst).and_then(|one| one.so_far.clone());
+        let together = metered
+            .iter()
+            .find(|output| Some(output.color) == worst)
+            .and_then(|output| output.so_far.clone());
         let first = self.first_id + place * IDS_PER_STAGE;
         let is_packets = matches!(stage.meter, Some(MeterConfig::PacketRate(_)));
         let measure = if is_packets { Measure::Packets } else { Measure::Counted(self.accounting) };

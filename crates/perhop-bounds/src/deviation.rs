@@ -26,8 +26,8 @@ pub fn delay_of_grains(arrival: &Arrival, service: &Service, grain: f64) -> Opti
     let whole = |amount: f64| (amount / grain + 1e-9).floor().max(1.0);
     // The function is concave between the corners: the best whole number is next to the best amount.
     let at_once = whole(arrival.burst());
-    let beside = corners.filter(|amount| amount.is_finite()).map(whole);
-    let all = beside.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);
+    let nearest = corners.filter(|amount| amount.is_finite()).map(whole);
+    let all = nearest.flat_map(|grains| [grains, grains + 1.0]).chain([at_once, at_once + 1.0]);
     Some(all.filter(|grains| *grains >= at_once).map(late).fold(0.0, f64::max))
 }
 

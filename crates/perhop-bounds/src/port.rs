@@ -183,7 +183,7 @@ impl<'a> Walk<'a, '_> {
     /// Bounds the classes of `config`, whose first queue has number `first`.
     fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
-        let children: Vec<Child> = active.iter().map(|one| one.child.clone()).collect();
+        let children: Vec<Child> = active.iter().map(|member| member.child.clone()).collect();
         // From the first level on: the delays of the higher levels bound what they bring to the lower ones.
         let mut order: Vec<usize> = (0..active.len()).collect();
         if config.scheduler == SchedulerConfig::Priority {
@@ -377,7 +377,10 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn first_come(&self, above: &Above, active: &[Active], index: usize) -> Guarantee {
-        if active.iter().any(|one| one.child.class.shape.is_some() || one.child.class.queueing.is_some()) {
+        if active
+            .iter()
+            .any(|member| member.child.class.shape.is_some() || member.child.class.queueing.is_some())
+        {
             return Guarantee::none(above.measure, "no bound is known for fifo above shapers or classes");
         }
         let mut others = Arrival::nothing();

@@ -152,12 +152,12 @@ pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
     }
     let own = &children[index];
     let grain = own.lengths.only().map_or(1.0, |length| above.counted.amount(length));
-    let turns = |of: &Service, beside: f64| Turns {
+    let turns = |of: &Service, unfinished: f64| Turns {
         of: of.clone(),
         factor: above.cost(own),
         grant: quanta[index],
         others: round,
-        fixed: saved + beside,
+        fixed: saved + unfinished,
         grain,
     };
     in_turns(above, own, above.counted, Rule::Drr, turns)
@@ -179,12 +179,12 @@ pub fn wrr(above: &Above, children: &[Child], index: usize, all: &[ClassConfig])
         saved += above.longest(child);
     }
     let own = &children[index];
-    let turns = |of: &Service, beside: f64| Turns {
+    let turns = |of: &Service, unfinished: f64| Turns {
         of: of.clone(),
         factor: above.longest(own),
         grant: grants[index],
         others: round,
-        fixed: saved + beside,
+        fixed: saved + unfinished,
         grain: 1.0,
     };
     in_turns(above, own, Measure::Packets, Rule::Wrr, turns)

@@ -92,10 +92,10 @@ impl Service {
     /// remains, and every further service adds the time of one whole packet (pay bursts only once: Le Boudec
     /// and Thiran 2001, theorem 1.4.6, §1.7 on packetizers).
     pub fn then(&self, next: &Service, longest: f64) -> Service {
-        let pairs = self.lines.iter().flat_map(|one| {
+        let pairs = self.lines.iter().flat_map(|line| {
             next.lines.iter().map(move |two| RateLatency {
-                rate: one.rate.min(two.rate),
-                latency: one.latency + two.latency + longest / one.rate.max(two.rate),
+                rate: line.rate.min(two.rate),
+                latency: line.latency + two.latency + longest / line.rate.max(two.rate),
             })
         });
         Service::largest_of(pairs.collect())

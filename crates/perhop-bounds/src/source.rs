@@ -55,7 +55,7 @@ pub fn sent(
         let segments = |packet| vec![Sent { packet, lengths: lengths.clone(), own: None }];
         return Ok([segments(packet), segments(back)]);
     }
-    let one = |lengths, own| vec![Sent { packet, lengths, own }];
+    let single = |lengths, own| vec![Sent { packet, lengths, own }];
     let regular = |source: &SourceConfig, packet| match source {
         SourceConfig::Cbr(config) => {
             vec![Sent {
@@ -70,24 +70,27 @@ pub fn sent(
     let back = traffic.source.back().map_or_else(Vec::new, |source| regular(&source, back));
     let forth = match traffic.source.forth().as_ref() {
         source @ SourceConfig::Cbr(_) => regular(source, packet),
-        SourceConfig::OnOff(config) => one(Lengths::exactly(config.packet.ip_length()), Some(on_off(config))),
-        SourceConfig::Poisson(config) => one(of_poisson(config), None),
+        SourceConfig::OnOff(config) => {
+            single(Lengths::exactly(config.packet.ip_length()), Some(on_off(config)))
+        }
+        SourceConfig::Poisson(config) => single(of_poisson(config), None),
         SourceConfig::Trace(config) => {
             let entries = read_trace(base, &config.file)
                 .map_err(|error| ConfigError::new("source.trace.file", error.to_string()))?;
             let packets = entries
                 .iter()
-                .map(|one| (template(one.dscp.unwrap_or(traffic.dscp), key), one.time, one.length));
+                .map(|entry| (template(entry.dscp.unwrap_or(traffic.dscp), key), entry.time, entry.length));
             recorded(packets)
         }
         SourceConfig::Pcap(config) => {
             let recording =
                 read_recording(base, config).map_err(|error| error.within("pcap").within("source"))?;
             let keys: Vec<FlowKey> = recording.flows.iter().map(|flow| flow.unwrap_or(key)).collect();
-            let packets = recording.packets.iter().map(|one| {
-                let key = keys.get(one.flow as usize).copied().unwrap_or(key);
-                let packet = Packet { marks: one.marks, input: one.input, ..template(one.dscp, key) };
-                (packet, one.time, one.length)
+            let packets = recording.packets.iter().map(|recorded| {
+                let key = keys.get(recorded.flow as usize).copied().unwrap_or(key);
+                let packet =
+                    Packet { marks: recorded.marks, input: recorded.input, ..template(recorded.dscp, key) };
+                (packet, recorded.time, recorded.length)
             });
             recorded(packets)
         }

@@ -138,11 +138,11 @@ mod tests {
     fn limits_hold_for_groups() {
         let link = (1, 100.0, 1000.0);
         let policer = (2, 300.0, 50.0);
-        let (one, two) = (stream(Some((100.0, 40.0)), &[link]), stream(None, &[link, policer]));
+        let (first, two) = (stream(Some((100.0, 40.0)), &[link]), stream(None, &[link, policer]));
         // The second alone: within its policer and the link. Both: the policer groups only the second.
         let alone = arrival([&two], Measure::Ip).unwrap();
         assert_eq!([alone.at(0.0), alone.at(10.0)], [100.0, 800.0]);
-        let both = arrival([&one, &two], Measure::Ip).unwrap();
+        let both = arrival([&first, &two], Measure::Ip).unwrap();
         assert_eq!(both.at(10.0), 500.0 + 800.0);
         // Packets of 100 bytes: 800 bytes are 8 packets.
         assert_eq!(arrival([&two], Measure::Packets).unwrap().at(10.0), 8.0);

@@ -88,11 +88,11 @@ impl Turns {
     }
 }
 
-fn common_divisor(mut one: f64, mut two: f64) -> f64 {
+fn common_divisor(mut first: f64, mut two: f64) -> f64 {
     while two > 0.0 {
-        (one, two) = (two, one % two);
+        (first, two) = (two, first % two);
     }
-    one
+    first
 }
 
 #[cfg(test)]

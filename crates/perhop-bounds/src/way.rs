@@ -134,7 +134,7 @@ impl Ways {
 fn in_runs(way: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
     while first < way.len() {
-        let same = way[first..].iter().take_while(|one| one.population == way[first].population);
+        let same = way[first..].iter().take_while(|crossed| crossed.population == way[first].population);
         let last = first + same.count();
         sum += of_run(&way[first..last])?;
         first = last;
@@ -145,11 +145,13 @@ fn in_runs(way: &[&Crossed]) -> Option<f64> {
 fn of_run(run: &[&Crossed]) -> Option<f64> {
     let lengths = &run[0].lengths;
     let (longest, grain) = (f64::from(lengths.most()), lengths.only().map(f64::from));
-    let late = |one: &&Crossed| one.delay.clone().ok().map(|delay| delay + one.propagation);
+    let late = |crossed: &&Crossed| crossed.delay.clone().ok().map(|delay| delay + crossed.propagation);
     let summed = run.iter().map(late).try_fold(0.0, |sum, one| Some(sum + one?))?;
-    let propagation: f64 = run.iter().map(|one| one.propagation).sum();
-    let services =
-        run.iter().map(|one| one.service.clone()).reduce(|sum, next| Some(sum?.then(&next?, longest)));
+    let propagation: f64 = run.iter().map(|crossed| crossed.propagation).sum();
+    let services = run
+        .iter()
+        .map(|crossed| crossed.service.clone())
+        .reduce(|sum, next| Some(sum?.then(&next?, longest)));
     let once = services
         .flatten()
         .zip(run[0].arrival.as_ref())

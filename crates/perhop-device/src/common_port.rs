@@ -61,7 +61,7 @@ impl<'a> PortsBelow<'a> {
 /// Returns the tunnels and sub-interfaces that are up and whose packets leave through the port `below`.
 pub fn ports_above<'a>(ports: &'a [Port], below: &Port) -> Vec<&'a Port> {
     let found = PortsBelow::new(ports);
-    let is_above = |port: &&Port| found.below(port).is_some_and(|one| one.name == below.name);
+    let is_above = |port: &&Port| found.below(port).is_some_and(|carrier| carrier.name == below.name);
     ports.iter().filter(|port| !port.shutdown).filter(is_above).collect()
 }
 

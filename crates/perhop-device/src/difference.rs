@@ -50,8 +50,8 @@ pub fn differences(first: &PolicyConfig, second: &PolicyConfig) -> Vec<Differenc
     found
 }
 
-fn compare(one: &Value, other: &Value, path: &str, found: &mut Vec<Difference>) {
-    match (one, other) {
+fn compare(first: &Value, other: &Value, path: &str, found: &mut Vec<Difference>) {
+    match (first, other) {
         (Value::Object(left), Value::Object(right)) => {
             let more = right.keys().filter(|key| !left.contains_key(*key));
             for key in left.keys().chain(more) {
@@ -63,24 +63,24 @@ fn compare(one: &Value, other: &Value, path: &str, found: &mut Vec<Difference>) 
         (Value::Number(left), Value::Number(right)) if left.is_f64() || right.is_f64() => {
             let (left, right) = (left.as_f64().unwrap_or(0.0), right.as_f64().unwrap_or(0.0));
             if !are_close(left, right, 1e-9) {
-                add(path, one, other, found);
+                add(path, first, other, found);
             }
         }
-        _ if one == other => {}
-        _ => add(path, one, other, found),
+        _ if first == other => {}
+        _ => add(path, first, other, found),
     }
 }
 
 fn compare_key(
     key: &str,
-    (one, other): (&Map<String, Value>, &Map<String, Value>),
+    (first, other): (&Map<String, Value>, &Map<String, Value>),
     path: &str,
     found: &mut Vec<Difference>,
 ) {
-    let (left, right) = (one.get(key).unwrap_or(&Value::Null), other.get(key).unwrap_or(&Value::Null));
+    let (left, right) = (first.get(key).unwrap_or(&Value::Null), other.get(key).unwrap_or(&Value::Null));
     let count = |fields: &Map<String, Value>| fields.get("classes").and_then(Value::as_array).map(Vec::len);
     match key {
-        "name" if !one.contains_key("match") && !other.contains_key("match") => {}
+        "name" if !first.contains_key("match") && !other.contains_key("match") => {}
         "match" => {
             if !are_same_packets(left, right) {
                 add(path, left, right, found);
@@ -95,38 +95,38 @@ fn compare_key(
         // A single class gets the whole rate under every scheduler.
         "scheduler" if count(first) == Some(1) && count(other) == Some(1) => {}
         "classes" => {
-            let is_proportional = [one, other].iter().all(|fields| {
+            let is_proportional = [first, other].iter().all(|fields| {
                 let scheduler = fields.get("scheduler").and_then(Value::as_str);
                 scheduler.is_some_and(|scheduler| PROPORTIONAL.contains(&scheduler))
             });
-            let is_equal = is_proportional && are_proportional(one, other);
+            let is_equal = is_proportional && are_proportional(first, other);
             compare_classes(left, right, path, is_equal, found);
         }
         _ => compare(left, right, path, found),
     }
 }
 
-fn are_same_packets(one: &Value, other: &Value) -> bool {
-    if one == other {
+fn are_same_packets(first: &Value, other: &Value) -> bool {
+    if first == other {
         return true;
     }
     let read = |value: &Value| -> Option<Option<MatchConfig>> {
         if value.is_null() { Some(None) } else { serde_json::from_value(value.clone()).ok().map(Some) }
     };
-    let (Some(one), Some(other)) = (read(one), read(other)) else { return false };
-    same_packets(one.as_ref(), other.as_ref())
+    let (Some(first), Some(other)) = (read(first), read(other)) else { return false };
+    same_packets(first.as_ref(), other.as_ref())
 }
 
 /// Whether two conditions match the same packets; `None` matches all. Conditions that are too complex count
 /// as different.
-pub fn same_packets(one: Option<&MatchConfig>, other: Option<&MatchConfig>) -> bool {
-    let mut space = PacketSpace::naming(one.into_iter().chain(other));
+pub fn same_packets(first: Option<&MatchConfig>, other: Option<&MatchConfig>) -> bool {
+    let mut space = PacketSpace::naming(first.into_iter().chain(other));
     let mut set = |condition: Option<&MatchConfig>| match condition {
         None => Some(Set::ALL),
         Some(condition) => space.taken_by(condition).ok(),
     };
-    let (one, other) = (set(one), set(other));
-    one.is_some() && one == other
+    let (first, other) = (set(first), set(other));
+    first.is_some() && first == other
 }
 
 /// Returns the actions without those that the next one overrides, and the outcome.
@@ -153,9 +153,15 @@ fn effective(actions: &Value) -> Vec<&Value> {
     kept
 }
 
-fn compare_classes(one: &Value, other: &Value, path: &str, share_equally: bool, found: &mut Vec<Difference>) {
+fn compare_classes(
+    first: &Value,
+    other: &Value,
+    path: &str,
+    share_equally: bool,
+    found: &mut Vec<Difference>,
+) {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
-    let (mut left, mut right) = (list(one), list(other));
+    let (mut left, mut right) = (list(first), list(other));
     if share_equally {
         (left, right) = (without_shares(left), without_shares(right));
     }
@@ -227,15 +233,15 @@ fn unwrapped(class: Value) -> Value {
     Value::Object(inner)
 }
 
-fn compare_lists(one: &[Value], other: &[Value], path: &str, found: &mut Vec<Difference>) {
-    if !one.iter().chain(other).any(Value::is_object) {
-        if one != other {
-            add(path, &json!(one), &json!(other), found);
+fn compare_lists(first: &[Value], other: &[Value], path: &str, found: &mut Vec<Difference>) {
+    if !first.iter().chain(other).any(Value::is_object) {
+        if first != other {
+            add(path, &json!(first), &json!(other), found);
         }
         return;
     }
-    for number in 0..one.len().max(other.len()) {
-        let (left, right) = (one.get(number), other.get(number));
+    for number in 0..first.len().max(other.len()) {
+        let (left, right) = (first.get(number), other.get(number));
         let name = left.or(right).and_then(|part| part.get("name")).and_then(Value::as_str);
         let below = format!("{path}[{}]", name.map_or_else(|| number.to_string(), str::to_owned));
         match (left, right) {
@@ -245,8 +251,8 @@ fn compare_lists(one: &[Value], other: &[Value], path: &str, found: &mut Vec<Dif
     }
 }
 
-fn add(path: &str, one: &Value, other: &Value, found: &mut Vec<Difference>) {
-    found.push(Difference { path: path.to_owned(), first: shown(one), second: shown(other) });
+fn add(path: &str, first: &Value, other: &Value, found: &mut Vec<Difference>) {
+    found.push(Difference { path: path.to_owned(), first: shown(first), second: shown(other) });
 }
 
 fn shown(value: &Value) -> String {

@@ -30,19 +30,20 @@ impl<'a> FrontEnds<'a> {
 
     /// Returns the names of all platforms.
     pub fn platforms(self) -> Vec<&'static str> {
-        self.all().flat_map(|one| one.platforms().iter().copied()).collect()
+        self.all().flat_map(|front_end| front_end.platforms().iter().copied()).collect()
     }
 
     /// Returns all rules: those for every vendor, and those of each front end.
     pub fn rules(self) -> Vec<&'static Rule> {
-        let own = self.all().flat_map(|one| one.rules().iter().copied());
+        let own = self.all().flat_map(|front_end| front_end.rules().iter().copied());
         rules::ALL.iter().copied().chain(own).collect()
     }
 
     /// Whether `text` looks like a configuration in one of the languages.
     pub fn recognize(self, text: &str) -> bool {
         // The fallback is the slowest: it reads all commands of its devices.
-        self.others.iter().any(|one| one.recognize(text).is_some()) || self.fallback.recognize(text).is_some()
+        self.others.iter().any(|other| other.recognize(text).is_some())
+            || self.fallback.recognize(text).is_some()
     }
 
     /// Returns the front end for `text`: that of `platform`, or of the language that the text is most
@@ -52,7 +53,7 @@ impl<'a> FrontEnds<'a> {
     /// There is no such platform: the path is `platform`.
     pub fn choose(self, text: &str, platform: Option<&str>) -> Result<&'a dyn FrontEnd, ConfigError> {
         let Some(name) = platform else { return Ok(self.of_text(text)) };
-        self.all().find(|one| one.platforms().contains(&name)).ok_or_else(|| {
+        self.all().find(|front_end| front_end.platforms().contains(&name)).ok_or_else(|| {
             ConfigError::new("platform", format!("there is no platform `{name}`"))
                 .help(format!("platforms: {}", self.platforms().join(", ")))
         })
@@ -64,7 +65,7 @@ impl<'a> FrontEnds<'a> {
     /// There is no such platform, or its rules are not data.
     pub fn platform_rules(self, name: &str) -> Result<Vec<PlatformRule>, ConfigError> {
         let rules_of = |platform: &str| {
-            self.all().map(|one| one.platform_rules(platform)).find(|rules| !rules.is_empty())
+            self.all().map(|front_end| front_end.platform_rules(platform)).find(|rules| !rules.is_empty())
         };
         rules_of(name).ok_or_else(|| {
             let known: Vec<&str> =
@@ -128,7 +129,8 @@ impl<'a> FrontEnds<'a> {
     }
 
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {
-        let recognized = |one: &&'a dyn FrontEnd| Some((one.recognize(text)?.certainty, *one));
+        let recognized =
+            |front_end: &&'a dyn FrontEnd| Some((front_end.recognize(text)?.certainty, *front_end));
         // Of equally certain ones, the first.
         let best = self.others.iter().filter_map(recognized).reduce(
             |best, one| {

@@ -56,15 +56,18 @@ impl DeviceModel {
                 line.state = LineState::NotModelled;
             }
         }
-        let because: Vec<String> =
-            platform.because.iter().map(|one| format!("line {}: {}", one.line, one.text.trim())).collect();
+        let because: Vec<String> = platform
+            .because
+            .iter()
+            .map(|evidence| format!("line {}: {}", evidence.line, evidence.text.trim()))
+            .collect();
         let message = format!(
             "this is a configuration of {}, which perhop does not simulate ({})",
             platform.system,
             because.join("; ")
         );
         let help = "--platform reads it by the rules of another platform";
-        let line = platform.because.first().map_or(1, |one| one.line);
+        let line = platform.because.first().map_or(1, |evidence| evidence.line);
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
         let diagnostics = vec![Concern { diagnostic, interfaces: None, assumable: None }];
         let (open_lines, router) = (Vec::new(), Router::default());
@@ -83,7 +86,7 @@ impl DeviceModel {
     /// Returns the diagnostic with which perhop refuses the device, or `None` if perhop simulates it.
     pub fn refusal(&self) -> Option<&Diagnostic> {
         let refused = self.diagnostics.first().filter(|_| !self.platform.supported);
-        refused.map(|one| &one.diagnostic)
+        refused.map(|problem| &problem.diagnostic)
     }
 }
 

@@ -62,7 +62,7 @@ pub fn interface_for(
 /// Whether packets are neither marked, policed nor classified.
 fn is_plain(policy: &PolicyConfig) -> bool {
     let is_fifo =
-        |classes: &[perhop_qos::policy::ClassConfig]| matches!(classes, [one] if one.name == "fifo");
+        |classes: &[perhop_qos::policy::ClassConfig]| matches!(classes, [single] if single.name == "fifo");
     policy.conditioners.is_empty() && policy.queueing.as_ref().is_none_or(|own| is_fifo(&own.classes))
 }
 

@@ -95,7 +95,8 @@ impl DeviceModel {
     /// Returns the report of this device. Blank lines and comments are left out.
     pub fn report(&self, detail: Detail) -> Report<'_> {
         let lines = || self.lines.iter().filter(|line| !line.is_blank(self.comment));
-        let diagnosed: BTreeSet<usize> = self.diagnostics.iter().map(|one| one.diagnostic.line).collect();
+        let diagnosed: BTreeSet<usize> =
+            self.diagnostics.iter().map(|diagnostic| diagnostic.diagnostic.line).collect();
         let is_shown = |line: &&Line| {
             detail != Detail::Remarks || line.state.differs() || diagnosed.contains(&line.number)
         };
@@ -111,12 +112,18 @@ impl DeviceModel {
             diagnostics: self
                 .diagnostics
                 .iter()
-                .map(|one| {
-                    let all = one.interfaces.as_deref().unwrap_or_default();
+                .map(|entry| {
+                    let all = entry.interfaces.as_deref().unwrap_or_default();
                     let (interfaces, further_interfaces) = listing.list(all);
-                    let fixed = self.fixed(&one.diagnostic);
-                    let assumable = one.assumable.as_deref();
-                    Reported { diagnostic: &one.diagnostic, interfaces, further_interfaces, fixed, assumable }
+                    let fixed = self.fixed(&entry.diagnostic);
+                    let assumable = entry.assumable.as_deref();
+                    Reported {
+                        diagnostic: &entry.diagnostic,
+                        interfaces,
+                        further_interfaces,
+                        fixed,
+                        assumable,
+                    }
                 })
                 .collect(),
             has_interface_up: self.router.ports.iter().any(is_up),

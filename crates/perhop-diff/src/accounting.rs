@@ -47,10 +47,10 @@ impl<'a> ChangedProperties<'a> {
                 properties.insert((interface.clone(), part.clone(), what.clone()));
             }
         }
-        for one in moved {
-            for queue in [&one.before, &one.after].into_iter().flatten() {
-                let part = comparison.new_name(&one.interface, &format!("{QUEUE}{queue}"));
-                properties.insert((one.interface.clone(), part, MATCH.to_owned()));
+        for moved_part in moved {
+            for queue in [&moved_part.before, &moved_part.after].into_iter().flatten() {
+                let part = comparison.new_name(&moved_part.interface, &format!("{QUEUE}{queue}"));
+                properties.insert((moved_part.interface.clone(), part, MATCH.to_owned()));
             }
         }
         ChangedProperties { comparison, properties, parts, only, precision }
@@ -88,8 +88,8 @@ impl<'a> ChangedProperties<'a> {
                 None => return false,
             },
         };
-        let ordered = self.comparison.changed.iter().filter(|one| one.what == "order");
-        ordered.into_iter().any(|one| one.interface == name.interface && one.part == around)
+        let ordered = self.comparison.changed.iter().filter(|change| change.what == "order");
+        ordered.into_iter().any(|change| change.interface == name.interface && change.part == around)
     }
 
     /// Whether the effect of a line is only on interfaces that are not compared.

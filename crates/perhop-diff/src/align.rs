@@ -14,9 +14,9 @@ pub(crate) fn renames(side: &str, old: &Value, new: &Value) -> Names {
     let mut found = Vec::new();
     let conditioners = [old, new].map(|policy| array(&policy["conditioners"]));
     let names = [0, 1].map(|at| conditioner_names(side, conditioners[at]));
-    for (one, other) in pairs(conditioners[0], conditioners[1]) {
-        if names[0][one] != names[1][other] {
-            found.push((names[0][one].clone(), names[1][other].clone()));
+    for (before, other) in pairs(conditioners[0], conditioners[1]) {
+        if names[0][before] != names[1][other] {
+            found.push((names[0][before].clone(), names[1][other].clone()));
         }
     }
     queues([&old["queueing"], &new["queueing"]], ["", ""], &mut found);
@@ -25,8 +25,8 @@ pub(crate) fn renames(side: &str, old: &Value, new: &Value) -> Names {
 
 fn queues(queueing: [&Value; 2], prefixes: [&str; 2], found: &mut Names) {
     let classes = queueing.map(|queueing| array(&queueing["classes"]));
-    for (one, other) in pairs(classes[0], classes[1]) {
-        let class = [&classes[0][one], &classes[1][other]];
+    for (before, other) in pairs(classes[0], classes[1]) {
+        let class = [&classes[0][before], &classes[1][other]];
         let names = [0, 1].map(|at| format!("{}{}", prefixes[at], text(class[at], "name")));
         if names[0] != names[1] {
             found.push((format!("{QUEUE}{}", names[0]), format!("{QUEUE}{}", names[1])));
@@ -57,9 +57,9 @@ fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
             }
         }
         let mut taken = BTreeSet::new();
-        left[0].retain(|one| {
-            let other = key(&old[*one]).and_then(|key| by_key.get_mut(&key)?.pop_front());
-            found.extend(other.map(|other| (*one, other)));
+        left[0].retain(|part| {
+            let other = key(&old[*part]).and_then(|key| by_key.get_mut(&key)?.pop_front());
+            found.extend(other.map(|other| (*part, other)));
             taken.extend(other);
             other.is_none()
         });

@@ -102,7 +102,7 @@ impl Comparison {
         self.order_of(interface, &part, QUEUE, names.clone());
         for (name, class) in names[0].iter().zip(classes[0]) {
             let other = self.new_name(interface, name);
-            let Some(at) = names[1].iter().position(|one| *one == other) else { continue };
+            let Some(at) = names[1].iter().position(|name| *name == other) else { continue };
             if class["queueing"].is_null() || classes[1][at]["queueing"].is_null() {
                 continue;
             }
@@ -118,7 +118,10 @@ impl Comparison {
         let old: Vec<String> = old.iter().map(|name| self.new_name(interface, name)).collect();
         let common = |all: &[String], other: &[String]| -> Vec<Value> {
             let known: std::collections::BTreeSet<&String> = other.iter().collect();
-            all.iter().filter(|one| known.contains(one)).map(|one| json!(one.replace(prefix, ""))).collect()
+            all.iter()
+                .filter(|name| known.contains(name))
+                .map(|name| json!(name.replace(prefix, "")))
+                .collect()
         };
         let (before, after) = (common(&old, &new), common(&new, &old));
         if before != after {

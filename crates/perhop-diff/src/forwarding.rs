@@ -92,7 +92,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         }
     };
     insert("table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
-    let address = |one: &InterfaceAddress| format!("{}/{}", one.address, one.prefix_length);
+    let address = |own: &InterfaceAddress| format!("{}/{}", own.address, own.prefix_length);
     let addresses: Vec<String> = addresses6.iter().map(address).collect();
     insert("IPv6 addresses", (!addresses.is_empty()).then(|| json!(addresses)));
     insert("interfaces below", (!below.is_empty()).then(|| json!(below)));

@@ -124,7 +124,7 @@ fn names_of_ports(devices: &[Device; 2]) -> Vec<String> {
 }
 
 fn is_compared(question: &Question, name: &str) -> bool {
-    question.only.is_none_or(|only| only.iter().any(|one| one == name) || question.at == Some(name))
+    question.only.is_none_or(|only| only.iter().any(|wanted| wanted == name) || question.at == Some(name))
 }
 
 /// Compares the devices and their ports with these names; returns also the ports that one of them lacks.

@@ -189,8 +189,8 @@ fn first_word(text: &str) -> &str {
     text.split(' ').next().unwrap_or_default()
 }
 
-fn common_words(one: &str, other: &str) -> usize {
-    one.split(' ').zip(other.split(' ')).take_while(|(one, other)| one == other).count()
+fn common_words(line: &str, other: &str) -> usize {
+    line.split(' ').zip(other.split(' ')).take_while(|(line, other)| line == other).count()
 }
 
 /// Returns the pairs that are not in a longest sequence of pairs with the same order in both texts. `pairs`

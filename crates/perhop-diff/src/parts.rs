@@ -97,7 +97,8 @@ pub(crate) fn parts_of_port(port: &Value) -> Vec<Part> {
         match (key.as_str(), value) {
             ("name" | "interface" | "input" | "output" | "policies", _) => {}
             ("addresses", Value::Array(all)) => {
-                let written = |one: &Value| json!(format!("{}/{}", one[0].as_str().unwrap_or("?"), one[1]));
+                let written =
+                    |value: &Value| json!(format!("{}/{}", value[0].as_str().unwrap_or("?"), value[1]));
                 insert(&mut properties, key.clone(), all.iter().map(written).collect());
             }
             ("wire", Value::Object(wire)) => {
@@ -143,8 +144,8 @@ pub(crate) fn parts_of_policy(side: &str, policy: &Value) -> Vec<Part> {
 /// The names of conditioners as parts: a name that occurs again has its number after it.
 pub(crate) fn conditioner_names(side: &str, conditioners: &[Value]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    let named = conditioners.iter().enumerate().map(|(index, one)| {
-        let name = one["name"].as_str().map_or_else(|| index.to_string(), str::to_owned);
+    let named = conditioners.iter().enumerate().map(|(index, conditioner)| {
+        let name = conditioner["name"].as_str().map_or_else(|| index.to_string(), str::to_owned);
         let count = counts.entry(name.clone()).or_default();
         *count += 1;
         let again = if *count > 1 { format!(" ({count})") } else { String::new() };

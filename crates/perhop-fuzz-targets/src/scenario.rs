@@ -38,7 +38,8 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
         (Ok(fast), Ok(plain)) => {
             conserved(&fast);
             // Probes see the state before precomputed departures; the other tables are equal.
-            for (one, other) in fast.tables.iter().zip(&plain.tables).filter(|(one, _)| one.name != "queues")
+            for (quick, other) in
+                fast.tables.iter().zip(&plain.tables).filter(|(quick, _)| quick.name != "queues")
             {
                 assert_eq!(format!("{quick:?}"), format!("{other:?}"));
             }

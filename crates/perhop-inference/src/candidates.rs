@@ -25,15 +25,15 @@ const CODEPOINTS: [&str; 13] =
 /// What other classes take is not analyzed, nor are negated conditions: the plain candidates are followed by
 /// variants with other addresses and other codepoints.
 pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> impl Iterator<Item = Header> {
-    let parts = matches.iter().map(|one| alternatives(one, taken)).collect();
+    let parts = matches.iter().map(|condition| alternatives(condition, taken)).collect();
     let plain = combined(parts);
     let mut found = plain.clone();
-    for header in plain.iter().filter(|one| one.source.is_none() || one.destination.is_none()) {
+    for header in plain.iter().filter(|header| header.source.is_none() || header.destination.is_none()) {
         let source = header.source.or(Some(SOURCE));
         let destination = header.destination.or(Some(DESTINATION));
         found.push(Header { source, destination, ..header.clone() });
     }
-    for header in plain.iter().filter(|one| one.dscp.is_none()) {
+    for header in plain.iter().filter(|header| header.dscp.is_none()) {
         let marked = |dscp: &&str| Header { dscp: Some((*dscp).to_owned()), ..header.clone() };
         found.extend(CODEPOINTS.iter().map(marked));
     }
@@ -60,30 +60,30 @@ fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header
         packet_bytes: Some(length_in(*range)),
         ..empty()
     });
-    field(&mut parts, condition.source.as_ref(), |one| Header {
-        source: free_address(one, taken),
+    field(&mut parts, condition.source.as_ref(), |value| Header {
+        source: free_address(value, taken),
         ..empty()
     });
-    field(&mut parts, condition.destination.as_ref(), |one| Header {
-        destination: free_address(one, taken),
+    field(&mut parts, condition.destination.as_ref(), |value| Header {
+        destination: free_address(value, taken),
         ..empty()
     });
-    field(&mut parts, condition.protocol.as_ref(), |one| Header {
-        protocol: Some(one.to_string()),
+    field(&mut parts, condition.protocol.as_ref(), |value| Header {
+        protocol: Some(value.to_string()),
         ..empty()
     });
-    field(&mut parts, condition.source_port.as_ref(), |one| Header {
-        source_port: Some(one.first().max(1)),
+    field(&mut parts, condition.source_port.as_ref(), |value| Header {
+        source_port: Some(value.first().max(1)),
         ..empty()
     });
-    field(&mut parts, condition.destination_port.as_ref(), |one| Header {
-        destination_port: Some(one.first().max(1)),
+    field(&mut parts, condition.destination_port.as_ref(), |value| Header {
+        destination_port: Some(value.first().max(1)),
         ..empty()
     });
     field(&mut parts, condition.input.as_ref(), |_| empty());
-    parts.extend(condition.all.iter().flatten().map(|one| alternatives(one, taken)));
+    parts.extend(condition.all.iter().flatten().map(|condition| alternatives(condition, taken)));
     if let Some(any) = &condition.any {
-        parts.push(any.iter().flat_map(|one| alternatives(one, taken)).take(MOST).collect());
+        parts.push(any.iter().flat_map(|condition| alternatives(condition, taken)).take(MOST).collect());
     }
     combined(parts)
 }
@@ -129,7 +129,7 @@ mod tests {
     }
 
     fn first(text: &str, taken: &[&str]) -> Header {
-        let taken = taken.iter().map(|one| one.parse().unwrap()).collect();
+        let taken = taken.iter().map(|text| text.parse().unwrap()).collect();
         candidates(&[&condition(text)], &taken).next().unwrap()
     }
 

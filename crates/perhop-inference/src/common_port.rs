@@ -95,7 +95,8 @@ fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>
     for port in carried {
         let subnets = addresses(port).filter_map(|own| own.subnet());
         let routes = router.forwarding.routes.iter();
-        let routes = routes.filter(|route| table.port_of(route).is_some_and(|one| one.name == port.name));
+        let routes =
+            routes.filter(|route| table.port_of(route).is_some_and(|carrier| carrier.name == port.name));
         let all = subnets.chain(routes.map(|route| route.prefix));
         found.push(all.filter(|prefix| taken.insert(prefix.to_string())).collect());
     }
@@ -127,10 +128,11 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
         found.push(format!("packets of {}, without an output policy, which share the port", names(plain)));
     }
     if has_output_policy(below) {
-        let above: Vec<&Port> = carried.iter().map(|one| one.port).collect();
+        let above: Vec<&Port> = carried.iter().map(|carried_port| carried_port.port).collect();
         found.push(format!("the output policy of {} for packets of {}", below.name, names(&above)));
     }
-    let sharing: Vec<&Port> = carried.iter().map(|one| one.port).filter(|port| shares_rest(port)).collect();
+    let sharing: Vec<&Port> =
+        carried.iter().map(|carried_port| carried_port.port).filter(|port| shares_rest(port)).collect();
     if !sharing.is_empty() {
         found.push(format!(
             "the shares of {} in what the interfaces above {} leave",
@@ -138,7 +140,7 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
             below.name
         ));
     }
-    let inputs = carried.iter().map(|one| one.port).filter(|port| has_input_policy(port));
+    let inputs = carried.iter().map(|carried_port| carried_port.port).filter(|port| has_input_policy(port));
     found.extend(inputs.map(|port| format!("the input policy of {}", port.name)));
     let first = carried.first().map_or("", |carried_port| carried_port.port.name.as_str());
     let differences = different_wires(carried).into_iter();

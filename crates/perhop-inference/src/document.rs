@@ -124,8 +124,8 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
         senders.0.iter().map(|(_, name)| carrying(network, plain_link(name, NEAR, &plain), None)).collect();
     links.push(carrying(network, near, entering.port));
     links.push(far);
-    links.extend(network.others.iter().enumerate().map(|(number, one)| {
-        let rate: Rate = one.rate;
+    links.extend(network.others.iter().enumerate().map(|(number, other)| {
+        let rate: Rate = other.rate;
         json!({
             "between": [router, other_name(number)], "rate": rate.to_string(),
             "interfaces": {router: named(other)},
@@ -144,8 +144,8 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
     let framing = framing.map_or_else(|| "ethernet-wire".to_owned(), |framing| framing.to_string());
     // A tag needs Ethernet around it, labels may stand anywhere.
     let is_ethernet = framing.starts_with("ethernet");
-    let headers = network.carried.iter().filter(|one| is_ethernet || **one == Carried::Mpls);
-    let headers: Vec<&str> = headers.map(|one| one.name()).collect();
+    let headers = network.carried.iter().filter(|header| is_ethernet || **header == Carried::Mpls);
+    let headers: Vec<&str> = headers.map(|header| header.name()).collect();
     link["framing"] = json!(framing);
     link["headers"] = json!(headers);
     link

@@ -27,7 +27,7 @@ pub(crate) struct Header {
 impl Header {
     /// Whether an address of it is one of IPv6.
     pub(crate) fn is_six(&self) -> bool {
-        [self.source, self.destination].into_iter().flatten().any(|one| one.is_ipv6())
+        [self.source, self.destination].into_iter().flatten().any(|address| address.is_ipv6())
     }
 
     /// Whether its protocol is `name`.
@@ -136,7 +136,7 @@ pub(crate) fn free_address(prefix: &Prefix, taken: &BTreeSet<IpAddr>) -> Option<
         // Any address of IPv4 is any address; of IPv6, it says which protocol.
         (0, _) => prefix.address().is_ipv6().then_some(IpAddr::V6(ANY_SIX)),
         (_, Some(host)) => Some(host.to_ip()),
-        (length, None) => Subnet::new(prefix.address(), length).hosts().find(|one| !taken.contains(one)),
+        (length, None) => Subnet::new(prefix.address(), length).hosts().find(|host| !taken.contains(host)),
     }
 }
 

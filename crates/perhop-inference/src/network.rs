@@ -208,7 +208,7 @@ impl<'a> Network<'a> {
         let subnets = |port: &Port| -> BTreeSet<Subnet> { subnets_of(port).collect() };
         let there = self.leaving.port.map(subnets).unwrap_or_default();
         let mut seen = BTreeSet::new();
-        let is_new = |one: &Subnet| !there.contains(one) && seen.insert(*one);
+        let is_new = |subnet: &Subnet| !there.contains(subnet) && seen.insert(*subnet);
         self.site.subnets.iter().copied().filter(is_new).collect()
     }
 
@@ -227,7 +227,7 @@ impl<'a> Network<'a> {
     /// Returns the names of the interfaces that the router has on the path.
     pub(crate) fn interfaces(&self) -> Vec<String> {
         let path = [&self.entering, &self.leaving];
-        path.iter().filter(|one| one.port.is_some()).map(|one| one.name.clone()).collect()
+        path.iter().filter(|hop| hop.port.is_some()).map(|hop| hop.name.clone()).collect()
     }
 }
 
@@ -267,7 +267,7 @@ fn usual(
     // A router refuses other addresses, which no host can have either.
     let own = own.copied().find(|own| !own.address.is_multicast() && !own.address.is_unspecified());
     let is_free =
-        |one: &IpAddr| !site.subnets.iter().any(|subnet| subnet.overlaps(&Subnet::new(*one, LENGTH)));
+        |address: &IpAddr| !site.subnets.iter().any(|subnet| subnet.overlaps(&Subnet::new(*address, LENGTH)));
     let (four, length) = match own {
         Some(own) => (own.address, own.prefix_length),
         None => {
@@ -275,12 +275,12 @@ fn usual(
         }
     };
     let free = |address: IpAddr, length: u8| {
-        let is_taken = |one: &IpAddr| site.own.contains(one) || taken == Some(*one);
+        let is_taken = |address: &IpAddr| site.own.contains(address) || taken == Some(*address);
         // The subnet of one address, and that of all, have no other.
         let found = match (length, address) {
             (0, _) => None,
             (32, IpAddr::V4(_)) => Some(address),
-            _ => Subnet::new(address, length).hosts().find(|one| !is_taken(one)),
+            _ => Subnet::new(address, length).hosts().find(|host| !is_taken(host)),
         };
         found.unwrap_or(address)
     };
@@ -343,7 +343,7 @@ impl Site<'_> {
         if !added.is_empty() {
             let commands = configuration.entry("add").or_insert_with(|| Value::Array(Vec::new()));
             if let Value::Array(commands) = commands {
-                commands.extend(added.iter().map(|one| Value::String(one.clone())));
+                commands.extend(added.iter().map(|command| Value::String(command.clone())));
             }
         }
         Value::Object(configuration)

@@ -167,8 +167,9 @@ fn with_packets(network: &Network, devices: &Devices, flows: Vec<Flow>) -> Resul
     let diagnostics = found.to_json();
     let is_empty = |number: usize| {
         let path = format!("traffic.{number}.");
-        diagnostics.as_array().into_iter().flatten().any(|one| {
-            let starts = |key: &str, with: &str| one[key].as_str().is_some_and(|text| text.starts_with(with));
+        diagnostics.as_array().into_iter().flatten().any(|diagnostic| {
+            let starts =
+                |key: &str, with: &str| diagnostic[key].as_str().is_some_and(|text| text.starts_with(with));
             // The diagnostic about a replay that no packet of the capture belongs to.
             starts("path", &path) && starts("message", "none of the")
         })

@@ -35,9 +35,9 @@ pub(crate) fn from_records(
     let own = network.other_subnets();
     let subnets = Subnets::new(&own);
     let (leaving, staying): (Vec<&Conversation>, Vec<&Conversation>) =
-        records.conversations.iter().partition(|one| !subnets.contain(one));
+        records.conversations.iter().partition(|conversation| !subnets.contain(conversation));
     let mut remarks = Vec::new();
-    let left_out: u64 = staying.iter().map(|one| one.flows[0]).sum();
+    let left_out: u64 = staying.iter().map(|conversation| conversation.flows[0]).sum();
     if left_out > 0 {
         remarks.push(format!("left out: {} to the router's other subnets", counted(left_out, "flow")));
     }
@@ -46,27 +46,28 @@ pub(crate) fn from_records(
         let help = format!("all go to {}", names.join(", "));
         return Err(Failure::of_row(0, "no flow leaves by this interface", help));
     }
-    let mut leaving: Vec<&Conversation> = leaving.into_iter().filter(|one| one.flows[1] > 0).collect();
+    let mut leaving: Vec<&Conversation> =
+        leaving.into_iter().filter(|conversation| conversation.flows[1] > 0).collect();
     if leaving.is_empty() {
         let help = "the column `bytes` has what each flow carried";
         return Err(Failure::of_row(0, "no flow that leaves has bytes", help));
     }
-    let last = leaving.iter().map(|one| one.span[1]).fold(f64::NEG_INFINITY, f64::max);
-    let first = leaving.iter().map(|one| one.span[0]).fold(f64::INFINITY, f64::min);
-    let others: u64 = leaving.iter().map(|one| one.others).sum();
+    let last = leaving.iter().map(|conversation| conversation.span[1]).fold(f64::NEG_INFINITY, f64::max);
+    let first = leaving.iter().map(|conversation| conversation.span[0]).fold(f64::INFINITY, f64::min);
+    let others: u64 = leaving.iter().map(|conversation| conversation.others).sum();
     if others > 0 {
         remarks.push(format!("taken for UDP: {} of unknown protocols", counted(others, "flow")));
     }
     if !records.has_codepoints {
         remarks.push("no column of codepoints: all packets have the default one".to_owned());
     }
-    let all: f64 = leaving.iter().map(|one| one.bytes).sum();
+    let all: f64 = leaving.iter().map(|conversation| conversation.bytes).sum();
     leaving.sort_by(|a, b| b.bytes.total_cmp(&a.bytes));
     if leaving.len() > MOST {
         remarks.push(format!("the {MOST} largest of {} conversations represent all", leaving.len()));
         leaving.truncate(MOST);
     }
-    let scale = all / leaving.iter().map(|one| one.bytes).sum::<f64>();
+    let scale = all / leaving.iter().map(|conversation| conversation.bytes).sum::<f64>();
     let seconds = (last - first).max(1.0) / scale;
     let groups = by_place(network, trial, &leaving);
     let flows = flows(network, trial, groups, seconds)?;
@@ -81,7 +82,10 @@ struct Subnets<'a> {
 
 impl Subnets<'_> {
     fn new(subnets: &[Subnet]) -> Subnets<'_> {
-        Subnets { known: subnets.iter().collect(), lengths: subnets.iter().map(|one| one.length).collect() }
+        Subnets {
+            known: subnets.iter().collect(),
+            lengths: subnets.iter().map(|subnet| subnet.length).collect(),
+        }
     }
 
     /// Whether a subnet has the receiver of a conversation.
@@ -111,8 +115,8 @@ fn by_place<'c>(
     conversations: &[&'c Conversation],
 ) -> Vec<(Group, Vec<&'c Conversation>)> {
     let mut groups: Vec<(Group, Vec<&Conversation>)> = Vec::new();
-    for one in conversations {
-        let places = trial.places_of(network, &header_of(one));
+    for conversation in conversations {
+        let places = trial.places_of(network, &header_of(conversation));
         let queue = places.iter().find_map(|place| match place {
             Place::Queue(path) => network.place_of(path),
             _ => None,
@@ -126,10 +130,10 @@ fn by_place<'c>(
         });
         let name = queue.map_or(stage.unwrap_or("none"), |place| &network.names[place]);
         let path = leaf.map_or(String::new(), |leaf| leaf.path.clone());
-        let group = (path, name.to_owned(), one.protocol.clone());
+        let group = (path, name.to_owned(), conversation.protocol.clone());
         match groups.iter_mut().find(|(known, _)| *known == group) {
-            Some((_, members)) => members.push(one),
-            None => groups.push((group, vec![one])),
+            Some((_, members)) => members.push(conversation),
+            None => groups.push((group, vec![conversation])),
         }
     }
     groups.sort_by_key(|((queue, _, _), _)| network.place_of(queue).map_or(0, |place| place + 1));
@@ -147,7 +151,7 @@ fn flows(
     let mut headers = Vec::new();
     for ((_, name, _), members) in &groups {
         // An address is on one side of the router: the largest conversation that fits stands for all.
-        let header = members.iter().map(|one| header_of(one)).find(|header| ends.fits(network, header));
+        let header = members.iter().map(|member| header_of(member)).find(|header| ends.fits(network, header));
         let header = header.ok_or_else(|| {
             let message = format!("class `{name}`: the flows' addresses are on both sides of the router");
             Failure::invalid(message, "keep the flows of one direction")
@@ -166,8 +170,8 @@ fn flows(
         if is_several {
             made.insert("class".into(), json!(name));
         }
-        let rate = 8.0 * members.iter().map(|one| one.bytes).sum::<f64>() / seconds;
-        let count = members.iter().map(|one| one.flows[1]).sum();
+        let rate = 8.0 * members.iter().map(|member| member.bytes).sum::<f64>() / seconds;
+        let count = members.iter().map(|member| member.flows[1]).sum();
         let words = format!("{}: {}", counted(count, "flow"), sent.words);
         let queue = Some(queue).filter(|queue| !queue.is_empty());
         found.push(Flow { header, entry: made, queue, offered: [rate_in_words(rate), words], rate });
@@ -176,12 +180,12 @@ fn flows(
 }
 
 fn sent(name: &str, header: &Header, members: &[&Conversation], seconds: f64, has_replies: bool) -> Sending {
-    let size: f64 = members.iter().map(|one| one.bytes).sum();
+    let size: f64 = members.iter().map(|member| member.bytes).sum();
     let rate = 8.0 * size / seconds;
     if has_replies {
-        return transfers(rate, size / members.iter().map(|one| one.flows[1]).sum::<u64>() as f64);
+        return transfers(rate, size / members.iter().map(|member| member.flows[1]).sum::<u64>() as f64);
     }
-    let packets: f64 = members.iter().map(|one| one.packets).sum();
+    let packets: f64 = members.iter().map(|member| member.packets).sum();
     let packet = (size / packets).round_ties_even().clamp(SHORTEST, LONGEST);
     let kind = match role_of(name, header, Service::Ordinary).kind {
         kind @ (Kind::Constant | Kind::Bursts) => kind,

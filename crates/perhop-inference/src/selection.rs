@@ -214,7 +214,7 @@ pub(crate) fn depends_on_entrance(network: &Network) -> bool {
 /// Whether a condition, or a part of it, has a property.
 pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
-    property(condition) || inner.any(|one| holds(one, property))
+    property(condition) || inner.any(|condition| holds(condition, property))
 }
 
 /// Whether the output policy of an interface has classes.
@@ -266,7 +266,7 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
     mentioned.remove(network.leaving.name.as_str());
     let is_mentioned = |port: &&Port| !port.shutdown && mentioned.contains(port.name.as_str());
     network.others = ports.into_iter().filter(is_mentioned).map(of_port).collect();
-    let assumed = [&network.entering, &network.leaving].into_iter().filter(|one| one.is_assumed);
+    let assumed = [&network.entering, &network.leaving].into_iter().filter(|end| end.is_assumed);
     let lines = assumed.map(|Interface { name, rate, .. }| {
         format!(
             "the line of {name} is taken for Ethernet of {rate}, which the configuration does not set; --rate \
@@ -282,14 +282,14 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
 fn with_marks(mut network: Network<'_>) -> Network<'_> {
     type Asks = fn(&MatchConfig) -> bool;
     let kinds: [(Carried, &str, Asks); 2] = [
-        (Carried::Mpls, "an MPLS label whose EXP", |one| one.mpls_exp.is_some()),
-        (Carried::Vlan, "a VLAN tag whose CoS", |one| one.cos.is_some()),
+        (Carried::Mpls, "an MPLS label whose EXP", |condition| condition.mpls_exp.is_some()),
+        (Carried::Vlan, "a VLAN tag whose CoS", |condition| condition.cos.is_some()),
     ];
     for (header, words, asks) in kinds {
         let stages = network.input().conditioners.iter().chain(&network.output().conditioners);
         let mut conditions = stages.filter_map(|stage| stage.matches.as_ref());
-        let is_asked = conditions.any(|one| holds(one, &asks))
-            || network.leaves.iter().flat_map(|leaf| &leaf.matches).any(|one| holds(one, &asks));
+        let is_asked = conditions.any(|condition| holds(condition, &asks))
+            || network.leaves.iter().flat_map(|leaf| &leaf.matches).any(|condition| holds(condition, &asks));
         if !is_asked {
             continue;
         }
@@ -330,7 +330,7 @@ fn inputs_of<'p>(condition: &'p MatchConfig, found: &mut BTreeSet<&'p str>) {
         found.extend(names.iter().map(String::as_str));
     }
     let inner = condition.all.iter().chain(&condition.any).flatten();
-    inner.chain(condition.not.as_deref()).for_each(|one| inputs_of(one, found));
+    inner.chain(condition.not.as_deref()).for_each(|condition| inputs_of(condition, found));
 }
 
 fn folded(name: &str) -> String {

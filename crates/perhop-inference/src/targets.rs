@@ -256,7 +256,7 @@ impl<'a> Search<'_, 'a> {
                 }
             }
         }
-        let why = match target.matches.iter().find_map(|one| unseen(one, self.network)) {
+        let why = match target.matches.iter().find_map(|condition| unseen(condition, self.network)) {
             Some(mark) => {
                 format!(": it matches {mark}; --assume '{} = dscp ef' runs it by another", target.name)
             }
@@ -282,8 +282,10 @@ impl<'a> Search<'_, 'a> {
                 (None, _) => &["udp", "tcp"],
             };
             let own = header.protocol.clone();
-            let protocols =
-                own.map_or_else(|| protocols.iter().map(|one| (*one).to_owned()).collect(), |one| vec![one]);
+            let protocols = own.map_or_else(
+                || protocols.iter().map(|protocol| (*protocol).to_owned()).collect(),
+                |protocol| vec![protocol],
+            );
             for protocol in protocols {
                 let header = Header { protocol: Some(protocol), ..header.clone() };
                 if header.has_hosts() && ends.fits(self.network, &header) {
@@ -327,7 +329,7 @@ fn unseen(condition: &MatchConfig, network: &Network) -> Option<&'static str> {
     if condition.mpls_exp.is_some() && !network.enters_with(Carried::Mpls) {
         return Some("the EXP of a label");
     }
-    condition.all.iter().chain(&condition.any).flatten().find_map(|one| unseen(one, network))
+    condition.all.iter().chain(&condition.any).flatten().find_map(|condition| unseen(condition, network))
 }
 
 /// Returns the classes of the output policy that are configured, and have neither queue nor conditioner:

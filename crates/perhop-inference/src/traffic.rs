@@ -245,7 +245,7 @@ pub(crate) fn entry(name: &str, header: &Header, role: &Role, sent: &Sending) ->
     if let Some(port) = header.destination_port {
         set("destination-port", json!(port));
     }
-    if let Some(protocol) = header.protocol.as_deref().filter(|one| !["tcp", "udp"].contains(one)) {
+    if let Some(protocol) = header.protocol.as_deref().filter(|name| !["tcp", "udp"].contains(name)) {
         set("protocol", json!(protocol));
     }
     if sent.count > 1 {

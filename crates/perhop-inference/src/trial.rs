@@ -134,7 +134,7 @@ impl Way {
             arrival,
             ingress: Ingress::new(InterfaceId(number as u16), arrival),
             cos: CosOrigin::Packets,
-            classifier: queueing.map(|one| PortClassifier::build(one, &neighbors)).transpose()?,
+            classifier: queueing.map(|config| PortClassifier::build(config, &neighbors)).transpose()?,
             queues: queue_names(queueing),
             longest: mtu.map_or(u32::MAX, |mtu| mtu.as_bytes() as u32),
             now: Time::ZERO,

@@ -33,9 +33,9 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
 /// Returns a match-any class-map of `criteria`.
 fn definition(class: &str, criteria: &[String]) -> Result<crate::ast::ClassMap, String> {
     let mut text = format!("class-map match-any {class}");
-    for one in criteria {
+    for criterion in criteria {
         text += "\n match ";
-        text += one;
+        text += criterion;
     }
     let read = parser::read(&text);
     for line in read.lines.iter().skip(1) {
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_criterion_is_refused() {
+    fn invalid_criteria_are_refused() {
         let (class, message) = assume("", "VOICE", "dscp eff").unwrap_err();
         assert_eq!(class, "VOICE");
         assert!(message.contains("match dscp eff"), "{message}");

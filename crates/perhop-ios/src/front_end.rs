@@ -131,7 +131,7 @@ impl FrontEnd for Ios {
             rate: Rate::from_bits_per_second(gigabits * 1_000_000_000),
         };
         let [first, second, fastest] = ADDED.map(of);
-        [first, second].into_iter().find(|one| one.rate >= rate).unwrap_or(fastest)
+        [first, second].into_iter().find(|candidate| candidate.rate >= rate).unwrap_or(fastest)
     }
 
     fn has_line(&self, name: &str) -> bool {
@@ -187,10 +187,10 @@ fn chosen(name: &str) -> Result<Platform, ConfigError> {
 }
 
 fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -> RecognizedPlatform {
-    let evidence = |one: &crate::platform::Evidence| Evidence {
-        line: one.line,
-        text: one.text.clone(),
-        says: one.says.to_owned(),
+    let evidence = |evidence: &crate::platform::Evidence| Evidence {
+        line: evidence.line,
+        text: evidence.text.clone(),
+        says: evidence.says.to_owned(),
     };
     RecognizedPlatform {
         name: platform.name().to_owned(),

@@ -95,9 +95,9 @@ impl Parser {
     fn line(&mut self, number: usize, text: &str) {
         self.adds_to = None;
         let finding = self.finding(number, text);
-        let said = self.diagnostics.last().is_some_and(|diagnostic| diagnostic.line == number);
+        let is_reported = self.diagnostics.last().is_some_and(|diagnostic| diagnostic.line == number);
         let Finding { state, note } = finding;
-        let state = if said { LineState::Suspicious } else { state };
+        let state = if is_reported { LineState::Suspicious } else { state };
         // The opening line of a block belongs to the enclosing block.
         let own = |frame: &&Frame| frame.line < number;
         let block = self.frames.iter().rev().find(own).map(|frame| frame.line).filter(|line| *line > 0);
@@ -293,20 +293,20 @@ fn without_remark(words: &mut Vec<&str>) {
 /// Pictures (Unicode, Control Pictures) replace other control characters, which names cannot contain.
 fn shown(line: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~');
-    if line.bytes().all(is_plain) || line.chars().all(|one| picture(one) == one) {
+    if line.bytes().all(is_plain) || line.chars().all(|character| picture(character) == character) {
         return line.into();
     }
     let mut cells: Vec<char> = Vec::with_capacity(line.len());
     let mut cursor = 0_usize;
-    for one in line.chars() {
-        match one {
+    for character in line.chars() {
+        match character {
             '\u{8}' => cursor = cursor.saturating_sub(1),
             '\r' => cursor = 0,
             _ => {
                 if cursor < cells.len() {
-                    cells[cursor] = picture(one);
+                    cells[cursor] = picture(character);
                 } else {
-                    cells.push(picture(one));
+                    cells.push(picture(character));
                 }
                 cursor += 1;
             }

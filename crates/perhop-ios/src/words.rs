@@ -171,12 +171,13 @@ impl<'a> Reader<'a> {
     pub(crate) fn report_crossed(
         &mut self,
         rule: &'static Rule,
-        (one, other): (u64, u64),
+        (first, other): (u64, u64),
         message: impl Into<String>,
         router: impl Into<String>,
     ) {
-        let (one, other) = (one.to_string(), other.to_string());
-        let words = if one == other { vec![] } else { vec![(one.clone(), other.clone()), (other, one)] };
+        let (first, other) = (first.to_string(), other.to_string());
+        let words =
+            if first == other { vec![] } else { vec![(first.clone(), other.clone()), (other, first)] };
         self.found.push(Diagnostic::new(rule, self.line, message, router).mended_by(words));
     }
 }

@@ -80,8 +80,9 @@ fn marks_nqb(stage: &ConditionerConfig) -> bool {
 
 /// Whether a condition names the NQB codepoint, and does not match it through some of its bits.
 fn names(condition: &MatchConfig) -> bool {
-    let has =
-        |codepoints: &[Dscp], value: u128| codepoints.iter().any(|one| u128::from(one.value()) == value);
+    let has = |codepoints: &[Dscp], value: u128| {
+        codepoints.iter().any(|codepoint| u128::from(codepoint.value()) == value)
+    };
     let own = condition.dscp.as_ref().is_some_and(|OneOrMany(codepoints)| {
         let by_bits = [OF_PRECEDENCE, OF_LOW_BITS].iter().flatten().any(|value| has(codepoints, *value));
         codepoints.contains(&NQB) && !by_bits
@@ -109,7 +110,8 @@ fn distinguishes(condition: &MatchConfig) -> bool {
 }
 
 fn may_matter(policy: &PolicyConfig, nqb: &[MatchConfig]) -> bool {
-    let is_rewritten = !nqb.is_empty() && policy.conditioners.iter().any(|one| !rewritten_as(one).is_empty());
+    let is_rewritten = !nqb.is_empty()
+        && policy.conditioners.iter().any(|conditioner| !rewritten_as(conditioner).is_empty());
     let distinguishes = |class: &ClassConfig| class.matches.as_ref().is_some_and(distinguishes);
     is_rewritten
         || policy.queueing.as_ref().is_some_and(|queueing| {
@@ -192,7 +194,7 @@ struct Check {
 impl Check {
     fn new(interfaces: &[String], nqb: &[MatchConfig]) -> Result<Check, TooComplex> {
         let mut space = PacketSpace::new(interfaces);
-        let known = nqb.iter().map(|one| space.taken_by(one)).collect::<Result<_, _>>()?;
+        let known = nqb.iter().map(|condition| space.taken_by(condition)).collect::<Result<_, _>>()?;
         let known = space.any(known)?;
         Ok(Check { space, known })
     }
@@ -347,7 +349,7 @@ mod tests {
         ];
         let mut without_sets = 0;
         for (first, second) in
-            conditions.iter().flat_map(|one| conditions.iter().map(move |other| (one, other)))
+            conditions.iter().flat_map(|condition| conditions.iter().map(move |other| (condition, other)))
         {
             let policy = policy(first, second);
             let mut found = Vec::new();

@@ -40,19 +40,19 @@ fn above_limit(name: &str, curves: &[PrecedenceConfig], limit: QueueSize, place:
 fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
     let (name, source) = (&leaf.class.name, &leaf.class.precedence);
     let curve = |dscp: &str| curve_of(dscp, curves, source);
-    let is_worse = |(one, other): &(String, String)| {
-        let (low, high) = (curve(one)?, curve(other)?);
+    let is_worse = |(lower, other): &(String, String)| {
+        let (low, high) = (curve(lower)?, curve(other)?);
         let worse = low.min.count() < high.min.count()
             || low.max.count() < high.max.count()
             || low.max_probability > high.max_probability;
         let enters = |dscp: &str| may_enter(leaf, dscp).unwrap_or(true);
-        (worse && enters(one) && enters(other)).then(|| (one.clone(), low, other.clone(), high))
+        (worse && enters(lower) && enters(other)).then(|| (lower.clone(), low, other.clone(), high))
     };
     // The pair (1, 3) matters if the class does not match drop precedence 2.
     let pairs = (1..=4).flat_map(|class| {
         [(1, 2), (2, 3), (1, 3)].map(|(low, high)| (format!("af{class}{low}"), format!("af{class}{high}")))
     });
-    let (one, low, other, high) = pairs.collect::<Vec<_>>().iter().find_map(is_worse)?;
+    let (lower, low, other, high) = pairs.collect::<Vec<_>>().iter().find_map(is_worse)?;
     let words = |curve: &PrecedenceConfig| {
         format!("{} to {}, probability {:.3}", curve.min, curve.max, curve.max_probability)
     };

@@ -83,8 +83,8 @@ impl Budget {
                 remedy: "a shorter duration, or no list of packets",
             });
         }
-        let judged = scenario.traffic.iter().filter(|one| one.source.is_judged_by_packets());
-        let heard: f64 = judged.map(|one| names.packets(one) + names.sent_back(one)).sum();
+        let judged = scenario.traffic.iter().filter(|flow| flow.source.is_judged_by_packets());
+        let heard: f64 = judged.map(|flow| names.packets(flow) + names.sent_back(flow)).sum();
         parts.push(Part::new(
             "traffic",
             "packets of calls and games",
@@ -326,8 +326,8 @@ fn requested(traffic: &TrafficConfig) -> Option<f64> {
 }
 
 /// The names of two nodes in alphabetical order.
-fn pair<'b>(one: &'b str, other: &'b str) -> [&'b str; 2] {
-    if one < other { [one, other] } else { [other, one] }
+fn pair<'b>(first: &'b str, other: &'b str) -> [&'b str; 2] {
+    if first < other { [first, other] } else { [other, first] }
 }
 
 fn in_words(bytes: f64) -> String {

@@ -119,9 +119,10 @@ impl Exercise {
         let allowed: Vec<&str> = self.change.iter().map(String::as_str).chain(FREE).collect();
         let mut changed = Vec::new();
         compare(Some(start), Some(scenario), "", &allowed, &mut changed);
-        let conditions: Vec<Judged> = self.conditions.iter().map(|one| one.judge(scenario)).collect();
-        let goals: Vec<Judged> = self.goals.iter().map(|one| one.judge(summary)).collect();
-        let met = changed.is_empty() && conditions.iter().chain(&goals).all(|one| one.met);
+        let conditions: Vec<Judged> =
+            self.conditions.iter().map(|condition| condition.judge(scenario)).collect();
+        let goals: Vec<Judged> = self.goals.iter().map(|goal| goal.judge(summary)).collect();
+        let met = changed.is_empty() && conditions.iter().chain(&goals).all(|condition| condition.met);
         Judgment { met, changed, conditions, goals }
     }
 }
@@ -223,8 +224,8 @@ fn compare(
             keys.into_iter().map(|key| [key.clone(), key.clone()]).collect()
         }
         (Value::Array(old), Value::Array(new)) if old.len() == new.len() => {
-            let name = |one: &Value| one["name"].as_str().unwrap_or_default().to_owned();
-            old.iter().enumerate().map(|(place, one)| [place.to_string(), name(one)]).collect()
+            let name = |value: &Value| value["name"].as_str().unwrap_or_default().to_owned();
+            old.iter().enumerate().map(|(place, value)| [place.to_string(), name(value)]).collect()
         }
         _ => return changed.push(path.to_owned()),
     };
@@ -233,7 +234,7 @@ fn compare(
             Value::Array(list) => key.parse::<usize>().ok().and_then(|place| list.get(place)).cloned(),
             _ => value.get(&key).cloned(),
         };
-        let inner: Vec<&str> = allowed.iter().filter_map(|one| within(one, &key, &name)).collect();
+        let inner: Vec<&str> = allowed.iter().filter_map(|path| within(path, &key, &name)).collect();
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
         compare(member(old).as_ref(), member(new).as_ref(), &path, &inner, changed);
     }
@@ -241,8 +242,8 @@ fn compare(
 
 /// The rest of the path `allowed` inside the member with `key` or `name`.
 fn within<'p>(allowed: &'p str, key: &str, name: &str) -> Option<&'p str> {
-    [key, name].into_iter().filter(|one| !one.is_empty()).find_map(|one| {
-        let rest = allowed.strip_prefix(one)?;
+    [key, name].into_iter().filter(|text| !text.is_empty()).find_map(|text| {
+        let rest = allowed.strip_prefix(text)?;
         if rest.is_empty() { Some(rest) } else { rest.strip_prefix('.') }
     })
 }

@@ -89,9 +89,9 @@ type Wanted = Option<Compared>;
 /// measurements of classes, by name. A class that sent nothing has no answer.
 pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
     let roles = summary["roles"].as_array().map_or(&[][..], Vec::as_slice);
-    let judged = |one: &Value| {
-        let class = one["class"].as_str()?;
-        let role: Role = serde_json::from_value(one["role"].clone()).ok()?;
+    let judged = |value: &Value| {
+        let class = value["class"].as_str()?;
+        let role: Role = serde_json::from_value(value["role"].clone()).ok()?;
         let group = |table: &str| summary[table].as_array()?.iter().find(|row| row["class"] == class);
         let measured = Measured {
             class: group("classes")?,
@@ -111,7 +111,7 @@ pub fn judge(summary: &Value, known: &BTreeMap<String, Known>) -> Vec<Fitness> {
 
 /// One exceeded bound decides; otherwise an undecided one precedes one that was not measured.
 fn answer(wanted: &[Wanted]) -> Option<Answer> {
-    let has = |answer| wanted.iter().flatten().any(|one| one.answer == answer);
+    let has = |answer| wanted.iter().flatten().any(|bound| bound.answer == answer);
     match (has(Answer::Unfit), has(Answer::Undecided)) {
         (true, _) => Some(Answer::Unfit),
         _ if wanted.iter().any(Option::is_none) => None,

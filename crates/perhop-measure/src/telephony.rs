@@ -168,16 +168,16 @@ pub fn rate(row: &Delivered, telephony: &Telephony) -> Rated {
 }
 
 fn remark(rated: &[Rated], codec: &Planning) -> String {
-    let delays: Vec<f64> = rated.iter().filter_map(|one| one.mouth_to_ear_s).collect();
+    let delays: Vec<f64> = rated.iter().filter_map(|rating| rating.mouth_to_ear_s).collect();
     if delays.len() < rated.len() {
         let some = if delays.is_empty() { "" } else { " in a replication" };
         return format!("no packet arrived{some}");
     }
-    if rated.iter().any(|one| one.r.is_none()) {
+    if rated.iter().any(|rating| rating.r.is_none()) {
         return format!("G.113 has no Bpl of {} for losses", codec.words);
     }
     let mean = delays.iter().sum::<f64>() / delays.len() as f64;
-    if mean > LONGEST_DELAY_S || rated.iter().any(|one| one.lost_percent > GREATEST_LOSS_PERCENT) {
+    if mean > LONGEST_DELAY_S || rated.iter().any(|rating| rating.lost_percent > GREATEST_LOSS_PERCENT) {
         return "G.107 applies only up to 500 ms and 20 % of loss".to_owned();
     }
     String::new()

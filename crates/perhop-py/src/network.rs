@@ -88,7 +88,8 @@ impl Network {
     /// Returns the fate of packets of each codepoint between all sites, as JSON. Raises a `ValueError`.
     #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
     fn matrix(&self, py: Python<'_>, codepoints: Vec<String>) -> PyResult<String> {
-        let codepoints: Result<Vec<Dscp>, _> = codepoints.iter().map(|one| one.parse::<Dscp>()).collect();
+        let codepoints: Result<Vec<Dscp>, _> =
+            codepoints.iter().map(|codepoint| codepoint.parse::<Dscp>()).collect();
         let codepoints = codepoints.map_err(wrong)?;
         let rows = py.detach(|| self.0.matrix(&codepoints)).map_err(router::wrong)?;
         serde_json::to_string(&rows).map_err(wrong)

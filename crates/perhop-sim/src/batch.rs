@@ -244,11 +244,11 @@ impl Shared {
         let mut next = 0;
         while next < most {
             let ahead = if next < replications { replications } else { most.min(next + side_by_side as u32) };
-            let one = |number| self.replication(scenario, &options, number);
+            let run_one = |number| self.replication(scenario, &options, number);
             let found: Vec<Vec<Table>> = if side_by_side > 1 {
-                (next..ahead).into_par_iter().map(one).collect::<Result<_, _>>()?
+                (next..ahead).into_par_iter().map(run_one).collect::<Result<_, _>>()?
             } else {
-                (next..ahead).map(one).collect::<Result<_, _>>()?
+                (next..ahead).map(run_one).collect::<Result<_, _>>()?
             };
             for more in found {
                 let stop = enough.after(&more)?;
@@ -343,10 +343,10 @@ enum Failure {
 impl Failure {
     /// Joins the errors in a scenario into one message.
     fn invalid(found: &Diagnostics) -> Failure {
-        let errors = found.iter().filter(|one| one.severity == Severity::Error);
-        let messages = errors.map(|one| match &one.help {
-            Some(help) => format!("{}: {} ({help})", one.path, one.message),
-            None => format!("{}: {}", one.path, one.message),
+        let errors = found.iter().filter(|fault| fault.severity == Severity::Error);
+        let messages = errors.map(|error| match &error.help {
+            Some(help) => format!("{}: {} ({help})", error.path, error.message),
+            None => format!("{}: {}", error.path, error.message),
         });
         Failure::Error(messages.collect::<Vec<_>>().join("; "))
     }

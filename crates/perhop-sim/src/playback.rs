@@ -69,7 +69,7 @@ impl Playback {
     pub fn ports(&self) -> Vec<(&str, &[String])> {
         let links = (0..self.network.directions.len() as u32).map(LinkId);
         let directions = links.map(|link| self.network.direction(link));
-        directions.map(|one| (one.name.as_str(), one.queue_names.as_slice())).collect()
+        directions.map(|direction| (direction.name.as_str(), direction.queue_names.as_slice())).collect()
     }
 
     /// Returns the packets at the port from `from` to `until`, or to an earlier instant by which there were

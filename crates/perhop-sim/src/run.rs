@@ -166,15 +166,15 @@ pub fn run_captured(
     progress: &Progress,
     captures: Option<&Captures>,
 ) -> Result<(Results, Vec<Captured>), RunError> {
-    let one = |replication: u32| {
+    let run_one = |replication: u32| {
         let captures = captures.filter(|_| replication == 0);
         run_one(scenario, base, options, replication, progress, captures)
     };
     // Without threads from the system, the replications run one after the other with the same results.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().ok();
     let side_by_side = |range: Range<u32>| match &pool {
-        Some(pool) => pool.install(|| range.into_par_iter().map(one).collect::<Result<Vec<_>, _>>()),
-        None => range.map(one).collect(),
+        Some(pool) => pool.install(|| range.into_par_iter().map(run_one).collect::<Result<Vec<_>, _>>()),
+        None => range.map(run_one).collect(),
     };
     let ended = if options.replications > 0 {
         progress.plan(scenario.duration, options.replications);

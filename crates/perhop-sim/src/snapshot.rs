@@ -185,8 +185,8 @@ mod tests {
         }
         waiting.add(at(150), Moment::EndOfSlice);
         waiting.add(at(154), Moment::Between);
-        let seen: Vec<Time> = waiting.snapshots.iter().map(|one| one.time).collect();
-        assert_eq!(seen, [at(100), at(150), at(154)].map(|one| one.time));
+        let seen: Vec<Time> = waiting.snapshots.iter().map(|snapshot| snapshot.time).collect();
+        assert_eq!(seen, [at(100), at(150), at(154)].map(|snapshot| snapshot.time));
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Parser<'_> {
         }
         self.take(&['$']);
         let is_braced = self.take(&['{']).is_some();
-        let end = self.rest.find(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+        let end = self.rest.find(|character: char| !character.is_ascii_alphanumeric() && character != '_');
         let (word, rest) = self.rest.split_at(end.unwrap_or(self.rest.len()));
         self.rest = rest.trim_start();
         if is_braced {

@@ -53,7 +53,7 @@ impl FrontEnd for Tc {
         AddedInterface {
             name: ADDED.to_owned(),
             command: format!("tc qdisc add dev {ADDED} root pfifo limit 1000"),
-            rate: rates.into_iter().find(|one| *one >= rate).unwrap_or(rates[2]),
+            rate: rates.into_iter().find(|candidate| *candidate >= rate).unwrap_or(rates[2]),
         }
     }
 

@@ -6,12 +6,12 @@ use perhop_lint::{Diagnostic, LineState, Rule, Severity};
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     /// By line number minus 1.
-    said: Vec<Said>,
+    lines: Vec<LineNotes>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Said {
+struct LineNotes {
     state: Option<LineState>,
     notes: Vec<String>,
 }
@@ -31,24 +31,24 @@ fn rank(state: LineState) -> u8 {
 const MOST_NOTES: usize = 24;
 
 impl Log {
-    fn at(&mut self, line: usize) -> &mut Said {
-        if self.said.len() < line {
-            self.said.resize_with(line, Said::default);
+    fn at(&mut self, line: usize) -> &mut LineNotes {
+        if self.lines.len() < line {
+            self.lines.resize_with(line, LineNotes::default);
         }
-        &mut self.said[line.max(1) - 1]
+        &mut self.lines[line.max(1) - 1]
     }
     /// Raises the state of a line.
     pub(crate) fn state(&mut self, line: usize, state: LineState) {
-        let said = self.at(line);
-        if said.state.is_none_or(|known| rank(known) < rank(state)) {
-            said.state = Some(state);
+        let entry = self.at(line);
+        if entry.state.is_none_or(|known| rank(known) < rank(state)) {
+            entry.state = Some(state);
         }
     }
     /// Adds a note to a line.
     pub(crate) fn note(&mut self, line: usize, note: impl Into<String>) {
-        let (said, note) = (self.at(line), note.into());
-        if said.notes.len() < MOST_NOTES && !said.notes.contains(&note) {
-            said.notes.push(note);
+        let (entry, note) = (self.at(line), note.into());
+        if entry.notes.len() < MOST_NOTES && !entry.notes.contains(&note) {
+            entry.notes.push(note);
         }
     }
     /// Records a part of a line that perhop does not model.
@@ -78,15 +78,15 @@ impl Log {
     }
     /// Records that the line `by` undoes `line`.
     pub(crate) fn taken_back(&mut self, line: usize, by: usize) {
-        let said = self.at(line);
-        said.state = Some(LineState::Irrelevant);
-        said.notes = vec![format!("undone by line {by}")];
-        self.diagnostics.retain(|one| one.line != line);
+        let entry = self.at(line);
+        entry.state = Some(LineState::Irrelevant);
+        entry.notes = vec![format!("undone by line {by}")];
+        self.diagnostics.retain(|diagnostic| diagnostic.line != line);
     }
     /// Returns the state of a line, and its note.
     pub(crate) fn line_state(&self, line: usize) -> (LineState, Option<String>) {
-        let Some(said) = self.said.get(line - 1) else { return (LineState::Irrelevant, None) };
-        let note = (!said.notes.is_empty()).then(|| said.notes.join("; "));
-        (said.state.unwrap_or(LineState::Irrelevant), note)
+        let Some(entry) = self.lines.get(line - 1) else { return (LineState::Irrelevant, None) };
+        let note = (!entry.notes.is_empty()).then(|| entry.notes.join("; "));
+        (entry.state.unwrap_or(LineState::Irrelevant), note)
     }
 }

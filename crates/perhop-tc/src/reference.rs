@@ -22,12 +22,12 @@ pub fn reference() -> String {
 }
 
 fn table(text: &mut String, head: &str, options: &[Opt]) {
-    let told: Vec<&Opt> = options.iter().filter(|opt| !opt.shown).collect();
-    if told.is_empty() {
+    let listed: Vec<&Opt> = options.iter().filter(|opt| !opt.shown).collect();
+    if listed.is_empty() {
         return;
     }
     let _ = writeln!(text, "| {head} | default | treatment |\n|---|---|---|");
-    for opt in told {
+    for opt in listed {
         let effect = match opt.effect {
             Effect::Modelled => "modelled".to_owned(),
             Effect::Irrelevant(why) => format!("irrelevant: {why}"),

@@ -165,13 +165,13 @@ impl Session {
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with('#') {
             // A root prompt, or a comment above the output: `# tc -s class show dev eth0`.
-            let said: Vec<String> =
+            let comment: Vec<String> =
                 trimmed.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
-            if said.first().is_some_and(|word| word == "tc")
-                && said.iter().any(|word| matches!(word.as_str(), "show" | "ls" | "list"))
+            if comment.first().is_some_and(|word| word == "tc")
+                && comment.iter().any(|word| matches!(word.as_str(), "show" | "ls" | "list"))
             {
                 self.shown.close();
-                self.shown.told_to(&mut Words::new(&said, Voice::Told));
+                self.shown.told_to(&mut Words::new(&comment, Voice::Told));
             }
             self.kernel.log.state(number, LineState::Irrelevant);
             return None;
@@ -295,7 +295,8 @@ impl Session {
             return self.say_irrelevant(number, "help");
         };
         let objects = ["qdisc", "class", "filter", "chain", "action", "monitor", "exec"];
-        let Some(object) = objects.into_iter().find(|one| abbreviates(object, one) || object == "actions")
+        let Some(object) =
+            objects.into_iter().find(|candidate| abbreviates(object, candidate) || object == "actions")
         else {
             let help = suggestion(object, objects);
             let message = format!("`tc {object}` is unknown: {help}");
@@ -316,7 +317,7 @@ impl Session {
     fn object(&mut self, number: usize, object: &str, words: &mut Words) {
         let verb = words.next().unwrap_or("show");
         let verbs = ["add", "change", "replace", "link", "delete", "list", "show", "lst", "get", "help"];
-        let Some(verb) = verbs.into_iter().find(|one| abbreviates(verb, one)) else {
+        let Some(verb) = verbs.into_iter().find(|candidate| abbreviates(verb, candidate)) else {
             let help = suggestion(verb, verbs);
             let message = format!("`tc {object} {verb}` is unknown: {help}");
             return self.kernel.log.found(
@@ -368,6 +369,6 @@ fn assignment(word: &str) -> Option<(&str, &str)> {
     let mut letters = name.chars();
     let first = letters.next()?;
     let is_name = (first.is_ascii_alphabetic() || first == '_')
-        && letters.all(|one| one.is_ascii_alphanumeric() || one == '_');
+        && letters.all(|letter| letter.is_ascii_alphanumeric() || letter == '_');
     is_name.then_some((name, value))
 }

@@ -178,7 +178,7 @@ impl Lexer<'_> {
 
     /// Skips a redirection: the number before it, and the file after it.
     fn redirected(&mut self) {
-        if !self.word.as_ref().is_some_and(|word| word.chars().all(|one| one.is_ascii_digit())) {
+        if !self.word.as_ref().is_some_and(|word| word.chars().all(|character| character.is_ascii_digit())) {
             self.flush();
         }
         self.word = None;
@@ -220,7 +220,7 @@ impl Lexer<'_> {
                 self.parameter(&inner)
             }
             (_, [next, ..]) if next.is_ascii_alphabetic() || *next == '_' => {
-                let is_of_name = |one: &&char| one.is_ascii_alphanumeric() || **one == '_';
+                let is_of_name = |character: &&char| character.is_ascii_alphanumeric() || **character == '_';
                 let name: String = rest.iter().take_while(is_of_name).collect();
                 self.at += name.len();
                 self.variables.get(&name).map(str::to_owned)
@@ -262,7 +262,9 @@ impl Lexer<'_> {
 
     /// Expands `${NAME}`, or with a default: `${NAME:-value}`.
     fn parameter(&self, inner: &str) -> Option<String> {
-        let end = inner.find(|one: char| !one.is_ascii_alphanumeric() && one != '_').unwrap_or(inner.len());
+        let end = inner
+            .find(|character: char| !character.is_ascii_alphanumeric() && character != '_')
+            .unwrap_or(inner.len());
         let (name, rest) = inner.split_at(end);
         let known = self.variables.get(name).map(str::to_owned);
         match rest.strip_prefix(':').unwrap_or(rest).chars().next() {
@@ -322,7 +324,7 @@ mod tests {
     #[test]
     fn a_line_is_read_as_the_shell_reads_it() {
         let known = [("DEV", "eth0"), ("UP", "20"), ("OPTS", "target 5ms")];
-        let words_of = |text| words(text, &known).iter().map(|one| one.join("|")).collect::<Vec<_>>();
+        let words_of = |text| words(text, &known).iter().map(|word| word.join("|")).collect::<Vec<_>>();
         assert_eq!(
             words_of("tc qdisc del dev \"$DEV\" root 2> /dev/null || true"),
             ["tc|qdisc|del|dev|eth0|root"]
@@ -339,7 +341,8 @@ mod tests {
     #[test]
     fn a_backslash_continues_a_line() {
         let found = logical_lines("# a \\\nb \\\n  c\nd");
-        let lines: Vec<_> = found.iter().map(|one| (one.first, one.last, one.text.as_str())).collect();
+        let lines: Vec<_> =
+            found.iter().map(|command| (command.first, command.last, command.text.as_str())).collect();
         assert_eq!(lines, [(1, 1, "# a \\"), (2, 3, "b    c"), (4, 4, "d")]);
     }
 }

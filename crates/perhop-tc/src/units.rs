@@ -56,7 +56,7 @@ const TIMES: [(&str, f64); 9] = [
 fn number(text: &str) -> Option<(f64, &str)> {
     // C's `strtod` accepts hexadecimal numbers, too.
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
-        let end = digits.find(|one: char| !one.is_ascii_hexdigit()).unwrap_or(digits.len());
+        let end = digits.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(digits.len());
         let value = u32::from_str_radix(&digits[..end], 16).ok()?;
         return Some((f64::from(value), &digits[end..]));
     }

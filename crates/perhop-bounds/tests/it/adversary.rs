@@ -108,7 +108,7 @@ fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
     let mut next = arrivals.into_iter().peekable();
     loop {
         let due = port.poll_timeout();
-        let Some(now) = next.peek().map(|one| one.0).into_iter().chain(due).min() else { break };
+        let Some(now) = next.peek().map(|entry| entry.0).into_iter().chain(due).min() else { break };
         if due == Some(now) {
             longest = longest.max(poll(&mut port, now, tagged));
             continue;

@@ -58,14 +58,14 @@ fn labels(condition: &MatchConfig) -> Vec<u8> {
 
 fn each_condition(policy: &mut PolicyConfig, change: &mut impl FnMut(&mut MatchConfig)) {
     for stage in &mut policy.conditioners {
-        stage.matches.iter_mut().for_each(|one| within(one, change));
+        stage.matches.iter_mut().for_each(|condition| within(condition, change));
     }
     policy.queueing.iter_mut().for_each(|queueing| in_classes(queueing, change));
 }
 
 fn in_classes(queueing: &mut QueueingConfig, change: &mut impl FnMut(&mut MatchConfig)) {
     for class in &mut queueing.classes {
-        class.matches.iter_mut().for_each(|one| within(one, change));
+        class.matches.iter_mut().for_each(|condition| within(condition, change));
         class.queueing.iter_mut().for_each(|inner| in_classes(inner, change));
     }
 }

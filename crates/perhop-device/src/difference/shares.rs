@@ -8,20 +8,20 @@ use serde_json::{Map, Value, json};
 const ROUNDED: f64 = 1e-5;
 
 /// Whether two numbers differ by at most the fraction `relative` of the larger one.
-pub(super) fn are_close(one: f64, other: f64, relative: f64) -> bool {
-    (one - other).abs() <= relative * one.abs().max(other.abs())
+pub(super) fn are_close(first: f64, other: f64, relative: f64) -> bool {
+    (first - other).abs() <= relative * first.abs().max(other.abs())
 }
 
 /// Whether the classes of two schedulers share in the same proportions.
-pub(super) fn are_proportional(one: &Map<String, Value>, other: &Map<String, Value>) -> bool {
+pub(super) fn are_proportional(first: &Map<String, Value>, other: &Map<String, Value>) -> bool {
     let weights = |fields: &Map<String, Value>| -> Option<Vec<f64>> {
         let queueing: QueueingConfig = serde_json::from_value(Value::Object(fields.clone())).ok()?;
         queueing.classes.iter().map(|class| weight(queueing.scheduler, class)).collect()
     };
-    let (Some(left), Some(right)) = (weights(one), weights(other)) else { return false };
+    let (Some(left), Some(right)) = (weights(first), weights(other)) else { return false };
     let (sum, other_sum) = (left.iter().sum::<f64>(), right.iter().sum::<f64>());
     left.len() == right.len()
-        && left.iter().zip(&right).all(|(one, two)| are_close(one / sum, two / other_sum, ROUNDED))
+        && left.iter().zip(&right).all(|(first, two)| are_close(first / sum, two / other_sum, ROUNDED))
 }
 
 /// Returns classes without their shares.

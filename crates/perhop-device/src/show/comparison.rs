@@ -127,8 +127,9 @@ pub struct Comparison {
 pub fn compare(router: &[PolicyReading], run: &[PolicyReading], tolerances: Tolerances) -> Comparison {
     let (mut policies, mut missing) = (Vec::new(), Vec::new());
     for policy in router {
-        let same = || run.iter().filter(|one| (one.side, &one.name) == (policy.side, &policy.name));
-        let at = same().find(|one| one.interface.eq_ignore_ascii_case(&policy.interface));
+        let same =
+            || run.iter().filter(|reading| (reading.side, &reading.name) == (policy.side, &policy.name));
+        let at = same().find(|reading| reading.interface.eq_ignore_ascii_case(&policy.interface));
         match at.or_else(|| same().next()) {
             Some(found) => policies.push(compared(policy, found, tolerances)),
             None => missing.push(place(policy)),
@@ -169,15 +170,15 @@ fn place(policy: &PolicyReading) -> String {
 fn compared(router: &PolicyReading, run: &PolicyReading, tolerances: Tolerances) -> ComparedPolicy {
     let mut rows = Vec::new();
     for class in &router.classes {
-        if let Some(other) = run.classes.iter().rfind(|one| one.path == class.path) {
+        if let Some(other) = run.classes.iter().rfind(|candidate| candidate.path == class.path) {
             add_configured(class, other, &mut rows);
             add_early_drops(class, other, &mut rows);
             add_measured((router, class), (run, other), tolerances, &mut rows);
         }
     }
-    let only = |one: &PolicyReading, other: &PolicyReading| -> Vec<String> {
+    let only = |policy: &PolicyReading, other: &PolicyReading| -> Vec<String> {
         let is_there = |class: &&ClassReading| !other.classes.iter().any(|own| own.path == class.path);
-        one.classes.iter().filter(is_there).map(ClassReading::name).collect()
+        policy.classes.iter().filter(is_there).map(ClassReading::name).collect()
     };
     let (only_router, only_simulated) = (only(router, run), only(run, router));
     let is_whole = only_router.is_empty() && only_simulated.is_empty();
@@ -227,12 +228,14 @@ fn exact(
 }
 
 fn add_early_drops(router: &ClassReading, run: &ClassReading, rows: &mut Vec<Row>) {
-    for one in &router.early_drops {
-        let Some(other) = run.early_drops.iter().find(|other| other.value == one.value) else { continue };
+    for early_drop in &router.early_drops {
+        let Some(other) = run.early_drops.iter().find(|other| other.value == early_drop.value) else {
+            continue;
+        };
         for (words, pair) in [
-            ("minimum", (one.min, other.min)),
-            ("maximum", (one.max, other.max)),
-            ("mark denominator", (one.mark_denominator, other.mark_denominator)),
+            ("minimum", (early_drop.min, other.min)),
+            ("maximum", (early_drop.max, other.max)),
+            ("mark denominator", (early_drop.mark_denominator, other.mark_denominator)),
         ] {
             let words = format!("WRED {} {words}", early_drop.value);
             rows.push(exact(router, words, "", (Some(pair.0), Some(pair.1)), Missing::Different));
@@ -247,23 +250,23 @@ fn add_measured(
     rows: &mut Vec<Row>,
 ) {
     let simulated = measured(run, other);
-    for one in measured(policy, class) {
+    for value in measured(policy, class) {
         let is_same =
-            |other: &&super::measured::Measured| (&other.words, other.unit) == (&one.words, one.unit);
+            |other: &&super::measured::Measured| (&other.words, other.unit) == (&value.words, value.unit);
         let Some(other) = simulated.iter().find(is_same) else { continue };
-        let tolerance = if one.unit == "%" {
+        let tolerance = if value.unit == "%" {
             tolerances.points
         } else {
-            let rounding = if one.unit == "b/s" { ROUNDING_BPS } else { 0.0 };
-            (tolerances.percent / 100.0 * one.value).max(rounding)
+            let rounding = if value.unit == "b/s" { ROUNDING_BPS } else { 0.0 };
+            (tolerances.percent / 100.0 * value.value).max(rounding)
         };
-        let is_near = (other.value - one.value).abs() <= tolerance;
+        let is_near = (other.value - value.value).abs() <= tolerance;
         rows.push(Row {
             class: class.name(),
-            quantity: one.words,
-            unit: one.unit,
-            kind: one.part,
-            router: one.value.into(),
+            quantity: value.words,
+            unit: value.unit,
+            kind: value.part,
+            router: value.value.into(),
             simulated: other.value.into(),
             tolerance,
             verdict: if is_near { Verdict::Agrees } else { Verdict::Differs },

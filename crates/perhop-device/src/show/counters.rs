@@ -128,8 +128,11 @@ impl QueueCounters {
     /// Returns the same counters with `overhead` more bytes in each packet.
     #[must_use]
     pub fn with_overhead(&self, overhead: i32) -> QueueCounters {
-        let precedences =
-            self.precedences.iter().map(|(value, one)| (*value, one.with_overhead(overhead))).collect();
+        let precedences = self
+            .precedences
+            .iter()
+            .map(|(value, counters)| (*value, counters.with_overhead(overhead)))
+            .collect();
         let more = |sample: &QueueSample| {
             let bytes = Traffic::new(sample.packets, sample.bytes as f64).with_overhead(overhead);
             QueueSample { bytes: bytes.whole_bytes(), ..sample.clone() }

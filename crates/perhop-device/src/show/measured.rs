@@ -101,7 +101,7 @@ fn siblings<'a>(
     policy: &'a PolicyReading,
     class: &'a ClassReading,
 ) -> impl Iterator<Item = &'a ClassReading> {
-    let around = |one: &'a ClassReading| one.path.split_last().map(|(_, around)| around);
+    let around = |class: &'a ClassReading| class.path.split_last().map(|(_, around)| around);
     policy.classes.iter().filter(move |other| around(other) == around(class))
 }
 

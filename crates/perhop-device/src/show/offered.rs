@@ -71,8 +71,8 @@ pub fn offered_rates(
 /// # Errors
 /// They are higher than the later ones.
 fn before(earlier: &[OfferedClass], class: &OfferedClass) -> Result<Traffic, ConfigError> {
-    let same = earlier.iter().find(|one| one.path == class.path);
-    let before = same.map_or(Traffic::default(), |one| one.traffic);
+    let same = earlier.iter().find(|reading| reading.path == class.path);
+    let before = same.map_or(Traffic::default(), |reading| reading.traffic);
     if before.packets > class.traffic.packets {
         let (name, from, to) = (class.path.join("/"), before.packets, class.traffic.packets);
         let message =

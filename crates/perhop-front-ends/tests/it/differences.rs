@@ -183,7 +183,7 @@ fn lines_alone(text: &str, other: &str) -> Vec<(String, LineState)> {
     let mut others: Vec<&str> = other.lines().map(str::trim).collect();
     let mut alone = Vec::new();
     for line in device.lines.iter().filter(|line| !line.is_blank(device.comment)) {
-        match others.iter().position(|one| *one == line.text.trim()) {
+        match others.iter().position(|other| *other == line.text.trim()) {
             Some(at) => drop(others.remove(at)),
             None => alone.push((line.text.trim().to_owned(), line.state)),
         }
@@ -202,7 +202,7 @@ fn check(old: &str, new: &str) {
         })
     };
     for (side, (text, state)) in
-        alone.iter().enumerate().flat_map(|(side, all)| all.iter().map(move |one| (side, one)))
+        alone.iter().enumerate().flat_map(|(side, all)| all.iter().map(move |change| (side, change)))
     {
         assert!(listed(side, text), "line `{text}` is not listed: {found:#?}");
         assert!(*state == LineState::Irrelevant || !found.is_empty(), "`{text}` changed: nothing differs");
@@ -272,7 +272,10 @@ fn a_renamed_class_is_named_as_such() {
     let found = difference(IOS, &IOS.replace("DATA", "BULK"));
     assert!(found.changed.is_empty() && found.moved.is_empty(), "{found:#?}");
     assert!(
-        found.renamed.iter().any(|one| one.before == "queue others/DATA" && one.after == "queue others/BULK")
+        found
+            .renamed
+            .iter()
+            .any(|rename| rename.before == "queue others/DATA" && rename.after == "queue others/BULK")
     );
     assert!(found.lines.iter().all(|line| line.effect == LineEffect::Same));
     assert!(!found.is_empty());

@@ -85,12 +85,12 @@ fn the_report_accounts_for_every_line_and_names_the_platform() {
 #[test]
 fn a_run_shares_the_wire_as_the_configuration_says() {
     let loaded = load(&json!({"add": ["port spare"]})).unwrap();
-    let doubtful = loaded.warnings.iter().find(|one| one.rule.id == "wire-overbooked").unwrap();
+    let doubtful = loaded.warnings.iter().find(|warning| warning.rule.id == "wire-overbooked").unwrap();
     assert_eq!(doubtful.message, "line 4: the lanes of wan have 120 percent");
     let fine = TEXT.replace("share 60", "share 50");
     let loaded = load(&json!({ "text": fine })).unwrap();
     assert_eq!(loaded.resolved.links[1].interfaces["edge"].mtu.unwrap().as_bytes(), 1500);
-    let warning = loaded.warnings.iter().find(|one| one.message.contains("twist")).unwrap();
+    let warning = loaded.warnings.iter().find(|warning| warning.message.contains("twist")).unwrap();
     assert_eq!(warning.severity, Severity::Warning);
     let options = RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast };
     let ended = run(&loaded.resolved, Path::new("."), &options, &Progress::new()).unwrap();

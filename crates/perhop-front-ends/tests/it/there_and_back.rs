@@ -49,10 +49,10 @@ fn converted(device: &Device, name: &str) -> (Device, Vec<NotExpressed>) {
 }
 
 /// Compares stages by their packets, meters and actions: devices choose the names.
-fn compare(one: &PolicyConfig, other: &PolicyConfig, text: &str) {
-    assert_eq!(one.conditioners.len(), other.conditioners.len(), "{text}");
-    assert_eq!(one.overhead, other.overhead, "{text}");
-    for (left, right) in one.conditioners.iter().zip(&other.conditioners) {
+fn compare(before: &PolicyConfig, other: &PolicyConfig, text: &str) {
+    assert_eq!(before.conditioners.len(), other.conditioners.len(), "{text}");
+    assert_eq!(before.overhead, other.overhead, "{text}");
+    for (left, right) in before.conditioners.iter().zip(&other.conditioners) {
         assert!(same_packets(left.matches.as_ref(), right.matches.as_ref()), "{left:?}\n{right:?}\n{text}");
         assert_eq!(left.meter, right.meter, "{text}");
         let actions = |stage: &ConditionerConfig| {

@@ -80,10 +80,10 @@ fn packets_carry_the_marks_that_classes_match() {
     ] {
         let found = with_rates(&marked(criterion, entrance), &["GROUP"]).unwrap();
         assert_eq!(found.offered[0].queue.as_deref(), Some("GROUP"), "{criterion}");
-        assert!(found.assumed.iter().any(|one| one == assumed), "{:?}", found.assumed);
+        assert!(found.assumed.iter().any(|assumption| assumption == assumed), "{:?}", found.assumed);
     }
     let found = with_rates(&marked("dscp ef", plain), &["GROUP"]).unwrap();
-    assert!(!found.assumed.iter().any(|one| one.contains("precedence")), "{:?}", found.assumed);
+    assert!(!found.assumed.iter().any(|assumption| assumption.contains("precedence")), "{:?}", found.assumed);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn classes_of_an_input_policy_share_an_output_without_classes() {
     assert_eq!(found.leaving.as_deref(), Some("Serial0/0"));
     assert_eq!(found.entering.as_deref(), Some("FastEthernet1/0"));
     let classes: Vec<(&str, Option<&str>)> =
-        found.offered.iter().map(|one| (one.class.as_str(), one.queue.as_deref())).collect();
+        found.offered.iter().map(|offer| (offer.class.as_str(), offer.queue.as_deref())).collect();
     assert_eq!(classes, [("CALLS", Some("fair-queue")), ("fair-queue", Some("fair-queue"))]);
     assert!(found.assumed.iter().any(|remark| remark.contains("has one queue")), "{:?}", found.assumed);
     // With classes of its own the output is under test for these, without the marks of another interface.

@@ -41,14 +41,14 @@ fn inferred(loads: &[(&str, f64)]) -> Result<Inferred, Failure> {
 fn the_loads_of_a_guess_give_the_same_scenario() {
     let guess = inferred(&[]).unwrap();
     let loads: Vec<(&str, f64)> =
-        guess.offered.iter().map(|one| (one.queue.as_deref().unwrap(), one.load)).collect();
+        guess.offered.iter().map(|offer| (offer.queue.as_deref().unwrap(), offer.load)).collect();
     assert_eq!(inferred(&loads).unwrap().scenario, guess.scenario);
 }
 
 #[test]
 fn a_load_is_offered_and_a_load_of_zero_leaves_a_class_out() {
     let found = inferred(&[("VOICE", 100_000.0), ("others/BUSINESS", 0.0)]).unwrap();
-    let names: Vec<&str> = found.offered.iter().map(|one| one.class.as_str()).collect();
+    let names: Vec<&str> = found.offered.iter().map(|offer| offer.class.as_str()).collect();
     assert_eq!(names, ["VOICE", "class-default"]);
     assert_eq!(found.offered[0].kind, "voice (given): 200-byte packets");
     assert_eq!(found.scenario["traffic"][0]["source"]["cbr"]["rate"], "100kb/s");
@@ -99,7 +99,7 @@ fn greedy_connections_have_a_window_that_fills_their_queue() {
 fn offered(load: LoadLevel, text: &str) -> Vec<(String, f64, String)> {
     let found = infer(&Devices::new(FRONT_ENDS), &perhop_inference::Request { load, ..request(text) }, None);
     let classes = found.unwrap().offered.into_iter();
-    classes.map(|one| (one.class, (one.load / 1000.0).round(), one.kind)).collect()
+    classes.map(|class| (class.class, (class.load / 1000.0).round(), class.kind)).collect()
 }
 
 /// The serial line has no header that the policy counts; 768 of its 2048 kb/s are the rest.
@@ -131,7 +131,7 @@ fn a_call_waits_with_the_rest_where_classes_match_codepoints_and_none_takes_ef()
         .replace(" class BUSINESS", " class SIGNALING\n  bandwidth 64\n class BUSINESS");
     let found = infer(&Devices::new(FRONT_ENDS), &request(&forgotten), None).unwrap();
     let call = found.offered.last().unwrap();
-    let queue = found.offered.iter().find(|one| one.class == "class-default").unwrap().queue.clone();
+    let queue = found.offered.iter().find(|offer| offer.class == "class-default").unwrap().queue.clone();
     assert_eq!((call.class.as_str(), call.load, &call.queue), ("voice", 80e3, &queue));
     assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, waits in class-default"));
     let entry = found.scenario["traffic"].as_array().unwrap().last().unwrap().clone();

@@ -62,7 +62,7 @@ fn sub_interfaces_share_the_rate_of_their_port_with_all_their_classes() {
     assert_eq!(found.leaving.as_deref(), Some("Ethernet0/0"));
     assert_eq!((found.wire, &found.not_looked_at), (10_000_000, &Vec::new()));
     let offered: Vec<(&str, f64)> =
-        found.offered.iter().map(|one| (one.class.as_str(), one.load.round())).collect();
+        found.offered.iter().map(|offer| (offer.class.as_str(), offer.load.round())).collect();
     // A third of the port is 3333 kb/s, not the 6000 of the shaper; 1200 of it are those of voice.
     // The port counts 18 bytes more than those of IP.
     let ip_part = |packet: f64| packet / (packet + 18.0);
@@ -102,7 +102,12 @@ fn the_longest_prefix_chooses_the_tunnel() {
         let found = queue.as_deref().map(|queue| queue.split('/').next().unwrap());
         assert_eq!(found, tunnel, "{destination}");
     }
-    assert!(found.assumed.iter().any(|one| one.starts_with("packets to 198.18.0.0/24 leave by Tunnel3")));
+    assert!(
+        found
+            .assumed
+            .iter()
+            .any(|assumption| assumption.starts_with("packets to 198.18.0.0/24 leave by Tunnel3"))
+    );
 }
 
 #[test]
@@ -110,7 +115,7 @@ fn a_policer_of_one_interface_has_no_part_in_the_packets_of_another() {
     let sites =
         [subinterface(1, "service-policy output POLICED"), subinterface(2, "service-policy output POLICED")];
     let found = whole(&format!("{POLICIES}{PORT}{}", sites.concat()), "Ethernet0/0").unwrap();
-    let names: Vec<&str> = found.offered.iter().map(|one| one.class.as_str()).collect();
+    let names: Vec<&str> = found.offered.iter().map(|offer| offer.class.as_str()).collect();
     for name in ["Ethernet0/0.1/VOICE", "Ethernet0/0.2/VOICE"] {
         assert!(names.contains(&name), "{names:?}");
     }

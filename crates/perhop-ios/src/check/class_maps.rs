@@ -55,11 +55,14 @@ fn text(configuration: &Configuration, line: usize) -> &str {
 /// Reports a class that matches no packet, or fewer than on the router, because a criterion is outside the
 /// model; the help tells how to run it with an assumption.
 fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
-    let never = |one: &&Statement| one.polarity == Polarity::Is && is_unseen(configuration, one).is_some();
+    let never = |statement: &&Statement| {
+        statement.polarity == Polarity::Is && is_unseen(configuration, statement).is_some()
+    };
     let mut unseen = map.statements.iter().filter(never);
     let first = unseen.next()?;
     let what = is_unseen(configuration, first)?;
-    let partly = map.combination == Combination::MatchAny && !map.statements.iter().all(|one| never(&one));
+    let partly =
+        map.combination == Combination::MatchAny && !map.statements.iter().all(|statement| never(&statement));
     let effect = if partly { "takes fewer packets than the router's" } else { "takes no packet" };
     let others = match unseen.count() {
         0 => String::new(),

@@ -36,10 +36,10 @@ pub(super) fn check(configuration: &mut Configuration) {
 /// Returns the lines about traffic classes.
 fn traffic_classes(configuration: &Configuration) -> impl Iterator<Item = usize> {
     let statements = configuration.class_maps.iter().flat_map(|map| &map.statements);
-    let matched = statements.filter(|one| matches!(one.criterion, Criterion::TrafficClass(_)));
+    let matched = statements.filter(|statement| matches!(statement.criterion, Criterion::TrafficClass(_)));
     let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
     let set = classes.flat_map(|class| &class.marks).filter(|mark| names(&mark.value, Field::TrafficClass));
-    matched.map(|one| one.line).chain(set.map(|mark| mark.line))
+    matched.map(|statement| statement.line).chain(set.map(|mark| mark.line))
 }
 
 /// Whether `marking` sets or reads `field`.

@@ -91,7 +91,8 @@ fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
 /// Whether any part concerns IPv6.
 fn speaks_ipv6(configuration: &Configuration) -> bool {
     use crate::ast::AclKind;
-    let of_map = |map: &crate::ast::ClassMap| map.statements.iter().any(|one| one.family == Family::Ipv6);
+    let of_map =
+        |map: &crate::ast::ClassMap| map.statements.iter().any(|statement| statement.family == Family::Ipv6);
     configuration.interfaces.iter().any(|interface| !interface.addresses6.is_empty())
         || configuration.access_lists.iter().any(|list| list.kind == AclKind::Ipv6)
         || configuration.class_maps.iter().any(of_map)

@@ -113,8 +113,9 @@ mod tests {
     fn refused(text: &str) -> (Configuration, Vec<usize>) {
         let mut configuration = parse(text);
         convert(&mut configuration, &crate::Platform::for_profile(Profile::Hqf));
-        let of_nesting = configuration.diagnostics.iter().filter(|one| one.rule.id == "class-map-nesting");
-        let lines = of_nesting.map(|one| one.line).collect();
+        let of_nesting =
+            configuration.diagnostics.iter().filter(|diagnostic| diagnostic.rule.id == "class-map-nesting");
+        let lines = of_nesting.map(|diagnostic| diagnostic.line).collect();
         (configuration, lines)
     }
 
@@ -130,7 +131,7 @@ mod tests {
 
     /// Each level references the one below it twice: 2^17 criteria at the last one.
     #[test]
-    fn what_doubles_at_each_level_ends() {
+    fn doubling_at_each_level_terminates() {
         let map = |level: usize| {
             let below = level - 1;
             format!("class-map m{level}\n match class-map m{below}\n match class-map m{below}\n")
@@ -144,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_counted_whatever_the_order_of_the_file() {
+    fn levels_are_counted_in_any_order_of_the_file() {
         let map = |level: usize| format!("class-map m{level}\n match class-map m{}\n", level + 1);
         let last = "class-map m40\n match dscp ef\n";
         let downwards: String = (0..40).map(map).chain([last.to_owned()]).collect();

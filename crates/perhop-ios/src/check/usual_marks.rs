@@ -25,7 +25,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
         let Some(usual) = usual(&class.name) else { continue };
         for mark in &class.marks {
             let Marking::Dscp(dscp) = &mark.value else { continue };
-            let is_usual = usual.iter().any(|one| one.parse::<Dscp>().is_ok_and(|one| one == *dscp));
+            let is_usual = usual.iter().any(|name| name.parse::<Dscp>().is_ok_and(|known| known == *dscp));
             if !is_usual {
                 found.push(Diagnostic::new(
                     &rules::MARK_UNUSUAL,
@@ -97,12 +97,12 @@ mod tests {
         let found = |dscp: &str, cos: u8| {
             let text = format!("policy-map p\n class class-default\n  set dscp {dscp}\n  set cos {cos}\n");
             let configuration = parse(&text);
-            let of_mark = |one: &&crate::Diagnostic| one.rule.id == "mark-unusual";
+            let of_mark = |diagnostic: &&crate::Diagnostic| diagnostic.rule.id == "mark-unusual";
             configuration
                 .diagnostics
                 .iter()
                 .filter(of_mark)
-                .map(|one| one.message.clone())
+                .map(|diagnostic| diagnostic.message.clone())
                 .collect::<Vec<_>>()
         };
         for (dscp, wired, wireless) in [("ef", 5, 6), ("af41", 4, 4), ("af21", 2, 3), ("cs6", 6, 7)] {

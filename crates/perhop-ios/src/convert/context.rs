@@ -36,7 +36,7 @@ impl<'a> Context<'a> {
             tagged: configuration
                 .interfaces
                 .iter()
-                .filter(|one| Tags::of_interface(one).outer.is_some())
+                .filter(|interface| Tags::of_interface(interface).outer.is_some())
                 .count(),
             writer: if is_router { Writer::Router } else { Writer::Switch },
             found: Vec::new(),

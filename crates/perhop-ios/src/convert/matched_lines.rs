@@ -24,14 +24,14 @@ fn matched_lines(
     interfaces: &[String],
     packet: &Packet,
 ) -> Vec<MatchedLines> {
-    let asked = Asked { configuration, interfaces, packet };
+    let question = Asked { configuration, interfaces, packet };
     let mut found = Vec::new();
     let most_levels = most_policy_levels();
     let mut next = Some(policy);
     while let Some(policy) = next.take().and_then(|name| configuration.policy_maps.get(name)) {
         let is_own = |name: &str| {
             let condition = of_class(configuration, name, Tags::default());
-            condition.is_some_and(|condition| asked.holds(&condition))
+            condition.is_some_and(|condition| question.holds(&condition))
         };
         let class = policy.classes.iter().find(|class| is_own(&class.name));
         let name = class.map_or(CLASS_DEFAULT, |class| &class.name);
@@ -40,7 +40,7 @@ fn matched_lines(
             policy: policy.name.clone(),
             class: name.to_owned(),
             line: class.map(|class| class.line),
-            criteria: map.map_or_else(Vec::new, |map| asked.criteria(map)),
+            criteria: map.map_or_else(Vec::new, |map| question.criteria(map)),
         });
         let inner = class.and_then(|class| class.service_policy.as_ref()).map(|at| at.value.as_str());
         next = inner.filter(|_| found.len() < most_levels);

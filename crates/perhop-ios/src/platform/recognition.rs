@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_router_says_what_it_is() {
+    fn the_platform_is_recognized_by_its_configuration() {
         use Dialect::{CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Ios, IosXe, IosXr, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),

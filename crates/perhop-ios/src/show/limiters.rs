@@ -35,7 +35,7 @@ pub(super) fn shown(model: &DeviceModel, port: &CountedPort) -> ShownPort {
         (Direction::Output, "output", "  Output", &port.port.links.output, &port.port.output),
     ];
     for (direction, side, title, links, policy) in sides {
-        let found = links.limiters.iter().filter_map(|one| limiter(model, port, direction, policy, *one));
+        let found = links.limiters.iter().filter_map(|index| limiter(model, port, direction, policy, *index));
         for (index, limiter) in found.enumerate() {
             if index == 0 {
                 lines.push(title.to_owned());
@@ -115,7 +115,7 @@ fn print(limiter: &Limiter, port: &CountedPort, lines: &mut Vec<String>) {
     let seconds = port.counters.seconds.round_ties_even() as u64;
     let (hours, minutes, seconds) = (seconds / 3600, seconds % 3600 / 60, seconds % 60);
     let [conformed, exceeded] =
-        [limiter.conformed, limiter.exceeded].map(|one| port.counters.bits_per_second(one));
+        [limiter.conformed, limiter.exceeded].map(|rate| port.counters.bits_per_second(rate));
     lines.push(format!(
         "      last cleared {hours:02}:{minutes:02}:{seconds:02} ago, conformed {conformed:.0} bps, exceeded \
          {exceeded:.0} bps"

@@ -55,13 +55,13 @@ pub(super) fn words(line: &str) -> Vec<String> {
 
 fn word(rest: &mut Peekable<Chars>) -> String {
     let mut word: String = rest.next().into_iter().collect();
-    let is_letter = |one: char| one.is_ascii_alphabetic() || one == '-';
-    let is_more = |one: char| match word.chars().next() {
-        Some(first) if is_letter(first) => is_letter(one),
-        Some(first) => first.is_ascii_digit() && one.is_ascii_digit(),
+    let is_letter = |character: char| character.is_ascii_alphabetic() || character == '-';
+    let is_more = |character: char| match word.chars().next() {
+        Some(first) if is_letter(first) => is_letter(character),
+        Some(first) => first.is_ascii_digit() && character.is_ascii_digit(),
         None => false,
     };
-    let more: String = std::iter::from_fn(|| rest.next_if(|one| is_more(*one))).collect();
+    let more: String = std::iter::from_fn(|| rest.next_if(|character| is_more(*character))).collect();
     word.push_str(&more);
     word
 }
@@ -83,7 +83,9 @@ fn parts(rest: &mut Peekable<Chars>) -> Vec<Part> {
             }
             '{' => {
                 rest.next();
-                found.push(Part::Number(Some(rest.by_ref().take_while(|one| *one != '}').collect())));
+                found.push(Part::Number(Some(
+                    rest.by_ref().take_while(|character| *character != '}').collect(),
+                )));
             }
             '#' => {
                 rest.next();
@@ -122,7 +124,7 @@ fn taken<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option
             }
             Part::Number(name) => {
                 let (first, behind) = rest.split_first()?;
-                first.starts_with(|one: char| one.is_ascii_digit()).then_some(())?;
+                first.starts_with(|character: char| character.is_ascii_digit()).then_some(())?;
                 // A number above 64 bits counts as the maximum.
                 let value = first.parse().unwrap_or(u64::MAX);
                 found.extend(name.iter().map(|name| (name.clone(), value)));

@@ -300,10 +300,11 @@ fn interface(line: &str) -> Option<&str> {
     let (name, rest) = if line.starts_with(CONTROL_PLANE) {
         line.split_at(CONTROL_PLANE.len())
     } else {
-        let letters = line.find(|one: char| !one.is_ascii_alphabetic() && one != '-')?;
+        let letters = line.find(|character: char| !character.is_ascii_alphabetic() && character != '-')?;
         let is_name = letters > 0 && !line.starts_with('-') && line.as_bytes()[letters].is_ascii_digit();
-        let is_part = |one: char| one.is_alphanumeric() || matches!(one, '_' | '/' | '.');
-        let end = line[letters..].find(|one| !is_part(one)).map_or(line.len(), |end| letters + end);
+        let is_part = |character: char| character.is_alphanumeric() || matches!(character, '_' | '/' | '.');
+        let end =
+            line[letters..].find(|character| !is_part(character)).map_or(line.len(), |end| letters + end);
         if !is_name {
             return None;
         }
@@ -324,7 +325,7 @@ fn early_drops(line: &str) -> Option<EarlyDropReading> {
         bytes.parse::<u64>().ok()?;
         packets.parse().ok()
     };
-    let is_value = value.chars().all(|one| one.is_alphanumeric() || one == '_');
+    let is_value = value.chars().all(|character| character.is_alphanumeric() || character == '_');
     is_value.then_some(EarlyDropReading {
         value: (*value).to_owned(),
         min: min.parse().ok()?,

@@ -41,7 +41,7 @@ fn is_shared_queue(class: &ClassReading) -> bool {
 
 /// Whether the packets of a class use a shared queue.
 fn is_member(class: &ClassReading, queue: &ClassReading) -> bool {
-    let around = |one: &ClassReading| one.path.split_last().map(|(_, around)| around.to_vec());
+    let around = |class: &ClassReading| class.path.split_last().map(|(_, around)| around.to_vec());
     let has_priority = OF_PRIORITY.iter().any(|name| class.number(name).is_some());
     let level = class.number("priority_level").map(|level| name_of_level(&level.to_string()));
     let name = queue.path.last();

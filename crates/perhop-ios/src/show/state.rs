@@ -184,17 +184,17 @@ impl<'a> Counting<'a> {
     fn class(&self, config: &'a AttachedClass) -> ClassState<'a> {
         let stage = self.stage(config);
         let counters = self.counters(config, self.counted.classes);
-        let arrived = (!counters.precedences.is_empty()).then(|| counters.sum(|one| one.arrived));
+        let arrived = (!counters.precedences.is_empty()).then(|| counters.sum(|counter| counter.arrived));
         let policy = config.policy.as_ref().map(|policy| self.policy(policy, arrived));
         let police = config.police.as_ref().map(|police| self.police(police, &stage));
         let policed = config.police.as_ref().zip(police).map(|(config, state)| dropped_by(config, state));
-        let exceeded = counters.sum(|one| one.drops(&[DropCause::Policed]));
+        let exceeded = counters.sum(|counter| counter.drops(&[DropCause::Policed]));
         let inner = || policy.iter().flat_map(|policy| &policy.classes);
-        let queue = self.queue(config).or_else(|| QueueState::sum(inner().filter_map(|one| one.queue)));
+        let queue = self.queue(config).or_else(|| QueueState::sum(inner().filter_map(|state| state.queue)));
         let classified = classified(config, &stage, &counters, policy.as_ref());
         let policed = if config.drop { classified } else { policed }.unwrap_or_default();
-        let own = counters.sum(|one| one.drops(&BY_QUEUE));
-        let inside: Traffic = inner().map(|one| one.dropped).sum();
+        let own = counters.sum(|counter| counter.drops(&BY_QUEUE));
+        let inside: Traffic = inner().map(|state| state.dropped).sum();
         let mut state = ClassState {
             config,
             classified,
@@ -238,10 +238,11 @@ impl<'a> Counting<'a> {
     fn queue(&self, config: &AttachedClass) -> Option<QueueState> {
         config.queue.as_ref()?;
         let counters = self.counters(config, self.counted.queues);
-        let [arrived, output] = [counters.sum(|one| one.arrived), counters.sum(|one| one.sent)];
-        let drops = counters.sum(|one| one.drops(&BY_QUEUE));
-        let full = counters.sum(|one| one.drops(&[DropCause::QueueFull]));
-        let policed = counters.sum(|one| one.drops(&[DropCause::Policed]));
+        let [arrived, output] =
+            [counters.sum(|counter| counter.arrived), counters.sum(|counter| counter.sent)];
+        let drops = counters.sum(|counter| counter.drops(&BY_QUEUE));
+        let full = counters.sum(|counter| counter.drops(&[DropCause::QueueFull]));
+        let policed = counters.sum(|counter| counter.drops(&[DropCause::Policed]));
         let balance = (arrived - output - drops - policed).packets;
         Some(QueueState {
             depth: counters.sample.as_ref().map_or(balance, |sample| sample.packets),
@@ -288,7 +289,7 @@ fn classified(
     if config.conditioner.is_some() {
         return Some(stage.values().copied().sum());
     }
-    config.queue.as_ref().map(|_| counters.sum(|one| one.arrived))
+    config.queue.as_ref().map(|_| counters.sum(|counter| counter.arrived))
 }
 
 fn dropped_by(config: &Policer, state: PoliceState) -> Traffic {

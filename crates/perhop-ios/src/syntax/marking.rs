@@ -29,9 +29,9 @@ pub(super) fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 }
 
 /// Whether one mark sets the DSCP and the other the IP precedence.
-fn same_byte(one: &Marking, other: &Marking) -> bool {
+fn same_byte(marking: &Marking, other: &Marking) -> bool {
     matches!(
-        (one.field(), other.field()),
+        (marking.field(), other.field()),
         (Some(Field::Dscp), Some(Field::Precedence)) | (Some(Field::Precedence), Some(Field::Dscp))
     )
 }

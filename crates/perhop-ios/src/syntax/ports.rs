@@ -157,7 +157,7 @@ mod tests {
     use super::all_but;
 
     #[test]
-    fn what_is_left_lies_between_the_ports() {
+    fn all_but_returns_the_ranges_between_the_ports() {
         let left = |ports: &[u16]| {
             let ranges = all_but(ports.to_vec());
             ranges.iter().map(|range| (range.first, range.last)).collect::<Vec<_>>()

@@ -54,8 +54,8 @@ fn entries(condition: &MatchConfig) -> Option<Vec<String>> {
     if keys(condition) == [Key::Any] {
         let (last, first) = condition.any.as_deref()?.split_last()?;
         let mut found = Vec::new();
-        for one in first {
-            found.extend(with("permit", plain(one)?));
+        for entry in first {
+            found.extend(with("permit", plain(entry)?));
         }
         found.extend(entries(last)?);
         return Some(found);
@@ -66,8 +66,8 @@ fn entries(condition: &MatchConfig) -> Option<Vec<String>> {
             _ => std::slice::from_ref(refused),
         };
         let mut found = Vec::new();
-        for one in several {
-            found.extend(with("deny", plain(one)?));
+        for entry in several {
+            found.extend(with("deny", plain(entry)?));
         }
         found.extend(entries(kept)?);
         return Some(found);
@@ -95,7 +95,7 @@ fn plain(condition: &MatchConfig) -> Option<Vec<String>> {
         (Some(OneOrMany(values)), _) => {
             values.iter().map(|dscp| format!(" dscp {}", codepoint(*dscp))).collect()
         }
-        (_, Some(OneOrMany(values))) => values.iter().map(|one| format!(" precedence {one}")).collect(),
+        (_, Some(OneOrMany(values))) => values.iter().map(|value| format!(" precedence {value}")).collect(),
         _ => vec![String::new()],
     };
     let fields = [

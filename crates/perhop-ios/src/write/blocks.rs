@@ -82,8 +82,8 @@ pub(super) fn add_of_port(blocks: &mut Blocks, device: &DeviceModel, port: &Port
     let (mut number, mut inner) = (port.line, None);
     while let Some(line) = device.lines.iter().find(|line| line.number == number) {
         let block = blocks.entry(BlockKey::Line(number)).or_insert_with(|| {
-            let below = device.lines.iter().filter(|one| one.block == Some(number));
-            let kept = below.map(|one| without_prompt(&one.text)).filter(|text| is_kept(text));
+            let below = device.lines.iter().filter(|line| line.block == Some(number));
+            let kept = below.map(|line| without_prompt(&line.text)).filter(|text| is_kept(text));
             Block::new(without_prompt(&line.text).to_owned(), kept.map(str::to_owned).collect())
         });
         if let Some(inner) = inner.filter(|inner| !block.inside.contains(inner)) {

@@ -176,12 +176,12 @@ impl ClassMaps {
         }
         if let Some(OneOrMany(names)) = &condition.input {
             let is_name = |letter: char| letter.is_alphanumeric() || "_/.:-".contains(letter);
-            if !names.iter().all(|one| !one.is_empty() && one.chars().all(is_name)) {
+            if !names.iter().all(|name| !name.is_empty() && name.chars().all(is_name)) {
                 let construct = format!("match input {}", names.join(", "));
                 return Err(Missing::new(construct, "no router has an interface of this name"));
             }
             self.interfaces.extend(names.iter().cloned());
-            return Ok(names.iter().map(|one| format!("input-interface {one}")).collect());
+            return Ok(names.iter().map(|name| format!("input-interface {name}")).collect());
         }
         match &condition.not {
             Some(not) => Ok(vec![format!("not class-map {}", self.inner(&format!("{name}-but"), not)?)]),

@@ -38,7 +38,7 @@ impl PolicyMaps {
             let name = stage.name.clone().unwrap_or_else(|| format!("class-{}", index + 1));
             let (owner, color) = name.rsplit_once(' ').unwrap_or(("", &name));
             let owner = owner.strip_suffix(" other").unwrap_or(owner);
-            if let Some(color) = COLORING.iter().find(|one| **one == color)
+            if let Some(color) = COLORING.iter().find(|coloring| **coloring == color)
                 && later.contains(&owner)
             {
                 colors.insert(color, stage.matches.clone());
@@ -170,11 +170,11 @@ impl PolicyMaps {
         let mut found = Vec::new();
         for (level, class) in (1..).zip(priorities) {
             let inner = class.queueing.as_ref().map(|inner| inner.classes.as_slice());
-            for one in inner.filter(|inner| !inner.is_empty()).unwrap_or(std::slice::from_ref(class)) {
+            for leaf in inner.filter(|inner| !inner.is_empty()).unwrap_or(std::slice::from_ref(class)) {
                 found.push(Class {
-                    name: one.name.clone(),
-                    matches: one.matches.clone(),
-                    queue: Some(one.clone()),
+                    name: leaf.name.clone(),
+                    matches: leaf.matches.clone(),
+                    queue: Some(leaf.clone()),
                     level: Some(level),
                     ..Class::default()
                 });
@@ -213,7 +213,7 @@ impl PolicyMaps {
 fn with_ratios(mut classes: Vec<ClassConfig>) -> Vec<ClassConfig> {
     let quanta: Option<Vec<u64>> = classes
         .iter()
-        .map(|class| class.share.quantum.map(ByteSize::as_bytes).filter(|one| *one > 0))
+        .map(|class| class.share.quantum.map(ByteSize::as_bytes).filter(|bytes| *bytes > 0))
         .collect();
     let Some(quanta) = quanta else { return classes };
     let least = quanta.iter().copied().fold(0, greatest_common_divisor).max(1);
@@ -223,8 +223,8 @@ fn with_ratios(mut classes: Vec<ClassConfig>) -> Vec<ClassConfig> {
     classes
 }
 
-fn greatest_common_divisor(one: u64, other: u64) -> u64 {
-    if other == 0 { one } else { greatest_common_divisor(other, one % other) }
+fn greatest_common_divisor(first: u64, other: u64) -> u64 {
+    if other == 0 { first } else { greatest_common_divisor(other, first % other) }
 }
 
 /// Removes the label by which a queue selects its packets, and returns it. It is the last label; a group set

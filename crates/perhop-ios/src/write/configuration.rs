@@ -42,7 +42,7 @@ impl Source<'_> {
             Some(Direction::Output) | None => &intent.output,
         };
         match policies.as_slice() {
-            [one] => Some(one),
+            [only] => Some(only),
             _ => None,
         }
     }
@@ -70,14 +70,14 @@ pub(super) fn configuration(
     let mut names: BTreeMap<String, (usize, Option<String>)> = BTreeMap::new();
     let mut limits = perhop_device::Notes::default();
     for (place, chosen_way) in chosen {
-        let one = &source.policies[*place];
+        let entry = &source.policies[*place];
         let block = add_block(&mut blocks, source, *place);
-        if let (Some(device), Some(port)) = (source.device, source.port(one))
-            && !blocks::attaches(device, port, way(one))
+        if let (Some(device), Some(port)) = (source.device, source.port(entry))
+            && !blocks::attaches(device, port, way(entry))
         {
             continue;
         }
-        let mut attached = rate_limits(one, &mut maps, &mut limits);
+        let mut attached = rate_limits(entry, &mut maps, &mut limits);
         let called = free_name(&names, source, *place);
         let written = if let Some((_, written)) = names.get(&called) {
             written.clone()
@@ -94,8 +94,11 @@ pub(super) fn configuration(
     }
     let mut lines = vec!["!".to_owned(), profile.sign().to_owned(), "!".to_owned()];
     lines.extend(maps.lines());
-    let known: Vec<&str> = blocks.values().filter_map(|one| one.text.strip_prefix("interface ")).collect();
-    for interface in maps.class_maps.interfaces.iter().filter(|one| !known.contains(&one.as_str())) {
+    let known: Vec<&str> =
+        blocks.values().filter_map(|block| block.text.strip_prefix("interface ")).collect();
+    for interface in
+        maps.class_maps.interfaces.iter().filter(|interface| !known.contains(&interface.as_str()))
+    {
         lines.extend([format!("interface {interface}"), "!".to_owned()]);
     }
     lines.extend(blocks::lines(&blocks));
@@ -112,33 +115,33 @@ fn add_policy(
     way: Way,
     called: &str,
 ) -> Option<String> {
-    let one = &source.policies[place];
+    let entry = &source.policies[place];
     match way {
         Way::Running(choice) => {
             maps.choice = choice;
-            maps.add(called, &one.policy, one.rate, &one.place())
+            maps.add(called, &entry.policy, entry.rate, &entry.place())
         }
         Way::Demands => {
-            let written = maps.add_demands(called, source.demands(one)?);
-            written.map_err(|missing| maps.notes.at(&one.place()).add(missing)).ok()
+            let written = maps.add_demands(called, source.demands(entry)?);
+            written.map_err(|missing| maps.notes.at(&entry.place()).add(missing)).ok()
         }
     }
 }
 
 /// Returns the direction word that attaches a policy.
-fn way(one: &PolicyToWrite) -> &'static str {
+fn way(entry: &PolicyToWrite) -> &'static str {
     // Packets to the router itself leave for its processor through an input policy.
-    if one.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(one.direction) }
+    if entry.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(entry.direction) }
 }
 
 /// Returns the name of a policy-map: that of the policy, with a number if another policy has it.
 fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source, place: usize) -> String {
-    let one = &source.policies[place];
-    let wanted = if one.name.contains(' ') { "limits" } else { one.name.as_str() };
+    let entry = &source.policies[place];
+    let wanted = if entry.name.contains(' ') { "limits" } else { entry.name.as_str() };
     let is_free = |called: &String| {
         names.get(called).is_none_or(|(other, _)| {
             let other = &source.policies[*other];
-            other.policy == one.policy && other.rate == one.rate
+            other.policy == entry.policy && other.rate == entry.rate
         })
     };
     // The other policies occupy at most one name each.
@@ -148,10 +151,14 @@ fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source,
 }
 
 /// Returns the `rate-limit` lines of an interface.
-fn rate_limits(one: &PolicyToWrite, maps: &mut PolicyMaps, notes: &mut perhop_device::Notes) -> Vec<String> {
+fn rate_limits(
+    entry: &PolicyToWrite,
+    maps: &mut PolicyMaps,
+    notes: &mut perhop_device::Notes,
+) -> Vec<String> {
     let mut lines = Vec::new();
-    for (number, stage) in (1..).zip(&one.policy.conditioners).filter(|(_, stage)| is_rate_limit(stage)) {
-        let made = rate_limit(stage, one.direction, number, &mut maps.tables).and_then(|made| {
+    for (number, stage) in (1..).zip(&entry.policy.conditioners).filter(|(_, stage)| is_rate_limit(stage)) {
+        let made = rate_limit(stage, entry.direction, number, &mut maps.tables).and_then(|made| {
             if let (Some(list), Some(condition)) = (&made.list, &stage.matches) {
                 maps.class_maps.add_access_list(condition, list)?;
             }
@@ -169,24 +176,24 @@ fn rate_limits(one: &PolicyToWrite, maps: &mut PolicyMaps, notes: &mut perhop_de
 }
 
 /// Returns the `hold-queue` line of an interface whose policy does not queue.
-fn hold_queue(one: &PolicyToWrite) -> Option<String> {
-    let [only] = one.policy.queueing.as_ref()?.classes.as_slice() else { return None };
+fn hold_queue(entry: &PolicyToWrite) -> Option<String> {
+    let [only] = entry.policy.queueing.as_ref()?.classes.as_slice() else { return None };
     let Some(BufferConfig::TailDrop(config)) = &only.buffer else { return None };
     let QueueSize::Packets(packets) = config.limit else { return None };
     let is_said = packets != HOLD_QUEUE
-        && one.direction != Some(Direction::Input)
-        && one.interface.as_deref() != Some(CONTROL_PLANE)
+        && entry.direction != Some(Direction::Input)
+        && entry.interface.as_deref() != Some(CONTROL_PLANE)
         && only.shape.is_none();
     is_said.then(|| format!("hold-queue {packets} out"))
 }
 
 fn add_block(blocks: &mut Blocks, source: &Source, place: usize) -> BlockKey {
-    let one = &source.policies[place];
-    if let (Some(device), Some(port)) = (source.device, source.port(one)) {
+    let entry = &source.policies[place];
+    if let (Some(device), Some(port)) = (source.device, source.port(entry)) {
         return blocks::add_of_port(blocks, device, port);
     }
     let key = BlockKey::Made(blocks.len());
-    let kilobits = one.rate.map(|rate| {
+    let kilobits = entry.rate.map(|rate| {
         let kilobits = (rate.as_bits_per_second() as f64 / 1000.0).round_ties_even().max(1.0);
         format!("bandwidth {kilobits}")
     });

@@ -58,7 +58,7 @@ pub(super) fn parts(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
     } = condition.clone();
     let found = [
         dscp.map(|dscp| (Key::Dscp, MatchConfig { dscp: Some(dscp), ..none() })),
-        precedence.map(|one| (Key::Precedence, MatchConfig { precedence: Some(one), ..none() })),
+        precedence.map(|value| (Key::Precedence, MatchConfig { precedence: Some(value), ..none() })),
         color.map(|color| (Key::Color, MatchConfig { color: Some(color), ..none() })),
         label.map(|label| (Key::Label, MatchConfig { label: Some(label), ..none() })),
         cos.map(|cos| (Key::Cos, MatchConfig { cos: Some(cos), ..none() })),

@@ -41,14 +41,14 @@ fn limit(limit: QueueLimit) -> String {
 
 fn value_limits(limits: &ValueLimits) -> Vec<String> {
     let field = basis_word(limits.basis);
-    let words = |one: PartialLimit| match one {
+    let words = |bound: PartialLimit| match bound {
         PartialLimit::Percent(percent) => format!("percent {percent}"),
         PartialLimit::Limit(QueueLimit::Packets(packets)) => format!("{packets} packets"),
         PartialLimit::Limit(other) => limit(other),
     };
-    let line = |value: &u8, one: PartialLimit| format!("queue-limit {field} {value} {}", words(one));
-    let each = |(values, one): &(Vec<u8>, PartialLimit)| -> Vec<String> {
-        values.iter().map(|value| line(value, *one)).collect()
+    let line = |value: &u8, bound: PartialLimit| format!("queue-limit {field} {value} {}", words(bound));
+    let each = |(values, bound): &(Vec<u8>, PartialLimit)| -> Vec<String> {
+        values.iter().map(|value| line(value, *bound)).collect()
     };
     limits.limits.iter().flat_map(each).collect()
 }
@@ -90,8 +90,8 @@ fn random_detect(profile: &DropProfile) -> Result<Vec<String>, Missing> {
     Ok(lines)
 }
 
-fn thresholds(one: Thresholds, unit: ThresholdUnit) -> String {
-    let Thresholds { min, max, mark_probability_denominator: denominator } = one;
+fn thresholds(thresholds: Thresholds, unit: ThresholdUnit) -> String {
+    let Thresholds { min, max, mark_probability_denominator: denominator } = thresholds;
     match unit {
         ThresholdUnit::Packets => format!("{min} {max} {denominator}"),
         ThresholdUnit::Bytes => format!("{min} bytes {max} bytes {denominator}"),

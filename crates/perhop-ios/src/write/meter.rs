@@ -37,8 +37,8 @@ pub(super) fn stage_lines(
         let actions = if stage.actions.is_empty() { &stage.green } else { &stage.actions };
         return unmetered(actions, tables);
     };
-    let (line, told) = police(meter, colors)?;
-    let lists: Vec<&[Action]> = told.iter().map(|color| of_color(stage, *color)).collect();
+    let (line, results) = police(meter, colors)?;
+    let lists: Vec<&[Action]> = results.iter().map(|color| of_color(stage, *color)).collect();
     if lists.iter().any(|list| ending(list) == Outcome::Continue) {
         return Err(Missing::new(
             "continue after a policer",
@@ -108,23 +108,24 @@ fn police(meter: &MeterConfig, colors: &ComingColors) -> Result<(String, Vec<Col
         Err(Missing::new("a color-aware meter", reason).instead("write `mode: color-blind`"))
     };
     Ok(match meter {
-        MeterConfig::TokenBucket(one) => {
-            let (rate, burst) = (one.rate.as_bits_per_second(), one.burst.as_bytes());
-            (format!("police cir {rate} bc {burst}"), two(one.excess))
+        MeterConfig::TokenBucket(config) => {
+            let (rate, burst) = (config.rate.as_bits_per_second(), config.burst.as_bytes());
+            (format!("police cir {rate} bc {burst}"), two(config.excess))
         }
-        MeterConfig::PacketRate(one) => {
-            let (rate, burst) = (one.rate.as_packets_per_second(), one.burst.count());
-            (format!("police rate {rate} pps burst {burst} packets"), two(one.excess))
+        MeterConfig::PacketRate(config) => {
+            let (rate, burst) = (config.rate.as_packets_per_second(), config.burst.count());
+            (format!("police rate {rate} pps burst {burst} packets"), two(config.excess))
         }
-        MeterConfig::SingleRateTcm(one) => {
-            check(one.mode)?;
-            let (cir, bc, be) = (one.cir.as_bits_per_second(), one.cbs.as_bytes(), one.ebs.as_bytes());
+        MeterConfig::SingleRateTcm(config) => {
+            check(config.mode)?;
+            let (cir, bc, be) =
+                (config.cir.as_bits_per_second(), config.cbs.as_bytes(), config.ebs.as_bytes());
             (format!("police cir {cir} bc {bc} be {be}{words}"), all)
         }
-        MeterConfig::TwoRateTcm(one) => {
-            check(one.mode)?;
-            let (cir, pir) = (one.cir.as_bits_per_second(), one.pir.as_bits_per_second());
-            let (bc, be) = (one.cbs.as_bytes(), one.pbs.as_bytes());
+        MeterConfig::TwoRateTcm(config) => {
+            check(config.mode)?;
+            let (cir, pir) = (config.cir.as_bits_per_second(), config.pir.as_bits_per_second());
+            let (bc, be) = (config.cbs.as_bytes(), config.pbs.as_bytes());
             (format!("police cir {cir} bc {bc} pir {pir} be {be}{words}"), all)
         }
         other => {

@@ -72,7 +72,8 @@ pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) 
     }
     let mut found = stages;
     for mut queue in queues {
-        if let Some(known) = found.iter_mut().find(|one| one.name == queue.name && one.queue.is_none()) {
+        if let Some(known) = found.iter_mut().find(|class| class.name == queue.name && class.queue.is_none())
+        {
             (known.queue, known.level) = (queue.queue, queue.level);
             continue;
         }
@@ -81,7 +82,7 @@ pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) 
         if let Some(condition) = either(own) {
             queue.matches = condition;
         } else {
-            let without_queues: Vec<&Class> = found.iter().filter(|one| one.queue.is_none()).collect();
+            let without_queues: Vec<&Class> = found.iter().filter(|class| class.queue.is_none()).collect();
             let all: Vec<&Class> = found.iter().collect();
             if excludes(&queue, &all) || excludes(&queue, &without_queues) {
                 drop_exclusion(&mut queue);
@@ -89,7 +90,8 @@ pub(super) fn merged(stages: Vec<Class>, queues: Vec<Class>, by_label: &Labels) 
         }
         found.push(queue);
     }
-    let (others, last): (Vec<Class>, Vec<Class>) = found.into_iter().partition(|one| one.matches.is_some());
+    let (others, last): (Vec<Class>, Vec<Class>) =
+        found.into_iter().partition(|class| class.matches.is_some());
     [others, last].concat()
 }
 
@@ -111,9 +113,9 @@ fn drop_exclusion(class: &mut Class) {
 /// Moves the classes that exclude others after these, and removes the exclusion.
 fn ordered(classes: Vec<Class>) -> Vec<Class> {
     let (conditional, last): (Vec<Class>, Vec<Class>) =
-        classes.into_iter().partition(|one| one.matches.is_some());
+        classes.into_iter().partition(|class| class.matches.is_some());
     let (mut ordered, priorities): (Vec<Class>, Vec<Class>) =
-        conditional.into_iter().partition(|one| one.level.is_none());
+        conditional.into_iter().partition(|class| class.level.is_none());
     for mut class in priorities {
         let behind = |at: &usize| excludes(&class, &ordered[..*at].iter().collect::<Vec<_>>());
         let mut at = (1..=ordered.len()).rev().find(behind).unwrap_or(0);
@@ -121,7 +123,7 @@ fn ordered(classes: Vec<Class>) -> Vec<Class> {
             drop_exclusion(&mut class);
         }
         // Priority classes keep their relative order, and precede all classes that they do not exclude.
-        while ordered.get(at).is_some_and(|one| one.level.is_some()) {
+        while ordered.get(at).is_some_and(|class| class.level.is_some()) {
             at += 1;
         }
         ordered.insert(at, class);
@@ -133,8 +135,8 @@ fn ordered(classes: Vec<Class>) -> Vec<Class> {
 /// Whether a class takes the packets of its own condition except those of some others.
 fn excludes(class: &Class, others: &[&Class]) -> bool {
     let Some((_, refused)) = class.matches.as_ref().and_then(but_not) else { return false };
-    let shared: Vec<&Class> = others.iter().filter(|one| one.level.is_none()).copied().collect();
-    let conditions: Option<Vec<MatchConfig>> = shared.iter().map(|one| one.matches.clone()).collect();
+    let shared: Vec<&Class> = others.iter().filter(|other| other.level.is_none()).copied().collect();
+    let conditions: Option<Vec<MatchConfig>> = shared.iter().map(|class| class.matches.clone()).collect();
     match conditions {
         None => same_packets(Some(refused), None),
         Some(conditions) if conditions.is_empty() => false,

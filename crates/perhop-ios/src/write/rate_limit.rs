@@ -46,8 +46,8 @@ pub(super) fn rate_limit(
     tables: &mut TableMaps,
 ) -> Result<RateLimit, Missing> {
     let (rate, burst, extended) = match &stage.meter {
-        Some(MeterConfig::TokenBucketWithDebt(one)) => (one.rate, one.burst, one.debt_limit),
-        Some(MeterConfig::TokenBucket(one)) => (one.rate, one.burst, one.burst),
+        Some(MeterConfig::TokenBucketWithDebt(config)) => (config.rate, config.burst, config.debt_limit),
+        Some(MeterConfig::TokenBucket(config)) => (config.rate, config.burst, config.burst),
         other => {
             let construct = if other.is_some() { "another meter" } else { "no meter" };
             return Err(Missing::new(format!("rate-limit with {construct}"), "rate-limit is one bucket"));
@@ -101,8 +101,8 @@ fn action(actions: &[Action], tables: &mut TableMaps) -> Result<String, Missing>
     let end = ending(actions);
     match steps(actions) {
         [] => Ok(outcome(end).to_owned()),
-        [one] if end != Outcome::Drop => {
-            let words = acting(one, tables)?;
+        [action] if end != Outcome::Drop => {
+            let words = acting(action, tables)?;
             Ok(if end == Outcome::Transmit { words } else { words.replace("-transmit", "-continue") })
         }
         _ => Err(Missing::new("several actions of a rate-limit", "it has one for each color")),

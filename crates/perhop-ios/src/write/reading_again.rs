@@ -23,24 +23,27 @@ pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
-        let own = policies.configuration.as_ref().filter(|one| Platform::named(&one.platform).is_some());
+        let own =
+            policies.configuration.as_ref().filter(|source| Platform::named(&source.platform).is_some());
         let device = own
-            .map(|one| self.read(&one.text, Platform::named(&one.platform).map(|platform| platform.profile)))
+            .map(|source| {
+                self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
+            })
             .transpose()?;
         let chosen = policies.platform.as_deref().and_then(Platform::named);
-        let of_router = own.and_then(|one| Platform::named(&one.platform));
+        let of_router = own.and_then(|source| Platform::named(&source.platform));
         let profile = chosen.or(of_router).map_or(Profile::OF_FOREIGN_POLICIES, |platform| platform.profile);
         let is_foreign = policies.configuration.is_some() && own.is_none();
         let all = policies.policies.iter().cloned();
-        let renamed = all.map(|one| if is_foreign { without_device(one) } else { one });
+        let renamed = all.map(|front_end| if is_foreign { without_device(front_end) } else { front_end });
         let source = Source { policies: renamed.collect(), device: device.as_ref() };
         self.write_all(&source, profile)
     }
 }
 
 /// Returns the policy of another vendor's device without its interface.
-fn without_device(one: PolicyToWrite) -> PolicyToWrite {
-    PolicyToWrite { name: one.interface.unwrap_or(one.name), interface: None, ..one }
+fn without_device(policy: PolicyToWrite) -> PolicyToWrite {
+    PolicyToWrite { name: policy.interface.unwrap_or(policy.name), interface: None, ..policy }
 }
 
 impl IosWriter {
@@ -69,11 +72,11 @@ impl IosWriter {
                 }
             }
         }
-        let errors = device.diagnostics.iter().map(|one| &one.diagnostic);
-        notes.extend(errors.filter(|one| one.severity == Severity::Error).map(|one| NotExpressed {
-            construct: one.message.clone(),
-            place: format!("line {} of the output", one.line),
-            reason: one.router.clone(),
+        let errors = device.diagnostics.iter().map(|diagnostic| &diagnostic.diagnostic);
+        notes.extend(errors.filter(|error| error.severity == Severity::Error).map(|error| NotExpressed {
+            construct: error.message.clone(),
+            place: format!("line {} of the output", error.line),
+            reason: error.router.clone(),
             instead: None,
         }));
         let mut not_expressed: Vec<NotExpressed> = Vec::new();
@@ -105,8 +108,9 @@ impl IosWriter {
                 return Ok(Way::Running(choice));
             }
             let number = |text: &str| text.parse::<i32>().unwrap_or(0);
-            let overhead = found.iter().find(|one| one.path == "overhead");
-            let account = overhead.map_or(0, |one| number(&one.first) - number(&one.second));
+            let overhead = found.iter().find(|difference| difference.path == "overhead");
+            let account =
+                overhead.map_or(0, |difference| number(&difference.first) - number(&difference.second));
             if account != 0 && choice.account == 0 && account.abs() <= MOST_ACCOUNTED {
                 waiting.push_back(Choice { account, ..choice });
             }
@@ -132,7 +136,7 @@ fn is_explained(path: &str, place: &str, notes: &[NotExpressed]) -> bool {
 
 /// Returns the differences between the source policy and the written one.
 fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Difference> {
-    let one = &source.policies[place];
+    let entry = &source.policies[place];
     let interface = source.interface(place);
     let ports = &device.router.ports;
     let port = ports.iter().find(|port| port.name == interface).or_else(|| {
@@ -144,16 +148,16 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
         let (path, second) = ("interface".to_owned(), "nothing".to_owned());
         return vec![Difference { path, first: interface, second }];
     };
-    let is_input = one.direction == Some(Direction::Input);
+    let is_input = entry.direction == Some(Direction::Input);
     let mut again = if is_input { port.input.clone() } else { port.output.clone() };
-    if source.port(one).is_none() && one.policy.queueing.is_none() {
+    if source.port(entry).is_none() && entry.policy.queueing.is_none() {
         again.queueing = None;
     }
     // If an input policy sets groups, which a single policy does not show, labels start above them.
     let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
-    let mut found = differences(&counted(&one.policy), &counted(&again));
+    let mut found = differences(&counted(&entry.policy), &counted(&again));
     // Names on the router have no spaces.
     let is_name = |path: &str| path.rsplit('.').next() == Some("name");
-    found.retain(|one| !is_name(&one.path) || name(&one.first) != one.second);
+    found.retain(|difference| !is_name(&difference.path) || name(&difference.first) != difference.second);
     found
 }

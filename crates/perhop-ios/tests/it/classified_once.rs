@@ -115,7 +115,7 @@ proptest! {
         for profile in [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe] {
             let (configuration, port) = converted(&classes, profile, "output");
             // Before HQF the marks of a policy in front of its own queues are reported.
-            let is_said = configuration.diagnostics.iter().any(|one| one.rule.id == "marked-then-classified");
+            let is_said = configuration.diagnostics.iter().any(|diagnostic| diagnostic.rule.id == "marked-then-classified");
             prop_assert!(!is_said || *profile.rules().queue_selection == QueueSelection::NewMark);
             if is_said || port.output_policy().is_none() {
                 continue;
@@ -140,7 +140,7 @@ proptest! {
     #[test]
     fn marks_of_an_input_policy_are_those_of_the_codepoint_that_comes(classes in classes()) {
         let (configuration, port) = converted(&classes, Profile::Hqf, "input");
-        prop_assert!(configuration.diagnostics.iter().all(|one| one.rule.id != "marked-then-classified"));
+        prop_assert!(configuration.diagnostics.iter().all(|diagnostic| diagnostic.rule.id != "marked-then-classified"));
         for (arrived, dscp) in CODEPOINTS.iter().enumerate() {
             let packet = through(&port.input, dscp);
             let leaving = CODEPOINTS[expected(&classes, arrived).1];

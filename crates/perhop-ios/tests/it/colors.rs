@@ -49,7 +49,7 @@ interface GigabitEthernet0/1
         Profile::Hqf,
     );
     let found = &node.configuration.diagnostics;
-    assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
+    assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
     let color = |dscp: &str| node.receives("GigabitEthernet0/0", packet(dscp), PLAIN).color.index();
     assert_eq!(["af21", "af43", "cs1", "cs2"].map(color), [3, 0, 0, 3]);
     let policed = node.receive_all("GigabitEthernet0/0", &[packet("af13"); 5], PLAIN);
@@ -69,7 +69,7 @@ interface GigabitEthernet0/1
 }
 
 #[test]
-fn wred_by_class_of_service_sees_what_the_class_sets() {
+fn wred_by_class_of_service_sees_the_mark_of_the_class() {
     let text = "class-map voice
  match dscp ef
 class-map data
@@ -93,7 +93,7 @@ interface GigabitEthernet0/0.1
 ";
     let node = Node::from_text(text, Profile::Hqf);
     let found = &node.configuration.diagnostics;
-    assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
+    assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
     let sent = |packet| node.sends("GigabitEthernet0/0.1", packet, TAGGED);
     let (voice, data) = (sent(packet("ef")), sent(with_cos(packet("af13"), 2)));
     assert_eq!((cos(voice), voice.color.index()), (Some(6), 6));
@@ -145,7 +145,7 @@ police cir 8000 bc 1000 pir 16000 be 2000 {colors}
 }
 
 #[test]
-fn colors_that_are_not_simple_are_said() {
+fn colors_outside_the_model_are_reported() {
     let of = |colors: &str, police: &str, class_maps: &str| {
         let text = format!("{class_maps}{AWARE}").replace("POLICE", &format!("{police}\n   {colors}"));
         let node = Node::from_text(&text, Profile::IosXe);
@@ -253,7 +253,7 @@ interface GigabitEthernet0/0
 }
 
 #[test]
-fn one_label_is_the_group_where_both_are_in_use() {
+fn the_label_is_the_group_if_both_are_used() {
     let text = "class-map t
  match traffic-class 3
 policy-map in

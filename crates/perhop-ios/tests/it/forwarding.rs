@@ -46,7 +46,7 @@ fn a_route_has_its_prefix_target_and_distance() {
 }
 
 #[test]
-fn a_route_that_is_taken_back_is_gone() {
+fn a_negated_route_is_removed() {
     let text = "ip route 10.0.0.0 255.0.0.0 192.0.2.1\nip route 10.0.0.0 255.0.0.0 192.0.2.2\n";
     assert_eq!(routes(text).len(), 2);
     assert_eq!(routes(&format!("{text}no ip route 10.0.0.0 255.0.0.0 192.0.2.1\n")).len(), 1);
@@ -89,7 +89,7 @@ fn a_tunnel_has_its_ends_and_the_header_that_classes_see() {
     assert_eq!(kind("Tunnel1"), (Protocol(47), TunnelEnds::Several));
     assert_eq!(kind("Tunnel2").0, Protocol(50));
     assert_eq!(kind("Tunnel3").0, Protocol(4));
-    assert_eq!(router.forwarding.processes.iter().map(|one| one.line).collect::<Vec<_>>(), [16]);
+    assert_eq!(router.forwarding.processes.iter().map(|process| process.line).collect::<Vec<_>>(), [16]);
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn configurations() -> Vec<(String, String)> {
 }
 
 #[test]
-fn every_configuration_amounts_to_its_table() {
+fn every_configuration_has_the_result_in_its_table() {
     let mut wrong = Vec::new();
     for (name, text) in configurations() {
         let mut configuration = parse(&text);
@@ -43,7 +43,7 @@ fn every_configuration_amounts_to_its_table() {
 }
 
 #[test]
-fn what_is_converted_can_be_built() {
+fn converted_policies_can_be_built() {
     for (name, text) in configurations() {
         let router = converted(&mut parse(&text));
         let interfaces: Vec<String> = router.ports.iter().map(|port| port.interface.clone()).collect();

@@ -82,7 +82,7 @@ proptest! {
 }
 
 #[test]
-fn policies_and_classes_that_name_themselves_end() {
+fn policies_and_classes_that_contain_themselves_terminate() {
     check(
         "class-map a\n match class-map b\nclass-map b\n match class-map a\n\
          policy-map p\n class a\n  police 64000\n  service-policy p\n class class-default\n  bandwidth 10\n  service-policy p\n\
@@ -92,7 +92,7 @@ fn policies_and_classes_that_name_themselves_end() {
 }
 
 #[test]
-fn tunnels_that_leave_by_themselves_end() {
+fn tunnels_with_themselves_as_source_terminate() {
     check(
         "policy-map p\n class class-default\n  shape average percent 10\n\
          interface GigabitEthernet0/0\n tunnel source GigabitEthernet0/0.1\n service-policy output p\n\
@@ -102,7 +102,7 @@ fn tunnels_that_leave_by_themselves_end() {
 }
 
 #[test]
-fn access_lists_of_any_shape_end() {
+fn access_lists_of_any_shape_terminate() {
     let alternating: Vec<String> = (0..5000)
         .map(|n| {
             format!(
@@ -150,7 +150,7 @@ fn nested(levels: usize, classes: usize) -> String {
 
 #[test]
 fn policies_that_grow_with_every_level_are_refused() {
-    for (levels, classes, said) in [
+    for (levels, classes, refusal) in [
         (3, 8, None),
         (4, 2, Some("policy P3 has more than 3 levels (line 13)")),
         (12, 8, Some("policy P11 has more than 3 levels (line 237)")),
@@ -158,9 +158,14 @@ fn policies_that_grow_with_every_level_are_refused() {
     ] {
         let mut configuration = parse(&nested(levels, classes));
         let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
-        let found: Vec<&str> = configuration.diagnostics.iter().map(|one| one.message.as_str()).collect();
-        assert_eq!(found.iter().any(|message| Some(*message) == said), said.is_some(), "{levels}: {found:?}");
-        assert_eq!(router.ports[0].output_policy().is_some(), said.is_none(), "{levels} levels");
+        let found: Vec<&str> =
+            configuration.diagnostics.iter().map(|diagnostic| diagnostic.message.as_str()).collect();
+        assert_eq!(
+            found.iter().any(|message| Some(*message) == refusal),
+            refusal.is_some(),
+            "{levels}: {found:?}"
+        );
+        assert_eq!(router.ports[0].output_policy().is_some(), refusal.is_none(), "{levels} levels");
     }
 }
 
@@ -187,7 +192,7 @@ fn wred_in_a_class_that_no_packet_matches_can_be_built() {
 
 /// Found by fuzzing: percentages can be inconsistent like rates; a percentage and a rate are not compared.
 #[test]
-fn a_policer_whose_rates_do_not_fit_is_none() {
+fn a_policer_with_inconsistent_rates_is_ignored() {
     for police in ["cir percent 92 pir percent 20", "cir percent 92 pir 20000", "cir 900000000 pir percent 1"]
     {
         let text = format!(

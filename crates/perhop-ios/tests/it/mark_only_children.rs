@@ -159,10 +159,13 @@ impl Case {
         Case { configuration, port }
     }
     fn says(&self, rule: &str) -> bool {
-        self.configuration.diagnostics.iter().any(|one| one.rule.id == rule)
+        self.configuration.diagnostics.iter().any(|diagnostic| diagnostic.rule.id == rule)
     }
     fn is_refused(&self) -> bool {
-        self.configuration.diagnostics.iter().any(|one| one.severity == perhop_lint::Severity::Error)
+        self.configuration
+            .diagnostics
+            .iter()
+            .any(|diagnostic| diagnostic.severity == perhop_lint::Severity::Error)
     }
 }
 
@@ -204,7 +207,7 @@ fn bare(queueing: &QueueingConfig) -> QueueingConfig {
 }
 
 #[test]
-fn a_class_keeps_what_it_asks_for_whatever_its_child_does() {
+fn a_class_keeps_its_settings_with_any_child() {
     let mut wrong = Vec::new();
     for profile in PROFILES {
         for direction in ["output", "input"] {
@@ -302,7 +305,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
         for (dscp, class) in [("cs2", "around"), ("cs4", "around"), ("cs6", "around"), ("cs7", "written")] {
             let packet = through(output, &[dscp])[0].unwrap_or_else(|| panic!("{dscp} is dropped"));
             let path = queue_of(queueing, &packet);
-            let own = resolved.classes.iter().find(|one| one.name == class).unwrap();
+            let own = resolved.classes.iter().find(|candidate| candidate.name == class).unwrap();
             let wanted = if own.queue_limit.is_some() || has_queue && class == "around" {
                 class
             } else {

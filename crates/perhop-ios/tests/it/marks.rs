@@ -47,7 +47,7 @@ class-map labeled
         &["five", "short-three", "three", "not-zero", "labeled"],
     );
     let found = &node.configuration.diagnostics;
-    assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
+    assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
     let group = |packet: Packet, link| node.receives("GigabitEthernet0/0.5", packet, link).label;
     let of = |value: u8, length: u32| group(with_cos(Packet { length, ..packet("ef") }, value), TAGGED);
     assert_eq!([5, 6, 7, 0].map(|value| of(value, 500)), [1, 1, 4, 0]);
@@ -160,7 +160,7 @@ fn the_class_of_service_is_set_on_the_way_out() {
     let sent = |set: &str, dscp: &str| {
         let node = edge(set, "set dscp ef");
         let found = &node.configuration.diagnostics;
-        assert!(found.iter().all(|one| one.severity != Severity::Error), "{found:?}");
+        assert!(found.iter().all(|diagnostic| diagnostic.severity != Severity::Error), "{found:?}");
         cos(node.sends("GigabitEthernet0/0.1", packet(dscp), TAGGED))
     };
     assert_eq!(sent("set dscp af11", "ef"), Some(0));
@@ -245,7 +245,7 @@ policy-map out
 }
 
 #[test]
-fn classes_by_what_is_not_there_are_pointed_out() {
+fn classes_by_absent_tags_are_reported() {
     let maps = "\
 class-map five
  match cos 5
@@ -263,12 +263,12 @@ policy-map p
     assert!(node.says("class five matches by CoS in an output policy"));
     let node = Node::from_text(&format!("{maps}{tagged} input p\n"), Profile::Hqf);
     let found = &node.configuration.diagnostics;
-    assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
+    assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
 }
 
 /// A packet keeps the class of its arrival, regardless of the marks of that class.
 #[test]
-fn a_class_that_rewrites_the_label_it_is_told_by_keeps_its_queue() {
+fn a_class_that_rewrites_its_matched_label_keeps_its_queue() {
     let node = Node::from_text(
         "\
 class-map one
@@ -295,7 +295,7 @@ interface GigabitEthernet0/0
 /// A group from an input policy does not put a packet into a class that perhop selects by a label, and
 /// classes by group keep their packets, regardless of the colors of policers.
 #[test]
-fn groups_are_not_taken_for_labels_of_classes() {
+fn groups_are_not_confused_with_labels_of_classes() {
     let node = Node::from_text(
         "\
 class-map voice

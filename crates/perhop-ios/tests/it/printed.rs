@@ -64,7 +64,7 @@ fn actions() {
 
 /// An action that is not the last of a chain of `rate-limit` passes the packet to the next.
 #[test]
-fn a_packet_that_goes_on_to_the_next() {
+fn a_packet_that_continues_to_the_next_limiter() {
     let text =
         "interface Serial0/0\n rate-limit input 8000 1500 1500 conform-action continue exceed-action drop\n";
     let configuration = parse(text);

@@ -62,7 +62,7 @@ fn a_value_without_evidence_and_a_rule_that_does_not_exist_are_refused() {
 
 /// A profile decides by its values. A comparison with a name, elsewhere, would be a rule without a source.
 #[test]
-fn no_module_but_the_platform_names_a_profile() {
+fn only_the_platform_module_names_profiles() {
     let mut found = Vec::new();
     for file in sources(&folder().join("src")) {
         if file.starts_with(folder().join("src/platform")) {

@@ -34,7 +34,7 @@ pub(crate) fn hold_page(begin: &str, end: &str, right: &str) {
 }
 
 #[test]
-fn no_command_stands_twice() {
+fn no_command_appears_twice() {
     let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
     for command in commands() {
         *places.entry((command.block, command.words)).or_default() += 1;

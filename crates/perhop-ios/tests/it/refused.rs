@@ -13,7 +13,7 @@ fn router(lines: &str, profile: Profile) -> Node {
 }
 
 #[test]
-fn more_than_classes_may_reserve() {
+fn reservations_above_the_limit_are_refused() {
     // 75 % of 1544 kb/s are 1158 kb/s until releases with HQF (Cisco, "Low Latency Queueing", 12.0T).
     let before = |rate: u32| {
         let lines = format!(
@@ -53,7 +53,7 @@ fn a_reservation_on_a_circuit_without_a_rate() {
 }
 
 #[test]
-fn a_policy_for_what_arrives_cannot_queue() {
+fn an_input_policy_cannot_queue() {
     let of = |command: &str| {
         let lines = format!(
             "policy-map P\n class DATA\n  {command}\ninterface GigabitEthernet0/0\n service-policy input P\n"
@@ -83,7 +83,7 @@ fn commands_that_exclude_each_other_in_a_class() {
 }
 
 #[test]
-fn what_a_class_asks_for_must_be_there() {
+fn commands_of_a_class_need_their_prerequisites() {
     let node = router("class-map match-all IN\n match input-interface Serial9/9\n", Profile::Hqf);
     assert!(node.says("there is no interface Serial9/9"));
 }
@@ -105,7 +105,7 @@ fn a_peak_below_the_committed_rate() {
 
 /// A burst of 0 is refused in every notation.
 #[test]
-fn a_burst_of_nothing() {
+fn a_burst_of_zero_is_refused() {
     for police in ["police 8000 0 conform-action transmit", "police 8000 00 0", "police cir 8000 bc 0"] {
         let lines = format!(
             "policy-map P\n class DATA\n  {police}\ninterface GigabitEthernet0/0\n service-policy input P\n"

@@ -42,7 +42,7 @@ fn packets(value: u64) -> Limit {
 /// I. Pepelnjak, "First HQF impressions", blog.ipspace.net 2009: the router shows 400 and 600 kb/s, and
 /// class-default gets the other half.
 #[test]
-fn with_hqf_class_default_is_promised_what_the_others_are_not() {
+fn with_hqf_class_default_gets_the_unreserved_rate() {
     let text = on(
         "Serial0/1/0\n bandwidth 2000",
         "policy-map top\n class a\n  bandwidth percent 20\n  fair-queue\n class b\n  bandwidth percent 30\n\
@@ -103,7 +103,7 @@ fn a_nested_percentage_of_a_policer_is_one_of_the_rate_above() {
 
 /// Outputs of routers with HQF and IOS-XE: 500 kb/s has 2000 bits, 4 Mb/s 16 000, 2 Gb/s 8 000 000.
 #[test]
-fn a_shaper_of_today_sends_every_four_milliseconds() {
+fn a_current_shaper_sends_every_four_milliseconds() {
     for (rate, bits) in [(80_000, 320), (500_000, 2_000), (4_000_000, 16_000), (2_000_000_000, 8_000_000)] {
         let text = on(
             "TenGigabitEthernet0/0",
@@ -177,7 +177,7 @@ fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
     let mut configuration = parse(&text);
     let router = convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
     let found = &configuration.diagnostics;
-    assert!(found.iter().all(|one| one.severity == Severity::Note), "{found:?}");
+    assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
     let output = &router.ports[0].output;
     let others = output.queueing.as_ref().unwrap().classes[1].queueing.as_ref().unwrap();
     let label = others.classes[0].matches.as_ref().unwrap().label.clone().unwrap();
@@ -255,8 +255,8 @@ fn a_policy_of_a_tunnels_peers() {
     assert_eq!(limits, [150, 190, 50, 30, 250]);
     assert_eq!(child.priority_limits[0].limit.value, 330);
     let priority = ["a", "c"].map(|name| class(child, name).priority.unwrap());
-    assert_eq!(priority.map(|one| one.rate_bps), [Some(400_000), Some(920_000)]);
-    assert_eq!(priority.map(|one| one.burst_bytes), [Some(10_000), Some(23_000)]);
+    assert_eq!(priority.map(|entry| entry.rate_bps), [Some(400_000), Some(920_000)]);
+    assert_eq!(priority.map(|entry| entry.burst_bytes), [Some(10_000), Some(23_000)]);
 }
 
 /// Cisco's example of `random-detect` in bytes: 500 ms of 1 Mb/s, and of the other 9 Mb/s of an Ethernet; the

@@ -67,7 +67,7 @@ fn a_class_that_keeps_a_packet_is_not_hidden() {
 }
 
 #[test]
-fn what_perhop_does_not_see_hides_nothing() {
+fn unmodeled_criteria_hide_no_class() {
     for (first, statement) in [
         ("by content", " match protocol http\n"),
         ("what is not modelled, negated", " match not protocol attribute business-relevance irrelevant\n"),

@@ -189,7 +189,7 @@ fn policer(kind: PoliceKind, rate: u64, burst: u64) -> Policer {
 
 /// Packets that pass the policer of a class are in the default queue, but are not classified into it.
 #[test]
-fn a_class_without_a_queue_waits_in_that_of_class_default() {
+fn a_class_without_a_queue_waits_in_the_queue_of_class_default() {
     let guest = AttachedClass {
         conditioner: Some("GUEST".to_owned()),
         police: Some(policer(PoliceKind::Bps, 80_000, 2500)),

@@ -63,7 +63,7 @@ const LINES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_line_that_is_taken_back_leaves_nothing() {
+fn a_negated_line_leaves_no_effect() {
     let mut wrong = Vec::new();
     for (block, line) in LINES {
         let depth = if block.is_empty() { 0 } else { block.lines().count() };

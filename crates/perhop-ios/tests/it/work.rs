@@ -72,21 +72,24 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
 
 /// Every second entry repeats the one before it, and is found by its values.
 #[test]
-fn hidden_entries_are_found_without_a_look_at_each() {
+fn hidden_entries_are_found_without_comparing_each_pair() {
     let twice = |n: usize| format!(" permit udp any host 10.0.{}.{}\n", n / 512, n / 2 % 256);
     let text = "ip access-list extended L\n".to_owned() + &(0..1_000).map(twice).collect::<String>();
     let mut configuration = parse(&text);
     convert(&mut configuration, &Platform::for_profile(Profile::PreHqf));
-    let hidden = configuration.diagnostics.iter().filter(|one| one.rule.id == "access-entry-shadowed");
-    let lines: Vec<usize> = hidden.clone().map(|one| one.line).collect();
+    let hidden =
+        configuration.diagnostics.iter().filter(|diagnostic| diagnostic.rule.id == "access-entry-shadowed");
+    let lines: Vec<usize> = hidden.clone().map(|diagnostic| diagnostic.line).collect();
     assert_eq!(lines, (1..=500).map(|n| 2 * n + 1).collect::<Vec<_>>());
-    assert!(hidden.clone().all(|one| one.message.ends_with(&format!("meets line {}", one.line - 1))));
+    assert!(hidden.clone().all(|diagnostic| {
+        diagnostic.message.ends_with(&format!("matches line {} first", diagnostic.line - 1))
+    }));
     assert!(configuration.set_comparisons < 10 * 1_000, "{}", configuration.set_comparisons);
 }
 
 /// Three groups of 1,000 are 3,000 parts of a condition, not 1,000,000.
 #[test]
-fn object_groups_are_not_multiplied_out() {
+fn object_groups_are_not_expanded_into_products() {
     let address = |n: usize| format!(" host 10.0.{}.{}\n", n / 256, n % 256);
     let group =
         |name: &str| format!("object-group network {name}\n{}", (0..1_000).map(address).collect::<String>());
@@ -117,7 +120,7 @@ fn groups_inside_groups_go_up_to_a_limit() {
         );
         let configuration = parse(&text);
         let words = "nested more than 64 levels deep";
-        let found = configuration.diagnostics.iter().filter(|one| one.message.contains(words));
+        let found = configuration.diagnostics.iter().filter(|diagnostic| diagnostic.message.contains(words));
         assert_eq!(found.count(), refused, "{levels} levels: {:?}", configuration.diagnostics.first());
     }
 }
@@ -130,8 +133,10 @@ fn classes_of_a_policy_are_compared_up_to_a_limit() {
         let text = format!("policy-map p\n{}", (0..count).map(class).collect::<String>());
         let mut configuration = parse(&text);
         convert(&mut configuration, &Platform::for_profile(Profile::Hqf));
-        let too_complex =
-            configuration.diagnostics.iter().filter(|one| one.rule.id == "conditions-too-complex");
+        let too_complex = configuration
+            .diagnostics
+            .iter()
+            .filter(|diagnostic| diagnostic.rule.id == "conditions-too-complex");
         assert_eq!(too_complex.count(), refused, "{count} classes");
         assert!(configuration.set_comparisons <= 2_000_000, "{}", configuration.set_comparisons);
     }

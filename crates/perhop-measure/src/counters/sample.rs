@@ -172,7 +172,7 @@ mod tests {
                 interval.add(ms(delay), variation);
             }
         }
-        let packets: Vec<u64> = samples.iter().map(|(_, one)| one.packets).collect();
+        let packets: Vec<u64> = samples.iter().map(|(_, sample)| sample.packets).collect();
         assert_eq!(packets, [2, 1, 0], "the broken interval from 1.3 s on counts nothing");
         assert_eq!(samples.counted[0].mean(), 0.012);
         assert_eq!(samples.counted[1].mean_variation(), -0.003);
@@ -197,7 +197,8 @@ mod tests {
         assert_eq!(counted[1], [Count::default(), Count { packets: 2, bytes: 1000 }]);
         assert_eq!(counted[0], [Count::default(); 2]);
         let log = &samples.packets.as_ref().unwrap().packets;
-        let logged: Vec<_> = log.iter().map(|one| (one.flow, one.number, one.bytes, one.delay)).collect();
+        let logged: Vec<_> =
+            log.iter().map(|entry| (entry.flow, entry.number, entry.bytes, entry.delay)).collect();
         assert_eq!(logged, [(1, 7, 500, ms(40))], "the other flow is not logged");
         assert_eq!(samples.delays[1].counted[1].mean(), 0.045);
         assert_eq!(samples.delays[0].counted[1].packets, 0);

@@ -135,7 +135,7 @@ impl Summary {
 /// The roles of the classes that send, and their origins.
 fn roles(scenario: &Scenario) -> Vec<Value> {
     let roles = scenario.class_roles().into_iter();
-    roles.map(|one| json!({"class": one.class, "role": one.role, "from": one.origin})).collect()
+    roles.map(|role| json!({"class": role.class, "role": role.role, "from": role.origin})).collect()
 }
 
 /// One group per distinct `keys`, in order of first appearance: the keys, and for each other column its mean

@@ -23,8 +23,8 @@ const OTHER_FLAGS: u16 = 0xfff & !ECN;
 const ECN: u16 = TcpHeader::ECE | TcpHeader::CWR;
 
 /// RFC 9293 §3.4: numbers are compared modulo 2³².
-fn is_after(one: u32, other: u32) -> bool {
-    (one.wrapping_sub(other)).cast_signed() > 0
+fn is_after(number: u32, other: u32) -> bool {
+    (number.wrapping_sub(other)).cast_signed() > 0
 }
 
 /// Whether `latest`, which has joined, can make earlier packets redundant.

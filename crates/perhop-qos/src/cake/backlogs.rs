@@ -54,9 +54,9 @@ impl Backlogs {
     fn at(&self, place: usize) -> u32 {
         self.heap.get(place).map_or(0, |queue| self.bytes[usize::from(*queue)])
     }
-    fn swap(&mut self, one: usize, other: usize) {
-        self.heap.swap(one, other);
-        for place in [one, other] {
+    fn swap(&mut self, first: usize, other: usize) {
+        self.heap.swap(first, other);
+        for place in [first, other] {
             self.places[usize::from(self.heap[place])] = place as u16;
         }
     }

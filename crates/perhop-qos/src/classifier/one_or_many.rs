@@ -25,7 +25,7 @@ impl<T> From<Vec<T>> for OneOrMany<T> {
 impl<T: Serialize> Serialize for OneOrMany<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.as_slice() {
-            [one] => one.serialize(serializer),
+            [single] => single.serialize(serializer),
             many => many.serialize(serializer),
         }
     }
@@ -67,10 +67,10 @@ impl<T: JsonSchema> JsonSchema for OneOrMany<T> {
         format!("OneOrMany{}", T::schema_name()).into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let one = generator.subschema_for::<T>();
+        let single = generator.subschema_for::<T>();
         json_schema!({
             "description": "one value or a list of values",
-            "anyOf": [one, { "type": "array", "items": one, "minItems": 1 }],
+            "anyOf": [single, { "type": "array", "items": single, "minItems": 1 }],
         })
     }
 }

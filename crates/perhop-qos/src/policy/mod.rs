@@ -97,18 +97,18 @@ impl QueueingConfig {
             ("fair-queueing", class.fair_queueing.is_some()),
             ("queueing", class.queueing.is_some()),
         ];
-        let beside = |field: &str| {
+        let excluded = |field: &str| {
             ConfigError::new(field, "CAKE must be alone at a port")
                 .help("leave it out: `bandwidth` shapes and `tins` classifies")
         };
         if let Some((field, _)) = fields.into_iter().find(|(_, is_set)| *is_set) {
-            return Err(beside(field).within(0).within("classes"));
+            return Err(excluded(field).within(0).within("classes"));
         }
         if self.limit.is_some() {
-            return Err(beside("limit").help("leave it out: CAKE has a `memory-limit`"));
+            return Err(excluded("limit").help("leave it out: CAKE has a `memory-limit`"));
         }
         if self.scheduler != SchedulerConfig::default() {
-            return Err(beside("scheduler").help("leave it out: CAKE schedules its tins and flows"));
+            return Err(excluded("scheduler").help("leave it out: CAKE schedules its tins and flows"));
         }
         Ok(())
     }

@@ -246,9 +246,9 @@ impl SparseFlows {
     /// The batch to discard next.
     fn fattest(&self) -> Batch {
         let mut most = (0, 0);
-        for (flow, one) in (0..).zip(&*self.flows) {
-            if one.bytes > most.0 {
-                most = (one.bytes, flow);
+        for (flow, state) in (0..).zip(&*self.flows) {
+            if state.bytes > most.0 {
+                most = (state.bytes, flow);
             }
         }
         Batch { flow: most.1, packets: self.settings.drop_batch, bytes: (most.0 / 2).max(1) }

@@ -79,9 +79,9 @@ fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
 /// The lower of two entries. Which it is is unpredictable, so there is no branch; and it is chosen half by
 /// half, since a choice of 128 bits at once compiles to a branch.
 #[inline]
-fn lower(one: Entry, other: Entry) -> Entry {
-    let is_other = other < one;
-    let half = |shift: u32| select_unpredictable(is_other, (other >> shift) as u64, (one >> shift) as u64);
+fn lower(first: Entry, other: Entry) -> Entry {
+    let is_other = other < first;
+    let half = |shift: u32| select_unpredictable(is_other, (other >> shift) as u64, (first >> shift) as u64);
     Entry::from(half(64)) << 64 | Entry::from(half(0))
 }
 

@@ -210,7 +210,7 @@ proptest! {
         let config: QueueingConfig = serde_json::from_value(queueing(outer, classes)).unwrap();
         let accounting = Accounting::new(overhead).unwrap();
         let longer: Vec<Arrival> =
-            arrivals.iter().map(|one| Arrival { length: accounting.counted(one.length), ..*one }).collect();
+            arrivals.iter().map(|arrival| Arrival { length: accounting.counted(arrival.length), ..*arrival }).collect();
         let times = |departures: Vec<wire::Departure>| -> Vec<(usize, Time)> {
             departures.iter().map(|departure| (departure.arrival, departure.starts)).collect()
         };

@@ -267,7 +267,7 @@ fn acknowledgments_are_dropped_as_worked_out() {
             let dropped = dropped.map(|packet| packet.payload as usize);
             assert_eq!(dropped, one.drops, "{}: packet {number}", case.name);
         }
-        let dropped = case.packet.iter().filter(|one| one.drops.is_some()).count();
+        let dropped = case.packet.iter().filter(|entry| entry.drops.is_some()).count();
         assert_eq!(cake.held(), (case.packet.len() - dropped) as u64, "{}", case.name);
     }
 }
@@ -480,8 +480,9 @@ fn mistakes_are_named() {
         serde_json::from_value(json!({"scheduler": "drr", "classes": one(json!({}))})).unwrap();
     let error = Port::build(Some(&config), &WIRE, &[], &streams()).map(|_| ()).unwrap_err();
     assert!(error.path.iter().any(|part| part == "scheduler") && error.help.is_some(), "{error}");
-    let beside = json!([{"name": "ef", "match": {"dscp": ["ef"]}}, {"name": "rest", "buffer": {"cake": {}}}]);
-    let error = built(beside, &WIRE);
+    let two_classes =
+        json!([{"name": "ef", "match": {"dscp": ["ef"]}}, {"name": "rest", "buffer": {"cake": {}}}]);
+    let error = built(two_classes, &WIRE);
     assert!(error.message.contains("CAKE") && error.help.is_some(), "{error}");
     let ring = RingConfig::Particles {
         count: 4,

@@ -5,7 +5,7 @@ use perhop_qos::packet::Dscp;
 
 /// Whether the codepoints of the tin with a name are these.
 fn has(tins: CakeTins, name: &str, codepoints: &[u8]) -> bool {
-    let tin = tins.names().iter().position(|one| *one == name).unwrap();
+    let tin = tins.names().iter().position(|candidate| *candidate == name).unwrap();
     tins.codepoints(tin).map(Dscp::value).eq(codepoints.iter().copied())
 }
 

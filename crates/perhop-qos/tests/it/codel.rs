@@ -190,7 +190,7 @@ fn a_steady_overload_is_dropped_as_a_whole() {
             let seconds = from * 1_000_000_000_000..until * 1_000_000_000_000;
             happened
                 .iter()
-                .filter(|one| matches!(one, Happened::Dropped(at, _) if seconds.contains(at)))
+                .filter(|event| matches!(event, Happened::Dropped(at, _) if seconds.contains(at)))
                 .count()
         };
         // While the loop is still slow the queue grows; when it has caught up, that is dropped as well.

@@ -123,8 +123,8 @@ fn every_vector_holds() {
         let named = |of: fn(&Happened) -> Option<usize>| {
             happened.iter().filter_map(of).map(|id| labels[id].clone()).collect::<Vec<_>>().join(" ")
         };
-        let sent = named(|one| if let Happened::Sent(_, id) = one { Some(*id) } else { None });
-        let dropped = named(|one| if let Happened::Full(id) = one { Some(*id) } else { None });
+        let sent = named(|event| if let Happened::Sent(_, id) = event { Some(*id) } else { None });
+        let dropped = named(|event| if let Happened::Full(id) = event { Some(*id) } else { None });
         assert_eq!((&sent, &dropped), (&case.order, &case.dropped), "{}", case.name);
     }
 }
@@ -210,8 +210,14 @@ impl PlainFq {
         loop {
             let is_new = !self.new.is_empty();
             let Some(&index) = self.new.front().or(self.old.front()) else { return all };
-            let total: u64 =
-                self.flows.keys().copied().collect::<Vec<_>>().into_iter().map(|one| self.backlog(one)).sum();
+            let total: u64 = self
+                .flows
+                .keys()
+                .copied()
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|flow| self.backlog(flow))
+                .sum();
             let own = self.backlog(index);
             let flow = self.flows.get_mut(&index).unwrap();
             let list = if is_new { &mut self.new } else { &mut self.old };

@@ -126,8 +126,8 @@ fn every_vector_holds() {
         let named = |of: fn(&Happened) -> Option<usize>| {
             happened.iter().filter_map(of).map(|id| labels[id].clone()).collect::<Vec<_>>().join(" ")
         };
-        let sent = named(|one| if let Happened::Sent(_, id) = one { Some(*id) } else { None });
-        let dropped = named(|one| match one {
+        let sent = named(|event| if let Happened::Sent(_, id) = event { Some(*id) } else { None });
+        let dropped = named(|event| match event {
             Happened::Full(_, id) | Happened::Early(_, id) => Some(*id),
             _ => None,
         });
@@ -393,9 +393,9 @@ fn flows_share_and_the_sparse_one_does_not_wait() {
             packet.payload = id as u64;
         }
         let (mut sent, mut waits, mut dropped) = ([0u32; 4], [const { Vec::new() }; 4], [0; 4]);
-        for one in by_port(&mut port, &arrivals) {
+        for event in by_port(&mut port, &arrivals) {
             let flow = |id: usize| usize::from(arrivals[id].1.flow_key().source_port);
-            match one {
+            match event {
                 Happened::Sent(at, id) if at > 10_000_000_000_000 && at < 40_000_000_000_000 => {
                     sent[flow(id)] += 1;
                     waits[flow(id)].push((at - arrivals[id].0.as_picoseconds()) as f64 / 1e9);

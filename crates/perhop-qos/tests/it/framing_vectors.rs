@@ -46,7 +46,7 @@ fn what_cannot_be_is_refused() {
         let error = headers.check(framing).expect_err(&found);
         assert_eq!(error.path.join("."), path, "{error}");
         assert!(error.message.contains(&found), "{error}");
-        assert!(error.help.as_deref().is_some_and(|said| said.contains(&help)), "{error}");
+        assert!(error.help.as_deref().is_some_and(|found_help| found_help.contains(&help)), "{error}");
     }
 }
 

@@ -27,7 +27,7 @@ impl Tree {
             let first = (curve.1 > 0).then(|| (rate(curve.0), Time::from_picoseconds(curve.1 as u64)));
             ServiceCurveConfig { m1: first.map(|(m1, _)| m1), d: first.map(|(_, d)| d), m2: rate(curve.2) }
         };
-        let [real_time, link_share, upper_limit] = self.curves.map(|one| one.map(curve));
+        let [real_time, link_share, upper_limit] = self.curves.map(|config| config.map(curve));
         let share = ShareConfig { real_time, link_share, upper_limit, ..Default::default() };
         let queueing = (!self.inside.is_empty()).then(|| hfsc(&self.inside));
         ClassConfig { share, queueing, ..Default::default() }
@@ -68,7 +68,7 @@ fn by_plain(classes: &[Tree], arrivals: &[Arrival]) -> Vec<(usize, u32, Time)> {
         let coming = arrivals.get(next).map_or(Time::MAX, |arrival| arrival.at);
         match model.dequeue(now.as_picoseconds().into()) {
             Ok((leaf, length)) => {
-                let queue = leaves.iter().position(|one| *one == leaf).unwrap();
+                let queue = leaves.iter().position(|candidate| *candidate == leaf).unwrap();
                 sent.push((queue, length, now));
                 let free = now + RATE.transmission_time(length.into());
                 // What comes while the wire is busy is told at its own time.
@@ -134,7 +134,9 @@ fn arrivals(trace: Vec<(u64, usize, u32)>, queues: usize) -> Vec<Arrival> {
 }
 
 fn served(departures: &[Departure], queue: usize, from: Time, to: Time) -> f64 {
-    let within = departures.iter().filter(|one| one.queue == queue && one.ends > from && one.ends <= to);
+    let within = departures
+        .iter()
+        .filter(|departure| departure.queue == queue && departure.ends > from && departure.ends <= to);
     within.map(|departure| f64::from(departure.length)).sum()
 }
 
@@ -166,7 +168,7 @@ proptest! {
         let departures = send(&hfsc(&classes), RATE, &arrivals);
         for (queue, class) in real.iter().enumerate() {
             let due = deadlines(class.curves[0].unwrap(), queue, &arrivals, &departures);
-            for (departure, due) in departures.iter().filter(|one| one.queue == queue).zip(due) {
+            for (departure, due) in departures.iter().filter(|departure| departure.queue == queue).zip(due) {
                 let latest = due + RATE.transmission_time(LONGEST.into()) + Time::from_nanoseconds(1);
                 prop_assert!(departure.ends <= latest, "{departure:?} was due at {due:?}");
             }
@@ -181,7 +183,7 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
     let reaches = |bits: f64| if bits <= m1 * d { bits / m1 } else { d + (bits - m1 * d) / m2 };
     let (mut starts, mut sent, mut due): (Vec<(f64, f64)>, f64, Vec<Time>) = (Vec::new(), 0.0, Vec::new());
     let mut busy_until = Time::ZERO;
-    for departure in departures.iter().filter(|one| one.queue == queue) {
+    for departure in departures.iter().filter(|departure| departure.queue == queue) {
         let arrived = arrivals[departure.arrival].at;
         // The packet before it left the queue before this one came: a backlog begins.
         if starts.is_empty() || arrived > busy_until {

@@ -209,11 +209,11 @@ fn quanta_follow_rates_within_bounds() {
         (found[0], found[1])
     };
     // 1 and 3 Mb/s: 12500 and 37500 B. 46 Mb/s are left.
-    let (one, other) = spare(10, "1Mb/s", "3Mb/s");
-    near(&[one, other], &[1e6 + 46e6 / 4.0, 3e6 + 46e6 * 3.0 / 4.0]);
+    let (first, other) = spare(10, "1Mb/s", "3Mb/s");
+    near(&[first, other], &[1e6 + 46e6 / 4.0, 3e6 + 46e6 * 3.0 / 4.0]);
     // 62 and 625 B are both 1000.
-    let (one, other) = spare(10_000, "5Mb/s", "50kb/s");
-    near(&[one, other], &[5e6 + 44.95e6 / 2.0, 0.05e6 + 44.95e6 / 2.0]);
+    let (first, other) = spare(10_000, "5Mb/s", "50kb/s");
+    near(&[first, other], &[5e6 + 44.95e6 / 2.0, 0.05e6 + 44.95e6 / 2.0]);
 }
 
 /// The key that the error of a policy names.

@@ -184,15 +184,15 @@ fn an_output_asks_for_the_marks_with_which_packets_leave() {
     assert_eq!(class(&by_cos, &json!(["vlan"]), packet("ef")), 0);
     assert_eq!(class(&by_cos, &json!([]), packet("ef")), 1);
     // A conditioner that asks is enough: the label that came has gone when its output looks for it.
-    let asked = json!({
+    let matching = json!({
         "conditioners": [{"match": {"mpls-exp": 5}, "actions": [{"mark": "cs6"}]}],
         "queueing": {"classes": [{"name": "control", "match": {"dscp": "cs6"}}, {"name": "rest"}]},
     });
-    assert_eq!(class(&asked, &json!(["mpls"]), labeled), 0);
-    assert_eq!(class(&asked, &json!([]), labeled), 1);
+    assert_eq!(class(&matching, &json!(["mpls"]), labeled), 0);
+    assert_eq!(class(&matching, &json!([]), labeled), 1);
     // So is one that copies.
     let table = json!({"from": "mpls-exp", "to": "dscp", "map": {"5": "cs6"}});
-    let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": asked["queueing"]});
+    let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": matching["queueing"]});
     assert_eq!(class(&copied, &json!(["mpls"]), labeled), 0);
     assert_eq!(class(&copied, &json!([]), labeled), 1);
 }

@@ -374,9 +374,9 @@ fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool
         port.poll_transmit(now, &mut Packet::default(), &mut log);
     }
     let averages = port.buffers()[0].averages();
-    let Log(mut told) = log;
-    told.sort_by_key(|line| number_in(line));
-    (told, averages)
+    let Log(mut lines) = log;
+    lines.sort_by_key(|line| number_in(line));
+    (lines, averages)
 }
 
 /// The number of the packet that a line of a log tells of.

@@ -24,7 +24,7 @@ impl Ports {
     pub(crate) fn assign(scenario: &Scenario) -> Ports {
         let all = &scenario.traffic;
         let flows = |entries: &[TrafficConfig], own: &TrafficConfig| -> u64 {
-            entries.iter().filter(|one| ends(one) == ends(own)).map(|one| u64::from(one.count)).sum()
+            entries.iter().filter(|entry| ends(entry) == ends(own)).map(|entry| u64::from(entry.count)).sum()
         };
         let place = |(index, own): (usize, &TrafficConfig)| Place {
             first: own.source_port,

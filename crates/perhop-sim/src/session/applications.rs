@@ -137,8 +137,10 @@ pub(crate) fn sample_speed<E: Engine>(world: &mut E, test: usize) {
     let Transport { ends, speed_tests, .. } = transport;
     let SpeedTest { slot, first, tally } = &mut speed_tests[test];
     let sessions = *first..*first + tally.connections as usize;
-    let over: u64 =
-        measurements.tcp.sessions[sessions.clone()].iter().map(|one| one.tally.received[SERVER]).sum();
+    let over: u64 = measurements.tcp.sessions[sessions.clone()]
+        .iter()
+        .map(|session| session.tally.received[SERVER])
+        .sum();
     let servers = ends.iter().skip(SERVER).step_by(2);
     let open: u64 = servers.filter(|end| sessions.contains(&end.session)).map(|end| end.received).sum();
     tally.readings.push(over + open);

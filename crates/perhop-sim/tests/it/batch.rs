@@ -54,7 +54,7 @@ fn ended(plan: BatchPlan, threads: usize, points: Vec<Point>) -> Vec<Ended> {
         found.extend(batch.take(Duration::from_millis(20)));
     }
     found.extend(batch.take(Duration::ZERO));
-    found.sort_by_key(|one| one.number);
+    found.sort_by_key(|outcome| outcome.number);
     found
 }
 
@@ -94,7 +94,7 @@ fn a_point_that_fails_says_why_and_stops_nobody() {
         point(3, &[("links.1.rate", "2Mb/s")]),
     ];
     let found = ended(plan(None), 2, points);
-    let failed: Vec<bool> = found.iter().map(|one| one.outcome.is_err()).collect();
+    let failed: Vec<bool> = found.iter().map(|outcome| outcome.outcome.is_err()).collect();
     assert_eq!(failed, [false, true, true, false]);
     assert!(found[1].outcome.as_ref().unwrap_err().contains("links.1.rate"));
     assert!(found[2].outcome.as_ref().unwrap_err().contains("nothing"));
@@ -111,7 +111,7 @@ fn a_stop_rule_ends_at_the_same_replication_by_any_number_of_threads() {
     let counts = |threads, most| -> Vec<u32> {
         let points = (0..3).map(|number| point(number, &[("seed", "1")])).collect();
         let found = ended(plan(Some(until(most))), threads, points);
-        found.iter().map(|one| one.outcome.as_ref().unwrap().replications).collect()
+        found.iter().map(|outcome| outcome.outcome.as_ref().unwrap().replications).collect()
     };
     let alone = counts(1, 200);
     assert!(alone[0] > 3 && alone[0] < 200, "{alone:?}");

@@ -118,7 +118,7 @@ fn any_span_tells_the_same_of_a_packet_forward_and_back() {
         assert_eq!(shown, expected, "from {begin} ms");
         let known = |way: &&Way| way.dropped.is_some() || way.left.is_some();
         for way in span.ways.iter().filter(known).filter(|way| way.dropped.is_none()) {
-            let same = whole[whole.binary_search_by_key(&way.number, |one| one.number).unwrap()];
+            let same = whole[whole.binary_search_by_key(&way.number, |record| record.number).unwrap()];
             assert_eq!(Way { dropped: None, ..same }, *way, "what is lost on the wire may be told later");
         }
     }

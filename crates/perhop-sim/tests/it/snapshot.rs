@@ -69,8 +69,8 @@ fn looking_changes_nothing() {
     let plain = simulate(&scenario(), &Progress::new());
     let (watched, seen) = watch(&scenario());
     assert!(!seen.is_empty());
-    for (one, other) in plain.tables.iter().zip(&watched.tables) {
-        assert_eq!(format!("{one:?}"), format!("{other:?}"), "table {}", one.name);
+    for (table, other) in plain.tables.iter().zip(&watched.tables) {
+        assert_eq!(format!("{table:?}"), format!("{other:?}"), "table {}", table.name);
     }
     assert_eq!(plain.summary.to_json(), watched.summary.to_json());
 }
@@ -82,18 +82,18 @@ fn what_is_seen_is_what_happens() {
     let names: Vec<(&str, &str)> = last
         .queues
         .iter()
-        .map(|one| (one.port.as_str(), one.queue.as_str()))
+        .map(|queue| (queue.port.as_str(), queue.queue.as_str()))
         .filter(|(port, _)| *port == "r->sink")
         .collect();
     assert_eq!(names, [("r->sink", "gold"), ("r->sink", "silver"), ("r->sink", "rest")]);
     assert_eq!(
-        last.classes.iter().map(|one| one.class.as_str()).collect::<Vec<_>>(),
+        last.classes.iter().map(|class| class.class.as_str()).collect::<Vec<_>>(),
         ["gold", "silver", "aside"]
     );
     for snapshot in &seen {
         assert_eq!(
-            snapshot.queues.iter().map(|one| one.packets * 500).sum::<u64>(),
-            snapshot.queues.iter().map(|one| one.bytes).sum::<u64>()
+            snapshot.queues.iter().map(|queue| queue.packets * 500).sum::<u64>(),
+            snapshot.queues.iter().map(|queue| queue.bytes).sum::<u64>()
         );
         let seconds = snapshot.time.as_seconds();
         let expected = |rate: f64| rate / 8.0 * (seconds - 1.0).max(0.0);
@@ -103,7 +103,7 @@ fn what_is_seen_is_what_happens() {
         let gold = snapshot.classes[0].received_bytes as f64;
         assert!((gold - expected(750e3)).abs() <= 6000.0, "{gold} bytes by {seconds} s");
         if seconds > 1.0 {
-            let gold = snapshot.queues.iter().find(|one| one.queue == "gold").unwrap();
+            let gold = snapshot.queues.iter().find(|queue| queue.queue == "gold").unwrap();
             assert!((19..=20).contains(&gold.packets), "an overloaded queue is full: {}", gold.packets);
         }
     }
@@ -138,8 +138,8 @@ fn a_run_that_is_held_waits_and_gives_the_same() {
         run.join().unwrap()
     });
     assert_eq!(plain.summary.to_json(), results.summary.to_json());
-    for (one, other) in plain.tables.iter().zip(&results.tables) {
-        assert_eq!(format!("{one:?}"), format!("{other:?}"), "table {}", one.name);
+    for (table, other) in plain.tables.iter().zip(&results.tables) {
+        assert_eq!(format!("{table:?}"), format!("{other:?}"), "table {}", table.name);
     }
 }
 

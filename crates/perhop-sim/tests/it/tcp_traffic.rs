@@ -180,9 +180,9 @@ fn everything_at_once_is_conserved() {
         flow("web", &json!({"web": {"tcp": tcp("linux-modern"), "mean-gap": "100ms", "mean-size": "10kB"}})),
         flow("udp", &json!({"cbr": {"rate": "2Mb/s", "packet": {"ip": "1000B"}}})),
     ];
-    for one in &mut traffic {
-        one["count"] = json!(5);
-        one["start-within"] = json!("1s");
+    for flow in &mut traffic {
+        flow["count"] = json!(5);
+        flow["start-within"] = json!("1s");
     }
     let queueing = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": "10 packets"}}}]});
     let results = results(&json!(traffic), 30, 0.01, Some(queueing));

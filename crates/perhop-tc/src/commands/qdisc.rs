@@ -268,7 +268,7 @@ fn delete_qdisc(
     handle: Option<u32>,
 ) {
     let known = &mut kernel.devices[device];
-    let by_handle = || handle.and_then(|handle| known.qdiscs.iter().position(|one| one.handle == handle));
+    let by_handle = || handle.and_then(|handle| known.qdiscs.iter().position(|qdisc| qdisc.handle == handle));
     let index = place.map_or_else(by_handle, |place| known.at(place));
     let Some(index) = index else {
         kernel.log.state(number, LineState::Irrelevant);

@@ -50,11 +50,11 @@ impl Tree<'_> {
         let usual = map[0];
         self.tell_of_service(qdisc, &map);
         let rules = self.rules_of_bands(qdisc, &map);
-        let asked: Vec<usize> = (0..count).filter(|band| *band != usual).chain([usual]).collect();
-        let order = asked.iter().map(|band| id(qdisc, *band)).collect();
+        let bands_in_order: Vec<usize> = (0..count).filter(|band| *band != usual).chain([usual]).collect();
+        let order = bands_in_order.iter().map(|band| id(qdisc, *band)).collect();
         let bands = Bands { qdisc, rules, usual, order, filters: leading_filters(qdisc) };
         let mut classes = Vec::new();
-        for band in asked {
+        for band in bands_in_order {
             let Some(mut class) = self.band(&bands, band, Above::Device) else { continue };
             class.set_level(qdisc, band);
             classes.push(class);
@@ -140,12 +140,12 @@ impl Tree<'_> {
         let rules = self.rules_of_bands(qdisc, &map);
         let is_strict = |band: usize| band < strict;
         // In each part, the band of all other packets comes last; the part with this band comes last, too.
-        let mut asked: Vec<usize> = (0..count).collect();
-        asked.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
-        let order: Vec<u32> = asked.iter().map(|band| id(qdisc, *band)).collect();
+        let mut bands_in_order: Vec<usize> = (0..count).collect();
+        bands_in_order.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
+        let order: Vec<u32> = bands_in_order.iter().map(|band| id(qdisc, *band)).collect();
         let bands = Bands { qdisc, rules, usual, order, filters: leading_filters(qdisc) };
         let (mut outer, mut turns) = (Vec::new(), Vec::new());
-        for band in asked {
+        for band in bands_in_order {
             let above = if is_strict(band) { Above::Device } else { Above::Class };
             let Some(mut class) = self.band(&bands, band, above) else { continue };
             if is_strict(band) {
@@ -174,7 +174,11 @@ fn without_gaps(classes: &mut [Branch]) {
     let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.config.share.level).collect();
     levels.sort_unstable();
     for class in classes {
-        let level = class.config.share.level.and_then(|level| levels.iter().position(|one| *one == level));
+        let level = class
+            .config
+            .share
+            .level
+            .and_then(|level| levels.iter().position(|candidate| *candidate == level));
         class.config.share.level = level.map(|level| level as u16);
     }
 }

@@ -25,8 +25,8 @@ impl Rule {
     /// Returns this rule for the packets that `other` also takes; `None` if there are none.
     pub(super) fn within(&self, other: &Rule) -> Option<Rule> {
         let family = match (self.family, other.family) {
-            (one, Family::Any) | (Family::Any, one) => one,
-            (one, another) if one == another => one,
+            (family, Family::Any) | (Family::Any, family) => family,
+            (family, other) if family == other => family,
             _ => return None,
         };
         let matches = match (is_empty(&self.matches), is_empty(&other.matches)) {
@@ -62,16 +62,18 @@ impl Rule {
     }
     /// Whether no packet meets both, judged by single fields.
     pub(super) fn excludes(&self, other: &Rule) -> bool {
-        fn apart<T: PartialEq>(one: Option<&OneOrMany<T>>, other: Option<&OneOrMany<T>>) -> bool {
-            one.zip(other).is_some_and(|(one, other)| !one.0.iter().any(|value| other.0.contains(value)))
+        fn apart<T: PartialEq>(values: Option<&OneOrMany<T>>, other: Option<&OneOrMany<T>>) -> bool {
+            values
+                .zip(other)
+                .is_some_and(|(values, other)| !values.0.iter().any(|value| other.0.contains(value)))
         }
-        let (one, two) = (&self.matches, &other.matches);
+        let (own, others) = (&self.matches, &other.matches);
         let families =
             matches!((self.family, other.family), (Family::Four, Family::Six) | (Family::Six, Family::Four));
         families
-            || apart(one.dscp.as_ref(), two.dscp.as_ref())
-            || apart(one.label.as_ref(), two.label.as_ref())
-            || apart(one.protocol.as_ref(), two.protocol.as_ref())
+            || apart(own.dscp.as_ref(), others.dscp.as_ref())
+            || apart(own.label.as_ref(), others.label.as_ref())
+            || apart(own.protocol.as_ref(), others.protocol.as_ref())
     }
 }
 
@@ -90,12 +92,12 @@ pub(super) fn joined(rules: Vec<Rule>) -> Vec<Rule> {
         if found.last().is_none_or(|last| last.target != rule.target) {
             run = found.len();
         }
-        let twin = found[run..].iter_mut().find(|one| {
-            one.matches == rule.matches
-                && (one.family == rule.family || one.family == Family::Any || one.excludes(&rule))
+        let twin = found[run..].iter_mut().find(|branch| {
+            branch.matches == rule.matches
+                && (branch.family == rule.family || branch.family == Family::Any || branch.excludes(&rule))
         });
         match twin {
-            Some(one) if one.family != rule.family => one.family = Family::Any,
+            Some(known) if known.family != rule.family => known.family = Family::Any,
             Some(_) => {}
             None => found.push(rule),
         }
@@ -129,7 +131,7 @@ impl Taken {
 /// Returns the condition of the packets of `target`, if classes are matched in the order of `order`. No class
 /// takes the packets of targets that are not in it.
 pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken {
-    let place = |of: u32| order.iter().position(|one| *one == of);
+    let place = |of: u32| order.iter().position(|id| *id == of);
     let own = place(target);
     let mut parts: Vec<MatchConfig> = Vec::new();
     for (index, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.target == target) {
@@ -143,10 +145,10 @@ pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken 
             rules[..index].iter().filter(is_in_the_way).filter_map(Rule::condition).collect();
         match (rule.condition(), except(others)) {
             (None, None) => return Taken::All,
-            (Some(one), None) | (None, Some(one)) => parts.push(one),
-            (Some(one), Some(not)) => {
+            (Some(condition), None) | (None, Some(condition)) => parts.push(condition),
+            (Some(condition), Some(not)) => {
                 // Earlier filters may take all packets of this one, so the condition may be empty.
-                let both = Condition::all(vec![Condition::when(one), Condition::when(not)]);
+                let both = Condition::all(vec![Condition::when(condition), Condition::when(not)]);
                 parts.extend(both.into_match().flatten());
             }
         }

@@ -72,7 +72,7 @@ pub(super) fn at_hook(device: &Device, hook: u32, overhead: i32, log: &mut Log) 
                 lines.extend(&filter.lines);
             }
             _ => {
-                if stages.iter().any(|(one, ..)| one.shares(&treatment)) {
+                if stages.iter().any(|(known, ..)| known.shares(&treatment)) {
                     log.not_modelled(
                         line,
                         "several filters share a policer, with another filter between them",
@@ -191,7 +191,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     }
     let meter = match policers.as_slice() {
         [] => None,
-        [one] => Some(one_bucket(&one.options, line, log)?),
+        [police] => Some(one_bucket(&police.options, line, log)?),
         [first, second] => Some(two_buckets(&first.options, &second.options, line, log)?),
         _ => {
             log.not_modelled(line, "more than two policers in sequence");
@@ -208,15 +208,17 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
 /// Returns the steps of a chain for the packets of `filter`: those of a single filter that takes all packets.
 fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option<Vec<Step>> {
     let family = filter.condition.family;
-    let takes = |one: &&&Filter| {
-        let condition = &one.condition;
-        one.chain == chain
+    let takes = |filter: &&&Filter| {
+        let condition = &filter.condition;
+        filter.chain == chain
             && (condition.family == family || condition.family == Family::Any || family == Family::Any)
             && !condition.is_never
     };
     let all = hooks.filters_at(filter.parent);
     let found = all.iter().find(takes);
-    let Some(one) = found.filter(|one| !one.condition.is_unseen && is_empty(&one.condition.matches)) else {
+    let Some(only) =
+        found.filter(|filter| !filter.condition.is_unseen && is_empty(&filter.condition.matches))
+    else {
         log.not_modelled(
             filter.line(),
             format!("chain {chain} does not begin with a filter that takes all packets"),
@@ -224,11 +226,11 @@ fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option
         return None;
     };
     let mut steps = Vec::new();
-    for action in &one.actions {
+    for action in &only.actions {
         match action {
             Action::Nothing | Action::End(Control::Pipe) => {}
             Action::Label(label) => steps.push(Step::Label(*label)),
-            Action::Mark { value, mask } => steps.push(mark(*value, *mask, one.line(), log)),
+            Action::Mark { value, mask } => steps.push(mark(*value, *mask, only.line(), log)),
             Action::End(Control::Pass) => break,
             Action::End(Control::Drop) => return Some(vec![Step::Drop]),
             Action::End(_) | Action::Police(_) | Action::Unseen => {

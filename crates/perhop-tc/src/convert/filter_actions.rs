@@ -70,7 +70,7 @@ impl Tree<'_> {
     /// Returns a label that no filter of the device matches or sets.
     fn free_label(&mut self) -> Option<u8> {
         let filters = || self.device.qdiscs.iter().flat_map(|qdisc| &qdisc.filters);
-        let sets = |filter: &Filter| filter.actions.iter().any(|one| matches!(one, Action::Label(_)));
+        let sets = |filter: &Filter| filter.actions.iter().any(|action| matches!(action, Action::Label(_)));
         let asks = |filter: &Filter| filter.condition.matches.label.is_some();
         if filters().any(|filter| sets(filter) || asks(filter)) || self.policers.labels == u8::MAX {
             return None;
@@ -134,26 +134,27 @@ impl Rule {
     /// Whether no packet meets both, judged by single fields, addresses and ports.
     fn is_apart(&self, other: &Rule) -> bool {
         fn apart<T>(
-            one: Option<&OneOrMany<T>>,
+            own: Option<&OneOrMany<T>>,
             other: Option<&OneOrMany<T>>,
             meet: fn(&T, &T) -> bool,
         ) -> bool {
-            let none = |one: &OneOrMany<T>, other: &OneOrMany<T>| {
-                !one.0.iter().any(|value| other.0.iter().any(|another| meet(value, another)))
+            let none = |values: &OneOrMany<T>, other: &OneOrMany<T>| {
+                !values.0.iter().any(|value| other.0.iter().any(|another| meet(value, another)))
             };
-            one.zip(other).is_some_and(|(one, other)| none(one, other))
+            own.zip(other).is_some_and(|(own, other)| none(own, other))
         }
-        let networks = |one: &Prefix, other: &Prefix| {
-            one.contains(other.address().into()) || other.contains(one.address().into())
+        let networks = |prefix: &Prefix, other: &Prefix| {
+            prefix.contains(other.address().into()) || other.contains(prefix.address().into())
         };
-        let ports =
-            |one: &PortRange, other: &PortRange| one.first() <= other.last() && other.first() <= one.last();
-        let (one, two) = (&self.matches, &other.matches);
+        let ports = |range: &PortRange, other: &PortRange| {
+            range.first() <= other.last() && other.first() <= range.last()
+        };
+        let (own, two) = (&self.matches, &other.matches);
         self.excludes(other)
-            || apart(one.source.as_ref(), two.source.as_ref(), networks)
-            || apart(one.destination.as_ref(), two.destination.as_ref(), networks)
-            || apart(one.source_port.as_ref(), two.source_port.as_ref(), ports)
-            || apart(one.destination_port.as_ref(), two.destination_port.as_ref(), ports)
+            || apart(own.source.as_ref(), two.source.as_ref(), networks)
+            || apart(own.destination.as_ref(), two.destination.as_ref(), networks)
+            || apart(own.source_port.as_ref(), two.source_port.as_ref(), ports)
+            || apart(own.destination_port.as_ref(), two.destination_port.as_ref(), ports)
     }
 
     /// Returns this rule for packets without `label`.

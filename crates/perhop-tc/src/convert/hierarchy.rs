@@ -118,17 +118,17 @@ impl Tree<'_> {
                 }
                 made.config.matches = taken.condition().filter(|_| plan.default != Some(class.id));
                 let own = made.config.matches.clone();
-                let before = found.iter().filter_map(|one: &Branch| one.config.matches.clone());
+                let before = found.iter().filter_map(|branch: &Branch| branch.config.matches.clone());
                 self.inside(own.as_ref(), before, |tree| tree.fill_class(&mut made, class.id, Above::Class));
             } else {
-                let before = found.iter().filter_map(|one: &Branch| one.config.matches.clone());
+                let before = found.iter().filter_map(|branch: &Branch| branch.config.matches.clone());
                 let inner = self.inside(None, before, |tree| tree.level(plan, Some(class.id), depth + 1));
                 if inner.is_empty() {
                     continue;
                 }
-                if inner.iter().all(|one| one.config.matches.is_some()) {
+                if inner.iter().all(|branch| branch.config.matches.is_some()) {
                     made.config.matches =
-                        any(inner.iter().filter_map(|one| one.config.matches.clone()).collect());
+                        any(inner.iter().filter_map(|branch| branch.config.matches.clone()).collect());
                 }
                 let scheduler = QueueingConfig { scheduler: plan.scheduler, ..QueueingConfig::default() };
                 made.inside = Some(Branches::new(plan.qdisc, scheduler, inner));

@@ -101,12 +101,12 @@ impl Computed {
 fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut Log) {
     let r2q = qdisc.options.number("r2q").map(|divisor| divisor as u32);
     let computed: Vec<Computed> = leaves.iter().filter_map(|class| Computed::new(class, r2q)).collect();
-    let cut: Vec<&Computed> = computed.iter().filter(|one| one.limited() != one.quantum).collect();
+    let cut: Vec<&Computed> = computed.iter().filter(|class| class.limited() != class.quantum).collect();
     if cut.is_empty() {
         return;
     }
-    let words = |one: &&Computed| {
-        format!("{} bytes of class {} become {}", one.quantum, shown_id(one.id), one.limited())
+    let words = |computed: &&Computed| {
+        format!("{} bytes of class {} become {}", computed.quantum, shown_id(computed.id), computed.limited())
     };
     let mut named: Vec<String> = cut.iter().take(MOST_NAMED).map(words).collect();
     if cut.len() > MOST_NAMED {
@@ -135,15 +135,15 @@ fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut 
 
 /// Whether the classes that borrow share in proportion to their rates within the limits as well.
 fn keeps_proportions(computed: &[Computed]) -> bool {
-    let mut borrowing = computed.iter().filter(|one| one.borrows);
+    let mut borrowing = computed.iter().filter(|class| class.borrows);
     let Some(first) = borrowing.next() else { return true };
-    let part = |one: &Computed| one.limited() as f64 / one.rate.as_bits_per_second() as f64;
-    borrowing.all(|one| (part(one) / part(first) - 1.0).abs() < DISTORTION)
+    let part = |computed: &Computed| computed.limited() as f64 / computed.rate.as_bits_per_second() as f64;
+    borrowing.all(|class| (part(class) / part(first) - 1.0).abs() < DISTORTION)
 }
 
 /// Returns the r2q with which all quanta are within the limits, or the advice to write them.
 fn advice(device: &Device, computed: &[Computed]) -> String {
-    let rates = || computed.iter().map(|one| one.rate.as_bits_per_second() / 8);
+    let rates = || computed.iter().map(|class| class.rate.as_bits_per_second() / 8);
     let (slowest, fastest) = (rates().min().unwrap_or(0), rates().max().unwrap_or(0));
     let smallest_r2q = fastest.div_ceil(*HTB_QUANTA.end()).max(1);
     let with_frames = slowest / device.frame();

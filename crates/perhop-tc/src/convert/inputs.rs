@@ -8,7 +8,7 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
         for class in &queueing.classes {
-            class.matches.iter().for_each(|one| inputs_of(one, found));
+            class.matches.iter().for_each(|condition| inputs_of(condition, found));
             class.queueing.iter().for_each(|inner| within(inner, found));
         }
     }
@@ -16,8 +16,8 @@ pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     policy
         .conditioners
         .iter()
-        .filter_map(|one| one.matches.as_ref())
-        .for_each(|one| inputs_of(one, &mut found));
+        .filter_map(|conditioner| conditioner.matches.as_ref())
+        .for_each(|condition| inputs_of(condition, &mut found));
     policy.queueing.iter().for_each(|queueing| within(queueing, &mut found));
     found.sort();
     found.dedup();

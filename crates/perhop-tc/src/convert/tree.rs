@@ -107,7 +107,7 @@ impl<'a> Tree<'a> {
         match qdisc.kind.name {
             "tbf" => self.tbf(class, qdisc),
             "mq" => {
-                let first = self.device.qdiscs.iter().find(|one| is_below(one, qdisc));
+                let first = self.device.qdiscs.iter().find(|candidate| is_below(candidate, qdisc));
                 first.is_some_and(|first| self.fill_with_any(class, first, above))
             }
             "sfq" => {
@@ -190,7 +190,7 @@ impl<'a> Tree<'a> {
             form: ShapeForm::Average,
         });
         let device = self.device;
-        match device.qdiscs.iter().find(|one| is_below(one, qdisc)) {
+        match device.qdiscs.iter().find(|candidate| is_below(candidate, qdisc)) {
             Some(child) => {
                 self.log.note(qdisc.line, "the limit of the discipline inside applies");
                 self.fill_with_any(class, child, Above::Class);
@@ -317,8 +317,8 @@ impl<'a> Tree<'a> {
 }
 
 /// Whether the discipline `one` is in a class of `qdisc`.
-fn is_below(one: &Qdisc, qdisc: &Qdisc) -> bool {
-    let Place::Class(id) = one.place else { return false };
+fn is_below(inner: &Qdisc, qdisc: &Qdisc) -> bool {
+    let Place::Class(id) = inner.place else { return false };
     // `show` prints handle 0 for mq, whose children are in :1, :2 and so on.
     id & 0xffff_0000 == qdisc.handle || (qdisc.kind.name == "mq" && id >> 16 == 0)
 }

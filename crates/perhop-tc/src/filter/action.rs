@@ -256,10 +256,10 @@ pub(crate) fn shown(kernel: &mut Kernel, number: usize, words: &mut Words) -> Ve
         }
         // (Egress Redirect to device ifb0) stolen
         Some("mirred") => {
-            let said = words.rest();
-            let device = said.iter().skip_while(|word| *word != "device").nth(1);
+            let words_left = words.rest();
+            let device = words_left.iter().skip_while(|word| *word != "device").nth(1);
             let device = device.map_or("a device", |word| word.trim_end_matches(')'));
-            if said.iter().any(|word| word.eq_ignore_ascii_case("mirror")) {
+            if words_left.iter().any(|word| word.eq_ignore_ascii_case("mirror")) {
                 copied(kernel, number, device);
                 return vec![Action::Nothing];
             }

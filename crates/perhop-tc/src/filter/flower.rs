@@ -112,7 +112,7 @@ fn misplaced(word: &str, body: &Body, has_protocol: bool) -> Option<&'static str
     /// `f_flower.c:flower_port_attr_type`: TCP, UDP, SCTP.
     const WITH_PORTS: [u8; 3] = [6, 17, 132];
     let protocol = body.condition.matches.protocol.as_ref();
-    let has_ports = protocol.is_some_and(|known| known.0.iter().any(|one| WITH_PORTS.contains(&one.0)));
+    let has_ports = protocol.is_some_and(|known| known.0.iter().any(|number| WITH_PORTS.contains(&number.0)));
     match word {
         "ip_proto" if !has_protocol => Some("write `protocol ip` before flower"),
         "src_port" | "dst_port" if !has_ports => Some("write `ip_proto tcp` or `ip_proto udp` before it"),
@@ -190,7 +190,7 @@ fn service(
     }
     let (value, mask) = ((value >> 2) as u8, (mask >> 2) as u8);
     if mask != 0 {
-        let codepoints = (0..64).filter(|one| one & mask == value & mask).filter_map(Dscp::new);
+        let codepoints = (0..64).filter(|codepoint| codepoint & mask == value & mask).filter_map(Dscp::new);
         matches.dscp = Some(OneOrMany(codepoints.collect()));
     }
     Ok(())

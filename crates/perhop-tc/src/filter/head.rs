@@ -34,7 +34,8 @@ impl Head {
             self.handle = Some(value(words));
         } else if is("preference", 2) || is("priority", 2) && !is("protocol", 3) {
             let text = value(words);
-            self.preference = units::integer(&text, 0).filter(|one| *one <= 0xffff).map(|one| one as u32);
+            self.preference =
+                units::integer(&text, 0).filter(|number| *number <= 0xffff).map(|number| number as u32);
             if self.preference.is_none() {
                 kernel.refuse(number, format!("`{word} {text}`: write a number up to 65535"));
             }
@@ -42,7 +43,7 @@ impl Head {
             self.protocol = Some(value(words));
         } else if is("chain", 2) {
             let text = value(words);
-            self.chain = units::integer(&text, 0).map(|one| one as u32);
+            self.chain = units::integer(&text, 0).map(|number| number as u32);
         } else if is("estimator", 3) {
             value(words);
             value(words);

@@ -63,13 +63,13 @@ pub(crate) fn add(
 ) -> usize {
     let qdisc = &mut kernel.devices[device].qdiscs[index];
     let chain = head.chain.unwrap_or(0);
-    let others = || qdisc.filters.iter().filter(|one| one.parent == parent && one.chain == chain);
+    let others = || qdisc.filters.iter().filter(|filter| filter.parent == parent && filter.chain == chain);
     // `tcf_auto_prio`: a filter without a preference precedes all existing ones.
-    let least = others().map(|one| one.preference).min();
+    let least = others().map(|other| other.preference).min();
     let preference = head.preference.filter(|given| *given > 0);
     let preference =
         preference.unwrap_or_else(|| least.map_or(FIRST_PREFERENCE, |least| least.saturating_sub(1)));
-    let same = others().find(|one| one.preference == preference && one.kind != kind);
+    let same = others().find(|other| other.preference == preference && other.kind != kind);
     if let Some(other) = same {
         let message =
             format!("preference {preference} already belongs to {} of line {}", other.kind, other.line());
@@ -110,17 +110,17 @@ pub(super) fn delete(
     kind: Option<&str>,
 ) {
     let chain = head.chain.unwrap_or(0);
-    let is_meant = |one: &Filter| {
-        one.parent == parent
-            && one.chain == chain
-            && head.preference.is_none_or(|preference| preference == one.preference)
-            && kind.is_none_or(|kind| kind == one.kind)
-            && head.handle.as_ref().is_none_or(|handle| one.handle.as_ref() == Some(handle))
+    let is_meant = |filter: &Filter| {
+        filter.parent == parent
+            && filter.chain == chain
+            && head.preference.is_none_or(|preference| preference == filter.preference)
+            && kind.is_none_or(|kind| kind == filter.kind)
+            && head.handle.as_ref().is_none_or(|handle| filter.handle.as_ref() == Some(handle))
     };
     let filters = &mut kernel.devices[device].qdiscs[index].filters;
     let lines: Vec<usize> =
-        filters.iter().filter(|one| is_meant(one)).flat_map(|one| one.lines.clone()).collect();
-    filters.retain(|one| !is_meant(one));
+        filters.iter().filter(|filter| is_meant(filter)).flat_map(|filter| filter.lines.clone()).collect();
+    filters.retain(|filter| !is_meant(filter));
     if lines.is_empty() {
         kernel.log.state(number, LineState::Irrelevant);
         return kernel.log.note(number, "there is no filter to delete");

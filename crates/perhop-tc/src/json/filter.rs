@@ -149,7 +149,7 @@ fn action(action: &Object, item: &mut Item) {
         "gact" => format!("gact action {control}"),
         "skbedit" => {
             let keys = ["queue_mapping", "priority", "mark", "ptype"];
-            let said = keys.iter().filter_map(|key| word(key).map(|word| format!(" {key} {word}")));
+            let edits = keys.iter().filter_map(|key| word(key).map(|word| format!(" {key} {word}")));
             let inherits = get(action, "inheritdsfield").map(|_| " inheritdsfield".to_owned());
             format!("skbedit{} {control}", edits.chain(inherits).collect::<String>())
         }

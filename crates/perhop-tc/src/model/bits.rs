@@ -167,12 +167,12 @@ impl Decoded {
         if mask == 0 {
             return;
         }
-        let codepoints = (0..64).filter(|one| one & mask == value & mask).filter_map(Dscp::new);
+        let codepoints = (0..64).filter(|codepoint| codepoint & mask == value & mask).filter_map(Dscp::new);
         self.matches.dscp = Some(OneOrMany(codepoints.collect()));
     }
     fn protocol(&mut self, value: u8, mask: u8) {
         if mask != 0 {
-            let all = (0..=u8::MAX).filter(|one| one & mask == value).map(Protocol);
+            let all = (0..=u8::MAX).filter(|number| number & mask == value).map(Protocol);
             self.matches.protocol = Some(OneOrMany(all.collect()));
         }
     }

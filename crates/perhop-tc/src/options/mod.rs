@@ -143,7 +143,7 @@ fn report_effect(opt: &Opt, text: &str, place: Place, log: &mut Log) {
             let _ = why;
         }
         Effect::Irrelevant(why) => log.note(place.line, format!("`{written}` is irrelevant: {why}")),
-        Effect::NotModelledBut(usual, _) if usual.iter().any(|one| one.eq_ignore_ascii_case(text)) => {}
+        Effect::NotModelledBut(usual, _) if usual.iter().any(|word| word.eq_ignore_ascii_case(text)) => {}
         Effect::NotModelled(why) | Effect::NotModelledBut(_, why) => {
             log.not_modelled(place.line, format!("`{written}` is not modeled: {why}"));
         }

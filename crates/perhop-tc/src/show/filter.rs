@@ -14,12 +14,12 @@ use crate::words::{Voice, Words};
 impl Shown {
     pub(super) fn shown_filter(&mut self, kernel: &mut Kernel, number: usize, words: &mut Words) {
         self.open = Some((Open::Counters, number));
-        let asked = self.asked.clone();
+        let command = self.asked.clone();
         let mut head = filter::Head {
-            parent: asked.as_ref().and_then(|(_, parent)| *parent),
+            parent: command.as_ref().and_then(|(_, parent)| *parent),
             ..filter::Head::default()
         };
-        let mut device = asked.map(|(name, _)| name);
+        let mut device = command.map(|(name, _)| name);
         while let Some(word) = words.peek() {
             if word == "dev" {
                 words.next();
@@ -84,7 +84,7 @@ impl Shown {
         match (open, words.peek()) {
             (Open::Qdisc(device, handle), Some("vq" | "DP")) => {
                 kernel.device_of_line = Some(device);
-                let found = kernel.devices[device].qdiscs.iter().position(|one| one.handle == handle);
+                let found = kernel.devices[device].qdiscs.iter().position(|qdisc| qdisc.handle == handle);
                 let Some(index) = found else { return };
                 let kind = kernel.devices[device].qdiscs[index].kind;
                 let at = At { line: number, of: kind.name };
@@ -103,7 +103,7 @@ impl Shown {
                 let Ok(found) = options::read(&[STAB], &mut words, at, |_| false, &mut kernel.log) else {
                     return;
                 };
-                let known = kernel.devices[device].qdiscs.iter_mut().find(|one| one.handle == handle);
+                let known = kernel.devices[device].qdiscs.iter_mut().find(|qdisc| qdisc.handle == handle);
                 if let Some(qdisc) = known {
                     qdisc.stab = Some(found);
                 }
@@ -124,7 +124,7 @@ impl Shown {
         first: &str,
         words: &mut Words,
     ) {
-        let found = kernel.devices[device].qdiscs.iter().position(|one| one.handle == handle);
+        let found = kernel.devices[device].qdiscs.iter().position(|qdisc| qdisc.handle == handle);
         let Some(index) = found else { return };
         let Some(known) = kernel.devices[device].qdiscs[index].filters.get(at).cloned() else { return };
         let mut body = filter::Body {

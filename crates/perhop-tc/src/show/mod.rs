@@ -219,7 +219,7 @@ impl Shown {
                     .not_modelled(number, "the output does not show its parent discipline before it");
             }
             let first =
-                known.qdiscs.iter().find(|one| matches!(one.place, Place::Class(id) if id >> 16 == 0));
+                known.qdiscs.iter().find(|qdisc| matches!(qdisc.place, Place::Class(id) if id >> 16 == 0));
             if let Some(first) = first {
                 let (line, same) =
                     (first.line, first.kind.name == new.kind.name && first.options == new.options);

@@ -84,7 +84,7 @@ fn options_of(device: &Device, qdisc: &Qdisc, class: &Class) -> String {
         "htb" => {
             let bits = options.rate("rate").unwrap_or(0);
             let ceil = options.rate("ceil").unwrap_or(bits);
-            let is_leaf = !qdisc.classes.iter().any(|one| one.parent == Some(class.id));
+            let is_leaf = !qdisc.classes.iter().any(|candidate| candidate.parent == Some(class.id));
             let prio = is_leaf.then(|| format!("prio {} ", options.number("prio").unwrap_or(0).min(7)));
             // The default is a packet of 1600 bytes. tc rounds bursts to whole ticks of 64 ns.
             let burst = |name: &str| options.number(name).unwrap_or(options.number("mtu").unwrap_or(1600));

@@ -44,7 +44,7 @@ impl<'a> DeviceCounters<'a> {
         let queues =
             all.map(|(name, counters)| (name.split('/').collect(), counters.with_overhead(overhead)));
         let without = port.counters.queue(NO_QUEUE);
-        let dropped = without.sum(|one| one.drops(&[DropCause::NoClass]));
+        let dropped = without.sum(|queue| queue.drops(&[DropCause::NoClass]));
         DeviceCounters { device, queues: queues.collect(), unclassified: dropped.packets }
     }
 
@@ -71,9 +71,9 @@ impl<'a> DeviceCounters<'a> {
                 Some(qdisc) if qdisc.kind.name != "mq" => Some(Counters::default()),
                 // perhop sends all packets of `mq` through its first queue.
                 _ => {
-                    let is_child = |one: &&Qdisc| matches!(one.place, Place::Class(_));
+                    let is_child = |qdisc: &&Qdisc| matches!(qdisc.place, Place::Class(_));
                     let first = self.device.qdiscs.iter().find(is_child);
-                    first.filter(|one| one.place == Place::Class(id)).and_then(|_| self.sum(|_| true))
+                    first.filter(|qdisc| qdisc.place == Place::Class(id)).and_then(|_| self.sum(|_| true))
                 }
             }
         })
@@ -133,9 +133,9 @@ impl Counters {
 
 fn of_queue(counters: &QueueCounters) -> Counters {
     let sum = |part: fn(&PrecedenceCounters) -> Traffic| counters.sum(part);
-    let [arrived, sent] = [sum(|one| one.arrived), sum(|one| one.sent)];
-    let dropped = sum(|one| one.drops(&BY_QUEUE));
-    let count = |causes: &[DropCause]| -> u64 { counters.sum(|one| one.drops(causes)).packets };
+    let [arrived, sent] = [sum(|queue| queue.arrived), sum(|queue| queue.sent)];
+    let dropped = sum(|queue| queue.drops(&BY_QUEUE));
+    let count = |causes: &[DropCause]| -> u64 { counters.sum(|counter| counter.drops(causes)).packets };
     let sample = counters.sample.as_ref();
     let sampled = sample.map(|sample| Traffic::new(sample.packets, sample.bytes as f64));
     Counters {
@@ -145,6 +145,6 @@ fn of_queue(counters: &QueueCounters) -> Counters {
         full: count(&[DropCause::QueueFull]),
         early: count(&[DropCause::EarlyRandom, DropCause::EarlyForced]),
         others: 0,
-        marked: counters.precedences.values().map(|one| one.marked_packets).sum(),
+        marked: counters.precedences.values().map(|precedence| precedence.marked_packets).sum(),
     }
 }

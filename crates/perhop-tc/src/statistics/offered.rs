@@ -22,14 +22,15 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
         return counted.map(|class| offered_class(class.path.clone(), class, overhead)).collect();
     }
     // The disciplines of classes; the root represents a device without classes.
-    let of_classes = disciplines.iter().filter_map(|one| {
-        let class = one.path.get(1)?.strip_prefix(QDISC)?;
-        Some(offered_class(vec![class.to_owned()], one, overhead))
+    let of_classes = disciplines.iter().filter_map(|discipline| {
+        let class = discipline.path.get(1)?.strip_prefix(QDISC)?;
+        Some(offered_class(vec![class.to_owned()], discipline, overhead))
     });
     let found: Vec<OfferedClass> = of_classes.collect();
     if found.is_empty() {
-        let root = disciplines.iter().filter(|one| one.path.len() == 1 && is_counted(one));
-        return root.map(|one| offered_class(Vec::new(), one, overhead)).collect();
+        let root =
+            disciplines.iter().filter(|discipline| discipline.path.len() == 1 && is_counted(discipline));
+        return root.map(|qdisc| offered_class(Vec::new(), qdisc, overhead)).collect();
     }
     found
 }

@@ -39,7 +39,7 @@ pub(super) fn read(text: &str) -> Vec<PolicyReading> {
     }
     reader.close();
     let is_counted =
-        |one: &PolicyReading| one.classes.iter().any(|class| class.number("sent_bytes").is_some());
+        |policy: &PolicyReading| policy.classes.iter().any(|class| class.number("sent_bytes").is_some());
     if reader.devices.iter().any(is_counted) { reader.devices } else { Vec::new() }
 }
 
@@ -110,7 +110,7 @@ impl Reader {
 
     fn close_object(&mut self) {
         let Some((device, class)) = self.open.take() else { return };
-        let found = self.devices.iter().position(|one| one.interface == device);
+        let found = self.devices.iter().position(|candidate| candidate.interface == device);
         let index = found.unwrap_or_else(|| {
             let (interface, side, name) = (device, Direction::Output, QUEUES.to_owned());
             self.devices.push(PolicyReading { interface, side, name, classes: Vec::new() });

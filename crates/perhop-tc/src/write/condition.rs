@@ -117,12 +117,12 @@ impl Conditions {
         }
         let mut found = Vec::new();
         for version in Version::BOTH {
-            for one in &boxes {
+            for region in &boxes {
                 let is_there = |ranges: &[RangeInclusive<u128>]| {
                     ranges.iter().any(|range| range.contains(&version.family()))
                 };
-                if one.ranges(Field::Family).is_none_or(is_there) {
-                    found.extend(filters_of_box(one, version)?);
+                if region.ranges(Field::Family).is_none_or(is_there) {
+                    found.extend(filters_of_box(region, version)?);
                 }
             }
         }
@@ -132,8 +132,8 @@ impl Conditions {
     /// Returns the alternatives of `matches`: a packet must be in one of the sets.
     fn alternatives_of_all(&mut self, matches: &[MatchConfig]) -> Result<Vec<Set>, TooComplex> {
         let mut found = vec![Set::ALL];
-        for one in matches {
-            let own = self.alternatives(one)?;
+        for condition in matches {
+            let own = self.alternatives(condition)?;
             found = self.both(&found, &own)?;
         }
         Ok(found)
@@ -147,7 +147,8 @@ impl Conditions {
             found = self.both(&found, &inner)?;
         }
         if let Some(any) = &condition.any {
-            let inner = any.iter().map(|one| self.alternatives(one)).collect::<Result<Vec<_>, _>>()?;
+            let inner =
+                any.iter().map(|condition| self.alternatives(condition)).collect::<Result<Vec<_>, _>>()?;
             found = self.both(&found, &inner.concat())?;
         }
         Ok(found)
@@ -158,8 +159,8 @@ impl Conditions {
         if first.len() * second.len() > MOST_BOXES {
             return Err(TooComplex);
         }
-        let pairs = first.iter().flat_map(|one| second.iter().map(move |other| (*one, *other)));
-        pairs.map(|(one, other)| self.0.and(one, other)).collect()
+        let pairs = first.iter().flat_map(|term| second.iter().map(move |other| (*term, *other)));
+        pairs.map(|(own, other)| self.0.and(own, other)).collect()
     }
 
     /// Returns the sets that add packets to the earlier ones.
@@ -184,7 +185,7 @@ impl Conditions {
     }
 
     fn set(&mut self, matches: &[MatchConfig]) -> Result<Set, TooComplex> {
-        let sets = matches.iter().map(|one| self.0.taken_by(one)).collect::<Result<_, _>>()?;
+        let sets = matches.iter().map(|condition| self.0.taken_by(condition)).collect::<Result<_, _>>()?;
         self.0.all(sets)
     }
 }
@@ -210,9 +211,9 @@ fn conditions_of(policy: &PolicyConfig) -> Vec<&MatchConfig> {
 }
 
 /// Returns the filters of a box for one version: a product of aligned blocks.
-fn filters_of_box(one: &PacketBox, version: Version) -> Result<Vec<Filter>, Missing> {
-    let mut products = vec![guard(one, version)];
-    for (field, ranges) in one.fields().filter(|(field, _)| *field != Field::Family) {
+fn filters_of_box(region: &PacketBox, version: Version) -> Result<Vec<Filter>, Missing> {
+    let mut products = vec![guard(region, version)];
+    for (field, ranges) in region.fields().filter(|(field, _)| *field != Field::Family) {
         let words: Vec<String> = ranges.iter().flat_map(|range| words(field, range, version)).collect();
         if products.len() * words.len() > MOST_FILTERS {
             return Err(too_many(products.len() * words.len()));
@@ -232,9 +233,9 @@ fn filters_of_box(one: &PacketBox, version: Version) -> Result<Vec<Filter>, Miss
 }
 
 /// Returns the matches that guarantee the position of ports: no options, and the first fragment.
-fn guard(one: &PacketBox, version: Version) -> Vec<String> {
+fn guard(region: &PacketBox, version: Version) -> Vec<String> {
     let has_ports =
-        [Field::SourcePort, Field::DestinationPort].iter().any(|field| one.ranges(*field).is_some());
+        [Field::SourcePort, Field::DestinationPort].iter().any(|field| region.ranges(*field).is_some());
     if version == Version::V6 || !has_ports {
         return Vec::new();
     }
@@ -281,8 +282,8 @@ fn word(field: Field, (value, mask): (u128, u128), version: Version) -> String {
 
 fn address(value: u128, mask: u128, (at, words): (u32, u32)) -> String {
     let part = |number: u128, word: u32| number >> (32 * (words - 1 - word)) & 0xffff_ffff;
-    let asked = (0..words).filter(|word| part(mask, *word) != 0);
-    let matches: Vec<String> = asked
+    let compared = (0..words).filter(|word| part(mask, *word) != 0);
+    let matches: Vec<String> = compared
         .map(|word| {
             format!("match u32 {:#010x} {:#010x} at {}", part(value, word), part(mask, word), at + 4 * word)
         })

@@ -42,13 +42,13 @@ pub(super) fn buckets(
     };
     let mut bucket = |rate, burst| bucket(rate, burst, counted, notes);
     Ok(match meter {
-        MeterConfig::TokenBucket(one) => {
-            vec![Bucket { exceeding: one.excess, words: bucket(one.rate, one.burst) }]
+        MeterConfig::TokenBucket(config) => {
+            vec![Bucket { exceeding: config.excess, words: bucket(config.rate, config.burst) }]
         }
-        MeterConfig::PacketRate(one) => {
-            let rate = one.rate.as_packets_per_second();
-            let words = format!("pkts_rate {rate} pkts_burst {}", one.burst.count());
-            vec![Bucket { exceeding: one.excess, words }]
+        MeterConfig::PacketRate(config) => {
+            let rate = config.rate.as_packets_per_second();
+            let words = format!("pkts_rate {rate} pkts_burst {}", config.burst.count());
+            vec![Bucket { exceeding: config.excess, words }]
         }
         // RFC 2698: packets above the peak take no token of the committed bucket.
         MeterConfig::TwoRateTcm(two) => {

@@ -31,8 +31,8 @@ pub(super) fn discipline(
         BufferConfig::TailDrop(config) => fifo(config.limit),
         BufferConfig::WeightedTailDrop(config) => {
             // Of equal limits, the first.
-            let longer = |one: QueueSize, other: &QueueSize| {
-                if other.count() > one.count() { *other } else { one }
+            let longer = |size: QueueSize, other: &QueueSize| {
+                if other.count() > size.count() { *other } else { size }
             };
             let first = config.limits.first().copied().unwrap_or(QueueSize::Packets(64));
             let most = config.limits.iter().fold(first, longer);

@@ -26,7 +26,8 @@ pub(super) fn thresholds(
     let row = |number: usize| rows.get(number).unwrap_or(last);
     let met: Vec<&PrecedenceConfig> = match &class.precedence {
         PrecedenceSource::ByDscp(groups) => {
-            let group = |dscp: u8| groups.iter().position(|one| one.0.iter().any(|own| own.value() == dscp));
+            let group =
+                |dscp: u8| groups.iter().position(|group| group.0.iter().any(|own| own.value() == dscp));
             held().into_iter().map(|dscp| group(dscp).map_or(last, row)).collect()
         }
         PrecedenceSource::IpPrecedence => {

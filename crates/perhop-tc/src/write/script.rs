@@ -37,22 +37,22 @@ pub(crate) struct TcWriter;
 impl Writer for TcWriter {
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
         let sides = sides(policies)?;
-        let mut conditions = Conditions::new(sides.iter().map(|(_, one)| &one.policy));
+        let mut conditions = Conditions::new(sides.iter().map(|(_, side)| &side.policy));
         let mut notes = Notes::default();
         let mut lines = Vec::new();
         let mut policers = 0;
-        for (hook, one) in &sides {
-            let place = one.place();
+        for (hook, side) in &sides {
+            let place = side.place();
             lines.extend([String::new(), format!("# {}", comment(&place))]);
-            let counted = Counted { overhead: one.policy.overhead, leaves: *hook == EGRESS };
+            let counted = Counted { overhead: side.policy.overhead, leaves: *hook == EGRESS };
             let mut conditioners = Conditioners::new(hook, counted, &place, policers);
-            for (number, stage) in (1..).zip(&one.policy.conditioners) {
+            for (number, stage) in (1..).zip(&side.policy.conditioners) {
                 conditioners.add(stage, number, &mut conditions, &mut notes);
             }
             policers = conditioners.policers;
             lines.extend(conditioners.lines);
-            if let Some(queueing) = one.policy.queueing.as_ref().filter(|_| *hook == EGRESS) {
-                lines.extend(queues(one, queueing, &mut conditions, &mut notes)?);
+            if let Some(queueing) = side.policy.queueing.as_ref().filter(|_| *hook == EGRESS) {
+                lines.extend(queues(side, queueing, &mut conditions, &mut notes)?);
             }
         }
         let not_expressed = notes.into_list();
@@ -73,7 +73,7 @@ const INGRESS: &str = "ingress";
 const EGRESS: &str = "egress";
 
 fn head(policies: &PoliciesToWrite, sides: &[(&str, &PolicyToWrite)]) -> String {
-    let mut names: Vec<&str> = sides.iter().map(|(_, one)| one.name.as_str()).collect();
+    let mut names: Vec<&str> = sides.iter().map(|(_, side)| side.name.as_str()).collect();
     names.dedup();
     let file = policies.file.rsplit(['/', '\\']).next().unwrap_or_default();
     let what = comment(&format!("{} of {file}", names.join(", ")));
@@ -83,37 +83,38 @@ fn head(policies: &PoliciesToWrite, sides: &[(&str, &PolicyToWrite)]) -> String 
 /// Returns the policy of each hook.
 fn sides(policies: &PoliciesToWrite) -> Result<Vec<(&'static str, &PolicyToWrite)>, ConfigError> {
     let mut found: Vec<(&'static str, &PolicyToWrite)> = Vec::new();
-    for one in &policies.policies {
-        let hook = if one.direction == Some(Direction::Input) { INGRESS } else { EGRESS };
+    for policy in &policies.policies {
+        let hook = if policy.direction == Some(Direction::Input) { INGRESS } else { EGRESS };
         if found.iter().any(|(known, _)| *known == hook) {
-            let place = |one: &PolicyToWrite| one.interface.clone().unwrap_or_else(|| one.name.clone());
+            let place =
+                |policy: &PolicyToWrite| policy.interface.clone().unwrap_or_else(|| policy.name.clone());
             let mut several: Vec<String> = policies.policies.iter().map(place).collect();
             several.sort_unstable();
             several.dedup();
-            let option = if one.interface.is_some() { "--interface" } else { "--policy" };
+            let option = if policy.interface.is_some() { "--interface" } else { "--policy" };
             let file = &policies.file;
             let message = format!("`{file}` has several policies, and commands are for one interface");
             return Err(ConfigError::new("policies", message)
                 .help(format!("choose with {option}: {}", several.join(", "))));
         }
-        found.push((hook, one));
+        found.push((hook, policy));
     }
     Ok(found)
 }
 
 /// Returns the commands for the queues of an interface.
 fn queues(
-    one: &PolicyToWrite,
+    side: &PolicyToWrite,
     queueing: &QueueingConfig,
     conditions: &mut Conditions,
     notes: &mut Notes,
 ) -> Result<Vec<String>, ConfigError> {
-    let place = one.place();
-    let rate = one.rate.ok_or_else(|| {
+    let place = side.place();
+    let rate = side.rate.ok_or_else(|| {
         let message = format!("{place}: the rate of the interface is not known");
         ConfigError::new("rate", message).help("give it: --rate 50Mb/s")
     })?;
-    let overhead = one.policy.overhead;
+    let overhead = side.policy.overhead;
     if let Ok(Some((_, config))) = queueing.cake() {
         let mut notes = notes.at(&place);
         if overhead != 0 {

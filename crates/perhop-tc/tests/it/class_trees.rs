@@ -16,8 +16,8 @@ fn bands_are_found_by_the_old_type_of_service() {
     assert!(first.contains(&json!("af12")) && !first.contains(&json!("ef")), "{first:?}");
     assert_eq!(classes[2]["name"], "1:2");
     assert!(classes[2]["match"].is_null(), "all others are in the middle");
-    let (told, _) = read("tc qdisc add dev eth0 root handle 1: prio");
-    let rules: Vec<&str> = told.diagnostics.iter().map(|one| one.rule.id).collect();
+    let (read_back, _) = read("tc qdisc add dev eth0 root handle 1: prio");
+    let rules: Vec<&str> = read_back.diagnostics.iter().map(|diagnostic| diagnostic.rule.id).collect();
     // 45 ends in 101.
     assert_eq!(rules, ["nqb-may-get-priority", "tc-priority-by-tos"]);
 }
@@ -44,8 +44,8 @@ fn the_first_filter_in_order_decides() {
     assert_eq!(classes[1]["match"], json!({"dscp": "ef", "source": "0.0.0.0/0"}));
     assert_eq!(classes[1]["share"]["quantum"], "3kB");
     assert_eq!(classes[0]["share"]["quantum"], "1514B");
-    let (told, _) = read(text);
-    assert_eq!(told.diagnostics[0].rule.id, "tc-unclassified-dropped");
+    let (read_back, _) = read(text);
+    assert_eq!(read_back.diagnostics[0].rule.id, "tc-unclassified-dropped");
 }
 
 #[test]
@@ -56,14 +56,14 @@ fn service_curves_are_a_tree() {
                 tc class add dev eth0 parent 1:1 classid 1:20 hfsc sc m2 8mbit\n\
                 tc qdisc add dev eth0 parent 1:20 fq_codel\n\
                 tc filter add dev eth0 parent 1: protocol all pref 1 u32 match u32 0 0 police rate 1mbit burst 9k drop\n";
-    let (told, router) = read(text);
+    let (read_back, router) = read(text);
     let root = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     let outer = &root["classes"][0];
     assert_eq!(outer["share"], json!({"link-share": {"m2": "10Mb/s"}, "upper-limit": {"m2": "10Mb/s"}}));
     // No filter selects 1:10, so it never has a packet.
     assert_eq!(outer["queueing"]["classes"].as_array().map(Vec::len), Some(1));
     assert_eq!(outer["queueing"]["classes"][0]["share"]["real-time"], json!({"m2": "8Mb/s"}));
-    assert_eq!(told.lines[5].state, LineState::Suspicious);
+    assert_eq!(read_back.lines[5].state, LineState::Suspicious);
     let with = text
         .replace("match u32 0 0 police rate 1mbit burst 9k drop", "match ip dsfield 0xb8 0xfc flowid 1:10");
     let (_, router) = read(&with.replace("protocol all", "protocol ip"));
@@ -83,8 +83,8 @@ fn htb_is_a_tree_of_rates() {
                 tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit mtu 1514 overhead 4 linklayer atm\n\
                 tc qdisc add dev eth0 parent 1:10 handle 10: fq_codel\n\
                 tc filter add dev eth0 parent 1: protocol all pref 1 handle 7 fw classid 1:10\n";
-    let (told, router) = read(text);
-    assert_eq!(told.differing().next(), None);
+    let (read_back, router) = read(text);
+    assert_eq!(read_back.differing().next(), None);
     let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     assert_eq!((&queueing["scheduler"], &queueing["rate-to-quantum"]), (&json!("htb"), &json!(20)));
     let outer = &queueing["classes"][0];
@@ -99,8 +99,8 @@ fn htb_is_a_tree_of_rates() {
             "link-layer": {"overhead": 4, "mpu": 0, "cells": "atm"},
         })
     );
-    let (told, router) = read(&text.replace("default 30", "default 1"));
-    assert_eq!(told.diagnostics[0].rule.id, "tc-unclassified-direct");
+    let (read_back, router) = read(&text.replace("default 30", "default 1"));
+    assert_eq!(read_back.diagnostics[0].rule.id, "tc-unclassified-direct");
     let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     assert_eq!(queueing["classes"][1]["share"], json!({"direct": true}));
 }
@@ -151,7 +151,7 @@ fn classes_nest_up_to_a_limit() {
 }
 
 #[test]
-fn a_default_that_holds_no_queue_is_named() {
+fn a_default_class_without_a_queue_is_reported() {
     let classes = "tc class add dev eth0 parent 1: classid 1:1 htb rate 20mbit\n\
                    tc class add dev eth0 parent 1:1 classid 1:10 htb rate 5mbit\n";
     for (default, why) in [
@@ -159,18 +159,27 @@ fn a_default_that_holds_no_queue_is_named() {
         ("default 99", "`default` is 1:99, which does not exist"),
         ("default 1", "`default` is 1:1, which has child classes"),
     ] {
-        let (told, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb {default}\n{classes}"));
-        let found = told.diagnostics.iter().find(|one| one.rule.id == "tc-unclassified-direct");
-        assert!(found.is_some_and(|one| one.message.ends_with(why)), "{default}: {:?}", told.diagnostics);
+        let (read_back, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb {default}\n{classes}"));
+        let found =
+            read_back.diagnostics.iter().find(|diagnostic| diagnostic.rule.id == "tc-unclassified-direct");
+        assert!(
+            found.is_some_and(|finding| finding.message.ends_with(why)),
+            "{default}: {:?}",
+            read_back.diagnostics
+        );
     }
-    let (told, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb default 10\n{classes}"));
-    assert_eq!(told.diagnostics, []);
-    let (told, _) = read(
+    let (read_back, _) = read(&format!("tc qdisc add dev eth0 root handle 1: htb default 10\n{classes}"));
+    assert_eq!(read_back.diagnostics, []);
+    let (read_back, _) = read(
         "tc qdisc add dev eth0 root handle 1: hfsc default 7\n\
          tc class add dev eth0 parent 1: classid 1:10 hfsc sc rate 5mbit\n\
          tc filter add dev eth0 parent 1: protocol ip flower ip_proto udp classid 1:10\n",
     );
-    assert!(told.diagnostics[0].message.ends_with("`default`, 1:7, is not there"), "{:?}", told.diagnostics);
+    assert!(
+        read_back.diagnostics[0].message.ends_with("`default` is 1:7, which does not exist"),
+        "{:?}",
+        read_back.diagnostics
+    );
 }
 
 /// The last filter has no packets left, and its class also has other filters.
@@ -186,8 +195,8 @@ fn filters_that_others_cover_leave_the_rest_of_a_policy_as_it_is() {
         )
     };
     let filters = [filter(1, 0, 1), filter(2, 32, 2), filter(3, 32, 1)].concat();
-    let (told, router) = read(&format!("{classes}{filters}"));
-    assert_eq!(told.differing().next(), None);
+    let (read_back, router) = read(&format!("{classes}{filters}"));
+    assert_eq!(read_back.differing().next(), None);
     let classes = &router.ports[0].output.queueing.as_ref().expect("a scheduler").classes;
     let names: Vec<&str> = classes.iter().map(|class| class.name.as_str()).collect();
     assert_eq!(names, ["1:1", "1:2", "1:4"]);

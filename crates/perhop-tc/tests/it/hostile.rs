@@ -59,7 +59,7 @@ fn word() -> impl Strategy<Value = String> {
                    match ip dport police action mirred egress redirect flowid classid protocol pref rt ls m2";
     let values = "10 0x1f -3 5ms 10mbit 10mbps 15k 50% 1:10 1: abc eth0 drop ifb0 0xffff $X 18446744073709551616 1e300";
     let all: Vec<String> =
-        [kinds, options, values].iter().flat_map(|one| one.split(' ')).map(String::from).collect();
+        [kinds, options, values].iter().flat_map(|list| list.split(' ')).map(String::from).collect();
     prop::sample::select(all)
 }
 
@@ -82,7 +82,7 @@ proptest! {
         let text: String = commands.iter().map(line).collect();
         holds(&text);
         // An unknown word is never ignored: the line is no longer fully read.
-        for (index, (_, verb, ..)) in commands.iter().enumerate().filter(|(_, one)| one.1 == "add") {
+        for (index, (_, verb, ..)) in commands.iter().enumerate().filter(|(_, command)| command.1 == "add") {
             let strange = format!("tc {} {verb} dev eth1 {} frobnicate", commands[index].0, commands[index].2);
             let configuration = perhop_tc::parse(&strange);
             prop_assert!(configuration.differing().next().is_some(), "{strange}");

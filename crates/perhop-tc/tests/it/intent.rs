@@ -34,7 +34,9 @@ fn compare(text: &str, seen: &mut Seen) {
             let asked: usize = usize::from(config.queueing.is_some());
             assert_eq!(intent.iter().filter(|policy| policy.queues).count(), asked, "{text}");
             compare_conditioners(intent, links, config, seen, text);
-            if let (Some(policy), Some(queueing)) = (intent.iter().find(|one| one.queues), &config.queueing) {
+            if let (Some(policy), Some(queueing)) =
+                (intent.iter().find(|policy| policy.queues), &config.queueing)
+            {
                 compare_queues(policy, links, queueing, seen, text);
             }
         }

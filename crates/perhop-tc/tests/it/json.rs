@@ -122,7 +122,7 @@ const PAIRS: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn json_says_what_text_says() {
+fn json_and_text_output_agree() {
     for (json, text) in PAIRS {
         let (mut one, mut other) = (parse(json), parse(text));
         // Serialized, ports have no lines, which differ.
@@ -141,7 +141,11 @@ fn json_says_what_text_says() {
         };
         assert_eq!(states(&one), states(&other), "{json}");
         let told = |found: &perhop_tc::Configuration| {
-            found.diagnostics.iter().map(|one| (one.rule, one.message.clone())).collect::<Vec<_>>()
+            found
+                .diagnostics
+                .iter()
+                .map(|diagnostic| (diagnostic.rule, diagnostic.message.clone()))
+                .collect::<Vec<_>>()
         };
         assert_eq!(told(&one), told(&other), "{json}");
         assert!(perhop_tc::is_configuration(json), "{json}");
@@ -170,7 +174,7 @@ fn an_unknown_option_is_refused_in_json_too() {
 }
 
 #[test]
-fn items_of_one_line_have_numbers_of_their_own() {
+fn items_of_one_line_have_separate_numbers() {
     let text = r#"[{"kind":"pfifo","handle":"1:","dev":"a","root":true,"options":{"limit":5}},{"kind":"netem","handle":"2:","dev":"b","root":true,"options":{"limit":9}}]"#;
     let found = parse(text);
     let states: Vec<_> = found.lines.iter().map(|line| (line.number, line.state)).collect();
@@ -180,7 +184,7 @@ fn items_of_one_line_have_numbers_of_their_own() {
 }
 
 #[test]
-fn items_of_their_own_lines_have_those() {
+fn items_on_separate_lines_have_the_numbers_of_their_lines() {
     let text = "[ {\n \"kind\": \"pfifo\",\n \"handle\": \"1:\", \"dev\": \"a\", \"root\": true,\n \"options\": {\"limit\": 5}\n },{\n \
                 \"kind\": \"netem\", \"handle\": \"2:\", \"dev\": \"b\",\n \"options\": {} } ]\n";
     let found = parse(text);
@@ -202,7 +206,7 @@ fn text_among_json_is_read_as_text() {
 }
 
 #[test]
-fn what_json_lacks_is_said() {
+fn parts_that_json_lacks_are_reported() {
     let lacks = [
         (
             r#"[{"kind":"tbf","handle":"1:","dev":"a","root":true,"options":{"rate":125000,"burst":2000,"minburst":1600,"lat":5000}}]"#,
@@ -218,10 +222,11 @@ fn what_json_lacks_is_said() {
     for (text, what) in lacks {
         let found = parse(text);
         let note = format!("{what} is not in the JSON of tc: take its output without -j");
-        let said = |line: &perhop_lint::Line| {
-            line.state == LineState::NotModelled && line.note.as_ref().is_some_and(|one| one.contains(&note))
+        let has_note = |line: &perhop_lint::Line| {
+            line.state == LineState::NotModelled
+                && line.note.as_ref().is_some_and(|text| text.contains(&note))
         };
-        assert!(found.lines.iter().any(said), "{:?}", found.lines);
+        assert!(found.lines.iter().any(has_note), "{:?}", found.lines);
     }
     // (r) hfsc prints text between the brackets.
     let found =
@@ -231,7 +236,7 @@ fn what_json_lacks_is_said() {
 }
 
 #[test]
-fn other_json_is_no_configuration() {
+fn other_json_is_not_a_configuration() {
     for text in ["[]", "[1]", "[{}]", "[{\"kind\":\"Deployment\",\"handle\":1}]", "[", "[{\"kind\":", "{}"] {
         assert!(!perhop_tc::is_configuration(text), "{text}");
         parse(text);

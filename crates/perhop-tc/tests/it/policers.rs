@@ -35,7 +35,7 @@ fn all_are_modeled(configuration: &Configuration) {
 }
 
 #[test]
-fn what_exceeds_at_a_filter_is_dropped_before_the_class() {
+fn excess_of_a_filter_policer_is_dropped_before_the_class() {
     for exceed in ["drop", "conform-exceed drop/pass", ""] {
         let police =
             format!("{FILTER} pref 1 flower ip_proto udp action police rate 1mbit burst 10k {exceed}");
@@ -60,13 +60,14 @@ fn what_exceeds_at_a_filter_is_dropped_before_the_class() {
 fn a_small_burst_at_a_filter_is_reported_on_its_line() {
     let filters = format!("{FILTER} pref 1 flower action police rate 250mbit burst 15k drop classid 1:10\n");
     let (configuration, _) = read(&filters);
-    let found = configuration.diagnostics.iter().find(|one| one.rule.id == "police-burst-small");
+    let found =
+        configuration.diagnostics.iter().find(|diagnostic| diagnostic.rule.id == "police-burst-small");
     let found = found.expect("a finding");
     assert!(found.line == 4 && found.message.contains(", 0.49 ms of its rate 250Mb/s"), "{}", found.message);
 }
 
 #[test]
-fn a_policer_meters_what_no_filter_before_it_takes() {
+fn a_policer_meters_packets_that_no_earlier_filter_takes() {
     let filters = format!(
         "{FILTER} pref 1 flower dst_ip 10.0.0.1 classid 1:10\n\
          {FILTER} pref 2 flower ip_proto udp action police rate 1mbit burst 10k drop classid 1:20\n\
@@ -98,12 +99,12 @@ fn a_policer_behind_the_same_filter_meters_nothing() {
     let note = configuration.lines[4].note.as_deref().unwrap_or_default();
     assert!(note.contains("no packet reaches its actions"), "{note}");
     let names: Vec<_> =
-        port.output.queueing.iter().flat_map(|all| &all.classes).map(|one| &one.name).collect();
+        port.output.queueing.iter().flat_map(|all| &all.classes).map(|class| &class.name).collect();
     assert_eq!(names, ["1:10", "1:20"]);
 }
 
 #[test]
-fn what_exceeds_and_continues_meets_the_next_filter() {
+fn continuing_excess_reaches_the_next_filter() {
     let filters = format!(
         "{FILTER} pref 1 flower ip_proto udp action police rate 1mbit burst 10k continue classid 1:10\n\
          {FILTER} pref 2 flower ip_proto udp action police rate 2mbit burst 10k drop classid 1:20\n"
@@ -133,7 +134,7 @@ fn a_filter_that_continues_takes_no_packets() {
     assert_eq!(configuration.diagnostics, []);
     assert!(port.output.conditioners.is_empty());
     let names: Vec<_> =
-        port.output.queueing.iter().flat_map(|all| &all.classes).map(|one| &one.name).collect();
+        port.output.queueing.iter().flat_map(|all| &all.classes).map(|class| &class.name).collect();
     assert_eq!(names, ["1:20"]);
 }
 
@@ -154,7 +155,7 @@ fn filters_of_an_inner_discipline_meter_the_packets_of_its_class() {
 }
 
 #[test]
-fn policers_of_clsact_stand_before_those_of_classes() {
+fn policers_of_clsact_precede_those_of_classes() {
     let filters = format!(
         "tc qdisc add dev eth0 clsact\n\
          tc filter add dev eth0 egress protocol ip pref 1 flower ip_proto tcp action police rate 3mbit burst 10k drop\n\
@@ -171,7 +172,7 @@ fn policers_of_clsact_stand_before_those_of_classes() {
 }
 
 #[test]
-fn marks_and_chains_at_filters_of_classes_are_said() {
+fn marks_and_chains_at_class_filters_are_reported() {
     for action in ["pedit ex munge ip dsfield set 0xb8", "skbedit mark 3", "goto chain 2"] {
         let (configuration, port) =
             read(&format!("{FILTER} pref 1 flower ip_proto udp action {action} classid 1:10\n"));
@@ -289,7 +290,8 @@ fn a_burst_below_the_packets_of_offloads_is_reported() {
             "{FILTER} pref 1 flower ip_proto tcp action police rate {rate} {options} drop classid 1:10\n"
         );
         let (configuration, _) = read(&text);
-        let rules: Vec<&str> = configuration.diagnostics.iter().map(|one| one.rule.id).collect();
+        let rules: Vec<&str> =
+            configuration.diagnostics.iter().map(|diagnostic| diagnostic.rule.id).collect();
         rules.contains(&"tc-police-burst-offload")
     };
     // A millisecond: 25 kB at 200 Mb/s, 12.5 kB at 100 Mb/s, and 64 KiB at most.

@@ -38,7 +38,7 @@ fn without_nulls(value: &Value, keys: &[&str]) -> Value {
 }
 
 #[test]
-fn defaults_are_those_of_the_kernel() {
+fn omitted_options_have_the_defaults_of_the_kernel() {
     let buffer = |text: &str| class(&format!("tc qdisc add dev eth0 root {text}"))["buffer"].clone();
     assert_eq!(buffer("pfifo"), json!({"tail-drop": {"limit": "1000 packets"}}));
     // Linux prints the same number: `qdisc bfifo 1: root refcnt 3 limit 1514000b`.
@@ -80,7 +80,7 @@ fn defaults_are_those_of_the_kernel() {
 }
 
 #[test]
-fn red_is_the_arithmetic_of_tc() {
+fn red_parameters_follow_the_arithmetic_of_tc() {
     // tc prints `ewma 5` for these; tests/test_convert_tc.py has an independent implementation of the
     // formula.
     let red = class(
@@ -116,7 +116,7 @@ fn a_token_bucket_is_a_shaper() {
 }
 
 #[test]
-fn output_says_what_commands_say() {
+fn output_and_commands_give_the_same_policies() {
     let commands = "tc qdisc add dev eth0 root handle 1: prio\n\
                     tc qdisc add dev eth0 parent 1:1 handle 10: pfifo limit 20\n\
                     tc qdisc add dev eth0 parent 1:2 handle 20: fq_codel limit 10240 flows 1024 quantum 1514 \
@@ -135,14 +135,14 @@ fn output_says_what_commands_say() {
                  filter parent 1: protocol ip pref 1 u32 chain 0 fh 800::800 order 2048 key ht 800 bkt 0 flowid 1:1 \
                  not_in_hw \n\
                  \x20 match 00b80000/00fc0000 at 0\n";
-    let [(told, by_commands), (said, by_output)] = [read(commands), read(shown)];
-    for configuration in [&told, &said] {
+    let [(commanded, by_commands), (printed, by_output)] = [read(commands), read(shown)];
+    for configuration in [&commanded, &printed] {
         assert_eq!(configuration.differing().next(), None);
     }
     let ports = |router: &Router| serde_json::to_value(&router.ports).expect("serializable");
     assert_eq!(ports(&by_commands)[0]["output"], ports(&by_output)[0]["output"]);
-    let counters = said.lines.iter().filter(|line| line.state == LineState::Irrelevant).count();
-    assert_eq!(counters, 6, "{:?}", said.lines);
+    let counters = printed.lines.iter().filter(|line| line.state == LineState::Irrelevant).count();
+    assert_eq!(counters, 6, "{:?}", printed.lines);
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn hooks_are_conditioners() {
 }
 
 #[test]
-fn shells_are_no_obstacle() {
+fn shell_syntax_around_commands_is_read() {
     use LineState::{Irrelevant, Modelled, NotModelled, NotRecognized};
     let text = "#!/bin/sh\nset -e\nDEV=wan0\nUP=20\nTC=/sbin/tc\n\
                 sudo $TC qdisc del dev $DEV root 2>/dev/null || true\n\
@@ -187,7 +187,7 @@ fn shells_are_no_obstacle() {
 }
 
 #[test]
-fn what_linux_refuses_says_what_would_be_right() {
+fn refused_commands_name_the_valid_form() {
     let cases = [
         ("tc qdisc add dev eth0 root fq_codel limits 100", "did you mean `limit`?"),
         ("tc qdisc add dev eth0 root tbf rate 10mb burst 1k limit 2k", "write a rate"),
@@ -204,7 +204,8 @@ fn what_linux_refuses_says_what_would_be_right() {
     ];
     for (text, expected) in cases {
         let (configuration, _) = read(text);
-        let found = configuration.diagnostics.iter().find(|one| one.severity == Severity::Error);
+        let found =
+            configuration.diagnostics.iter().find(|diagnostic| diagnostic.severity == Severity::Error);
         let message = found.map_or_else(String::new, |found| found.message.clone());
         assert!(message.contains(expected), "{text}: {message}");
     }
@@ -214,7 +215,7 @@ fn what_linux_refuses_says_what_would_be_right() {
 }
 
 #[test]
-fn later_commands_take_back_earlier_ones() {
+fn later_commands_undo_earlier_ones() {
     let (configuration, router) = read(
         "tc qdisc add dev eth0 root handle 1: prio\ntc qdisc add dev eth0 parent 1:1 pfifo limit 3\n\
          tc qdisc replace dev eth0 root fq_codel\ntc qdisc change dev eth0 root fq_codel limit 77\n",
@@ -225,7 +226,7 @@ fn later_commands_take_back_earlier_ones() {
 }
 
 #[test]
-fn a_rate_in_bytes_is_mended() {
+fn a_rate_in_bytes_is_corrected() {
     let (configuration, router) = read("tc qdisc add dev eth0 root tbf rate 10mbps burst 15k latency 50ms");
     let found = &configuration.diagnostics[0];
     assert_eq!(found.rule.id, "tc-rate-in-bytes");
@@ -253,7 +254,7 @@ fn pie_in_queues_of_flows() {
 }
 
 #[test]
-fn cake_is_all_of_a_port() {
+fn cake_is_the_whole_port() {
     let cake =
         |text: &str| class(&format!("tc qdisc add dev eth0 root cake {text}"))["buffer"]["cake"].clone();
     assert_eq!(
@@ -274,21 +275,21 @@ fn cake_is_all_of_a_port() {
     assert_eq!(cake("ack-filter")["ack-filter"], "filter");
     assert_eq!(cake("ack-filter-aggressive")["ack-filter"], "aggressive");
     assert!(cake("ack-filter no-ack-filter")["ack-filter"].is_null());
-    let (told, _) = read("tc qdisc add dev eth0 root cake bandwidth 10mbit autorate-ingress");
-    assert_eq!(told.lines[0].state, LineState::NotModelled);
-    assert!(told.lines[0].note.as_ref().is_some_and(|note| note.contains("autorate-ingress")));
-    let (told, _) = read(
+    let (configuration, _) = read("tc qdisc add dev eth0 root cake bandwidth 10mbit autorate-ingress");
+    assert_eq!(configuration.lines[0].state, LineState::NotModelled);
+    assert!(configuration.lines[0].note.as_ref().is_some_and(|note| note.contains("autorate-ingress")));
+    let (configuration, _) = read(
         "tc qdisc add dev eth0 root handle 1: tbf rate 8mbit burst 15k latency 50ms\n\
          tc qdisc add dev eth0 parent 1:1 cake",
     );
-    assert_eq!(told.lines[1].state, LineState::NotModelled);
+    assert_eq!(configuration.lines[1].state, LineState::NotModelled);
     let shown = "qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 10Mbit diffserv3 triple-isolate nonat nowash \
                  no-ack-filter split-gso rtt 100ms raw overhead 0 \n";
-    let (told, router) = read(shown);
-    assert_eq!(told.differing().next(), None);
+    let (configuration, router) = read(shown);
+    assert_eq!(configuration.differing().next(), None);
     assert_eq!(first(&router)["buffer"]["cake"]["bandwidth"], "10Mb/s");
-    let (told, router) = read(&shown.replace("10Mbit", "unlimited"));
-    assert_eq!(told.differing().next(), None, "{:?}", told.diagnostics);
+    let (configuration, router) = read(&shown.replace("10Mbit", "unlimited"));
+    assert_eq!(configuration.differing().next(), None, "{:?}", configuration.diagnostics);
     assert!(first(&router)["buffer"]["cake"]["bandwidth"].is_null());
 }
 

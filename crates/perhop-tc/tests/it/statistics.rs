@@ -130,7 +130,7 @@ const DISCIPLINES: [&str; 16] = [
 ];
 
 #[test]
-fn what_is_printed_configures_the_same_queues() {
+fn printed_output_configures_the_same_queues() {
     for discipline in DISCIPLINES {
         let text = format!("tc qdisc add dev eth0 root handle 1: {discipline}\n");
         let output = printed(&text, &PortCounters::default());
@@ -152,7 +152,7 @@ fn what_is_printed_configures_the_same_queues() {
 }
 
 #[test]
-fn classes_are_printed_as_a_kernel_was_seen_to_print_them() {
+fn printed_classes_equal_kernel_output() {
     let output = printed(TREE, &PortCounters::default());
     for line in [
         "qdisc htb 1: root r2q 10 default 0x30 direct_packets_stat 0 direct_qlen 1000",
@@ -247,7 +247,7 @@ proptest! {
 }
 
 #[test]
-fn configurations_are_no_output() {
+fn configurations_are_not_read_as_output() {
     for text in [TREE, "", "qdisc fq_codel 8002: dev eth1 root refcnt 2 limit 10240p\n", "interface Gi0/0\n"]
     {
         assert_eq!(shows().read_show(text), Ok(Vec::new()));

@@ -21,8 +21,11 @@ fn output(router: &Router, port: usize) -> Value {
 /// The message of the only finding of a text.
 fn refused(text: &str) -> String {
     let (configuration, _) = read(text);
-    let errors: Vec<_> =
-        configuration.diagnostics.iter().filter(|one| one.rule.id == "tc-command-refused").collect();
+    let errors: Vec<_> = configuration
+        .diagnostics
+        .iter()
+        .filter(|diagnostic| diagnostic.rule.id == "tc-command-refused")
+        .collect();
     assert_eq!(errors.len(), 1, "{text}: {:?}", configuration.diagnostics);
     errors[0].message.clone()
 }
@@ -31,7 +34,7 @@ const HTB: &str = "tc qdisc add dev eth0 root handle 1: htb default 12\n\
                    tc class add dev eth0 parent 1: classid 1:12 htb rate 10mbit\n";
 
 #[test]
-fn what_tc_refuses_is_refused() {
+fn commands_that_tc_refuses_are_refused() {
     let cases = [
         // Error: Qdisc not classful.
         (
@@ -68,7 +71,7 @@ fn what_tc_refuses_is_refused() {
 }
 
 #[test]
-fn what_tc_takes_is_taken() {
+fn commands_that_tc_accepts_are_accepted() {
     for command in [
         "tc qdisc add dev eth1 root cake overhead -64 mpu 256",
         "tc qdisc add dev eth1 root cake rtt 5ms internet",
@@ -82,7 +85,7 @@ fn what_tc_takes_is_taken() {
 }
 
 #[test]
-fn the_later_of_two_keywords_counts_and_is_said() {
+fn the_later_of_two_keywords_applies_and_is_reported() {
     for (command, message) in [
         ("cake diffserv4 besteffort", "`besteffort` overrides `diffserv4`"),
         ("fq_codel limit 5 limit 6", "`limit` of fq_codel is written twice"),
@@ -99,7 +102,7 @@ fn the_later_of_two_keywords_counts_and_is_said() {
 }
 
 #[test]
-fn filters_that_choose_a_queue_are_said() {
+fn filters_that_choose_a_queue_are_reported() {
     for kind in ["fq_codel", "sfq", "dualpi2", "cake"] {
         let text = format!(
             "tc qdisc add dev eth0 root handle 5: {kind}\n\
@@ -158,7 +161,7 @@ fn classes_alone_are_read() {
                  class hfsc 1:10 parent 1:1 leaf 10: sc m1 1Mbit d 10ms m2 500Kbit \n";
     assert!(is_configuration(shown));
     let (configuration, _) = read(shown);
-    assert!(configuration.diagnostics.iter().all(|one| one.rule.id != "tc-command-refused"));
+    assert!(configuration.diagnostics.iter().all(|diagnostic| diagnostic.rule.id != "tc-command-refused"));
     let note = configuration.lines.iter().filter_map(|line| line.note.as_deref()).collect::<String>();
     assert!(note.contains("does not show hfsc 1:"), "{note}");
 }
@@ -173,7 +176,7 @@ fn the_hits_of_wondershaper_are_numbers() {
 }
 
 #[test]
-fn a_queue_for_what_arrives_is_said_not_to_be_modelled() {
+fn an_ingress_queue_is_reported_as_not_modeled() {
     let text = "ip link add name ifb4eth0 type ifb\ntc qdisc add dev eth0 handle ffff: ingress\n\
                 tc filter add dev eth0 parent ffff: protocol all prio 10 u32 match u32 0 0 flowid 1:1 action mirred \
                 egress redirect dev ifb4eth0\n\
@@ -188,7 +191,7 @@ fn a_queue_for_what_arrives_is_said_not_to_be_modelled() {
 }
 
 #[test]
-fn what_cannot_be_built_is_said_once_with_what_would_be_right() {
+fn an_invalid_policy_is_reported_once_with_a_valid_form() {
     let text = "tc qdisc add dev eth0 root handle 1: hfsc default 1\n\
                 tc class add dev eth0 parent 1: classid 1:1 hfsc ls m2 0\n";
     let (configuration, _) = read(text);

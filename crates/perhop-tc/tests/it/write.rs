@@ -130,10 +130,12 @@ fn write(port: &Port) -> Written {
 }
 
 /// Compares all parameters of classes except names and conditions.
-fn compare_classes(one: &QueueingConfig, other: &QueueingConfig, text: &str) {
-    let shape = |one: &QueueingConfig| (one.scheduler, one.limit, one.rate_to_quantum, one.classes.len());
-    assert_eq!(shape(one), shape(other), "{text}");
-    for (left, right) in one.classes.iter().zip(&other.classes) {
+fn compare_classes(before: &QueueingConfig, other: &QueueingConfig, text: &str) {
+    let shape = |queueing: &QueueingConfig| {
+        (queueing.scheduler, queueing.limit, queueing.rate_to_quantum, queueing.classes.len())
+    };
+    assert_eq!(shape(before), shape(other), "{text}");
+    for (left, right) in before.classes.iter().zip(&other.classes) {
         let plain = |class: &ClassConfig| ClassConfig {
             name: String::new(),
             matches: None,
@@ -153,10 +155,10 @@ fn set(space: &mut PacketSpace, condition: Option<&MatchConfig>) -> Set {
 }
 
 /// Compares stages by their packets, meters and actions.
-fn compare_stages(one: &PolicyConfig, other: &PolicyConfig, text: &str) {
+fn compare_stages(before: &PolicyConfig, other: &PolicyConfig, text: &str) {
     let mut space = PacketSpace::new(&[]);
-    assert_eq!(one.conditioners.len(), other.conditioners.len(), "{text}");
-    for (left, right) in one.conditioners.iter().zip(&other.conditioners) {
+    assert_eq!(before.conditioners.len(), other.conditioners.len(), "{text}");
+    for (left, right) in before.conditioners.iter().zip(&other.conditioners) {
         let sets = [left, right].map(|stage| set(&mut space, stage.matches.as_ref()));
         assert_eq!(sets[0], sets[1], "{text}");
         assert_eq!(left.meter, right.meter, "{text}");
@@ -166,26 +168,26 @@ fn compare_stages(one: &PolicyConfig, other: &PolicyConfig, text: &str) {
 
 fn compare(text: &str) -> bool {
     let before = port(text);
-    let written = write(&before);
-    let after = port(&written.text);
-    let both = format!("{text}\n{}\n{:?}", written.text, written.not_expressed);
-    if !written.not_expressed.is_empty() {
+    let commands = write(&before);
+    let after = port(&commands.text);
+    let both = format!("{text}\n{}\n{:?}", commands.text, commands.not_expressed);
+    if !commands.not_expressed.is_empty() {
         return false;
     }
     compare_stages(&before.input, &after.input, &both);
     compare_stages(&before.output, &after.output, &both);
     assert_eq!(before.output.overhead, after.output.overhead, "{both}");
-    let (Some(one), Some(other)) = (&before.output.queueing, &after.output.queueing) else {
+    let (Some(written), Some(read)) = (&before.output.queueing, &after.output.queueing) else {
         panic!("{both}");
     };
-    compare_classes(one, other, &both);
+    compare_classes(written, read, &both);
     let mut space = PacketSpace::new(&[]);
-    let [one, other] = [one, other].map(|queueing| {
+    let [old, new] = [written, read].map(|queueing| {
         let classes = classes_of(&mut space, queueing, Set::ALL).expect("few packets");
         classes.into_iter().map(|class| class.takes).collect::<Vec<_>>()
     });
-    assert_eq!(one.len(), other.len(), "{both}");
-    for (left, right) in one.into_iter().zip(other) {
+    assert_eq!(old.len(), new.len(), "{both}");
+    for (left, right) in old.into_iter().zip(new) {
         for (set, without) in [(left, right), (right, left)] {
             let moved = space.minus(set, without).expect("few packets");
             let packet = space.witness(moved).expect("few packets").map(|packet| packet.to_string());

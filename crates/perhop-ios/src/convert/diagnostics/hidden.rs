@@ -92,7 +92,7 @@ fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
 /// Whether `config` requires `condition`: the access list of a crypto map in a class-map.
 fn implies(config: &MatchConfig, condition: &Condition) -> bool {
     let Condition::When(wanted) = condition else { return *condition == Condition::Always };
-    config == &**wanted || config.all.iter().flatten().any(|one| one == &**wanted)
+    config == &**wanted || config.all.iter().flatten().any(|condition| condition == &**wanted)
 }
 
 impl Outer<'_> {
@@ -113,7 +113,7 @@ impl Outer<'_> {
         if !is_esp || source_port.is_some() || destination_port.is_some() {
             return Condition::Never;
         }
-        let inner = |list: &[MatchConfig]| list.iter().map(|one| self.seen(one)).collect();
+        let inner = |list: &[MatchConfig]| list.iter().map(|condition| self.seen(condition)).collect();
         parts.extend(config.all.as_ref().map(|list| Condition::all(inner(list))));
         parts.extend(config.any.as_ref().map(|list| Condition::any(inner(list))));
         parts.extend(config.not.as_ref().map(|not| self.seen(not).negated()));

@@ -33,7 +33,7 @@ impl Queues<'_> {
 impl Context<'_> {
     /// Reports the uses of the marks that input policies of `ports` set.
     pub(in crate::convert) fn mark_uses(&mut self, ports: &[ConvertedPort]) {
-        let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
+        let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         let mut space = PacketSpace::new(&names);
         // Other rules (`class-shadowed` and similar) report sets that are too complex.
         self.found.extend(followed(&mut space, ports).unwrap_or_default());
@@ -41,7 +41,8 @@ impl Context<'_> {
 }
 
 fn followed(space: &mut PacketSpace, ports: &[ConvertedPort]) -> Result<Vec<Diagnostic>, TooComplex> {
-    let marking: Vec<_> = ports.iter().filter(|one| one.port.input.conditioners.iter().any(marks)).collect();
+    let marking: Vec<_> =
+        ports.iter().filter(|port| port.port.input.conditioners.iter().any(marks)).collect();
     if marking.is_empty() {
         return Ok(Vec::new());
     }
@@ -123,9 +124,9 @@ fn reordered(
             continue;
         };
         for output in outputs {
-            let (one, other) = (output.queue_of(space, &conforming), output.queue_of(space, &excess));
-            if let (Some(one), Some(other)) = (one, other)
-                && one != other
+            let (queue, other) = (output.queue_of(space, &conforming), output.queue_of(space, &excess));
+            if let (Some(queue), Some(other)) = (queue, other)
+                && queue != other
             {
                 return Some(Diagnostic::new(
                     &rules::EXCEED_REORDERS,

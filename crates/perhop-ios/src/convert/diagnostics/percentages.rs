@@ -52,9 +52,9 @@ fn percentages(class: &ResolvedClass) -> Vec<(&'static str, u64, u64)> {
     let police = class.police.as_ref().filter(|police| police.kind == PoliceKind::Percent);
     let shape = class.shape.and_then(|shape| shape.value_percent.map(|percent| (percent, shape.cir_bps)));
     let all = [
-        priority.and_then(|one| Some(("priority percent", one.value, one.rate_bps?))),
-        bandwidth.map(|one| ("bandwidth percent", one.value, one.rate_bps)),
-        police.map(|one| ("police cir percent", one.value, one.cir_bps)),
+        priority.and_then(|limit| Some(("priority percent", limit.value, limit.rate_bps?))),
+        bandwidth.map(|limit| ("bandwidth percent", limit.value, limit.rate_bps)),
+        police.map(|rate| ("police cir percent", rate.value, rate.cir_bps)),
         shape.map(|(percent, rate_bps)| ("shape average percent", percent, rate_bps)),
     ];
     all.into_iter().flatten().collect()

@@ -20,9 +20,9 @@ impl Context<'_> {
     pub(in crate::convert) fn policy_rules(&mut self, ports: &[ConvertedPort]) {
         let mut known = BTreeSet::new();
         // NQB traffic is assumed if the router's configuration names the codepoint.
-        let policies = ports.iter().flat_map(|one| [&one.port.input, &one.port.output]);
+        let policies = ports.iter().flat_map(|port| [&port.port.input, &port.port.output]);
         let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
-        let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
+        let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         for ConvertedPort { port, input, output } in ports {
             let wire = whole(&port.wire);
             // The policers of the control plane act before the queue to the processor.
@@ -126,7 +126,7 @@ fn whole(wire: &Wire) -> Option<WireConfig> {
 fn held(policy: &ResolvedPolicy, limits: &mut BTreeMap<String, Rate>) {
     for class in &policy.classes {
         if let (Some(queue), Some(police)) = (&class.queue, &class.police) {
-            let drops = |actions: &Vec<Action>| actions.iter().any(|one| one.then == Then::Drop);
+            let drops = |actions: &Vec<Action>| actions.iter().any(|action| action.then == Then::Drop);
             if drops(&police.exceed) || drops(&police.violate) {
                 let rate = police.pir_bps.filter(|_| !drops(&police.exceed)).unwrap_or(police.cir_bps);
                 limits.insert(queue.clone(), Rate::from_bits_per_second(rate));

@@ -32,7 +32,7 @@ pub(super) fn action(configuration: &Configuration, action: &ast::Action) -> Act
 
 /// Returns all actions of one color.
 pub(super) fn actions(configuration: &Configuration, actions: &[ast::Action]) -> Vec<Action> {
-    actions.iter().map(|one| action(configuration, one)).collect()
+    actions.iter().map(|written| action(configuration, written)).collect()
 }
 
 fn translation(configuration: &Configuration, table: Option<&str>) -> Translation {

@@ -37,7 +37,7 @@ fn match_line(configuration: &Configuration, statement: &Statement) -> String {
             format!("{of_ip} dscp {}", values.join(" "))
         }
         Criterion::Precedence(values) => {
-            let values: Vec<String> = values.iter().map(|one| format!("{} ", one.value())).collect();
+            let values: Vec<String> = values.iter().map(|value| format!("{} ", value.value())).collect();
             format!("{of_ip} precedence {}", values.concat())
         }
         _ => written.into_iter().filter(|word| *word != "not").collect::<Vec<_>>().join(" "),

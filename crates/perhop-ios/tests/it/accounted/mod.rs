@@ -14,7 +14,9 @@ pub(crate) fn check(text: &str) {
     // The length of the text selects the profile.
     let profile = Profile::ALL[text.len() % Profile::ALL.len()];
     let router = convert(&mut configuration, &Platform::for_profile(profile));
-    for diagnostic in configuration.diagnostics.iter().filter(|one| one.severity != Severity::Note) {
+    for diagnostic in
+        configuration.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Note)
+    {
         let line = &configuration.lines[diagnostic.line - 1];
         assert_eq!(line.state, LineState::Suspicious, "{diagnostic}");
     }

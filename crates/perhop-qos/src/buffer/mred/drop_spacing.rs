@@ -226,8 +226,8 @@ mod tests {
             let rule = [Uniform, Geometric, Wait, CountedFirst, Unguarded][rule];
             // The probability itself, or one so that about 1 or 2 drops are expected.
             let whole = i128::from(probability.whole);
-            let part = place.map_or(probability.part, |(beside, drops)| {
-                (drops * whole / i128::from(kept + 1) + beside).clamp(0, whole) as u64
+            let part = place.map_or(probability.part, |(constant, drops)| {
+                (drops * whole / i128::from(kept + 1) + constant).clamp(0, whole) as u64
             });
             let probability = Probability { part, ..probability };
             let (mut spacing, mut plain) = (Spacing::new(rule, seed), Streams::new(seed, 0).stream());
@@ -247,8 +247,8 @@ mod tests {
             let mut spacing = Spacing::new(rule, seed);
             let draw = spacing.random.clone().uniform();
             let dropped = spacing.drops_after(kept, part_of_whole(probability));
-            let told = rule.probability(probability, kept);
-            prop_assert!(dropped == (draw < told) || (draw - told).abs() < 1e-11, "{draw} {told} {dropped}");
+            let stated = rule.probability(probability, kept);
+            prop_assert!(dropped == (draw < stated) || (draw - stated).abs() < 1e-11, "{draw} {stated} {dropped}");
         }
 
         /// Whatever the probability becomes, and wherever counting begins anew.

@@ -135,7 +135,7 @@ fn fairness(
 ) {
     let queues = 1 + arrivals.iter().map(|arrival| arrival.queue).max().unwrap_or(0);
     let busy: Vec<_> = (0..queues).map(|queue| busy_periods(arrivals, departures, queue)).collect();
-    for (one, other) in (0..queues).flat_map(|one| (0..one).map(move |other| (one, other))) {
+    for (one, other) in (0..queues).flat_map(|queue| (0..queue).map(move |other| (queue, other))) {
         let bound = bound(one) + bound(other);
         for (left, right) in
             busy[one].iter().flat_map(|left| busy[other].iter().map(move |right| (left, right)))

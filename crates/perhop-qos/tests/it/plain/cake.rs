@@ -179,20 +179,20 @@ fn distance(from: u32, to: u32) -> i64 {
 
 /// Whether `one` says nothing that `latest` does not say: every byte that it acknowledges is acknowledged
 /// there, in one block, too.
-fn says_less(one: &TcpHeader, latest: &TcpHeader) -> bool {
+fn says_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
-    if !plain.contains(&one.flags) || one.has_payload || one.has_others {
+    if !plain.contains(&earlier.flags) || earlier.has_payload || earlier.has_others {
         return false;
     }
-    if let Some((value, echo)) = one.timestamps {
+    if let Some((value, echo)) = earlier.timestamps {
         let (new_value, new_echo) = latest.timestamps.unwrap_or((0, 0));
         if distance(value, new_value) < 0 || distance(echo, new_echo) < 0 {
             return false;
         }
     }
-    let ahead = distance(one.acknowledgment, latest.acknowledgment);
+    let ahead = distance(earlier.acknowledgment, latest.acknowledgment);
     let is_known = |(start, end): &(u32, u32)| {
-        distance(one.acknowledgment, *start) >= 0
+        distance(earlier.acknowledgment, *start) >= 0
             && latest
                 .blocks()
                 .iter()
@@ -201,8 +201,8 @@ fn says_less(one: &TcpHeader, latest: &TcpHeader) -> bool {
     let bytes = |header: &TcpHeader| {
         header.blocks().iter().map(|(start, end)| i64::from(end.wrapping_sub(*start))).sum::<i64>()
     };
-    let more = bytes(latest) > bytes(one) || one.blocks == 0 && latest.blocks > 0;
-    ahead >= 0 && one.blocks().iter().all(is_known) && (ahead > 0 || more)
+    let more = bytes(latest) > bytes(earlier) || earlier.blocks == 0 && latest.blocks > 0;
+    ahead >= 0 && earlier.blocks().iter().all(is_known) && (ahead > 0 || more)
 }
 
 /// `cake_ack_filter`: of a queue, whose last packet has just joined, which other one is dropped.

@@ -75,7 +75,7 @@ impl RfcQueue {
         let at = i128::from(now);
         let (mut packet, mut ok_to_drop) = self.dodequeue(now);
         let marks = |settings: &Settings, packet: Option<Plain>| {
-            settings.marks && packet.is_some_and(|one| one.is_capable)
+            settings.marks && packet.is_some_and(|head| head.is_capable)
         };
         if self.dropping {
             if !ok_to_drop {
@@ -84,11 +84,11 @@ impl RfcQueue {
             while self.dropping && at >= self.drop_next {
                 self.count += 1;
                 if marks(&self.settings, packet) {
-                    result.marked = packet.map(|one| one.id);
+                    result.marked = packet.map(|head| head.id);
                     self.drop_next = self.control_law(self.drop_next);
                     break;
                 }
-                result.dropped.extend(packet.map(|one| one.id));
+                result.dropped.extend(packet.map(|head| head.id));
                 (packet, ok_to_drop) = self.dodequeue(now);
                 if ok_to_drop {
                     self.drop_next = self.control_law(self.drop_next);
@@ -98,9 +98,9 @@ impl RfcQueue {
             }
         } else if ok_to_drop {
             if marks(&self.settings, packet) {
-                result.marked = packet.map(|one| one.id);
+                result.marked = packet.map(|head| head.id);
             } else {
-                result.dropped.extend(packet.map(|one| one.id));
+                result.dropped.extend(packet.map(|head| head.id));
                 (packet, _) = self.dodequeue(now);
             }
             self.dropping = true;
@@ -191,7 +191,7 @@ impl LinuxQueue {
         let mut packet = self.packets.pop_front();
         let mut drop = self.should_drop(packet, now);
         let marks = |settings: &Settings, packet: Option<Plain>| {
-            settings.marks && packet.is_some_and(|one| one.is_capable)
+            settings.marks && packet.is_some_and(|head| head.is_capable)
         };
         if self.dropping {
             if !drop {
@@ -201,11 +201,11 @@ impl LinuxQueue {
                 self.count = self.count.wrapping_add(1);
                 self.newton_step();
                 if marks(&self.settings, packet) {
-                    result.marked = packet.map(|one| one.id);
+                    result.marked = packet.map(|head| head.id);
                     self.drop_next = self.control_law(self.drop_next);
                     break;
                 }
-                result.dropped.extend(packet.map(|one| one.id));
+                result.dropped.extend(packet.map(|head| head.id));
                 packet = self.packets.pop_front();
                 if self.should_drop(packet, now) {
                     self.drop_next = self.control_law(self.drop_next);
@@ -215,9 +215,9 @@ impl LinuxQueue {
             }
         } else if drop {
             if marks(&self.settings, packet) {
-                result.marked = packet.map(|one| one.id);
+                result.marked = packet.map(|head| head.id);
             } else {
-                result.dropped.extend(packet.map(|one| one.id));
+                result.dropped.extend(packet.map(|head| head.id));
                 packet = self.packets.pop_front();
                 drop = self.should_drop(packet, now);
             }

@@ -237,9 +237,9 @@ fn kind(config: &MeterConfig, streams: &Streams) -> Kind {
             committed: Bucket::full(config.cir, config.cbs),
             excess: Bucket::full(config.eir, config.ebs),
         },
-        MeterConfig::RateBased(config) => {
-            Kind::Levels(config.buckets.iter().map(|one| Bucket::full(one.rate, one.burst)).collect())
-        }
+        MeterConfig::RateBased(config) => Kind::Levels(
+            config.buckets.iter().map(|bucket| Bucket::full(bucket.rate, bucket.burst)).collect(),
+        ),
         MeterConfig::Tsw2cm(config) => Kind::Window {
             window: Window::new(config.ctr, config.avg_interval),
             limits: vec![(bits(config.ctr), config.excess)],

@@ -16,11 +16,12 @@ pub(crate) fn check(text: &str) {
     assert!(configuration.lines.len() == lines || configuration.counts_items());
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
     let router = convert(&mut configuration);
-    let said = configuration.diagnostics.iter().flat_map(|one| [&one.message, &one.router]);
-    for shown in configuration.lines.iter().map(|one| &one.text).chain(said) {
+    let messages =
+        configuration.diagnostics.iter().flat_map(|diagnostic| [&diagnostic.message, &diagnostic.router]);
+    for shown in configuration.lines.iter().map(|line| &line.text).chain(messages) {
         assert_eq!(pictured(shown), *shown, "a terminal would take it for a command");
     }
-    for found in configuration.diagnostics.iter().filter(|one| one.severity != Severity::Note) {
+    for found in configuration.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Note) {
         let line = &configuration.lines[found.line - 1];
         assert_eq!(line.state, LineState::Suspicious, "{found}");
     }

@@ -54,7 +54,7 @@ impl Share {
 impl Context<'_> {
     /// Reports policers of the control plane below the need of routing protocols.
     pub(in crate::convert) fn routing_needs(&mut self, ports: &[ConvertedPort]) {
-        let names: Vec<String> = ports.iter().map(|one| one.port.interface.clone()).collect();
+        let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         for ConvertedPort { port, input, .. } in ports {
             let Some(policy) = input else { continue };
             if port.forwarding.role != PortRole::ControlPlane {

@@ -117,7 +117,7 @@ pub(super) fn neighbors(configuration: &Configuration, protocol: Protocol) -> Ne
         Protocol::Bgp => peers(configuration, &blocks),
         Protocol::Ospf | Protocol::Eigrp => {
             let interfaces = configuration.interfaces.iter();
-            let speaking = interfaces.filter(|one| speaks(configuration, one, protocol, &blocks));
+            let speaking = interfaces.filter(|interface| speaks(configuration, interface, protocol, &blocks));
             speaking.filter_map(beyond).collect()
         }
     };
@@ -140,7 +140,7 @@ fn runs(configuration: &Configuration, line: usize, protocol: Protocol) -> bool 
 
 /// The lines of the block that `line` opens.
 fn block(configuration: &Configuration, line: usize) -> Vec<&str> {
-    let inside = configuration.lines.iter().filter(|one| one.block == Some(line));
+    let inside = configuration.lines.iter().filter(|candidate| candidate.block == Some(line));
     inside.map(|line| line.text.trim()).collect()
 }
 
@@ -243,7 +243,7 @@ fn beyond(interface: &Interface) -> Option<(Ipv4Addr, Ipv4Addr)> {
 }
 
 fn any_pair(configuration: &Configuration) -> (Ipv4Addr, Ipv4Addr) {
-    let mut lines = configuration.interfaces.iter().filter(|one| has_line(one));
+    let mut lines = configuration.interfaces.iter().filter(|interface| has_line(interface));
     lines.find_map(beyond).unwrap_or((OTHER, OWN))
 }
 
