@@ -414,7 +414,7 @@ def test_options_of_other_comparisons_are_refused(perhop: Command, tmp_path: Pat
         (["--router", saved, scenario, "-o", "out"], "one simulated run"),
         (["--router", saved, scenario, scenario], "2 arguments, but a router is compared with one"),
         ([scenario, "--points", "3"], "add --router FILE"),
-        ([scenario, "--platform", "hqf"], "--platform is for a router configuration"),
+        ([scenario, "--platform", "hqf"], "--platform applies only to a comparison with a router"),
         (["--router", saved, scenario, "--interface", "Serial0/0"], "applies only to router configurations"),
         (["--router", scenario, scenario], "no output of `show policy-map interface`"),
         (["--router", "nowhere.txt", scenario], "there is no such file"),
