@@ -18,19 +18,8 @@ def reported(perhop: Command, tmp_path: Path) -> tuple[Path, Path]:
     folder = star(tmp_path, branches=3)
     traffic = matrix(tmp_path, f"{PAIR},voice,200kb/s,,", f"{PAIR},default,3Mb/s,1000,datagrams")
     page, results = tmp_path / "net.html", tmp_path / "results"
-    options = (
-        "--traffic",
-        traffic,
-        "--duration",
-        "5s",
-        "--replications",
-        "1",
-        "--report",
-        page,
-        "-o",
-        results,
-    )
-    ended = perhop("run", folder, *options, "-o", results)
+    written = ("--report", page, "-o", results)
+    ended = perhop("run", folder, "--traffic", traffic, "--duration", "5s", "--replications", "1", *written)
     assert ended.code == 0, ended.err
     return page, results
 
