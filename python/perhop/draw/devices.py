@@ -26,6 +26,8 @@ _SEGMENT = 5.0
 _TRUNK = 16.0
 # The width of the picture, in parts of the side of a square with its area.
 _SHAPE = 1.25
+# The kinds of links, the best first.
+_RANKS = ("wire", "good", "doubtful", "bad")
 # Passes that order the devices of a layer by their neighbors.
 _SWEEPS = 6
 
@@ -103,6 +105,8 @@ def devices_picture(summary: Mapping[str, Any], looks: Mapping[int, Look] | None
     nodes, edges = _graph(summary)
     boxes = _boxes(nodes, edges, {device["name"] for device in summary["devices"]})
     looks = looks or {}
+    # Lines share ways to columns: the worst link is on top.
+    edges.sort(key=lambda edge: _RANKS.index(looks.get(edge[0], Look()).kind))
     lines = [
         _line(boxes[near], boxes[far], looks.get(link, Look()), summary["links"][link])
         for link, near, far in edges
