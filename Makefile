@@ -28,7 +28,7 @@ are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n'
 .PHONY: help setup test-setup ci-packages bench-packages fast check touched thorough format lint lint-rust lint-python \
   types msrv arm msrv-version test test-rust test-python test-python-thorough test-properties docs docs-rust docs-pages docs-pictures bless \
   playground playground-tested playground-if-possible fuzz coverage mutants mutants-sample reproduce quote-reports bench \
-  quote-speed bench-sweeps bench-scale bench-instructions bench-live bench-playground bench-install fidelity lock deny \
+  quote-speed bench-sweeps bench-scale bench-network bench-instructions bench-live bench-playground bench-install fidelity lock deny \
   wheel sbom release reproducible clean
 
 help: ## list the targets
@@ -247,6 +247,9 @@ quote-speed: bench-packages ## run the benchmarks of `make bench` and copy their
 
 bench-scale: ## measure set-up, run and memory of growing networks and tables; writes docs/scale.md
 	$(PYTHON) benchmarks/scale.py
+
+bench-network: $(VENV)/built ## measure reading, checking and walking a folder of 500 configurations
+	$(BIN)/python benchmarks/network.py
 
 bench-instructions: ## count instructions of engine and data plane against the baseline (needs valgrind)
 	$(PYTHON) benchmarks/instructions.py

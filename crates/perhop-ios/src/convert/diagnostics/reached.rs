@@ -18,7 +18,8 @@ const MOST_ENTRIES: usize = 3000;
 /// A protocol that no entry names (RFC 3692).
 const UNUSUAL: Protocol = Protocol(253);
 
-/// The packets of an entry, and possibly more: a prefix of each address, the protocol, and a range of each port.
+/// The packets of an entry, and possibly more: a prefix of each address, the protocol, and a range of each
+/// port.
 struct Outline {
     source: (u32, u32),
     destination: (u32, u32),
