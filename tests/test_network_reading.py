@@ -5,6 +5,7 @@ The layouts of outputs are those of Cisco's command references; their contents a
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,21 @@ def test_a_lab_of_eve_ng_names_cables(perhop: Command, tmp_path: Path) -> None:
         ("R1:Ethernet0/0 - R2:Ethernet0/1", "cable"),
         ("R1:Serial2/0 - R3:Serial2/0", "cable"),
     ]
+
+
+def test_configurations_inside_a_lab_of_eve_ng_are_read(perhop: Command, tmp_path: Path) -> None:
+    """An exported configuration comes before the one inside."""
+    configs = ""
+    for number, port in ((1, "Ethernet0_0"), (2, "Ethernet0_1")):
+        text = router(f"R{number}", **{port: f"192.0.2.{number}/30"})
+        configs += f'<config id="{number}">{base64.b64encode(text.encode()).decode()}</config>'
+    unl = UNL.replace("</lab>", f"<objects><configs>{configs}</configs></objects></lab>")
+    (tmp_path / "lab.unl").write_text(unl)
+    (tmp_path / "R2_startup-config.cfg").write_text(router("R2", Ethernet0_1="192.0.2.2/30"))
+    found = summary(perhop, tmp_path)
+    files = {device["name"]: device["file"] for device in found["devices"]}
+    assert files == {"R1": "lab.unl/R1", "R2": "R2_startup-config.cfg"}
+    assert links(found) == [("R1:Ethernet0/0 - R2:Ethernet0/1", "cable")]
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from pathlib import Path
 from perhop import _core
 from perhop.configuration import ROUTER_SUFFIXES, read
 from perhop.errors import InvalidInputError, PerhopError
+from perhop.network.labs import inner_configurations
 from perhop.network.written import Facts
 from perhop.running import processors
 
@@ -47,7 +48,10 @@ class DeviceFile:
 
 
 def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
-    """Return the files below a folder that may be configurations or outputs of devices."""
+    """Return the files below a folder that may be configurations or outputs of devices.
+
+    A configuration inside a lab is a file `LAB/NODE`, unless it is exported as well.
+    """
     candidates = list(_candidates(folder))
     with ThreadPoolExecutor(max_workers=processors()) as pool:
         texts = list(pool.map(_text, candidates))
@@ -57,6 +61,11 @@ def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
             own = path.relative_to(folder)
             name, platform = facts.device_of(own)
             found.append(DeviceFile(own, text, name, platform, path.suffix in ROUTER_SUFFIXES))
+    exported = {one.name for one in found}
+    for lab, name, text in inner_configurations(folder):
+        if name not in exported:
+            own = lab.relative_to(folder) / name
+            found.append(DeviceFile(own, text, name, None, is_configuration=True))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from collections import defaultdict
@@ -13,6 +14,7 @@ from xml.etree import ElementTree
 
 import yaml
 
+from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.inputs import SCENARIO, read_input
 
@@ -143,14 +145,41 @@ def _gns3_port(node: Mapping[str, Any], end: Mapping[str, Any]) -> str:
     return pattern.replace("{0}", str(adapter))
 
 
-def _eve_ng(lab: Lab, folder: Path, file: Path) -> None:
-    """Add a lab of EVE-NG: nodes whose interfaces are in one network, or name each other (serial lines)."""
+def inner_configurations(folder: Path) -> Iterator[tuple[Path, str, str]]:
+    """Generate the configurations inside labs of EVE-NG: file, name of the device, text.
+
+    Raises:
+        InvalidInputError: a lab is not of its shape.
+        UnreadableFileError: a file cannot be read.
+
+    """
+    for file in sorted(folder.rglob("*.unl")):
+        root = _eve_ng_root(file)
+        names = {node.get("id"): node.get("name") for node in root.iter("node")}
+        for config in root.iterfind("./objects/configs/config"):
+            name = names.get(config.get("id"))
+            try:
+                content = base64.b64decode(config.text or "", validate=False)
+            except ValueError as error:
+                raise InvalidInputError(
+                    f"{file}: the configuration of {name} is not in base64", "export the lab again"
+                ) from error
+            if name and content:
+                yield file, name, _core.router_text(content)
+
+
+def _eve_ng_root(file: Path) -> ElementTree.Element:
     try:
-        root = ElementTree.fromstring(read_input(file, SCENARIO))
+        return ElementTree.fromstring(read_input(file, SCENARIO))
     except ElementTree.ParseError as error:
         raise InvalidInputError(
             f"{file}: not a lab of EVE-NG: {error}", "give the file as EVE-NG exports it"
         ) from error
+
+
+def _eve_ng(lab: Lab, folder: Path, file: Path) -> None:
+    """Add a lab of EVE-NG: nodes whose interfaces are in one network, or name each other (serial lines)."""
+    root = _eve_ng_root(file)
     nodes = {node.get("id", ""): node for node in root.iter("node")}
     networks: dict[str, list[str]] = defaultdict(list)
     for node in nodes.values():
