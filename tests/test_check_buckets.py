@@ -119,7 +119,7 @@ def test_buckets_and_sums_of_htb(perhop: Command, tmp_path: Path) -> None:
     ("parent", "first", "said"),
     [
         ("rate 100kbit ceil 200kbit", "90kbit", "add up to 140kb/s, above its own rate 100kb/s"),
-        ("rate 100kbit ceil 200kbit", "110kbit", "add up to 160kb/s, that of class 1:10 alone, and"),
+        ("rate 100kbit ceil 200kbit", "110kbit", "above its own rate 100kb/s; class 1:10 alone exceeds it"),
         ("rate 100kbit", "60kbit", "up to 110kb/s leave, above the ceiling 100kb/s"),
     ],
 )

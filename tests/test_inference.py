@@ -79,7 +79,7 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
     assert "inferred: traffic from an added interface to Serial0/0/0, 2,048 kb/s:\n" in ran.err
     assert "\n  VOICE           452 kb/s  voice (90 % of limit): 200-byte packets\n" in ran.err
     # The policy of the LAN would mark everything anew.
-    assert "packets enter by an added interface: FastEthernet0/0 would change or drop some" in ran.err
+    assert "packets enter by an added interface, because FastEthernet0/0 would change or drop some" in ran.err
     assert f"to edit it: perhop init --from {branch}" in ran.err
     assert all(name in ran.out for name in ("VOICE", "SIGNALLING", "BUSINESS", "class-default"))
     assert perhop("plot", "throughput", "results").code == 0

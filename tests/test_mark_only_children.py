@@ -108,7 +108,7 @@ def test_a_tunnel_without_a_source_runs_at_its_shaper(perhop: Command, router: P
     router.write_text(SOURCELESS)
     checked = perhop("check", router)
     assert "bandwidth-unknown" in checked.out + checked.err
-    assert "the line below Tunnel7 is unknown" in checked.out + checked.err
+    assert "the interface below Tunnel7 is unknown" in checked.out + checked.err
     ran = perhop("run", router, "--duration", "10s", "--json")
     assert ran.code == 0, ran.err
     rates = [one["throughput_bps"]["mean"] for one in ran.json()["classes"]]

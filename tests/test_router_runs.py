@@ -187,7 +187,7 @@ def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) 
 def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-2900-marking.cfg")
     assert set(offers(scenario.inferred or "")) == {"VOICE", "BUSINESS", "class-default"}
-    assert "packets enter by an added interface: GigabitEthernet0/0 would change or drop some" in str(
+    assert "packets enter by an added interface, because GigabitEthernet0/0 would change or drop some" in str(
         scenario.inferred
     )
 

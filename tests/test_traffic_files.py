@@ -96,7 +96,7 @@ def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_pa
     ended = perhop("run", router, "--duration", "2s", "--traffic", given(tmp_path, rows))
     assert ended.code == 0, ended.err
     assert ended.err.count("greedy TCP has no rate") == 1
-    assert "class `ERP`: greedy TCP has no rate: TCP transfers of " in ended.err
+    assert "class `ERP`: greedy TCP has no rate, so TCP transfers of " in ended.err
     assert "offer 500 kb/s; leave `rate` empty for greedy TCP" in ended.err
 
 

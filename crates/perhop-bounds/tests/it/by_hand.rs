@@ -133,7 +133,7 @@ fn priority_without_a_bound_leaves_none_below() {
     let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
     // Its own queue holds 64 packets.
     assert_delay(&bounds[0], 64.0 * 200.0 + 1000.0);
-    assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` above it has priority"), "{bounds:?}");
+    assert!(bounds[1].delay.as_ref().unwrap_err().contains("`0` has priority over it"), "{bounds:?}");
     // A policer while others wait, and a cap, bound it: 2000 + 0.25 · t.
     for limit in [
         json!({"police": {"rate": "2Mb/s", "burst": "2000B"}}),
@@ -215,7 +215,7 @@ fn a_long_ring_holds_what_is_below() {
 fn flows_that_are_served_fairly_have_no_bound() {
     let class = json!({"fair-queueing": {}});
     let bounds = bounds(classes("fifo", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
-    assert!(bounds[0].delay.as_ref().unwrap_err().contains("another order"));
+    assert!(bounds[0].delay.as_ref().unwrap_err().contains("different order"));
     assert!(bounds[0].backlog_bytes.is_ok());
 }
 

@@ -146,7 +146,7 @@ fn what_cannot_be_built_is_refused() {
         (
             json!({"flow-limit": "10kB"}),
             "scfq",
-            "queueing.classes.1.fair-queueing.flow-limit: fair queueing counts",
+            "queueing.classes.1.fair-queueing.flow-limit: the limit of fair queueing",
         ),
         (json!({}), "wfq", "queueing.classes.1: wfq is above fair-queueing"),
     ] {

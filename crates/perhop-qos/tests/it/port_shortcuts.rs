@@ -221,7 +221,7 @@ proptest! {
         arrivals in arrivals(),
     ) {
         let is_cake = queueing["classes"][0]["buffer"].get("cake").is_some();
-        prop_assume!(!is_cake || matches!(ring, RingConfig::Packets(_)), "CAKE hands over whole packets");
+        prop_assume!(!is_cake || matches!(ring, RingConfig::Packets(_)), "CAKE sends only whole packets");
         let plain = replay(port(Some(&queueing), &raw(ring)), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&queueing), &raw(ring)), &arrivals, Way::Straight), plain);
     }

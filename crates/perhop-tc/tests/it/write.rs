@@ -217,8 +217,8 @@ fn a_loss_is_named_with_its_class_and_a_change_that_avoids_it() {
     let input = Port { input: policy, ..Port::new("eth0", 1) };
     let written = write(&input);
     let notes: Vec<_> = written.not_expressed.iter().map(|note| (note.place.as_str(), note.line())).collect();
-    let line = "policy out at eth0 input, class video: meter rfc4115: policers of Linux are one token bucket \
-                each (write a `token-bucket`)";
+    let line = "policy out at eth0 input, class video: meter rfc4115: a policer of Linux is one token bucket \
+                (write a `token-bucket`)";
     assert_eq!(notes, [("policy out at eth0 input, class video", line.to_owned())]);
     assert!(written.text.contains(&format!("# Otherwise than in perhop: {line}\n")), "{}", written.text);
 }
