@@ -221,6 +221,34 @@ def test_the_sweep_command_names_the_part(perhop: Command, scenario: Path, tmp_p
     assert perhop("report", "one", "-o", "report.html").code == 0
 
 
+@pytest.mark.parametrize(
+    ("command", "changes", "texts"),
+    [
+        ("sweep", ["--set", "links.1.rate=1Mb/s,2Mb/s"], ["scenario.json", "sweep.json"]),
+        (
+            "tune",
+            ["--vary", "links.1.rate=1Mb/s,2Mb/s", "--replications", "3", "--goal", "steady.loss<=50%"],
+            ["scenario.json", "tuning.json"],
+        ),
+    ],
+    ids=["sweep", "tune"],
+)
+def test_a_folder_whose_question_is_no_text_is_refused(
+    command: str, changes: list[str], texts: list[str], perhop: Command, scenario: Path, tmp_path: Path
+) -> None:
+    """The highest bit of a letter, which leaves no UTF-8."""
+    line = [command, scenario, "--duration", "2s", "-q", *changes, "-o", "out"]
+    assert perhop(*line).code == 0
+    for name in texts:
+        file = tmp_path / "out" / name
+        content = file.read_bytes()
+        file.write_bytes(bytes([*content[:40], content[40] ^ 0x80, *content[41:]]))
+        again = perhop(*line)
+        assert again.code == 2 and "error: `out` holds " in again.err
+        file.write_bytes(content)
+    assert perhop(*line).code == 0
+
+
 TUNE = ["--duration", "2s", "-q", "--vary", "links.1.rate=1Mb/s,2Mb/s,3Mb/s", "--replications", "3"]
 
 

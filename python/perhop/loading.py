@@ -7,7 +7,7 @@ from pathlib import Path
 from perhop.errors import UnreadableFileError
 from perhop.inputs import SAVED, read_rest, regular_file, unreadable
 
-__all__ = ["damaged", "is_file", "read_bytes", "unreadable"]
+__all__ = ["damaged", "has_text", "is_file", "read_bytes", "unreadable"]
 
 
 def is_file(file: Path) -> bool:
@@ -16,6 +16,11 @@ def is_file(file: Path) -> bool:
         return file.is_file()
     except OSError as error:
         raise unreadable(file, error) from error
+
+
+def has_text(file: Path, text: str) -> bool:
+    """Whether the file exists with exactly this text; a damaged byte may leave no text at all."""
+    return is_file(file) and read_bytes(file) == text.encode()
 
 
 def read_bytes(

@@ -21,7 +21,7 @@ from perhop.caller import made_folder
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.inputs import parsed_json
 from perhop.interrupts import deferred, written
-from perhop.loading import is_file, read_bytes
+from perhop.loading import has_text, is_file, read_bytes
 from perhop.locking import locked, reserve
 from perhop.manifest import MANIFEST
 from perhop.saving import check_target, replace_file, unseal, whole_folder
@@ -221,7 +221,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
     if found is None:
         return False
     texts = plan.texts()
-    same = all(is_file(target / name) and (target / name).read_text() == text for name, text in texts.items())
+    same = all(has_text(target / name, text) for name, text in texts.items())
     if same and found["perhop"] == _core.__version__:
         return True
     if not force:

@@ -12,7 +12,7 @@ from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.frames import as_parquet
 from perhop.inputs import parsed_json
 from perhop.interrupts import deferred, written
-from perhop.loading import is_file, read_bytes
+from perhop.loading import has_text, is_file, read_bytes
 from perhop.locking import locked, reserve
 from perhop.manifest import MANIFEST, json_text
 from perhop.saved import Saved
@@ -50,7 +50,7 @@ def is_continued(target: Path, question: Question, *, force: bool = False) -> bo
         return False
     found = manifest.read(target)
     texts = question.texts()
-    same = all(is_file(target / name) and (target / name).read_text() == text for name, text in texts.items())
+    same = all(has_text(target / name, text) for name, text in texts.items())
     if same and found["perhop"] == _core.__version__:
         return True
     if not force:
