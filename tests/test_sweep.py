@@ -222,6 +222,9 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
     plotted = perhop("plot", "delay_p99", "out", "--series", offered, "-o", "again.svg")
     assert plotted.code == 0, plotted.err
     assert (tmp_path / "again.svg").read_bytes() == (tmp_path / "delay_p99.svg").read_bytes()
+    # One metric of two classes.
+    plotted = perhop("plot", "pareto:steady.loss,random.loss", "out", "-o", "losses.svg")
+    assert plotted.code == 0, plotted.err
     for wrong, said in [
         (["--plot", "delay_p98"], "there is no metric"),
         (["--plot", "pie:loss"], "there is no plot `pie`"),
@@ -231,6 +234,13 @@ def test_the_command_draws_the_requested_plots(perhop: Command, scenario: Path, 
         refused = perhop(*line[:-2], *wrong)
         assert refused.code == 2, wrong
         assert said in refused.err
+
+
+def test_a_heat_map_of_one_parameter_is_refused(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    line = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s", "--duration", "2s", "-q", "-o", "out"]
+    assert perhop(*line).code == 0
+    refused = perhop("plot", "heat-map:loss", "out")
+    assert refused.code == 2 and "a heat map needs two parameters with several values" in refused.err
 
 
 def test_the_report_maps_two_parameters_and_runs_across_three(

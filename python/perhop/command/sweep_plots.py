@@ -37,7 +37,10 @@ class Wish:
 
     def check(self, design: Design) -> None:
         """Refuse what the sweep cannot give, before it starts; raises `InvalidInputError`."""
-        if self.kind == "heat-map" and len(design.parameters) < 2:
+        self._check_parameters(design.parameters)
+
+    def _check_parameters(self, swept: Sequence[str]) -> None:
+        if self.kind == "heat-map" and len(swept) < 2:
             raise InvalidInputError("a heat map needs two parameters with several values", _EXAMPLE)
 
     def charts(self, sweep: Sweep) -> list[Chart]:
@@ -46,7 +49,9 @@ class Wish:
 
         if self.is_share:
             return sweep.share(against=self.against)
-        frame, units = sweep.table([one.column for one in self.metrics]), sweep.units
+        self._check_parameters(sweep.parameters)
+        # Two classes may have the same metric.
+        frame, units = sweep.table(list(dict.fromkeys(one.column for one in self.metrics))), sweep.units
         note = sweep.caption()
         if self.kind == "pareto":
             first, second = (f"{one.class_name}.{one.column}" for one in self.metrics)
