@@ -41,6 +41,8 @@ def network(
     """
     found = Network.read(_folder(folder), routes)
     summary = found.summary()
+    if not summary["devices"]:
+        raise InvalidInputError(f"{folder}: no device could be read", _left_out(summary))
     if write:
         file = folder / FACTS
         if file.exists():
@@ -58,6 +60,10 @@ def _folder(folder: Path) -> Path:
     if not folder.is_dir():
         raise InvalidInputError(f"{folder} is not a folder", "a network is a folder of configurations")
     return folder
+
+
+def _left_out(summary: Mapping[str, Any]) -> str:
+    return "; ".join(f"{one['file']}: {one['because']}" for one in summary["left_out"])
 
 
 def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
