@@ -204,3 +204,18 @@ def test_markdown_has_lines_and_names(perhop: Command, tmp_path: Path) -> None:
     assert "| Serial0/0 | queue VOICE | queue CALLS |" in out
     assert "| changed, not compared | line | parts or reason |" in out
     assert "`+ crypto map VPN`" in out
+
+
+def test_an_example_arrives_by_the_interface_of_its_policy(perhop: Command, tmp_path: Path) -> None:
+    text = (
+        "class-map match-any VOICE\n match dscp ef\npolicy-map IN\n class VOICE\n  set dscp af41\n"
+        "policy-map WAN\n class VOICE\n  priority 400\n"
+        "interface Tunnel5\n ip address 172.16.0.1 255.255.255.252\n"
+        "interface FastEthernet0/0\n ip address 10.0.0.1 255.255.255.0\n service-policy input IN\n"
+        "interface Serial0/0\n bandwidth 2000\n service-policy output WAN\n"
+    )
+    old, new = tmp_path / "old.cfg", tmp_path / "new.cfg"
+    old.write_text(text)
+    new.write_text(text.replace("set dscp af41", "set dscp cs1"))
+    found = perhop("diff", old, new, "--no-simulate", "--json").json()
+    assert {one["packet"].rpartition(" in ")[2] for one in found["examples"]} == {"FastEthernet0/0"}

@@ -179,6 +179,7 @@ pub(crate) fn examples(
         let Some(packet) = condition.and_then(|condition| matches.witness(Some(&condition))) else {
             continue;
         };
+        let Some(packet) = arriving(sides, entrance, &packet) else { continue };
         for exit in exits.iter().filter(|exit| **exit != entrance).take(MOST_EXITS) {
             let ends = [0, 1].map(|at| {
                 let output = sides.ports(exit)[at]?;
@@ -204,6 +205,13 @@ fn condition_of(port: &Port, part: &str) -> Option<Value> {
     let at = conditioner_names("input", conditioners).iter().position(|name| name == part)?;
     let condition = &conditioners[at][MATCH];
     Some(if condition.is_null() { Value::Object(serde_json::Map::new()) } else { condition.clone() })
+}
+
+/// Returns a packet in text notation as one that arrives by an interface.
+fn arriving(sides: &Sides, entrance: &str, text: &str) -> Option<String> {
+    let PacketText { packet, .. } = text.parse().ok()?;
+    let port = sides.ports(entrance).into_iter().flatten().next()?;
+    Some(Witness { packet, input: Some(port.interface.clone()) }.to_string())
 }
 
 /// The end of a packet in a node, of the first color that its meters may give it.
