@@ -131,3 +131,39 @@ def test_missing_and_unknown_arguments_are_reported(perhop: Command, edge: Path)
     ended = perhop("trace", edge, "--pcap", edge)
     assert ended.code == 2
     assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("destination", "said"),
+    [
+        ("10.1.255.255", "10.1.255.255 is an address of the device"),
+        ("10.1.0.0", "10.1.0.0 is an address of the device"),
+        ("255.255.255.255", "255.255.255.255 is in 255.255.255.255/32, which the device receives"),
+        ("224.0.0.5", "224.0.0.5 is in 224.0.0.0/24, which the device receives"),
+    ],
+)
+def test_what_the_device_receives_takes_no_route(
+    perhop: Command, tmp_path: Path, destination: str, said: str
+) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(EDGE + "ip route 0.0.0.0 0.0.0.0 192.0.2.2\n")
+    ended = perhop("trace", file, "--packet", f"udp 10.1.0.5:68 > {destination}:67 dscp ef len 300")
+    assert said in ended.out
+    assert "delivered: the packet is for the device itself" in ended.out
+    assert "Serial0/0" not in ended.out
+
+
+def test_multicast_takes_no_unicast_route(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(EDGE + "ip route 0.0.0.0 0.0.0.0 192.0.2.2\n")
+    ended = perhop("trace", file, "--packet", "udp 10.1.0.5:5000 > 239.1.2.3:5000 dscp ef len 300")
+    assert "no route to 239.1.2.3" in ended.out
+    assert "waits" not in ended.out
+    assert "not looked at: the receivers of 239.1.2.3: multicast routing decides, not the routes" in ended.out
+
+
+def test_the_first_address_of_a_subnet_of_two_is_a_host(perhop: Command, tmp_path: Path) -> None:
+    file = tmp_path / "edge.cfg"
+    file.write_text(EDGE.replace("192.0.2.1 255.255.255.252", "192.0.2.1 255.255.255.254"))
+    ended = perhop("trace", file, "--packet", "udp 10.1.0.5:5000 > 192.0.2.0:5000 dscp ef len 300")
+    assert "192.0.2.0 is in 192.0.2.0/31: out by Serial0/0" in ended.out

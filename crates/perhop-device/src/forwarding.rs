@@ -105,6 +105,14 @@ impl InterfaceAddress {
     pub fn is_neighbor(&self, other: IpAddr) -> bool {
         self.subnet().is_some_and(|subnet| subnet.contains(other.into()))
     }
+    /// Whether `other` is the first or the last address of its subnet, which the device receives (RFC 1812
+    /// §4.2.2.11, §5.3.5.2); a subnet of two addresses has neither (RFC 3021).
+    pub fn is_broadcast(&self, other: IpAddr) -> bool {
+        let (IpAddr::V4(own), IpAddr::V4(other)) = (self.address, other) else { return false };
+        let hosts = u32::MAX.checked_shr(self.prefix_length.into()).unwrap_or_default();
+        let has_both = hosts > 1 && own.to_bits() & !hosts == other.to_bits() & !hosts;
+        has_both && [0, hosts].contains(&(other.to_bits() & hosts))
+    }
 }
 
 impl Serialize for InterfaceAddress {

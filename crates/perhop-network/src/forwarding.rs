@@ -117,7 +117,7 @@ impl<'a> Table<'a> {
                 if !is_up(self.router, port) {
                     break;
                 }
-                if address.address == destination {
+                if address.address == destination || address.is_broadcast(destination) {
                     return Decision::Own { port, address };
                 }
                 if self.given.may_be_connected(vrf, address.subnet()) {

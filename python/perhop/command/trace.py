@@ -209,6 +209,8 @@ def _forwarding(stage: Mapping[str, Any]) -> str:
     destination, interface = stage["destination"], stage["interface"]
     hop = f", next hop {stage['next_hop']}" if stage["next_hop"] else ""
     match stage["route"]:
+        case "own" if stage["prefix"]:
+            return f"{destination} is in {stage['prefix']}, which the device receives"
         case "own":
             return f"{destination} is an address of the device, on {interface}"
         case "connected":

@@ -1,6 +1,6 @@
 //! The forwarding decision in paths, and its assumptions.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_device::{Port, PortRole, RoutingProcess, RoutingProtocol};
 use perhop_qos::ConfigError;
@@ -51,6 +51,9 @@ impl<'a> Tracer<'a> {
         vrf: Option<&str>,
         destination: IpAddr,
     ) -> Result<Onward<'a>, ConfigError> {
+        if let Some(onward) = self.without_table(destination) {
+            return Ok(onward);
+        }
         let decision = self.table.decide(vrf, destination);
         if !matches!(decision, Decision::Own { .. })
             && !matches!(&decision, Decision::Leaves(exit) if exit.origin == Origin::Connected)
@@ -82,6 +85,35 @@ impl<'a> Tracer<'a> {
                 Onward { stage, to: port.map_or(Onto::Unknown, Onto::Port) }
             }
         })
+    }
+
+    /// Returns the decision on a destination that no unicast route leads to.
+    fn without_table(&mut self, destination: IpAddr) -> Option<Onward<'a>> {
+        // RFC 5771 §4, RFC 4291 §2.7: routers do not forward 224.0.0.0/24 and ff02::/16. RFC 1812 §4.2.2.11.
+        let (prefix, is_multicast) = match destination {
+            IpAddr::V4(Ipv4Addr::BROADCAST) => ("255.255.255.255/32", false),
+            IpAddr::V4(four) if four.octets()[..3] == [224, 0, 0] => ("224.0.0.0/24", false),
+            IpAddr::V6(six) if six.segments()[0] & 0xff0f == 0xff02 => ("ff02::/16", false),
+            IpAddr::V4(four) if four.is_multicast() => ("224.0.0.0/4", true),
+            IpAddr::V6(six) if six.is_multicast() => ("ff00::/8", true),
+            _ => return None,
+        };
+        let (route, to) = if is_multicast {
+            let line = format!("the receivers of {destination}: multicast routing decides, not the routes");
+            self.not_looked_at.insert(line);
+            (RouteKind::Unknown, Onto::Unknown)
+        } else {
+            (RouteKind::Own, Onto::Device)
+        };
+        let stage = Stage::Forwarding {
+            destination,
+            route,
+            prefix: Some(prefix.to_owned()),
+            next_hop: None,
+            interface: None,
+            lines: Vec::new(),
+        };
+        Some(Onward { stage, to })
     }
 
     pub(super) fn by_route(&mut self, destination: IpAddr, exit: &Exit<'a>) -> Onward<'a> {
