@@ -46,6 +46,8 @@ const SHORT: f64 = 1_000.0;
 const SHORT_WARMUP: f64 = 0.4;
 /// The number of interfaces that are tried as entrance.
 const MOST_ENTRANCES: usize = 64;
+/// The most of an entrance that given traffic fills, so that it hardly waits before the device.
+const MOST_FILLED: f64 = 0.5;
 /// Samples of queues in a run, and of throughput and delays.
 const QUEUE_SAMPLES: f64 = 200.0;
 const SAMPLES: f64 = 40.0;
@@ -174,6 +176,7 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             (network, traffic)
         }
     };
+    let network = if request.given.is_some() { widened(network, &traffic) } else { network };
     let load = request.given.as_ref().map_or(request.load.sentence(), Given::sentence);
     Ok(Inferred { load: load.to_owned(), ..inferred(&network, &traffic, device.model.platform.clone()) })
 }
@@ -313,7 +316,8 @@ fn guess<'a>(
     if !tried.has_all {
         traffic.remarks.push(format!("only {MOST_ENTRANCES} of the other interfaces were tried as entrance"));
     }
-    let never = "no header reaches it: its conditions exclude each other";
+    let never =
+        "no header reaches it: its conditions exclude each other, or an access list in them has no entry";
     traffic.remarks.extend(unmatched(&tried.network).iter().map(|name| format!("class `{name}`: {never}")));
     if traffic.flows.is_empty() {
         let why = traffic.remarks.join("; ");
@@ -324,6 +328,18 @@ fn guess<'a>(
         ));
     }
     Ok((tried.network, traffic))
+}
+
+/// Returns the network with an entrance that brings all given traffic: the device has it from several.
+fn widened<'a>(mut network: Network<'a>, traffic: &Traffic) -> Network<'a> {
+    let load: f64 = traffic.flows.iter().map(|flow| flow.rate).sum();
+    if load > MOST_FILLED * network.entering.bits_per_second() {
+        network.entering.rate = Rate::from_bits_per_second((load / MOST_FILLED).ceil() as u64);
+        let rate = rate_in_words(network.entering.bits_per_second());
+        let name = network.entering.port.map_or("the added interface", |port| &port.name);
+        network.assumed.push(format!("packets enter at {rate}, as if by several interfaces like {name}"));
+    }
+    network
 }
 
 /// Returns the time between the first and the last packet of a capture in seconds, 0 for a damaged one.

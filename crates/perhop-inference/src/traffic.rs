@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_analysis::rates::conditioner_limit;
+use perhop_qos::buffer::BufferConfig;
 use serde_json::{Map, Value, json};
 
 use crate::header::Header;
@@ -71,15 +72,20 @@ pub(crate) fn guessed(
     for leaf in hits.iter().filter_map(|hit| hit.leaf(network)) {
         *sharing.entry(&leaf.path).or_default() += 1;
     }
+    let crowds = hits.iter().map(|hit| {
+        let in_queue = hit.leaf(network).map_or(0, |leaf| sharing[leaf.path.as_str()]);
+        Crowd { all: hits.len() as f64, in_queue: in_queue as f64 }
+    });
+    let crowds: Vec<Crowd> = crowds.collect();
+    let mut guesses: Vec<(f64, String)> =
+        hits.iter().zip(&crowds).map(|(hit, crowd)| load(network, crowd, hit, level)).collect();
+    share_limits(network, hits, level, &mut guesses);
     let mut names: BTreeSet<String> = BTreeSet::new();
     let mut flows = Vec::new();
-    for hit in hits {
+    for ((hit, crowd), (guess, basis)) in hits.iter().zip(&crowds).zip(guesses) {
         let leaf = hit.leaf(network);
-        let in_queue = leaf.map_or(0, |leaf| sharing[leaf.path.as_str()]);
-        let crowd = Crowd { all: hits.len() as f64, in_queue: in_queue as f64 };
         let name = unlike(class_of(network, hit, leaf), &names);
         names.insert(name.clone());
-        let (guess, basis) = load(network, &crowd, hit, level);
         let given = match leaf {
             Some(leaf) => loads.get(&leaf.path).map(|load| load / crowd.in_queue),
             None => loads.get(&name).copied(),
@@ -96,6 +102,20 @@ pub(crate) fn guessed(
         }
     }
     Traffic { flows, ..Traffic::default() }
+}
+
+/// Lowers the loads of classes whose packets pass one limit, so that together they are the level of it.
+fn share_limits(network: &Network, hits: &[Hit], level: LoadLevel, guesses: &mut [(f64, String)]) {
+    for (side, name, stage) in stages(network) {
+        let Some(limit) = conditioner_limit(stage).filter(|limit| *limit > 0.0) else { continue };
+        let place = Place::Stage(side, name);
+        let passing: Vec<usize> = (0..hits.len()).filter(|at| hits[*at].places.contains(&place)).collect();
+        let sum: f64 = passing.iter().map(|at| guesses[*at].0).sum();
+        let part = level.part() * limit / sum;
+        if passing.len() > 1 && part < 1.0 {
+            passing.into_iter().for_each(|at| guesses[at].0 *= part);
+        }
+    }
 }
 
 /// The number of classes with traffic, and the number of those in the queue of a class.
@@ -134,9 +154,9 @@ fn flow(network: &Network, hit: &Hit, name: &str, demand: Demand) -> Flow {
     }
     let usual = if kind == hit.role.kind { hit.role.packet_bytes } else { DATAGRAM };
     let packet_bytes = hit.header.packet_bytes.unwrap_or(usual);
-    let rate = if counts_headers { rate * ip_part(network, kind, packet_bytes) } else { rate };
-    let sent = sending(kind, rate, packet_bytes);
     let leaf = hit.leaf(network);
+    let rate = if counts_headers { rate * ip_part(network, leaf, kind, packet_bytes) } else { rate };
+    let sent = sending(kind, rate, packet_bytes);
     let sent = match leaf.and_then(Leaf::room) {
         Some(room) => filling(sent, room),
         None => sent,
@@ -155,10 +175,17 @@ fn flow(network: &Network, hit: &Hit, name: &str, demand: Demand) -> Flow {
     }
 }
 
-/// Returns which part of the bytes that a policy counts for a source's packets is IP bytes.
-fn ip_part(network: &Network, kind: Kind, packet_bytes: u32) -> f64 {
-    let ip = if matches!(kind, Kind::Transfers | Kind::Greedy) { PACKET } else { packet_bytes.into() };
-    ip / (ip + f64::from(network.output().overhead)).max(1.0)
+/// Returns which part of the bytes that a queue counts for a source's packets is IP bytes.
+fn ip_part(network: &Network, leaf: Option<&Leaf>, kind: Kind, packet_bytes: u32) -> f64 {
+    let ip = if matches!(kind, Kind::Transfers | Kind::Greedy) { PACKET as u32 } else { packet_bytes };
+    let overhead = network.output().overhead;
+    let counted = ip.saturating_add_signed(overhead).max(1);
+    let counted = match leaf.map(|leaf| (&leaf.class.buffer, leaf.class.share.link_layer)) {
+        Some((Some(BufferConfig::Cake(cake)), _)) => cake.counted(ip, overhead),
+        Some((_, Some(link_layer))) => link_layer.counted(counted),
+        _ => counted,
+    };
+    f64::from(ip) / f64::from(counted.max(1))
 }
 
 /// Returns the kind of traffic most similar to `kind` that the protocol of a header allows.

@@ -38,6 +38,10 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
     if let Some(port) = leaving {
         found.extend(tunnels_at(network, port));
     }
+    let mut own = network.site.model.router.ports.iter();
+    if let Some(port) = own.find(|port| port.forwarding.role == PortRole::ControlPlane) {
+        found.push(format!("the policy of {}, for packets to the device itself", port.name));
+    }
     found.extend(network.site.common.into_iter().flat_map(|common| common.not_looked_at.iter().cloned()));
     found.extend(open_lines(network, &ports));
     let mut seen = BTreeSet::new();

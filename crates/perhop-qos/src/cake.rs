@@ -96,7 +96,6 @@ impl CakeConfig {
     pub fn build(&self, framing: Framing, streams: &Streams) -> Result<Cake, ConfigError> {
         self.check()?;
         let header = framing.queued_header();
-        let overhead = self.overhead.unwrap_or(header.cast_signed());
         let rate = self.bandwidth.map_or(0, |rate| rate.as_bits_per_second() / 8);
         let key = streams.child("hash").stream().bits();
         let tins: Box<[Tin]> = self
@@ -115,7 +114,7 @@ impl CakeConfig {
             free: NO_SLOT,
             held: 0,
             pace: Pace::new(ByteTime::at(rate)),
-            lengths: Lengths { overhead, mpu: self.mpu, cells: self.cells },
+            lengths: self.lengths(header.cast_signed()),
             header,
             memory_used: 0,
             memory_limit,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::ack_filter::CakeAckFilter;
 use super::cobalt::CobaltSettings;
 use super::isolation::CakeIsolation;
-use super::length::CakeCells;
+use super::length::{CakeCells, Lengths};
 use super::pace::{ByteTime, TinClock};
 use super::tin::{Tin, TinSettings};
 use super::tins::CakeTins;
@@ -101,6 +101,13 @@ impl CakeConfig {
             [_] => vec![class.to_owned()],
             names => names.iter().map(|name| format!("{class}/{name}")).collect(),
         }
+    }
+    /// Returns the counted length of a packet of `ip` IP bytes, without `overhead` with `default` more.
+    pub fn counted(&self, ip: u32, default: i32) -> u32 {
+        self.lengths(default).counted(ip)
+    }
+    pub(super) fn lengths(&self, default: i32) -> Lengths {
+        Lengths { overhead: self.overhead.unwrap_or(default), mpu: self.mpu, cells: self.cells }
     }
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(Time::from_microseconds(1)..=Time::from_seconds(1000)).contains(&self.rtt) {

@@ -202,6 +202,20 @@ pub struct LinkLayerConfig {
     pub cells: Cells,
 }
 
+impl LinkLayerConfig {
+    /// Bytes and payload of a cell.
+    const CELL: (u32, u32) = (53, 48);
+
+    /// Returns the counted length of a packet of `length` bytes as the policy counts it.
+    pub fn counted(self, length: u32) -> u32 {
+        let length = length.saturating_add(self.overhead.into()).max(self.minimum_packet_unit.into());
+        match self.cells {
+            Cells::None => length,
+            Cells::Atm => length.div_ceil(Self::CELL.1).saturating_mul(Self::CELL.0),
+        }
+    }
+}
+
 /// The cells that carry packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

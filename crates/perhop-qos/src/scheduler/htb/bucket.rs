@@ -1,6 +1,6 @@
 //! [`Bucket`]: the tokens of an HTB class at a rate, and the resulting mode.
 
-use crate::scheduler::config::{Cells, LinkLayerConfig};
+use crate::scheduler::config::LinkLayerConfig;
 use crate::units::{ByteSize, Rate};
 
 /// Nanoseconds for which a bucket is filled at most at once, and that it may be in debt (`mbuffer`).
@@ -8,8 +8,6 @@ pub(super) const LONGEST_MEMORY: i64 = 60_000_000_000;
 /// A tick of the kernel's packet scheduler, in nanoseconds (`PSCHED_SHIFT` is 6).
 const TICK: u64 = 64;
 const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
-/// Bytes and payload of a cell.
-const CELL: (u32, u32) = (53, 48);
 
 /// The mode of a class (`enum htb_cmode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +89,6 @@ impl Pace {
     }
     /// The whole nanoseconds of a packet of `length` bytes (`psched_l2t_ns`).
     fn takes(&self, length: u32) -> i64 {
-        let length =
-            length.saturating_add(self.link.overhead.into()).max(self.link.minimum_packet_unit.into());
-        let bytes = match self.link.cells {
-            Cells::None => length,
-            Cells::Atm => length.div_ceil(CELL.1).saturating_mul(CELL.0),
-        };
-        ((u128::from(bytes) * u128::from(self.byte)) >> self.shift) as i64
+        ((u128::from(self.link.counted(length)) * u128::from(self.byte)) >> self.shift) as i64
     }
 }
