@@ -276,6 +276,7 @@ def test_what_is_for_simulations_needs_one(perhop: Command, old: Path) -> None:
 def test_folders_of_results_are_for_compare(perhop: Command, tmp_path: Path) -> None:
     for name in ("fifo", "cake"):
         (tmp_path / name).mkdir()
+        (tmp_path / name / "manifest.json").write_text("{}")
     ended = perhop("diff", "fifo", "cake")
     assert (ended.code, ended.out) == (2, "")
     assert "to compare two results: perhop compare fifo cake" in ended.err

@@ -57,6 +57,7 @@ __all__ = [
     "policies",
     "policy_differences",
     "print_show",
+    "prove",
     "quantity",
     "queue_descriptions",
     "rate_calls",
@@ -228,6 +229,13 @@ class Network:
 
     def findings(self) -> str:
         """Return the findings of the rules that need several devices, as JSON."""
+
+    def compare(self, newer: Network, names: tuple[str, str], codepoints: list[str]) -> str:
+        """Return the differences between this snapshot and a newer one as JSON.
+
+        It has `differs`, `only`, `devices`, `changes`, `witnesses`, `same`, `sites`, `proof`, `not_compared`,
+        `assumed` and `not_looked_at`. Raises `ValueError` of message and help.
+        """
 
     def matrix(self, codepoints: list[str]) -> str:
         """Return the fate of packets of each codepoint between all sites, as JSON; raises `ValueError`."""
@@ -439,6 +447,14 @@ def policy_differences(first: str, second: str) -> list[tuple[str, str, str]]:
     """Return where two policies differ, both as JSON: the path, what the first has and what the second has.
 
     Labels that a policy sets and matches by itself may have any numbers. Raises `ValueError`.
+    """
+
+def prove(sides: str, assume: dict[str, str] | None = None, rate: str | None = None) -> str:
+    """Return whether two configurations treat all packets equally, as JSON.
+
+    `sides` is JSON: two objects with `name`, `text`, `platform`, `at` and `policy`. The answer has `verdict`,
+    `place`, `counterexample`, `not_decided`, `compared`, `not_looked_at` and `assumed`. Raises `ValueError`
+    of message and help.
     """
 
 def platform_rules(name: str) -> str:

@@ -252,6 +252,65 @@ _LEFT_OUT = {
     "next_hop": Optional(str),
     "help": Optional(str),
 }
+#: The differences between two configurations.
+_DIFFERENT = {
+    "moved": [_MOVED],
+    "changed": [
+        {
+            "interface": str,
+            "part": str,
+            "what": str,
+            "before": AnyValue(),
+            "after": AnyValue(),
+            "packet": OrNull(str),
+        }
+    ],
+    "renamed": [{"interface": str, "before": str, "after": str}],
+    "examples": [{"arrives": str, "part": str, "leaves": str, "packet": str, "before": _END, "after": _END}],
+    "lines": [_LINE_CHANGE],
+    "not_compared": [_LINE_CHANGE],
+}
+_ASPECT = {"what": str, "first": OrNull(str), "second": OrNull(str)}
+#: The proof that all packets are treated equally, or a packet that is not.
+_PROOF = {
+    "verdict": OneOf(("equal", "differ", "not-decided")),
+    "place": OrNull(str),
+    "counterexample": OrNull({"packet": str, "with": OrNull(str), "treatment": [_ASPECT]}),
+    "not_decided": [str],
+    "compared": [str],
+    "not_looked_at": [str],
+    "assumed": [str],
+}
+_WALK_CHANGE = {"pairs": [Pair(str)], "codepoints": [str], "packet": str, "what": [_ASPECT]}
+_NETWORK_DIFFERENCE = {
+    "differs": bool,
+    "only": [
+        {
+            "snapshot": OneOf(("old", "new")),
+            "kind": OneOf(("device", "link", "site", "policy")),
+            "name": str,
+        }
+    ],
+    "devices": [
+        {
+            "device": str,
+            "old": str,
+            "new": str,
+            "difference": {
+                **_DIFFERENT,
+                "assumed": [str],
+                "not_looked_at": [str],
+                "remarks": [str],
+            },
+        }
+    ],
+    "changes": [_WALK_CHANGE],
+    "witnesses": [_WALK_CHANGE],
+    "same": int,
+    "sites": int,
+    "proof": _PROOF,
+    "not_compared": [str],
+}
 
 #: The documents by the command that prints them.
 ANSWERS: Mapping[str, Mapping[str, Any]] = {
@@ -282,27 +341,12 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
         "assumed": Optional([str]),
         "not_looked_at": Optional([str]),
     },
+    "prove": {"schema_version": int, "first": str, "second": str, **_PROOF},
     "diff": {
         "schema_version": int,
         "old": str,
         "new": str,
-        "moved": [_MOVED],
-        "changed": [
-            {
-                "interface": str,
-                "part": str,
-                "what": str,
-                "before": AnyValue(),
-                "after": AnyValue(),
-                "packet": OrNull(str),
-            }
-        ],
-        "renamed": [{"interface": str, "before": str, "after": str}],
-        "examples": [
-            {"arrives": str, "part": str, "leaves": str, "packet": str, "before": _END, "after": _END}
-        ],
-        "lines": [_LINE_CHANGE],
-        "not_compared": [_LINE_CHANGE],
+        **_DIFFERENT,
         "remarks": [str],
         "simulated": [AnyValue()],
         "assumed": [str],
@@ -318,6 +362,8 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
                 "load": OneOf(("quiet", "busy", "overload")),
             }
         ),
+        # Of two folders, whose other lists are empty.
+        "network": Optional(_NETWORK_DIFFERENCE),
     },
     "network": {
         "schema_version": int,

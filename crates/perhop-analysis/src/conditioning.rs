@@ -67,8 +67,8 @@ fn before_stage(
     space.or(passed_by, treated)
 }
 
-/// The colors that a meter may give; none where there is no meter, and packets keep theirs.
-pub(crate) fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
+/// Returns the colors that a meter may give; `None` without a meter: packets keep theirs.
+pub fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
     meter.map(|meter| match meter {
         MeterConfig::TokenBucket(bucket) => vec![Color::GREEN, bucket.excess],
         MeterConfig::PacketRate(bucket) => vec![Color::GREEN, bucket.excess],
@@ -79,17 +79,53 @@ pub(crate) fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
 
 /// The packets that `action` makes one of `after`.
 fn before_action(space: &mut PacketSpace, action: &Action, after: Set) -> Result<Set, TooComplex> {
-    let fields: &[(Field, u128)] = match action {
-        Action::Transmit | Action::Drop | Action::Continue => return Ok(after),
-        Action::Copy(copy) => return before_copy(space, copy, after),
-        Action::Mark(dscp) => return space.given(after, &marked(*dscp)),
-        Action::MarkPrecedence(precedence) => &[(Field::Dscp, precedence.class_selector().value().into())],
-        Action::Label(label) => &[(Field::Label, (*label).into())],
-        Action::Color(color) => &[(Field::Color, color.index() as u128)],
-        Action::MarkCos(cos) => &[(Field::HasCos, 1), (Field::Cos, cos.value().into())],
-        Action::MarkExp(exp) => &[(Field::HasExp, 1), (Field::Exp, exp.value().into())],
+    let effects = effects(space, action)?;
+    before_effects(space, &effects, after)
+}
+
+/// The packets that are one of `after` once their fields are set.
+fn before_effects(space: &mut PacketSpace, effects: &[Effect], after: Set) -> Result<Set, TooComplex> {
+    let mut sets = Vec::new();
+    for Effect { packets, fields } in effects {
+        let set = space.given(after, fields)?;
+        sets.push(space.and(*packets, set)?);
+    }
+    space.any(sets)
+}
+
+/// Packets, and the values that their fields get.
+#[derive(Clone, Debug)]
+pub struct Effect {
+    /// The packets, as they were before.
+    pub packets: Set,
+    /// The fields with their values afterwards.
+    pub fields: Vec<(Field, u128)>,
+}
+
+impl Effect {
+    fn on_all(fields: Vec<(Field, u128)>) -> Vec<Effect> {
+        vec![Effect { packets: Set::ALL, fields }]
+    }
+}
+
+/// Returns what `action` sets: every packet is in one of the effects.
+///
+/// # Errors
+/// The sets are too complex.
+pub fn effects(space: &mut PacketSpace, action: &Action) -> Result<Vec<Effect>, TooComplex> {
+    let fields = match action {
+        Action::Transmit | Action::Drop | Action::Continue => Vec::new(),
+        Action::Copy(copy) => return effects_of_copy(space, copy),
+        Action::Mark(dscp) => marked(*dscp),
+        Action::MarkPrecedence(precedence) => {
+            vec![(Field::Dscp, precedence.class_selector().value().into())]
+        }
+        Action::Label(label) => vec![(Field::Label, (*label).into())],
+        Action::Color(color) => vec![(Field::Color, color.index() as u128)],
+        Action::MarkCos(cos) => vec![(Field::HasCos, 1), (Field::Cos, cos.value().into())],
+        Action::MarkExp(exp) => vec![(Field::HasExp, 1), (Field::Exp, exp.value().into())],
     };
-    space.given(after, fields)
+    Ok(Effect::on_all(fields))
 }
 
 /// RFC 2597 §6: an AF codepoint is a color as well.
@@ -99,14 +135,14 @@ fn marked(dscp: Dscp) -> Vec<(Field, u128)> {
 }
 
 /// Value by value of what is read. A configuration that cannot be built copies nothing.
-fn before_copy(space: &mut PacketSpace, copy: &CopyConfig, after: Set) -> Result<Set, TooComplex> {
-    let Ok(values) = copy.values() else { return Ok(after) };
-    let mut sets = Vec::new();
+fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Effect>, TooComplex> {
+    let Ok(values) = copy.values() else { return Ok(Effect::on_all(Vec::new())) };
+    let mut found = Vec::new();
     let mut rest = Set::ALL;
     for (read, set) in values.iter().enumerate() {
         let Some(set) = set else { continue };
-        let Some(reads) = reads(space, copy.from, read as u128)? else { continue };
-        let becomes = match copy.to {
+        let Some(packets) = reads(space, copy.from, read as u128)? else { continue };
+        let fields = match copy.to {
             CopyField::Dscp => Dscp::new(*set).map(marked).unwrap_or_default(),
             // RFC 2474 §4.2.2.2: the class selector.
             CopyField::Precedence => vec![(Field::Dscp, u128::from(*set) << 3)],
@@ -115,12 +151,11 @@ fn before_copy(space: &mut PacketSpace, copy: &CopyConfig, after: Set) -> Result
             CopyField::Label => vec![(Field::Label, u128::from(*set))],
             CopyField::Color => vec![(Field::Color, u128::from(*set))],
         };
-        let copied = space.given(after, &becomes)?;
-        sets.push(space.and(reads, copied)?);
-        rest = space.minus(rest, reads)?;
+        found.push(Effect { packets, fields });
+        rest = space.minus(rest, packets)?;
     }
-    sets.push(space.and(rest, after)?);
-    space.any(sets)
+    found.push(Effect { packets: rest, fields: Vec::new() });
+    Ok(found)
 }
 
 /// The packets whose mark is `value`; `None` where it has no such value.
@@ -151,51 +186,53 @@ fn reads(space: &mut PacketSpace, field: CopyField, value: u128) -> Result<Optio
 
 /// The packets that leave by a link with this `encapsulation` as one of `after`.
 ///
-/// A new tag has class of service 0, a new label the precedence as its traffic class, and marks that the link
-/// does not carry are no more (RFC 3270 §2.6.3; RFC 5462).
-///
 /// # Errors
-/// Where they are too complex.
+/// The sets are too complex.
 pub fn departing(
     space: &mut PacketSpace,
     encapsulation: Encapsulation,
     after: Set,
 ) -> Result<Set, TooComplex> {
-    let after = departing_tagged(space, encapsulation.tag, after)?;
-    departing_labelled(space, encapsulation.labels, after)
+    let mut set = after;
+    for effects in departures(space, encapsulation)?.iter().rev() {
+        set = before_effects(space, effects, set)?;
+    }
+    Ok(set)
 }
 
-fn departing_tagged(space: &mut PacketSpace, tag: bool, after: Set) -> Result<Set, TooComplex> {
-    let after = space.given(after, &[(Field::HasCos, tag.into())])?;
-    if !space.asks(after, Field::Cos) {
-        return Ok(after);
+/// Returns what a link with this `encapsulation` sets in packets that leave by it, one after the other.
+///
+/// A new tag has class of service 0, a new label the precedence as its traffic class. Packets lose marks that
+/// the link does not carry (RFC 3270 §2.6.3; RFC 5462).
+///
+/// # Errors
+/// The sets are too complex.
+pub fn departures(
+    space: &mut PacketSpace,
+    encapsulation: Encapsulation,
+) -> Result<[Vec<Effect>; 2], TooComplex> {
+    let tag = if encapsulation.tag {
+        let new = space.equals(Field::HasCos, 0)?;
+        vec![kept(space, new)?, Effect { packets: new, fields: vec![(Field::HasCos, 1), (Field::Cos, 0)] }]
+    } else {
+        Effect::on_all(vec![(Field::HasCos, 0)])
+    };
+    if !encapsulation.labels {
+        return Ok([tag, Effect::on_all(vec![(Field::HasExp, 0)])]);
     }
-    let had_tag = space.equals(Field::HasCos, 1)?;
-    let new_tag = space.given(after, &[(Field::Cos, 0)])?;
-    either(space, had_tag, after, new_tag)
-}
-
-fn departing_labelled(space: &mut PacketSpace, labels: bool, after: Set) -> Result<Set, TooComplex> {
-    let after = space.given(after, &[(Field::HasExp, labels.into())])?;
-    if !space.asks(after, Field::Exp) {
-        return Ok(after);
-    }
-    let had_labels = space.equals(Field::HasExp, 1)?;
-    let mut new_labels = Vec::new();
+    let new = space.equals(Field::HasExp, 0)?;
+    let mut labels = vec![kept(space, new)?];
     for precedence in 0..8 {
         let of_precedence = space.begins(Field::Dscp, precedence << 3, 3)?;
-        let labelled = space.given(after, &[(Field::Exp, precedence)])?;
-        new_labels.push(space.and(of_precedence, labelled)?);
+        let packets = space.and(new, of_precedence)?;
+        labels.push(Effect { packets, fields: vec![(Field::HasExp, 1), (Field::Exp, precedence)] });
     }
-    let new_labels = space.any(new_labels)?;
-    either(space, had_labels, after, new_labels)
+    Ok([tag, labels])
 }
 
-/// `then` where `condition` holds, `otherwise` where it does not.
-fn either(space: &mut PacketSpace, condition: Set, then: Set, otherwise: Set) -> Result<Set, TooComplex> {
-    let then = space.and(condition, then)?;
-    let otherwise = space.minus(otherwise, condition)?;
-    space.or(then, otherwise)
+/// The packets outside of `changed`, which stay the same.
+fn kept(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
+    Ok(Effect { packets: space.minus(Set::ALL, changed)?, fields: Vec::new() })
 }
 
 /// The packets as they arrive by the interface of number `input`, before anything is done with them: they

@@ -1,7 +1,7 @@
 //! [`Field`]: which variables of a diagram are which bits of a packet.
 
 /// A field of a packet, as a condition may ask for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// 1 for IPv6, 0 for IPv4.
     Family,

@@ -25,7 +25,7 @@ mod witness;
 
 pub use boxes::PacketBox;
 pub use classes::{Class, classes_of};
-pub use conditioning::{arriving, before, departing};
+pub use conditioning::{Effect, arriving, before, departing, departures, effects, given_by};
 pub use decision_diagram::{Set, TooComplex};
 pub use fields::Field;
 pub use first_match::FirstMatch;

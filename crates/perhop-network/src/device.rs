@@ -163,6 +163,11 @@ impl<'a> NetworkDevice<'a> {
         self.configured().map(|own| (own.text.as_str(), &own.options))
     }
 
+    /// Returns the routes and tunnels that the configuration does not have, as text that differs if they do.
+    pub fn facts(&self) -> String {
+        self.given.facts()
+    }
+
     fn lines(&self) -> &[Line] {
         self.model().map_or(&[], |model| &model.lines)
     }

@@ -33,6 +33,15 @@ struct GivenTable {
 /// The facts of a device of which only the configuration is known.
 static NOTHING: Given = Given { tables: Vec::new(), tunnel_maps: BTreeMap::new() };
 
+impl Given {
+    /// Returns the tables of routes that the user gave or the device printed, and its tunnels, as text that
+    /// differs if they do.
+    pub(crate) fn facts(&self) -> String {
+        let given: Vec<_> = self.tables.iter().filter(|(_, table)| table.is_given).collect();
+        format!("{given:?} {:?}", self.tunnel_maps)
+    }
+}
+
 impl GivenTable {
     fn add(&mut self, route: Route) {
         self.lengths.insert(route.prefix.length());

@@ -21,6 +21,7 @@ mod loading;
 mod memory;
 mod network;
 mod playback;
+mod proving;
 mod rates;
 mod router;
 mod running;
@@ -73,6 +74,7 @@ mod _core {
         },
         network::{Network, is_device_output},
         playback::Playback,
+        proving::prove,
         rates::{class_rates, policers},
         router::{
             check_router, interface_for, is_router_configuration, open_thresholds, platform_rules,

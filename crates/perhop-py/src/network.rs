@@ -85,6 +85,25 @@ impl Network {
         serde_json::to_string(&py.detach(|| self.0.findings())).map_err(wrong)
     }
 
+    /// Returns the differences between this snapshot and a newer one as JSON: `only`, `devices`, `changes`,
+    /// `witnesses`, `same`, `sites`, `proof`, `not_compared`, `assumed` and `not_looked_at`. `names` are
+    /// those of the two in messages. Raises a `ValueError` of message and help.
+    #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
+    fn compare(
+        &self,
+        py: Python<'_>,
+        newer: &Network,
+        names: [String; 2],
+        codepoints: Vec<String>,
+    ) -> PyResult<String> {
+        let codepoints: Result<Vec<Dscp>, _> = codepoints.iter().map(|one| one.parse::<Dscp>()).collect();
+        let codepoints = codepoints.map_err(wrong)?;
+        let names = [names[0].as_str(), names[1].as_str()];
+        let both = [&self.0, &newer.0];
+        let found = py.detach(|| perhop_diff::compare_networks(FRONT_ENDS, both, names, &codepoints));
+        serde_json::to_string(&found.map_err(router::wrong)?).map_err(wrong)
+    }
+
     /// Returns the fate of packets of each codepoint between all sites, as JSON. Raises a `ValueError`.
     #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
     fn matrix(&self, py: Python<'_>, codepoints: Vec<String>) -> PyResult<String> {

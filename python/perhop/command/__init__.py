@@ -147,6 +147,13 @@ _add(
 )
 _add(
     app,
+    "prove",
+    "prove:prove_",
+    "Prove that two configurations treat all packets equally, or show one that they do not.",
+    examples.PROVE,
+)
+_add(
+    app,
     "playground",
     "playground:playground",
     "Open a page that runs scenarios and configurations in the browser, packet by packet.",

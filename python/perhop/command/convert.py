@@ -22,6 +22,13 @@ else:
     Language = Literal[converting.TARGETS]
 
 
+_WORDS = {
+    "equal": "the output treats all packets as the input (proved)",
+    "differ": "the output treats some packets differently",
+    "not-decided": "not decided whether the output treats all packets as the input",
+}
+
+
 def convert(
     file: Path,
     /,
@@ -74,4 +81,6 @@ def convert(
     if not json:
         for remark in found.remarks:
             print(printable(f"note: {remark}"), file=sys.stderr)
+        for one in found.proofs:
+            print(printable(f"{one.where}: {_WORDS[one.proof['verdict']]}"), file=sys.stderr)
     return Exit.INVALID_INPUT if strict and found.remarks else Exit.OK

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.diff_network import diff_networks
 from perhop.command.differences import markdown_of, text_of
 from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Load, Platform, Replications, Seed, assumptions
 from perhop.command.terminal import print_json, progress_bar, say_written
 from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
 from perhop.errors import Exit, InvalidInputError
+from perhop.manifest import MANIFEST
 
 if TYPE_CHECKING:
     from perhop.compare import Comparison
@@ -58,13 +61,14 @@ def diff(
     The output has the changed lines with their effects; packets that change their queue, each with an
     example; the changed parameters of interfaces, queues and policers; changed guarantees by network
     calculus; and the results of each class in a simulation of both. Changed lines that perhop does not model
-    are listed.
+    are listed. Of two folders of configurations: what changes for which pairs of
+    sites, end to end.
 
     Parameters
     ----------
     old
         The configuration before the change: a running configuration of a Cisco IOS router, commands or output
-        of Linux tc, or a scenario.
+        of Linux tc, a scenario, or a folder of configurations.
     new
         The configuration after the change.
     scenario
@@ -90,12 +94,29 @@ def diff(
         Number of simulations of each. Default: 10; for brief simulations at most 5.
 
     """
-    for side in (old, new):
-        if side.is_dir():
-            raise InvalidInputError(
-                f"`{side}` is a folder, and diff compares configurations and scenarios",
-                f"to compare two results: perhop compare {old} {new}",
-            )
+    if old.is_dir() or new.is_dir():
+        _refuse_results(old, new)
+        _check_options_of_folders(
+            {
+                "--scenario": scenario,
+                "--simulate": simulate,
+                "--load": level,
+                "--chart": chart,
+                "--at": at,
+                "--out": out,
+                "--seed": seed,
+                "--replications": replications,
+            }
+        )
+        return diff_networks(
+            old,
+            new,
+            platform=platform,
+            assume=assumptions(assume),
+            markdown=markdown,
+            strict=strict,
+            json=json,
+        )
     simulates = bool(simulate) or scenario is not None
     if simulate is False and scenario is not None:
         raise InvalidInputError("--no-simulate contradicts --scenario", "leave one of them out")
@@ -131,6 +152,26 @@ def diff(
     if chart is not None and comparison is not None:
         _draw(comparison, old, new, chart)
     return Exit.NOT_MET if strict and found else Exit.OK
+
+
+def _refuse_results(old: Path, new: Path) -> None:
+    """Refuse folders of results, which another command compares."""
+    for side in (old, new):
+        if (side / MANIFEST).is_file():
+            raise InvalidInputError(
+                f"`{side}` is a folder of results, and diff compares configurations and scenarios",
+                f"of two results: perhop compare {old} {new}",
+            )
+
+
+def _check_options_of_folders(options: Mapping[str, object]) -> None:
+    """Refuse options that two networks do not have."""
+    given = [name for name, value in options.items() if value]
+    if given:
+        raise InvalidInputError(
+            f"{given[0]} is for two configurations or scenarios, and these are folders",
+            "leave it out; differences of networks are not simulated",
+        )
 
 
 def _check_chart(file: Path, *, simulates: bool) -> None:

@@ -66,6 +66,18 @@ def _lines(found: Difference) -> Iterator[tuple[str, list[LineChange]]]:
         yield "changed, not compared", found.not_compared
 
 
+def changed_lines(lines: list[LineChange]) -> Iterator[tuple[str, list[str]]]:
+    """Generate the kinds of changed lines that are not irrelevant, each with its lines as text."""
+    both = Difference(
+        moved=[],
+        changed=[],
+        lines=[line for line in lines if line.effect != "not-compared"],
+        not_compared=[line for line in lines if line.effect == "not-compared"],
+    )
+    for title, kind in _lines(both):
+        yield title, [_line(line) for line in kind]
+
+
 def _line(line: LineChange) -> str:
     where = f"{line.section[-1]} | " if line.section else ""
     return ": ".join(filter(None, [f"{_numbers(line)}: {where}{_texts(line)}", _consequence(line)]))

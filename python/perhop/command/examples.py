@@ -121,6 +121,18 @@ Examples:
   perhop diff old.perhop.yaml new.perhop.yaml --at R1:H1 --out R2
   perhop diff old.perhop.yaml new.perhop.yaml --simulate --chart change.svg
   perhop diff old.cfg new.cfg --strict            exit code 4 if anything differs
+  perhop diff configs-old configs-new             two networks: what changes for whom
+"""
+
+PROVE = """\
+Examples:
+  perhop prove old.cfg new.cfg                    all ports, which have the same names
+  perhop prove old.cfg == new.cfg --at Gi0/0
+  perhop prove router.cfg linux.tc --at Gi0/0 --at eth0
+  perhop prove a.cfg b.cfg --policy WAN --rate 50Mb/s
+  perhop prove configs-old configs-new            all packets between all sites of two networks
+
+Exit codes: 0 equal, 4 a packet is treated differently, 1 not decided
 """
 
 EXPLAIN = """\

@@ -11,7 +11,7 @@ from perhop import _core
 from perhop.answers import facts_schema, json_schema
 from perhop.errors import Exit
 
-Document = Literal["scenario", "network.yaml", "check", "run", "trace", "diff", "network", "test"]
+Document = Literal["scenario", "network.yaml", "check", "run", "trace", "diff", "prove", "network", "test"]
 
 
 def schema(name: Annotated[Document, Parameter(negative=())] = "scenario", /) -> Exit:

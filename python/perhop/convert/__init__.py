@@ -15,6 +15,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.convert.policies import Remark, read_source
+from perhop.convert.proof import PolicyProof, proved
 from perhop.convert.written import to_device
 from perhop.convert.yaml_text import to_yaml
 from perhop.errors import InvalidInputError
@@ -34,10 +35,16 @@ class Converted:
 
     text: str
     remarks: tuple[Remark, ...]
+    #: Of a configuration in the language of a device: whether each policy treats all packets as before.
+    proofs: tuple[PolicyProof, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as plain data."""
-        return {"text": self.text, "remarks": [remark.to_dict() for remark in self.remarks]}
+        return {
+            "text": self.text,
+            "remarks": [remark.to_dict() for remark in self.remarks],
+            "proofs": [{"where": one.where, **one.proof} for one in self.proofs],
+        }
 
 
 def convert(
@@ -73,7 +80,8 @@ def convert(
         text, remarks = to_device(source, to, platform)
     else:
         raise InvalidInputError(f"cannot convert to `{to}`", f"one of {', '.join(TARGETS)}")
-    return Converted(text, tuple(remarks))
+    proofs = () if to == _OWN else tuple(proved(source, text))
+    return Converted(text, tuple(remarks), proofs)
 
 
 def _bits(rate: str | None) -> int | None:

@@ -1,0 +1,98 @@
+//! [`Proof`]: the answer, as `perhop prove --json` prints it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use perhop_device::DeviceModel;
+use perhop_lint::LineState;
+use serde::Serialize;
+
+use crate::lines::changed_lines;
+use crate::treatment::Counterexample;
+
+/// Whether two configurations treat all packets equally.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// All packets are treated equally.
+    Equal,
+    /// A packet is treated differently.
+    Differ,
+    /// Something was not compared.
+    #[default]
+    NotDecided,
+}
+
+/// The answer to the question whether all packets are treated equally.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Proof {
+    /// The verdict.
+    pub verdict: Verdict,
+    /// The place of the counter-example.
+    pub place: Option<String>,
+    /// A packet that is treated differently.
+    pub counterexample: Option<Counterexample>,
+    /// The reasons for which equality is not decided.
+    pub not_decided: Vec<String>,
+    /// The parts that were compared.
+    pub compared: Vec<String>,
+    /// The parts that were not compared and are the same in both, or not part of a treatment.
+    pub not_looked_at: Vec<String>,
+    /// The facts that the configurations do not contain.
+    pub assumed: Vec<String>,
+}
+
+impl Proof {
+    /// Sets the verdict by the other parts.
+    pub(crate) fn judged(mut self) -> Proof {
+        if self.counterexample.as_ref().is_some_and(|found| found.is_doubtful) {
+            let found = self.counterexample.take().map(|found| found.packet).unwrap_or_default();
+            self.not_decided.push(format!("policers of single flows are shared differently: {found}"));
+        }
+        self.verdict = if self.counterexample.is_some() {
+            Verdict::Differ
+        } else if self.not_decided.is_empty() {
+            Verdict::Equal
+        } else {
+            Verdict::NotDecided
+        };
+        self
+    }
+
+    /// Adds the lines outside the model that concern packets at ports of these names: where both have them in
+    /// one section, they are the same.
+    pub(super) fn add_lines(
+        &mut self,
+        models: [&DeviceModel; 2],
+        names: [&str; 2],
+        ports: [&BTreeSet<String>; 2],
+    ) {
+        let open = [0, 1].map(|side: usize| -> BTreeMap<usize, ()> {
+            let lines = models[side].open_lines.iter();
+            let near = lines.filter(|open| open.concerns(|name| ports[side].contains(name)));
+            near.map(|open| (open.line, ())).collect()
+        });
+        let mut left = open.clone();
+        for change in changed_lines(models) {
+            for (side, entry) in [&change.old, &change.new].into_iter().enumerate() {
+                let Some(entry) = entry else { continue };
+                if open[side].contains_key(&entry.number) {
+                    left[side].remove(&entry.number);
+                    let state = state_in_words(entry.state);
+                    let own = format!("{}, line {}: `{}`: {state}", names[side], entry.number, entry.text);
+                    self.not_decided.push(own);
+                }
+            }
+        }
+        for line in left[0].keys() {
+            let text = models[0].lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim());
+            self.not_looked_at.push(format!("in both: `{text}` (line {line} of {})", names[0]));
+        }
+    }
+}
+
+fn state_in_words(state: LineState) -> &'static str {
+    match state {
+        LineState::NotRecognized => "not recognized",
+        _ => "not modeled",
+    }
+}

@@ -1,0 +1,30 @@
+//! [`ProofQuestion`]: two configurations, and the parts that are compared.
+
+use perhop_device::{DeviceModel, FrontEnd, ParseOptions};
+use perhop_qos::Rate;
+
+/// Two configurations, and the parts that are compared.
+#[derive(Clone, Debug)]
+pub struct ProofQuestion<'a> {
+    /// The texts.
+    pub texts: [&'a str; 2],
+    /// Their names in answers.
+    pub names: [&'a str; 2],
+    /// The options with which each is read.
+    pub options: [&'a ParseOptions; 2],
+    /// The port of each.
+    pub at: [Option<&'a str>; 2],
+    /// The policy of each.
+    pub policy: [Option<&'a str>; 2],
+    /// The rate of an interface for policies that are not attached.
+    pub rate: Option<Rate>,
+}
+
+/// A configuration that was read.
+pub(super) struct Side<'a> {
+    pub(super) name: &'a str,
+    pub(super) text: &'a str,
+    pub(super) front_end: &'a dyn FrontEnd,
+    pub(super) options: &'a ParseOptions,
+    pub(super) model: DeviceModel,
+}

@@ -1,0 +1,23 @@
+//! Treatments of all packets at a port, and the comparison of two of them.
+//!
+//! ```text
+//! policies → steps → forward: sets of packets with one treatment each → compare: equal, or a packet
+//! ```
+//!
+//! A treatment is a tree: meters, with a branch for each color; at its leaves a drop, or the marks and the
+//! queue. Two packets with one tree are treated alike, apart from the other packets in their meters and
+//! queues; [`compare`] compares these as well: meters and queues of two sides must have the same packets.
+
+mod compare;
+mod forward;
+mod queues;
+mod tree;
+mod values;
+mod way;
+mod words;
+
+pub(crate) use compare::{Difference, compare};
+pub(crate) use forward::Treatments;
+pub(crate) use way::Way;
+pub(crate) use words::plain;
+pub use words::{Aspect, Counterexample};

@@ -1,0 +1,129 @@
+"""`perhop prove`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.command.lines import show_lines
+from perhop.command.options import Assume, Json, Platform, assumptions
+from perhop.command.terminal import print_json
+from perhop.errors import Exit, InvalidInputError
+from perhop.network.comparing import proved
+from perhop.printable import printable
+from perhop.proving import Counterexample, Proof, Verdict, prove
+
+#: Between the two, as in `perhop prove A == B`.
+_EQUALS = "=="
+#: The exit code of each verdict.
+EXITS: dict[Verdict, Exit] = {"equal": Exit.OK, "differ": Exit.NOT_MET, "not-decided": Exit.FINDINGS}
+# Values of more characters are not next to each other.
+_MOST_WIDTH = 40
+# Lines of each kind in text; --json has all.
+_MOST_LINES = 12
+
+
+def prove_(
+    first: Path,
+    second: Path,
+    third: Annotated[Path | None, Parameter(show=False)] = None,
+    /,
+    *,
+    at: Annotated[list[str] | None, Parameter(name="--at", negative=())] = None,
+    policy: Annotated[list[str] | None, Parameter(name="--policy", negative=())] = None,
+    rate: str | None = None,
+    platform: Platform = None,
+    assume: Assume = None,
+    json: Json = False,
+) -> Exit:
+    """Prove that two configurations treat all packets equally, or show a packet that they do not.
+
+    Compared are access lists, marks, policers, queues with their guarantees and buffers, and drops, for all
+    packets. The configurations may be of different vendors. Of two folders of configurations: all packets
+    between all sites. Exit code 0: equal; 4: they differ; 1: not decided.
+
+    Parameters
+    ----------
+    first
+        The configuration of a device, or a folder of configurations.
+    second
+        Another one; `==` may precede it.
+    at
+        The port to compare; given twice, that of the first and that of the second. By default all ports,
+        which must have the same names, or the only port with a policy of each.
+    policy
+        The policy to compare; given twice, that of the first and that of the second.
+    rate
+        The rate of an interface, as 50Mb/s, for a policy that is attached to none.
+
+    """
+    files = _files(first, second, third)
+    assumed = assumptions(assume)
+    if any(file.is_dir() for file in files):
+        if at or policy or rate:
+            raise InvalidInputError("--at, --policy and --rate are for two configurations", "leave them out")
+        proof = proved(*files, platform=platform, assume=assumed)
+    else:
+        proof = prove(*files, at=at or (), policy=policy or (), rate=rate, platform=platform, assume=assumed)
+    names = (str(files[0]), str(files[1]))
+    if json:
+        print_json({"schema_version": 1, "first": names[0], "second": names[1], **proof})
+    else:
+        show_lines("\n".join(map(printable, _lines(proof, names))), {})
+    return EXITS[proof["verdict"]]
+
+
+def _files(first: Path, second: Path, third: Path | None) -> tuple[Path, Path]:
+    if str(second) == _EQUALS and third is not None:
+        return first, third
+    if third is not None or str(second) == _EQUALS:
+        raise InvalidInputError(
+            "prove compares two configurations", "perhop prove A B, or perhop prove A == B"
+        )
+    return first, second
+
+
+def _lines(proof: Proof, names: tuple[str, str]) -> Iterator[str]:
+    match proof["verdict"]:
+        case "equal":
+            yield f"equal: {names[0]} and {names[1]} treat all packets equally"
+        case "differ":
+            assert proof["counterexample"] is not None
+            yield from counterexample_lines(proof["counterexample"], proof["place"], names)
+        case _:
+            yield f"not decided: no packet is known that {names[0]} and {names[1]} treat differently"
+    yield from limited("not compared", proof["not_decided"])
+    yield from limited("compared", proof["compared"])
+    yield from limited("assumed", proof["assumed"])
+    yield from limited("not looked at", proof["not_looked_at"])
+
+
+def limited(title: str, texts: list[str]) -> Iterator[str]:
+    """Generate lines with a title each, and the number of those that are left out."""
+    yield from (f"{title}: {text}" for text in texts[:_MOST_LINES])
+    if len(texts) > _MOST_LINES:
+        yield f"{title}: {len(texts) - _MOST_LINES} more; --json has all"
+
+
+def counterexample_lines(found: Counterexample, place: str | None, names: tuple[str, str]) -> Iterator[str]:
+    """Generate the lines of a packet that is treated differently, both treatments next to each other."""
+    company = f", together with {found['with']}" if found["with"] else ""
+    yield f"differ: {found['packet']}{company}"
+    if place:
+        yield f"  {place}"
+    rows = [("", *names)]
+    rows += [(one["what"], one["first"] or "-", one["second"] or "-") for one in found["treatment"]]
+    first = max(len(row[0]) for row in rows)
+    width = max(len(row[1]) for row in rows)
+    if width <= _MOST_WIDTH:
+        yield from (f"  {what:<{first}}  {one:<{width}}  {two}" for what, one, two in rows)
+        return
+    for what, one, two in rows[1:]:
+        if one == two:
+            yield f"  {what:<{first}}  both: {one}"
+        else:
+            yield f"  {what:<{first}}  {names[0]}: {one}"
+            yield f"  {'':<{first}}  {names[1]}: {two}"

@@ -1,0 +1,51 @@
+"""Two snapshots of a network: what changes for whom, and whether all packets are treated equally."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from perhop.configuration import refused_option
+from perhop.errors import InvalidInputError
+from perhop.network import CODEPOINTS, Network
+from perhop.proving import Proof
+
+
+def compared(
+    old: Path, new: Path, *, platform: str | None = None, assume: Mapping[str, str] | None = None
+) -> dict[str, Any]:
+    """Return the differences between two folders of configurations, as `perhop diff --json` prints them.
+
+    Raises:
+        InvalidInputError: one is not a folder of configurations, or a fact in it is not valid.
+
+    """
+    for folder, other in ((old, new), (new, old)):
+        if not folder.is_dir():
+            raise InvalidInputError(
+                f"{folder} is not a folder, and {other} is one",
+                "give two configurations, or two folders of them",
+            )
+    networks = [Network.read(folder, platform=platform, assume=assume) for folder in (old, new)]
+    try:
+        text = networks[0].core.compare(networks[1].core, (str(old), str(new)), list(CODEPOINTS))
+    except ValueError as error:
+        raise refused_option(error) from error
+    found: dict[str, Any] = json.loads(text)
+    return found
+
+
+def proved(
+    first: Path, second: Path, *, platform: str | None = None, assume: Mapping[str, str] | None = None
+) -> Proof:
+    """Return whether two networks treat all packets between all sites equally."""
+    found = compared(first, second, platform=platform, assume=assume)
+    proof: Proof = found["proof"]
+    for key in ("assumed", "not_looked_at"):
+        proof[key] = [*proof[key], *found[key]]
+    # A walk that leaves the folder, or that stops, is not followed to its end.
+    if proof["verdict"] == "equal" and found["not_compared"]:
+        proof["not_looked_at"] = [*found["not_compared"], *proof["not_looked_at"]]
+    return proof

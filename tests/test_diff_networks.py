@@ -1,0 +1,196 @@
+"""`perhop diff OLDDIR NEWDIR` and `perhop prove DIR1 DIR2`: what a change of a network changes for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from network_faults.networks import networks
+from network_faults.planting import faults, harmless, plant
+from test_answers import faults as schema_faults
+
+Found = dict[str, Any]
+NETWORKS = networks()
+
+
+def branch(number: int, voice: int = 10, further: str = "") -> str:
+    return f"""\
+version 15.4
+hostname B{number}
+class-map match-any VOICE
+ match dscp ef
+class-map match-any WEB
+ match access-group name WEB
+ip access-list extended WEB
+ permit tcp any any eq 443
+policy-map WAN
+ class VOICE
+  priority percent {voice}
+ class WEB
+  bandwidth percent 20
+ class class-default
+  fair-queue
+interface GigabitEthernet0/0
+ bandwidth 10000
+ ip address 192.0.2.{4 * number + 2} 255.255.255.252
+ service-policy output WAN
+interface GigabitEthernet0/1
+ ip address 10.{number}.0.1 255.255.255.0
+{further}ip route 0.0.0.0 0.0.0.0 192.0.2.{4 * number + 1}
+"""
+
+
+def hub(further: str = "") -> str:
+    ports = "".join(
+        f"interface GigabitEthernet0/{number}\n ip address 192.0.2.{4 * number + 1} 255.255.255.252\n"
+        f"ip route 10.{number}.0.0 255.255.255.0 192.0.2.{4 * number + 2}\n"
+        for number in (1, 2, 3)
+    )
+    return f"version 15.4\nhostname HUB\n{ports}{further}"
+
+
+STAR = {"b1.cfg": branch(1), "b2.cfg": branch(2), "b3.cfg": branch(3), "hub.cfg": hub()}
+
+
+@pytest.fixture
+def compared(perhop: Command, tmp_path: Path) -> Any:
+    """Return the network part of `diff`, the proof of `prove`, and the text of `diff`."""
+
+    def ask(old: Mapping[str, str], new: Mapping[str, str]) -> tuple[Found, Found, str]:
+        for name, files in (("old", old), ("new", new)):
+            (tmp_path / name).mkdir(exist_ok=True)
+            for file in (tmp_path / name).iterdir():
+                file.unlink()
+            for file, text in files.items():
+                (tmp_path / name / Path(file).name).write_text(text)
+        document = perhop("diff", "old", "new", "--json").json()
+        assert schema_faults("diff", document) == []
+        network = document["network"]
+        ended = perhop("diff", "old", "new", "--strict")
+        assert ended.code == (4 if network["differs"] else 0), ended.err
+        assert "queues were not simulated" in ended.out
+        proof = perhop("prove", "old", "new", "--json")
+        assert proof.code == {"equal": 0, "differ": 4, "not-decided": 1}[proof.json()["verdict"]]
+        assert schema_faults("prove", proof.json()) == []
+        return network, proof.json(), ended.out
+
+    return ask
+
+
+def test_nothing_differs_and_that_is_proved(compared: Any) -> None:
+    found, proof, text = compared(STAR, STAR)
+    assert (found["changes"], found["devices"], found["only"]) == ([], [], [])
+    assert proof["verdict"] == "equal"
+    assert "nothing differs: proved for all packets between all sites" in text
+
+
+def test_a_guarantee_changes_for_the_pairs_that_pass_it(compared: Any) -> None:
+    found, proof, text = compared(STAR, {**STAR, "b1.cfg": branch(1, voice=20)})
+    voice = [one for one in found["changes"] if "ef" in one["codepoints"]]
+    assert {tuple(pair) for one in voice for pair in one["pairs"]} == {
+        ("B1 10.1.0.0/24", "B2 10.2.0.0/24"),
+        ("B1 10.1.0.0/24", "B3 10.3.0.0/24"),
+    }
+    what = {one["what"]: (one["first"], one["second"]) for one in voice[0]["what"]}
+    before, after = what["B1 GigabitEthernet0/0 queue VOICE: guarantee"]
+    assert "1Mb/s" in before and "2Mb/s" in after
+    assert proof["verdict"] == "differ"
+    assert proof["place"].startswith("from B1 ")
+    lines = found["devices"][0]["difference"]["lines"]
+    assert [one["new"]["text"] for one in lines if one["effect"] == "compared"] == ["priority percent 20"]
+    # One screen.
+    assert len(text.splitlines()) < 30, text
+
+
+def test_a_class_by_ports_has_a_witness_that_no_codepoint_shows(compared: Any) -> None:
+    changed = branch(1).replace("eq 443", "eq 444")
+    found, proof, _ = compared(STAR, {**STAR, "b1.cfg": changed})
+    assert proof["verdict"] == "differ"
+    assert any(f":{port} dscp" in proof["counterexample"]["packet"] for port in (443, 444))
+    assert found["changes"] == []
+    assert {tuple(pair) for pair in found["witnesses"][0]["pairs"]} == {
+        ("B1 10.1.0.0/24", "B2 10.2.0.0/24"),
+        ("B1 10.1.0.0/24", "B3 10.3.0.0/24"),
+    }
+    assert any("queue" in one["what"] for one in found["witnesses"][0]["what"])
+
+
+def test_a_class_that_no_packet_between_sites_reaches_is_not_a_difference_for_them(compared: Any) -> None:
+    """A policy of packets from an address that no site has: undecided, and never a claim."""
+    extra = "ip access-list extended FAR\n permit ip host 203.0.113.9 any\n"
+    extra += "class-map FAR\n match access-group name FAR\n"
+    policy = "policy-map WAN\n class VOICE\n"
+    with_far = branch(1).replace(policy, extra + "policy-map WAN\n class FAR\n  set dscp cs1\n class VOICE\n")
+    found, proof, text = compared(STAR, {**STAR, "b1.cfg": with_far})
+    assert proof["verdict"] == "not-decided"
+    assert "203.0.113.9" in " ".join(proof["not_decided"])
+    assert "nothing differs" not in text
+    assert found["differs"]
+
+
+def test_an_unmodeled_line_is_never_nothing(compared: Any) -> None:
+    changed = branch(1, further=" foo bar\n")
+    found, proof, text = compared(STAR, {**STAR, "b1.cfg": changed})
+    assert proof["verdict"] == "not-decided"
+    assert found["differs"]
+    assert "changed, not compared" in text
+    assert "nothing differs" not in text
+
+
+def test_another_name_and_an_irrelevant_line_change_nothing(compared: Any) -> None:
+    changed = branch(1).replace("VOICE", "CALLS") + "snmp-server location Ulm\n"
+    found, proof, _ = compared(STAR, {**STAR, "b1.cfg": changed})
+    assert found["changes"] == []
+    assert proof["verdict"] == "equal", proof
+
+
+def test_a_device_that_is_gone_is_named(compared: Any) -> None:
+    found, proof, text = compared(STAR, {name: text for name, text in STAR.items() if name != "b3.cfg"})
+    assert {"snapshot": "old", "kind": "device", "name": "B3"} in found["only"]
+    assert {one["kind"] for one in found["only"]} >= {"device", "link", "site"}
+    assert proof["verdict"] == "not-decided"
+    assert "only old: device B3" in text
+
+
+def test_a_route_that_drops_packets_is_an_end(compared: Any) -> None:
+    found, proof, _ = compared(STAR, {**STAR, "hub.cfg": hub("ip route 10.2.0.0 255.255.255.128 Null0\n")})
+    ends = {
+        (one["first"], one["second"]) for c in found["changes"] for one in c["what"] if one["what"] == "end"
+    }
+    assert ends == {("delivered at B2", "dropped at HUB by a route")}
+    assert proof["verdict"] == "differ"
+
+
+def test_a_folder_and_a_file_are_refused(perhop: Command, tmp_path: Path) -> None:
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "b1.cfg").write_text(branch(1))
+    for command in ("diff", "prove"):
+        ended = perhop(command, "net", "net/b1.cfg")
+        assert ended.code == 2
+        assert "net/b1.cfg is not a folder" in ended.err
+    ended = perhop("diff", "net", "net", "--at", "Gi0/0")
+    assert (ended.code, ended.out) == (2, "")
+    assert "--at is for two configurations or scenarios" in ended.err
+
+
+SAMPLE = 6
+
+
+@pytest.mark.parametrize("change", faults()[:: max(1, len(faults()) // SAMPLE)], ids=lambda one: one.id)
+def test_a_planted_fault_differs(change: Any, compared: Any) -> None:
+    files = NETWORKS[change.network]
+    found, proof, text = compared(files, plant(change, files).files)
+    assert found["differs"]
+    assert proof["verdict"] != "equal"
+    assert "nothing differs" not in text
+
+
+@pytest.mark.parametrize("change", harmless()[:: max(1, len(harmless()) // SAMPLE)], ids=lambda one: one.id)
+def test_a_harmless_change_is_named_line_by_line(change: Any, compared: Any) -> None:
+    files = NETWORKS[change.network]
+    found, _, _ = compared(files, plant(change, files).files)
+    assert found["devices"] or found["only"]
