@@ -4,7 +4,16 @@ use perhop_device::ShownNeighbor;
 
 /// Returns the full name of an interface in an output, where a space may precede the number: `Gig 0/1`.
 pub(super) fn full_name(written: &str) -> String {
-    crate::interface_name(&written.split_whitespace().collect::<String>())
+    let name: String = written.split_whitespace().collect();
+    let letters = name.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(name.len());
+    let (kind, number) = name.split_at(letters);
+    match kind {
+        // The port of a telephone or a switch: `Port 1`.
+        "Port" => name,
+        // Three letters do not tell `Serial` from `Service-Engine`, and two are a command's short name.
+        "Ser" | "Eth" => crate::interface_name(&format!("{}{number}", &kind[..2])),
+        _ => crate::interface_name(&name),
+    }
 }
 
 /// Returns the neighbor at the other end of a cable.

@@ -63,10 +63,8 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
             assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
             configuration.set_comparisons
         };
-        let (few, many) = (compared(200), compared(2_000));
-        // The first entry is compared with none: n entries take n - 1 comparisons.
-        assert!(0 < few && many < 10 * (few + 1), "{few} comparisons, then {many}");
-        assert!(many < 10 * 2_000, "{many}");
+        // One packet for each entry shows that it is reached, so that no sets are compared.
+        assert_eq!((compared(200), compared(2_000)), (0, 0));
     }
 }
 
