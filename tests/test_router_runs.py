@@ -113,7 +113,7 @@ def test_every_queue_has_configured_and_obtained_rates(
     ("name", "class_", "said"),
     [
         ("unreachable", "WEB", "packets for it reach `ALL-TCP`"),
-        ("unreachable", "TWICE", "its conditions exclude each other"),
+        ("unreachable", "TWICE", "its conditions exclude each other, or an access list in them has no entry"),
         ("input-interface", "class-default", "packets for it reach `FROM-GUESTS`"),
     ],
 )
