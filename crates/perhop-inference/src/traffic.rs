@@ -113,7 +113,9 @@ fn share_limits(network: &Network, hits: &[Hit], level: LoadLevel, guesses: &mut
         let sum: f64 = passing.iter().map(|at| guesses[*at].0).sum();
         let part = level.part() * limit / sum;
         if passing.len() > 1 && part < 1.0 {
-            passing.into_iter().for_each(|at| guesses[at].0 *= part);
+            for at in passing {
+                guesses[at].0 *= part;
+            }
         }
     }
 }
