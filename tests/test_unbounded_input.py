@@ -203,3 +203,15 @@ def test_nested_studies_are_one_error(levels: int, notation: str, tmp_path: Path
     ended = perhop("study", "show", ".")
     assert (ended.code, ended.out, ended.err.count("error:")) == (2, "", 1)
     assert "lists and mappings are nested more than 64 levels deep" in ended.err
+
+
+@pytest.mark.parametrize("levels", [31, 64])
+def test_check_passes_nested_disciplines_that_run_runs(levels: int, tmp_path: Path, perhop: Command) -> None:
+    lines = ["tc qdisc add dev eth0 root handle 1: prio"]
+    lines += [f"tc qdisc add dev eth0 parent {n:x}:1 handle {n + 1:x}: prio" for n in range(1, levels)]
+    (tmp_path / "nested.tc").write_text("\n".join(lines) + "\n")
+    checked = perhop("check", "nested.tc")
+    assert checked.code == 0
+    assert ("are nested more than 31 levels deep" in checked.out) == (levels > 31)
+    ran = perhop("run", "nested.tc", "--duration", "1s", "--replications", "1", "-q")
+    assert ran.code == 0, ran.err

@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use super::classes::Rule;
 use crate::model::{Class, Qdisc};
 
-/// Limit on the levels of classes (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit; perhop has 32 with the device's
-/// own level).
+/// Limit on the levels of disciplines and classes together (`TC_HTB_MAXDEPTH` is 8; hfsc has no limit). With
+/// three levels of JSON each, the policy remains below the limit of `serde_json`, 128.
 pub(super) const MOST_LEVELS: usize = 31;
+
+/// Returns the message that a discipline or a class is beyond [`MOST_LEVELS`].
+pub(super) fn nested_too_deeply() -> String {
+    format!("queueing disciplines and classes are nested more than {MOST_LEVELS} levels deep")
+}
 
 /// Place of the default class, after all rules.
 const LAST: usize = usize::MAX - 1;
@@ -22,11 +27,19 @@ pub(super) struct ClassTree<'a> {
     order: Vec<u32>,
     /// Classes at the first level that is too deep.
     too_deep: Vec<&'a Class>,
+    /// The levels that it may have, inside the disciplines and classes around it.
+    room: usize,
 }
 
 impl<'a> ClassTree<'a> {
-    /// Builds the tree of `qdisc`, whose `rules` select classes; `default` takes all other packets.
-    pub(super) fn new(qdisc: &'a Qdisc, rules: &[Rule], default: Option<u32>) -> ClassTree<'a> {
+    /// Builds the tree of `qdisc`, whose `rules` select classes, inside `around` levels; `default` takes all
+    /// other packets.
+    pub(super) fn new(
+        qdisc: &'a Qdisc,
+        rules: &[Rule],
+        default: Option<u32>,
+        around: usize,
+    ) -> ClassTree<'a> {
         let mut children: BTreeMap<Option<u32>, Vec<&Class>> = BTreeMap::new();
         for class in &qdisc.classes {
             children.entry(class.parent).or_default().push(class);
@@ -38,7 +51,8 @@ impl<'a> ClassTree<'a> {
         if let Some(default) = default {
             first.insert(default, LAST);
         }
-        let mut tree = ClassTree { children, first, order: Vec::new(), too_deep: Vec::new() };
+        let room = MOST_LEVELS.saturating_sub(around);
+        let mut tree = ClassTree { children, first, order: Vec::new(), too_deep: Vec::new(), room };
         tree.place(None, 0);
         let key = |class: &&Class| tree.first.get(&class.id).map_or((usize::MAX, 0), |at| (*at, class.id));
         for inner in tree.children.values_mut() {
@@ -64,6 +78,10 @@ impl<'a> ClassTree<'a> {
     pub(super) fn without_packets(&self, parent: Option<u32>) -> impl Iterator<Item = &'a Class> {
         self.inside(parent).iter().copied().filter(|class| !self.first.contains_key(&class.id))
     }
+    /// Whether classes of the level `depth` are too deep.
+    pub(super) fn is_full(&self, depth: usize) -> bool {
+        depth == self.room
+    }
     /// Returns the classes that are too deep, without those inside them.
     pub(super) fn too_deep(&self) -> &[&'a Class] {
         &self.too_deep
@@ -76,7 +94,7 @@ impl<'a> ClassTree<'a> {
     /// Assigns each class the place of the first rule that selects it or an inner class. The default class
     /// and its ancestors come last.
     fn place(&mut self, parent: Option<u32>, depth: usize) -> Option<usize> {
-        if depth == MOST_LEVELS {
+        if self.is_full(depth) {
             self.too_deep.extend(self.children.get(&parent).into_iter().flatten());
             return None;
         }
@@ -93,7 +111,7 @@ impl<'a> ClassTree<'a> {
     }
 
     fn put_in_order(&mut self, parent: Option<u32>, depth: usize) {
-        if depth == MOST_LEVELS {
+        if self.is_full(depth) {
             return;
         }
         for class in self.with_packets(parent).collect::<Vec<_>>() {

@@ -8,7 +8,7 @@ use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 
 use super::branch::{Branch, Branches, Demands, leading_filters};
 use super::buffers::{self, Above};
-use super::class_tree::{ClassTree, MOST_LEVELS};
+use super::class_tree::{ClassTree, nested_too_deeply};
 use super::classes::{Rule, Taken, any, condition_of, joined};
 use super::tree::{DEFAULT, Tree};
 use crate::model::Qdisc;
@@ -42,9 +42,9 @@ impl Tree<'_> {
         } else if scheduler != SchedulerConfig::Htb {
             self.tell_of_the_unclassified(qdisc, &rules);
         }
-        let tree = ClassTree::new(qdisc, &rules, default);
+        let tree = ClassTree::new(qdisc, &rules, default, self.depth);
         for class in tree.too_deep() {
-            let what = format!("classes are nested more than {MOST_LEVELS} levels deep");
+            let what = nested_too_deeply();
             self.log.not_modelled(class.line, format!("{what}: no packet enters this class"));
         }
         let plan =
@@ -96,7 +96,7 @@ impl Tree<'_> {
 
     fn level(&mut self, plan: &Plan, parent: Option<u32>, depth: usize) -> Vec<Branch> {
         let mut found = Vec::new();
-        if depth == MOST_LEVELS {
+        if plan.tree.is_full(depth) {
             return found;
         }
         for class in plan.tree.without_packets(parent) {
@@ -122,7 +122,9 @@ impl Tree<'_> {
                 self.inside(own.as_ref(), before, |tree| tree.fill_class(&mut made, class.id, Above::Class));
             } else {
                 let before = found.iter().filter_map(|branch: &Branch| branch.config.matches.clone());
+                self.depth += 1;
                 let inner = self.inside(None, before, |tree| tree.level(plan, Some(class.id), depth + 1));
+                self.depth -= 1;
                 if inner.is_empty() {
                     continue;
                 }

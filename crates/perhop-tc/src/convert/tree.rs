@@ -1,7 +1,6 @@
 //! Conversion of classful disciplines to schedulers with their classes.
 
 use perhop_device::intent::At;
-use perhop_lint::{MOST_LEVELS, nested_too_deeply};
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -10,6 +9,7 @@ use perhop_qos::{ByteSize, QueueSize, Rate, Time};
 
 use super::branch::{Branch, Branches, Demands, shaper};
 use super::buffers::{self, Above};
+use super::class_tree::{MOST_LEVELS, nested_too_deeply};
 use super::classes::{MOST_RULES, Rule, joined};
 use super::policers::{Policers, acts_below_root, but_not};
 use crate::log::Log;
@@ -24,7 +24,7 @@ pub(super) struct Tree<'a> {
     pub(super) log: &'a mut Log,
     /// The rate of the outermost shaper.
     pub(super) bandwidth: Option<Rate>,
-    /// Number of disciplines around the current one.
+    /// Number of disciplines and classes with inner classes around the current discipline.
     pub(super) depth: usize,
     /// Number of visited disciplines.
     pub(super) entered: usize,
@@ -130,7 +130,7 @@ impl<'a> Tree<'a> {
         // Output of `tc` may have disciplines that contain each other; each would be visited again.
         self.entered += 1;
         if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
-            let what = nested_too_deeply("queueing disciplines");
+            let what = nested_too_deeply();
             self.log.not_modelled(qdisc.line, format!("{what}: at most {MOST_LEVELS} levels are modeled"));
             class.config.buffer = Some(self.usual());
             return false;

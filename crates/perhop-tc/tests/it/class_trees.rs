@@ -113,16 +113,16 @@ fn nested(levels: usize) -> String {
 
 #[test]
 fn disciplines_nest_up_to_a_limit() {
-    for (levels, is_refused) in [(64, false), (65, true), (2_500, true)] {
+    for (levels, is_refused) in [(31, false), (32, true), (2_500, true)] {
         let (configuration, router) = read(&nested(levels));
         let lines = configuration.lines.iter().filter(|line| {
-            let words = "queueing disciplines are nested more than 64 levels deep";
+            let words = "queueing disciplines and classes are nested more than 31 levels deep";
             line.note.as_ref().is_some_and(|note| note.contains(words))
         });
         let lines: Vec<usize> = lines.map(|line| line.number).collect();
-        assert_eq!(lines, if is_refused { vec![65] } else { vec![] }, "{levels} levels");
+        assert_eq!(lines, if is_refused { vec![32] } else { vec![] }, "{levels} levels");
         let text = serde_json::to_string(&router.ports[0].output).expect("serializable");
-        assert_eq!(text.matches("\"priority\"").count(), levels.min(64), "{levels} levels");
+        assert_eq!(text.matches("\"priority\"").count(), levels.min(31), "{levels} levels");
     }
 }
 
