@@ -104,6 +104,25 @@ def test_a_class_around_a_child_that_marks_keeps_its_rate(
     assert found[0] == pytest.approx((management_kbps, others_kbps), rel=0.05, abs=10)
 
 
+def test_the_class_default_of_a_child_that_marks_is_the_class_around_it(
+    perhop: Command, router: Path
+) -> None:
+    """One load of MANAGEMENT, and class-default remains that of the outer policy."""
+    text = BRANCH.format(version="15.2", command="bandwidth percent 10")
+    text = text.replace("policy-map REMARK\n", "policy-map REMARK\n class class-default\n  set dscp 12\n")
+    router.write_text(text)
+    rows = [
+        "class,rate,packet_bytes,kind",
+        "MANAGEMENT,3Mb/s,500,constant",
+        "class-default,3Mb/s,500,constant",
+    ]
+    router.with_name("offered.csv").write_text("\n".join(rows) + "\n")
+    options = ("--traffic", "offered.csv", "--duration", "20s", "--replications", "1", "--json")
+    classes = perhop("run", router, *options).json()["classes"]
+    rates = {one["class"]: one["throughput_bps"]["mean"] / 1e3 for one in classes}
+    assert rates == pytest.approx({"MANAGEMENT": 329, "class-default": 1644}, rel=0.05)
+
+
 def test_a_tunnel_without_a_source_runs_at_its_shaper(perhop: Command, router: Path) -> None:
     router.write_text(SOURCELESS)
     checked = perhop("check", router)

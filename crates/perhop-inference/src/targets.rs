@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::net::IpAddr;
 
+use perhop_analysis::rates::class_path;
 use perhop_device::{AttachedClass, AttachedPolicy};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -122,12 +123,31 @@ fn name_of_stage(network: &Network, stage: &str) -> Named {
     let own_name = inner.rsplit('.').next().unwrap_or_default().to_owned();
     // The stage of an inner class, in the same words as its queue.
     let whole = inner.replace('.', "/");
+    if port.is_none()
+        && network.names.contains(&own_name)
+        && let Some(place) = queue_around(network, &whole)
+    {
+        // The packets that a child policy does not select are those of the class around it.
+        return match own_name.as_str() {
+            "class-default" => {
+                Named { own_name: network.leaves[place].name.clone(), name: network.names[place].clone() }
+            }
+            _ => Named { own_name, name: whole },
+        };
+    }
     let name = match port {
         Some(port) => format!("{port}/{own_name}"),
         None if network.names.contains(&whole) => whole,
         None => own_name.clone(),
     };
     Named { own_name, name }
+}
+
+/// Returns the class with a queue around a class of a child policy that marks without queues.
+fn queue_around(network: &Network, path: &str) -> Option<usize> {
+    let outer = |path: &str| path.rsplit_once('/').map(|(outer, _)| outer.to_owned());
+    std::iter::successors(outer(path), |path| outer(path))
+        .find_map(|path| network.leaves.iter().position(|leaf| class_path(&leaf.path) == path))
 }
 
 /// Generates the conditioners that packets pass, each with its side and its name in results.
