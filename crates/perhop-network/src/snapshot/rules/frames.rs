@@ -38,9 +38,9 @@ fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     let mut packet = packet(dscp);
     let mark = LinkMark::new(value)?;
     if field == Field::Cos {
-        packet.set_cos(mark)
+        packet.set_cos(mark);
     } else {
-        packet.set_exp(mark)
+        packet.set_exp(mark);
     }
     Some(packet)
 }
@@ -116,8 +116,8 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
             if by_label.class.id == by_codepoint.class.id || by_codepoint.kind == Kind::Rest {
                 continue;
             }
-            let inner = snapshot.port(id).intent.input.iter().rev();
-            let class = inner.filter_map(|policy| treatment(policy, &names, &packet(*dscp))).next();
+            let mut inner = snapshot.port(id).intent.input.iter().rev();
+            let class = inner.find_map(|policy| treatment(policy, &names, &packet(*dscp)));
             let Some(class) = class.map(|own| own.class) else { continue };
             let line = mark_line(class, Field::ExpOfNewLabels).unwrap_or(class.line);
             if !seen.insert(line) {

@@ -49,7 +49,7 @@ fn report_address(
 /// addresses, one of them may be shared on purpose (anycast).
 fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, Option<&str>, IpAddr), PortId> = BTreeMap::new();
-    for device in 0..snapshot.devices.len() {
+    for (device, part) in part.iter().enumerate() {
         let router = snapshot.router(device);
         let ports = router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port));
         let hosts: Vec<(PortId, IpAddr)> = ports
@@ -59,7 +59,7 @@ fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFindi
             .collect();
         let [(id, address)] = hosts.as_slice() else { continue };
         let table = snapshot.port(*id).forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
-        if let Some(other) = owners.insert((part[device], table, *address), *id) {
+        if let Some(other) = owners.insert((*part, table, *address), *id) {
             let effect = "packets to it reach either of them, and so do sessions and routes that it names";
             report_address(snapshot, [other, *id], *address, effect, found);
         }
@@ -69,12 +69,12 @@ fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFindi
 /// Reports two routers with one number in a routing protocol.
 fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, bool, &str), (usize, usize)> = BTreeMap::new();
-    for device in 0..snapshot.devices.len() {
+    for (device, part) in part.iter().enumerate() {
         for process in &snapshot.router(device).forwarding.processes {
             let (Some(own), false) = (&process.identity, process.protocol == RoutingProtocol::Other) else {
                 continue;
             };
-            let key = (part[device], process.protocol == RoutingProtocol::Isis, own.value.as_str());
+            let key = (*part, process.protocol == RoutingProtocol::Isis, own.value.as_str());
             let Some((other, other_line)) = owners.insert(key, (device, own.line)) else { continue };
             for (this, line, that) in [(device, own.line, other), (other, other_line, device)] {
                 if device == other {

@@ -21,6 +21,9 @@ struct Member<'s> {
     packets: Packets,
 }
 
+/// A class of each device, with its policy.
+type ByDevice<'s> = BTreeMap<usize, (&'s Policy, &'s Class)>;
+
 /// Reports policies that lack a class of their namesakes, that have one more which takes their packets, and
 /// classes with other demands or other packets than their namesakes.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
@@ -171,7 +174,7 @@ fn check_packets(
     packets: &mut PacketsOfClasses,
     found: &mut Vec<NetworkFinding>,
 ) {
-    let mut by_class: BTreeMap<(&str, &str), BTreeMap<usize, (&Policy, &Class)>> = BTreeMap::new();
+    let mut by_class: BTreeMap<(&str, &str), ByDevice> = BTreeMap::new();
     for member in policies.values().flatten() {
         for class in member.policy.classes.iter().filter(|class| class.line > 0 && !class.takes_rest) {
             let devices = by_class.entry((&member.policy.name, &class.name)).or_default();
