@@ -53,6 +53,17 @@ def test_the_same_again(perhop: Command, out: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("source", ["router.cfg", "network"])
+def test_a_run_of_configurations_is_repeated(perhop: Command, tmp_path: Path, source: str) -> None:
+    """The origin of an inferred scenario is saved with its results and is not part of a repeated run."""
+    run = ("run", ROOT / "examples" / source, "-o", "out", "--duration", "1s", "--replications", "2")
+    ended = perhop(*run)
+    assert ended.code == 0, ended.err
+    verified = perhop("verify", "out")
+    assert verified.code == 0, verified.out
+    assert "identical when repeated" in verified.out
+
+
 def test_damage(perhop: Command, out: Path) -> None:
     file = out / "flows.parquet"
     file.write_bytes(file.read_bytes()[:-1] + b"!")

@@ -179,12 +179,17 @@ def _repeated(
 
 def _of_json(before: Results, now: Results) -> Iterator[Difference]:
     for file, attribute in _JSON.items():
-        old, new = (dict(_values(getattr(one, attribute))) for one in (before, now))
+        old, new = (dict(_values(_simulated(getattr(each, attribute)))) for each in (before, now))
         paths = list(dict.fromkeys([*old, *new]))
         wrong = [path for path in paths if old.get(path, _MISSING) != new.get(path, _MISSING)]
         if wrong:
             first = f"{wrong[0]}: {_shown(old, wrong[0])} was saved, {_shown(new, wrong[0])} is now"
             yield Difference(file, len(wrong), len(paths), first)
+
+
+def _simulated(document: Mapping[str, object]) -> dict[str, object]:
+    """Return a document without the origin of an inferred scenario, which no run makes."""
+    return {key: value for key, value in document.items() if key != "inferred"}
 
 
 def _shown(values: Mapping[str, object], path: str) -> str:

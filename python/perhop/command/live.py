@@ -265,7 +265,7 @@ def clean(*, json: Json = False) -> Exit:
 
 def _loaded(file: Path, set_: list[str] | None, duration: str | None, scale: float) -> Document:
 
-    loaded: Document = Scenario.load(file, changes(set_, duration))
+    loaded = Scenario.load(file, changes(set_, duration))
     show_warnings(loaded)
     return loaded if scale == 1.0 else shortened(loaded, scale)
 
