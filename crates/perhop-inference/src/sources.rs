@@ -30,6 +30,9 @@ const TRANSFER_SHAPE: f64 = 3.0;
 const TCP_HEADER: f64 = 52.0;
 const CONTROL_SEGMENTS: f64 = 3.0;
 const SEGMENT: f64 = 1448.0;
+/// The time between packets of a call, and the streams of one class between two sites at most.
+const CALL_SECONDS: f64 = 0.02;
+const MOST_STREAMS: f64 = 64.0;
 /// A burst is a frame of a video with 25 of them a second, sent at twice the mean rate, but some packets.
 const FRAME_SECONDS: f64 = 0.04;
 const LEAST_BURST: f64 = 8.0;
@@ -64,6 +67,20 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
             }
         }
     }
+}
+
+/// Returns constant streams that together offer `rate` bits per second, each with a packet every 20 ms as a
+/// call has.
+///
+/// Two streams with one period keep their phase, so that a policer they share drops packets of the same one
+/// for the whole run (Floyd and Jacobson 1992, "On traffic phase effects in packet-switched gateways"). Many
+/// streams with random phases share the loss as calls do.
+pub(crate) fn streams(rate: f64, packet_bytes: u32) -> Sending {
+    let call = 8.0 * f64::from(packet_bytes) / CALL_SECONDS;
+    let count = (rate / call).round_ties_even().clamp(1.0, MOST_STREAMS);
+    let each = sending(Kind::Constant, rate / count, packet_bytes);
+    let words = format!("{} of {packet_bytes}-byte packets", counted(count as u64, "stream"));
+    Sending { count: count as u32, words, ..each }
 }
 
 /// Returns the kind of traffic of a source that [`sending`] made, and the IP bytes of its datagrams.

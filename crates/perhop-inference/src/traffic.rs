@@ -27,7 +27,7 @@ const ROUNDING: f64 = 1e-6;
 /// The basis of the load of a class without a limit and a queue.
 const FITS: &str = "what fits";
 /// IP bytes of datagrams where TCP cannot be used.
-const DATAGRAM: u32 = 1000;
+pub(crate) const DATAGRAM: u32 = 1000;
 
 /// An entry of traffic, and the headers that match it to its class.
 #[derive(Clone, Debug)]

@@ -9,8 +9,8 @@ use serde_json::{Map, Value, json};
 
 use crate::header::Header;
 use crate::role::Kind;
-use crate::sources::sending;
-use crate::traffic::suited;
+use crate::sources::{sending, streams};
+use crate::traffic::{DATAGRAM, suited};
 
 /// The first port of packets that none is configured for: dynamic (RFC 6335), so that no application is known
 /// by it.
@@ -70,7 +70,9 @@ impl Wish {
             };
         }
         let kind = suited(self.kind, &header, true);
-        Wish { header, kind, keys, ..self.clone() }
+        let of_datagrams = if self.packet_bytes == 0 { DATAGRAM } else { self.packet_bytes };
+        let packet_bytes = header.packet_bytes.unwrap_or(of_datagrams);
+        Wish { header, kind, keys, packet_bytes, ..self.clone() }
     }
 
     pub(super) fn is_tcp(&self) -> bool {
@@ -151,7 +153,10 @@ impl Wish {
 
     /// Returns the entry of traffic between two hosts, and the kind of its packets in words.
     pub(super) fn entry(&self, sites: &[Site]) -> (Map<String, Value>, String) {
-        let sent = sending(self.kind, self.rate, self.packet_bytes);
+        let sent = match self.kind {
+            Kind::Constant => streams(self.rate, self.packet_bytes),
+            kind => sending(kind, self.rate, self.packet_bytes),
+        };
         let mut entry = self.keys.clone();
         let mut set = |key: &str, value: Value| entry.insert(key.to_owned(), value);
         let [from, to] = [&sites[self.from].name, &sites[self.to].name];
