@@ -321,7 +321,7 @@ def test_what_departs_from_its_source_is_named_in_full() -> None:
 def test_every_study_has_a_notebook() -> None:
     from perhop.study import identifiers
 
-    assert {file.stem for file in NOTEBOOKS} == {"my-router", "lessons", *identifiers()}
+    assert {file.stem for file in NOTEBOOKS} == {"my-router", "my-network", "lessons", *identifiers()}
     index = (DOCS / "index.md").read_text()
     assert all(f"notebooks/{file.stem}" in index for file in NOTEBOOKS)
 
