@@ -104,21 +104,8 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         };
         insert(&format!("filter of {direction} packets ({version:?})"), Some(json!(list)));
     }
-    if let Some(Tunnel { source, destination, vrf, ends, maps, protocol, headers, classified_by }) = tunnel {
-        let source = source.as_ref().map(|source| match &source.value {
-            TunnelSource::Interface(name) => json!(name),
-            TunnelSource::Address(address) => json!(address),
-        });
-        insert("tunnel from", source);
-        insert("tunnel to", destination.map(|address| json!(address.value)));
-        insert("tunnel's table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
-        let map = |map: &TunnelMap| format!("{} at {}", map.inside, map.outside);
-        let maps: Vec<String> = maps.iter().map(map).collect();
-        insert("tunnel's next hops", (!maps.is_empty()).then(|| json!(maps)));
-        insert("tunnel's ends", Some(json!(format!("{ends:?}").to_lowercase())));
-        insert("tunnel's protocol", Some(json!(protocol.to_string())));
-        insert("tunnel's headers", Some(json!(headers)));
-        insert("tunnel is classified by", Some(json!(header(*classified_by))));
+    if let Some(tunnel) = tunnel {
+        add_tunnel(tunnel, &mut insert);
     }
     for setting in settings {
         insert(setting.kind.words(), Some(json!(setting.value)));
@@ -131,6 +118,25 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         insert("encrypted packets are classified by", Some(json!(header(*classified_by))));
     }
     found
+}
+
+/// Adds the properties of a tunnel.
+fn add_tunnel(tunnel: &Tunnel, insert: &mut impl FnMut(&str, Option<Value>)) {
+    let Tunnel { source, destination, vrf, ends, maps, protocol, headers, classified_by } = tunnel;
+    let source = source.as_ref().map(|source| match &source.value {
+        TunnelSource::Interface(name) => json!(name),
+        TunnelSource::Address(address) => json!(address),
+    });
+    insert("tunnel from", source);
+    insert("tunnel to", destination.map(|address| json!(address.value)));
+    insert("tunnel's table of routes", vrf.as_ref().map(|vrf| json!(vrf.value)));
+    let map = |map: &TunnelMap| format!("{} at {}", map.inside, map.outside);
+    let maps: Vec<String> = maps.iter().map(map).collect();
+    insert("tunnel's next hops", (!maps.is_empty()).then(|| json!(maps)));
+    insert("tunnel's ends", Some(json!(format!("{ends:?}").to_lowercase())));
+    insert("tunnel's protocol", Some(json!(protocol.to_string())));
+    insert("tunnel's headers", Some(json!(headers)));
+    insert("tunnel is classified by", Some(json!(header(*classified_by))));
 }
 
 /// Adds the parts of a port in routing protocols, and in groups of routers with one address.

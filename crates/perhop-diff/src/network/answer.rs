@@ -11,6 +11,9 @@ use crate::answer::{Difference, LineEffect};
 use crate::prove::{Proof, Verdict};
 use crate::treatment::Aspect;
 
+/// The codepoint of a packet, the packet and what changes for it.
+type PacketChange = (String, String, Vec<Aspect>);
+
 /// Everything that differs between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NetworkDifference {
@@ -104,8 +107,7 @@ impl NetworkDifference {
         let (mut assumed, mut not_looked_at) = (BTreeSet::new(), BTreeSet::new());
         let mut unknown: BTreeMap<String, (usize, String)> = BTreeMap::new();
         // First the codepoints of each pair that change alike, then the pairs.
-        let mut by_pair: BTreeMap<((String, String), Vec<Key>), Vec<(String, String, Vec<Aspect>)>> =
-            BTreeMap::new();
+        let mut by_pair: BTreeMap<(_, Vec<Key>), Vec<PacketChange>> = BTreeMap::new();
         for one in walked {
             assumed.extend(one.assumed);
             not_looked_at.extend(one.not_looked_at);

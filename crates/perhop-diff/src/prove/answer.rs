@@ -1,6 +1,6 @@
 //! [`Proof`]: the answer, as `perhop prove --json` prints it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use perhop_device::DeviceModel;
 use perhop_lint::LineState;
@@ -66,16 +66,16 @@ impl Proof {
         names: [&str; 2],
         ports: [&BTreeSet<String>; 2],
     ) {
-        let open = [0, 1].map(|side: usize| -> BTreeMap<usize, ()> {
+        let open = [0, 1].map(|side: usize| -> BTreeSet<usize> {
             let lines = models[side].open_lines.iter();
             let near = lines.filter(|open| open.concerns(|name| ports[side].contains(name)));
-            near.map(|open| (open.line, ())).collect()
+            near.map(|open| open.line).collect()
         });
         let mut left = open.clone();
         for change in changed_lines(models) {
             for (side, entry) in [&change.old, &change.new].into_iter().enumerate() {
                 let Some(entry) = entry else { continue };
-                if open[side].contains_key(&entry.number) {
+                if open[side].contains(&entry.number) {
                     left[side].remove(&entry.number);
                     let state = state_in_words(entry.state);
                     let own = format!("{}, line {}: `{}`: {state}", names[side], entry.number, entry.text);
@@ -83,7 +83,7 @@ impl Proof {
                 }
             }
         }
-        for line in left[0].keys() {
+        for line in &left[0] {
             let text = models[0].lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim());
             self.not_looked_at.push(format!("in both: `{text}` (line {line} of {})", names[0]));
         }

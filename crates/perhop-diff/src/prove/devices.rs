@@ -76,11 +76,9 @@ impl<'a> Devices<'a> {
     /// Compares each port alone; where one differs, the pairs of an entrance and an exit that have it.
     fn compare(&mut self, proof: &mut Proof, accept: &mut Accept) {
         let count = self.ports.len();
-        let mut differ = [vec![false; count], vec![false; count]];
-        for place in 0..count {
-            differ[0][place] = self.has_other_input(place);
-            differ[1][place] = self.has_other_output(place);
-        }
+        let inputs: Vec<bool> = (0..count).map(|place| self.has_other_input(place)).collect();
+        let outputs: Vec<bool> = (0..count).map(|place| self.has_other_output(place)).collect();
+        let differ = [inputs, outputs];
         let same = differ.iter().flatten().all(|differs| !differs);
         proof.compared.push(format!("the policies and access lists of {count} ports, each for all packets"));
         if same {
@@ -179,13 +177,12 @@ impl<'a> Devices<'a> {
             let own = &self.ports[place][0].port.interface;
             self.interfaces.iter().position(|name| name == own)
         };
-        let inputs: Vec<u128> = match entrance {
-            Some(place) => number(place).into_iter().map(|number| number as u128).collect(),
-            None => {
-                let own: BTreeSet<usize> =
-                    self.entrances(&[]).into_iter().flatten().filter_map(number).collect();
-                (0..self.interfaces.len()).filter(|one| !own.contains(one)).map(|one| one as u128).collect()
-            }
+        let inputs: Vec<u128> = if let Some(place) = entrance {
+            number(place).into_iter().map(|number| number as u128).collect()
+        } else {
+            let own: BTreeSet<usize> = self.entrances(&[]).into_iter().flatten().filter_map(number).collect();
+            let others = (0..self.interfaces.len()).filter(|number| !own.contains(number));
+            others.map(|number| number as u128).collect()
         };
         let input = entrance.map(|place| self.ports[place]);
         let output = self.ports[exit];

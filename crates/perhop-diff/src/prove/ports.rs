@@ -114,10 +114,10 @@ fn decided(decision: AccessDecision) -> Set {
 pub(super) type Make<'a, 'm> = dyn Fn(&mut PacketSpace, usize, &mut Way<'a>) -> Result<(), TooComplex> + 'm;
 
 /// Compares the treatments of `packets` by the ways of two sides.
-pub(super) fn compare_ways<'a>(
+pub(super) fn compare_ways(
     space: &mut PacketSpace,
     packets: Set,
-    make: &Make<'a, '_>,
+    make: &Make,
 ) -> Result<Difference, TooComplex> {
     let mut sides = Vec::new();
     for side in [0, 1] {

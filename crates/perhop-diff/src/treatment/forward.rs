@@ -109,7 +109,7 @@ impl<'a> Treatments<'a> {
                 let mut states = vec![state];
                 for list in effects.clone() {
                     let apply = |space: &mut PacketSpace, state: &State| split(space, state, &list);
-                    states = each(space, states, apply)?;
+                    states = each(space, &states, apply)?;
                 }
                 self.run_all(space, (step + 1, 0), states)
             }
@@ -224,7 +224,7 @@ impl<'a> Treatments<'a> {
         for action in actions {
             let list = effects(space, action)?;
             let apply = |space: &mut PacketSpace, state: &State| split(space, state, &list);
-            states = each(space, states, apply)?;
+            states = each(space, &states, apply)?;
         }
         match actions.iter().find_map(Action::ends_with).unwrap_or(Outcome::Transmit) {
             Outcome::Transmit => self.run_all(space, (step + 1, 0), states),
@@ -270,7 +270,7 @@ impl<'a> Treatments<'a> {
         let inside: &[&[Field]] = if place == Place::Onward { &INSIDE } else { &[] };
         for group in MARKS.iter().chain(inside) {
             let apply = |space: &mut PacketSpace, state: &State| without_kept(space, state, group);
-            states = each(space, states, apply)?;
+            states = each(space, &states, apply)?;
         }
         let is_mark = |field: &Field| MARKS.iter().chain(inside).any(|group| group.contains(field));
         let mut parts = Vec::new();
@@ -332,11 +332,11 @@ impl<'a> Treatments<'a> {
 /// Applies a function to each state.
 fn each(
     space: &mut PacketSpace,
-    states: Vec<State>,
+    states: &[State],
     mut apply: impl FnMut(&mut PacketSpace, &State) -> Result<Vec<State>, TooComplex>,
 ) -> Result<Vec<State>, TooComplex> {
     let mut found = Vec::new();
-    for state in &states {
+    for state in states {
         found.extend(apply(space, state)?);
     }
     Ok(found)
@@ -383,9 +383,9 @@ fn without_kept(space: &mut PacketSpace, state: &State, group: &[Field]) -> Resu
     }
     let changed = state.with(space.minus(state.packets, kept)?);
     state.packets = kept;
-    group.iter().for_each(|field| {
+    for field in group {
         state.fields.remove(field);
-    });
+    }
     Ok(vec![state, changed])
 }
 

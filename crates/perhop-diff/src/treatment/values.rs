@@ -1,7 +1,5 @@
 //! [`same_value`]: values of policies compared up to rounding.
 
-use std::collections::BTreeMap;
-
 use perhop_qos::policy::QueueingConfig;
 use perhop_qos::{ByteSize, Rate};
 use serde_json::Value;
@@ -16,9 +14,8 @@ pub(super) fn same_value(one: &Value, other: &Value) -> bool {
     match (one, other) {
         (Value::Object(left), Value::Object(right)) => {
             let null = Value::Null;
-            let both: BTreeMap<&String, ()> = left.keys().chain(right.keys()).map(|key| (key, ())).collect();
-            both.keys()
-                .all(|key| same_value(left.get(*key).unwrap_or(&null), right.get(*key).unwrap_or(&null)))
+            let mut keys = left.keys().chain(right.keys());
+            keys.all(|key| same_value(left.get(key).unwrap_or(&null), right.get(key).unwrap_or(&null)))
         }
         (Value::Array(left), Value::Array(right)) => {
             left.len() == right.len() && left.iter().zip(right).all(|(one, other)| same_value(one, other))

@@ -112,7 +112,7 @@ fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<P
     for Walked { routed, .. } in walked.map_err(Failure::Option)? {
         match routed {
             Ok(Routed { wish, there, .. }) => {
-                let ports = there.first().and_then(|way| access_ports(way));
+                let ports = there.first().and_then(access_ports);
                 pairs.extend(ports.map(|ports| Pair { from: wish.from, to: wish.to, ports }));
             }
             Err(unrouted) => {

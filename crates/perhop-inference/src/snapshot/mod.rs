@@ -10,7 +10,7 @@ mod wish;
 use std::collections::BTreeSet;
 
 use perhop_device::FrontEnds;
-use perhop_network::snapshot::{AMPLE, Journey, Plan, PlannedStop, Snapshot};
+use perhop_network::snapshot::{AMPLE, Journey, Plan, PlannedStop, Site, Snapshot};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -107,32 +107,20 @@ pub fn infer_network(
         ));
     }
     let mut found = Found::default();
-    let load = match &request.demands {
-        Some(demands) => {
-            let wishes = demand::wishes(demands, &sites)?;
-            let walked: Result<Vec<Walked>, _> =
-                wishes.into_par_iter().map(|wish| wish.walk(snapshot, &sites)).collect();
-            for walked in walked.map_err(Failure::Option)? {
-                let routed = found.take(walked, &sites);
-                found.routed.extend(routed);
-            }
-            "load: the rates of the file"
-        }
-        None => {
-            access::add_loads(front_ends, snapshot, &sites, request.load, &mut found)?;
-            request.load.sentence()
-        }
+    let load = if let Some(demands) = &request.demands {
+        add_demands(demands, snapshot, &sites, &mut found)?;
+        "load: the rates of the file"
+    } else {
+        access::add_loads(front_ends, snapshot, &sites, request.load, &mut found)?;
+        request.load.sentence()
     };
-    let journeys: Vec<Journey> = found
-        .routed
-        .iter()
-        .map(|Routed { wish, there, back }| Journey {
-            from: &sites[wish.from],
-            to: &sites[wish.to],
-            there: there.clone(),
-            back: back.clone(),
-        })
-        .collect();
+    let journey = |Routed { wish, there, back }: &Routed| Journey {
+        from: &sites[wish.from],
+        to: &sites[wish.to],
+        there: there.clone(),
+        back: back.clone(),
+    };
+    let journeys: Vec<Journey> = found.routed.iter().map(journey).collect();
     let mut plan = snapshot.plan(&journeys);
     let (mut traffic, mut pairs) = (Vec::new(), Vec::new());
     for (Routed { wish, .. }, planned) in found.routed.iter().zip(std::mem::take(&mut plan.journeys)) {
@@ -145,18 +133,8 @@ pub fn infer_network(
             }
         };
         let (entry, words) = wish.entry(&sites);
-        let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
-        pairs.push(PairTraffic {
-            name: format!("{from} > {to}: {}", wish.class),
-            from,
-            to,
-            class: wish.class.clone(),
-            packet: wish.packet_text(),
-            rate: wish.rate,
-            kind: format!("{}, {words}", rate_in_words(wish.rate)),
-            ways,
-        });
-        traffic.push((entry, packet_hops(wish, pairs.last().map_or(&[], |pair| &pair.ways))));
+        traffic.push((entry, packet_hops(wish, &ways)));
+        pairs.push(pair_of(wish, &sites, &words, ways));
     }
     if traffic.is_empty() {
         return Err(nothing_runs(&found));
@@ -172,6 +150,37 @@ pub fn infer_network(
         assumed: found.assumed,
         not_modeled: found.not_modeled,
     })
+}
+
+/// Adds the traffic of a matrix to `found`.
+fn add_demands(
+    demands: &[Demand],
+    snapshot: &Snapshot,
+    sites: &[Site],
+    found: &mut Found,
+) -> Result<(), Failure> {
+    let wishes = demand::wishes(demands, sites)?;
+    let walked: Result<Vec<Walked>, _> =
+        wishes.into_par_iter().map(|wish| wish.walk(snapshot, sites)).collect();
+    for walked in walked.map_err(Failure::Option)? {
+        let routed = found.take(walked, sites);
+        found.routed.extend(routed);
+    }
+    Ok(())
+}
+
+fn pair_of(wish: &wish::Wish, sites: &[Site], words: &str, ways: Vec<Vec<PlannedStop>>) -> PairTraffic {
+    let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+    PairTraffic {
+        name: format!("{from} > {to}: {}", wish.class),
+        from,
+        to,
+        class: wish.class.clone(),
+        packet: wish.packet_text(),
+        rate: wish.rate,
+        kind: format!("{}, {words}", rate_in_words(wish.rate)),
+        ways,
+    }
 }
 
 /// Returns the failure of a network without traffic that can be run, with the first reason.

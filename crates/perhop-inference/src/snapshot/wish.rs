@@ -72,7 +72,7 @@ impl Wish {
         let kind = suited(self.kind, &header, true);
         let of_datagrams = if self.packet_bytes == 0 { DATAGRAM } else { self.packet_bytes };
         let packet_bytes = header.packet_bytes.unwrap_or(of_datagrams);
-        Wish { header, kind, keys, packet_bytes, ..self.clone() }
+        Wish { header, kind, packet_bytes, keys, ..self.clone() }
     }
 
     pub(super) fn is_tcp(&self) -> bool {

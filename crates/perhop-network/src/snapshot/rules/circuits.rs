@@ -88,9 +88,10 @@ fn check_limit(
     }
     let kind = if limit.is_shaper { "shapes to" } else { "polices to" };
     let message = format!(
-        "{} {kind} {} b/s, and its circuit has {circuit} b/s (policy {})",
+        "{} {kind} {}, and its circuit has {} (policy {})",
         snapshot.port_name(id),
-        limit.rate,
+        Rate::from_bits_per_second(limit.rate),
+        Rate::from_bits_per_second(circuit),
         limit.policy
     );
     let effect = if limit.rate > circuit {
@@ -115,8 +116,9 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
     }
     for (id, rate) in with_policy.iter().filter(|(id, _)| !shapes(*id)) {
         let message = format!(
-            "{} sends to a circuit of {rate} b/s without a shaper, and {count} of {} such ports shape",
+            "{} sends to a circuit of {} without a shaper, and {count} of {} such ports shape",
             snapshot.port_name(*id),
+            Rate::from_bits_per_second(*rate),
             with_policy.len()
         );
         let effect = "its queues never fill: the carrier drops what is too much, packets of every class";

@@ -41,10 +41,12 @@ fn check_promises(
         let line = demand_line(first.class);
         if less * UNEQUAL <= more && seen.insert(line) {
             let message = format!(
-                "{} promises {} {less} b/s, and {} at the other end of the link {more} b/s ({})",
+                "{} promises {} {}, and {} at the other end of the link {} ({})",
                 snapshot.port_name(own),
                 first.class.name,
+                Rate::from_bits_per_second(less),
                 snapshot.port_name(other),
+                Rate::from_bits_per_second(more),
                 snapshot.place(other.device, second.class.line)
             );
             let effect = "calls and answers of one session get different rates".to_owned();
@@ -68,9 +70,11 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
     }
     let kind = if shaped.is_some() { "shapes to" } else { "sends without a shaper at" };
     let message = format!(
-        "{} {kind} {rate} b/s, and {} polices what arrives to {limit} b/s ({})",
+        "{} {kind} {}, and {} polices what arrives to {} ({})",
         snapshot.port_name(sends),
+        Rate::from_bits_per_second(rate),
         snapshot.port_name(receives),
+        Rate::from_bits_per_second(limit),
         snapshot.place(receives.device, limit_line)
     );
     let effect = "the policer drops packets of every class, also those with priority".to_owned();
@@ -118,10 +122,12 @@ fn check_classes(
             };
             if limit < rate && seen.insert(police.line) {
                 let message = format!(
-                    "{} polices {} to {limit} b/s, and {} promises it {rate} b/s ({})",
+                    "{} polices {} to {}, and {} promises it {} ({})",
                     snapshot.port_name(receives),
                     own.class.name,
+                    Rate::from_bits_per_second(limit),
                     snapshot.port_name(sends),
+                    Rate::from_bits_per_second(rate),
                     snapshot.place(sends.device, promise.class.line)
                 );
                 let effect = "packets that the other end sent as promised are dropped or marked".to_owned();
