@@ -140,7 +140,8 @@ mod tests {
     fn a_limit_in_packets_has_a_time_for_small_and_for_full_packets() {
         // 64 · 64 · 8 / 100 kb/s are 328 ms; 64 · 1500 · 8 / 100 kb/s are 7680 ms.
         let message = delay_of("64 packets").unwrap();
-        let time = "takes 328 ms in packets of 64 bytes, 7680 ms in packets of 1500, at 100kb/s";
+        let time =
+            "takes 328 ms (64-byte packets) to 7680 ms (1500-byte packets) at the guaranteed rate 100kb/s";
         assert!(message.contains(time), "{message}");
         assert_eq!(delay_of("24 packets"), None);
     }
@@ -148,6 +149,6 @@ mod tests {
     #[test]
     fn a_limit_in_bytes_has_one_time() {
         let message = delay_of("25000B").unwrap();
-        assert!(message.contains("takes 2000 ms at 100kb/s"), "{message}");
+        assert!(message.contains("takes 2000 ms at the guaranteed rate 100kb/s"), "{message}");
     }
 }

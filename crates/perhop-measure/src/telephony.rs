@@ -340,7 +340,7 @@ mod tests {
         let one = remark(&[class(&[], 5), class(&[(0.01, 9)], 0)], Codec::G711);
         assert_eq!(one, "no packet arrived in a replication");
         assert!(remark(&[class(&[(0.01, 9)], 1)], Codec::G729).contains("no Bpl"));
-        assert!(remark(&[class(&[(0.6, 9)], 1)], Codec::G711).contains("G.107 holds"));
-        assert!(remark(&[class(&[(0.01, 3)], 1)], Codec::G711).contains("G.107 holds"));
+        assert!(remark(&[class(&[(0.6, 9)], 1)], Codec::G711).contains("G.107 applies only up to"));
+        assert!(remark(&[class(&[(0.01, 3)], 1)], Codec::G711).contains("G.107 applies only up to"));
     }
 }

@@ -156,7 +156,7 @@ fn a_cap_that_is_never_reached() {
     // As late as with priority, 1400 µs, what leaves at once is no more than 400 + 0.05 · 1400 bytes.
     assert_delay(&of(400.0)[0], 1000.0 + 400.0);
     // 1900 and 0.05 · 2900 would be more than 2000.
-    assert!(of(1900.0)[0].delay.as_ref().unwrap_err().contains("ends at a cap"));
+    assert!(of(1900.0)[0].delay.as_ref().unwrap_err().contains("above its cap"));
 }
 
 #[test]

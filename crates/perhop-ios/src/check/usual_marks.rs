@@ -108,6 +108,6 @@ mod tests {
         for (dscp, wired, wireless) in [("ef", 5, 6), ("af41", 4, 4), ("af21", 2, 3), ("cs6", 6, 7)] {
             assert!(found(dscp, wired).is_empty() && found(dscp, wireless).is_empty(), "{dscp}");
         }
-        assert_eq!(found("ef", 1), ["class class-default sets ef and the class of service 1"]);
+        assert_eq!(found("ef", 1), ["class class-default sets ef and CoS 1, which do not belong together"]);
     }
 }

@@ -172,7 +172,9 @@ mod tests {
             }
             assert!(error(scheduler, &[bandwidth(0)]).message.contains("never served"));
             assert!(
-                error(scheduler, &[bandwidth(300), weight(1.0)]).message.contains("weight beside bandwidth")
+                error(scheduler, &[bandwidth(300), weight(1.0)])
+                    .message
+                    .contains("weight and bandwidth cannot be compared")
             );
             assert!(
                 error(scheduler, &[bandwidth(300), ShareConfig::default()]).message.contains("no bandwidth")

@@ -219,7 +219,7 @@ mod tests {
         assert!(with(json!({})).message.contains("the class has no allotment"));
         assert!(with(json!({ "weight": 1 })).message.contains("weight has no meaning under cbq"));
         let both = with(json!({ "fraction": 0.5, "bandwidth": "1Mb/s" }));
-        assert!(both.message.contains("fraction beside bandwidth"));
+        assert!(both.message.contains("fraction and bandwidth are both set"));
         for (key, wrong) in [("fraction", json!(0)), ("fraction", json!(1.5)), ("bandwidth", json!("9Mb/s"))]
         {
             let error = with(json!({ key: wrong }));
