@@ -51,6 +51,8 @@ def prove_(
         The configuration of a device, or a folder of configurations.
     second
         Another one; `==` may precede it.
+    third
+        That other one, where the second argument is `==`.
     at
         The port to compare; given twice, that of the first and that of the second. By default all ports,
         which must have the same names, or the only port with a policy of each.
