@@ -64,7 +64,7 @@ def test_a_pattern_names_files(sites: Path, perhop: Command) -> None:
     assert refused.code == 2
     assert f"no file matches `{sites}/*.conf`" in refused.err
     (sites / "empty").mkdir()
-    assert "no file below it is a configuration" in perhop("check", sites / "empty").err
+    assert "the folder has no configurations" in perhop("check", sites / "empty").err
 
 
 def test_each_file_is_checked_once(sites: Path, perhop: Command) -> None:

@@ -197,7 +197,7 @@ def test_what_cannot_be_drawn_is_reported(perhop: Command, tmp_path: Path) -> No
         ((ROOT / "examples" / "router.cfg", "-o", "router.gif"), "use .svg, .png or .pdf"),
         (
             (ROOT / "examples" / "router.cfg", "--set", "links.0.rate=1Mb/s"),
-            "not of a router configuration",
+            "not to router configurations",
         ),
     ]:
         ended = perhop("draw", *arguments)

@@ -244,7 +244,7 @@ def test_a_folder_whose_question_is_no_text_is_refused(
         content = file.read_bytes()
         file.write_bytes(bytes([*content[:40], content[40] ^ 0x80, *content[41:]]))
         again = perhop(*line)
-        assert again.code == 2 and "error: `out` holds " in again.err
+        assert again.code == 2 and "error: `out` has " in again.err
         file.write_bytes(content)
     assert perhop(*line).code == 0
 

@@ -160,7 +160,7 @@ def _refuse_results(old: Path, new: Path) -> None:
         if (side / MANIFEST).is_file():
             raise InvalidInputError(
                 f"`{side}` is a folder of results, and diff compares configurations and scenarios",
-                f"of two results: perhop compare {old} {new}",
+                f"to compare two results: perhop compare {old} {new}",
             )
 
 

@@ -83,7 +83,7 @@ pub(super) fn pie(config: &PieConfig, notes: &mut NotesAt) -> String {
 fn pie_words(config: &PieConfig, notes: &mut NotesAt) -> String {
     let limit = packets(config.limit, "pie", "pie limit", notes);
     if config.law == PieLaw::Rfc {
-        let reason = "Linux has its own burst allowance, spacing and updates";
+        let reason = "the pie of Linux has its own burst allowance, spacing and updates";
         notes.say_instead("law: rfc", reason, WRITE_LINUX);
     }
     let (target, interval) = (microseconds(config.target), microseconds(config.update_interval));
