@@ -61,7 +61,7 @@ def test_a_command_reports_it_in_one_line(folder: Path, scenario: Path, perhop: 
     lock_file(folder).symlink_to(target)
     ended = perhop("run", scenario, "--duration", "2s", "-o", folder)
     assert ended.code == 2
-    assert ".out.lock` is a link" in ended.err
+    assert ".out.lock` is not a regular file" in ended.err
     assert not target.exists() and not folder.exists()
 
 

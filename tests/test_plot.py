@@ -159,7 +159,7 @@ def test_missing_samples_are_reported(scenario: Path) -> None:
     with pytest.raises(InvalidInputError, match="delays is empty") as caught:
         perhop.plot.delay(results)
     assert "measure.delay-every" in str(caught.value.help)
-    with pytest.raises(InvalidInputError, match="drops early"):
+    with pytest.raises(InvalidInputError, match="early drops"):
         perhop.plot.drop_curve(results)
 
 

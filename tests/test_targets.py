@@ -165,7 +165,7 @@ def test_a_run_does_not_replace_a_sweep(perhop: Command, scenario: Path, tmp_pat
     assert files_in(tmp_path / "out.old-1") == before
     # And the reverse.
     refused = perhop("sweep", *short, "--set", "seed=1,2")
-    assert (refused.code, "holds earlier results (`run`)" in refused.err) == (2, True)
+    assert (refused.code, "has earlier results (`run`)" in refused.err) == (2, True)
 
 
 def test_a_file_that_comes_in_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

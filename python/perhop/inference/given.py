@@ -29,7 +29,7 @@ _HEADER = "class,rate,packet_bytes,kind"
 _COLUMNS = (*_HEADER.split(","), "connections")
 _MOST_CONNECTIONS = 1000
 # The beginning of the error about a text that is not an output.
-_NO_OUTPUT = "there is no output of "
+_NO_OUTPUT = "it contains no output of "
 #: IP bytes of the longest packet.
 LARGEST_PACKET = 65_535
 # The first bytes of captures: pcap in both byte orders, with microseconds and nanoseconds, and pcapng.
