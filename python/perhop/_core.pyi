@@ -37,6 +37,7 @@ __all__ = [
     "findings",
     "infer_scenario",
     "interface_for",
+    "is_counter_output",
     "is_device_output",
     "is_router_configuration",
     "judge",
@@ -339,6 +340,12 @@ def print_show(scenario: str, tables: str, request: str) -> str:
 
     Each has `node`, `hostname`, `profile`, `heading`, `texts`, `documents` and `without_link`. `request` has
     `command`, `interface`, `style` and `after_s`.
+    """
+
+def is_counter_output(text: str) -> bool:
+    """Whether a text is an output of a device with the counters of a policy.
+
+    Raises a `ValueError` of message and help if it is one that is not whole.
     """
 
 def read_show(output: str) -> str:

@@ -110,17 +110,31 @@ impl<'a> FrontEnds<'a> {
     /// # Errors
     /// The text is not an output that a front end reads, or it is not whole.
     pub fn read_show(self, output: &str) -> Result<(Vec<PolicyReading>, Vec<&'static str>), ConfigError> {
-        for shows in self.all().filter_map(FrontEnd::shows) {
-            let policies = shows.read_show(output)?;
-            if !policies.is_empty() {
-                let read = shows.commands().iter().filter(|command| command.is_read);
-                return Ok((policies, read.map(|command| command.name).collect()));
-            }
+        if let Some(found) = self.find_show(output)? {
+            return Ok(found);
         }
         let read = self.show_commands().into_iter().filter(|command| command.is_read);
         let commands: Vec<String> = read.map(|command| format!("`{}`", command.whole)).collect();
         let message = format!("it contains no output of {}", commands.join(" or of "));
         Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
+    }
+
+    /// Does the same as [`read_show`](FrontEnds::read_show); the answer is `None` if no front end finds a policy.
+    ///
+    /// # Errors
+    /// The text is an output, and it is not whole.
+    pub fn find_show(
+        self,
+        output: &str,
+    ) -> Result<Option<(Vec<PolicyReading>, Vec<&'static str>)>, ConfigError> {
+        for shows in self.all().filter_map(FrontEnd::shows) {
+            let policies = shows.read_show(output)?;
+            if !policies.is_empty() {
+                let read = shows.commands().iter().filter(|command| command.is_read);
+                return Ok(Some((policies, read.map(|command| command.name).collect())));
+            }
+        }
+        Ok(None)
     }
 
     /// Returns the routes and neighbors in the output of a device; `None` if no front end finds any.

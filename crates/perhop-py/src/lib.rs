@@ -81,7 +81,7 @@ mod _core {
             reading_platform, router_text, rules, unattached_policies,
         },
         running::{Run, start},
-        show::{compare_shown, print_show, read_show, shown_links},
+        show::{compare_shown, is_counter_output, print_show, read_show, shown_links},
         tracing::{Device, distinct_packets, moved_packets, reach_queues},
         writing::{policy_differences, write_policies, written_languages},
     };

@@ -64,6 +64,13 @@ pub(crate) fn read_show(py: Python<'_>, output: &str) -> PyResult<String> {
     Ok(json!({"policies": policies, "commands": commands}).to_string())
 }
 
+/// Whether a text is an output of a device with the counters of a policy. Raises a `ValueError` of message and
+/// help if it is one that is not whole.
+#[pyfunction]
+pub(crate) fn is_counter_output(py: Python<'_>, text: &str) -> PyResult<bool> {
+    py.detach(|| FRONT_ENDS.find_show(text)).map(|found| found.is_some()).map_err(wrong)
+}
+
 /// Compares the output of a device with that of a run. Returns JSON. Ignores differences of rates and packet
 /// sizes up to `percent` of the device's values, and of shares up to `points`. Raises a `ValueError` of
 /// message and help if a text is not such output.
