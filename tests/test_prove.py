@@ -171,6 +171,34 @@ def test_linux_and_ios_are_compared_at_a_port_of_each(perhop: Command, tmp_path:
         assert (found["verdict"], ended.code) == (verdict, code), found
 
 
+def test_schedulers_with_equal_rates_leave_the_order_of_packets_undecided(
+    perhop: Command, tmp_path: Path
+) -> None:
+    """Deficit round robin and HFSC give two classes half of the link each, in other orders of packets."""
+    leaves = "".join(f"tc qdisc add dev eth0 parent 1:{n} handle 1{n}: pfifo limit 50\n" for n in (1, 2))
+    filters = (
+        "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dsfield 0xb8 0xfc flowid 1:1\n"
+        "tc filter add dev eth0 parent 1: protocol all prio 2 u32 match u32 0 0 flowid 1:2\n"
+    )
+    for name, kind, share in (("drr", "drr", "quantum 1500"), ("hfsc", "hfsc", "ls rate 500mbit")):
+        classes = "".join(f"tc class add dev eth0 parent 1: classid 1:{n} {kind} {share}\n" for n in (1, 2))
+        text = f"tc qdisc add dev eth0 root handle 1: {kind}\n{classes}{leaves}{filters}"
+        (tmp_path / f"{name}.tc").write_text(text)
+    proof = perhop("prove", "drr.tc", "hfsc.tc", "--json").json()
+    assert proof["verdict"] == "not-decided"
+    assert any("schedulers are drr and hfsc" in reason for reason in proof["not_decided"]), proof
+
+
+def test_a_packet_names_the_lines_that_it_assumes_to_be_without_effect(
+    perhop: Command, tmp_path: Path
+) -> None:
+    (tmp_path / "a.tc").write_text("tc qdisc add dev eth0 root handle 1: pfifo limit 50\n")
+    (tmp_path / "b.tc").write_text("tc qdisc add dev eth0 root handle 1: qfq\n")
+    out = perhop("prove", "a.tc", "b.tc").out
+    assumption = "the packet assumes that no line below changes its treatment"
+    assert out.index("differ: ") < out.index(assumption) < out.index("not compared: b.tc, line 1")
+
+
 def test_wrong_questions_are_refused(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "a.cfg").write_text(BASE)
     (tmp_path / "notes.txt").write_text("nothing\n")

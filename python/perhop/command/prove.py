@@ -95,6 +95,8 @@ def _lines(proof: Proof, names: tuple[str, str]) -> Iterator[str]:
         case "differ":
             assert proof["counterexample"] is not None
             yield from counterexample_lines(proof["counterexample"], proof["place"], names)
+            if proof["not_decided"]:
+                yield "the packet assumes that no line below changes its treatment"
         case _:
             yield f"not decided: no packet is known that {names[0]} and {names[1]} treat differently"
     yield from limited("not compared", proof["not_decided"])

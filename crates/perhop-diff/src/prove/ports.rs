@@ -152,10 +152,13 @@ impl Proof {
                     .schedulers
                     .iter()
                     .map(|(one, other)| {
-                        format!("{place}: the order of packets: schedulers are {one} and {other}; their rates are equal")
+                        format!(
+                            "{place}: the order of packets: the schedulers are {one} and {other}; \
+                             their rates are equal"
+                        )
                     })
                     .collect();
-                self.not_looked_at.extend(schedulers);
+                self.not_decided.extend(schedulers);
                 let Some(packet) = &difference.packet else { return false };
                 if !accept(&difference) {
                     self.not_decided.push(format!("{place}: {} is treated differently", packet.packet));
