@@ -165,6 +165,17 @@ def test_a_route_that_drops_packets_is_an_end(compared: Any) -> None:
     assert proof["verdict"] == "differ"
 
 
+def test_a_cost_of_a_routing_protocol_is_named_in_words(compared: Any) -> None:
+    """No packet of this star takes another way; the cost is not called irrelevant for that."""
+    port = "interface GigabitEthernet0/0\n"
+    own = branch(1, further="router ospf 1\n network 0.0.0.0 255.255.255.255 area 0\n")
+    costly = own.replace(port, f"{port} ip ospf cost 7\n", 1)
+    found, proof, text = compared({**STAR, "b1.cfg": own}, {**STAR, "b1.cfg": costly})
+    assert (found["changes"], proof["verdict"]) == ([], "not-decided")
+    assert any(reason.endswith("cost 10 and cost 7") for reason in proof["not_decided"]), proof
+    assert "1 changed line, 1 of them without effect on this device alone" in text
+
+
 def test_a_folder_and_a_file_are_refused(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "net").mkdir()
     (tmp_path / "net" / "b1.cfg").write_text(branch(1))

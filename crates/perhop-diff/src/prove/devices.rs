@@ -222,15 +222,29 @@ fn properties(models: [&DeviceModel; 2], names: [&str; 2]) -> Vec<String> {
         }
         let values = [all[0].get(key), all[1].get(key)];
         if values[0] != values[1] {
-            let text = |value: Option<&Value>| match value {
-                None => "none".to_owned(),
-                Some(Value::String(text)) => text.clone(),
-                Some(value) => value.to_string(),
-            };
             let place = if interface.is_empty() { String::new() } else { format!("{interface}: ") };
-            let (before, after) = (text(values[0]), text(values[1]));
+            let [before, after] = in_words(values);
             found.push(format!("{place}{what}: {before} and {after}"));
         }
     }
     found
+}
+
+/// Returns two values in words; of objects, the parts that differ.
+fn in_words(values: [Option<&Value>; 2]) -> [String; 2] {
+    let text = |value: Option<&Value>| match value {
+        None | Some(Value::Null) => "none".to_owned(),
+        Some(Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    let [Some(first), Some(second)] = values.map(|value| value.and_then(Value::as_object)) else {
+        return values.map(text);
+    };
+    let keys: BTreeSet<&String> = first.keys().chain(second.keys()).collect();
+    let differing: Vec<&String> =
+        keys.into_iter().filter(|key| first.get(*key) != second.get(*key)).collect();
+    [first, second].map(|object| {
+        let parts = differing.iter().map(|key| format!("{key} {}", text(object.get(*key))));
+        parts.collect::<Vec<String>>().join(", ")
+    })
 }
