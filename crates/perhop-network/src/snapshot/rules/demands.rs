@@ -1,10 +1,12 @@
 //! [`demands`]: the demands of a class by kind, as they are compared between devices.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use perhop_device::intent::{
     Action, Class, Field, Guarantee, Mark, Meter, Police, PriorityRate, Then, TrafficRate, Written,
 };
+use perhop_qos::Rate;
 
 /// The factor from which on two numbers contradict each other.
 const UNEQUAL: u64 = 2;
@@ -22,103 +24,128 @@ pub(super) enum Packets {
 pub(super) struct Demand {
     /// Its line.
     pub(super) line: usize,
-    /// Its value in words: the number comes last, if it has one.
-    pub(super) text: String,
-    /// Whether it is a rate in bits or packets per second.
-    is_rate: bool,
+    pub(super) value: Value,
     /// Whether it is a policer that drops packets.
     pub(super) drops: bool,
 }
 
-impl Demand {
-    /// Whether its value contradicts that of most others: another word, or a number that is unequal. Rates of
-    /// forwarded packets follow from the circuit, which differs between devices.
-    pub(super) fn contradicts(&self, usual: &str, packets: Packets) -> bool {
-        if packets == Packets::Forwarded && self.is_rate && number(usual).is_some() {
-            return false;
-        }
-        match (number(&self.text), number(usual)) {
-            (Some((words, own)), Some((others, usual))) if words == others => {
-                own * UNEQUAL <= usual || own >= usual * UNEQUAL && !self.text.starts_with("drops above")
+/// The value of a demand.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Value {
+    Amount(u64, Unit),
+    /// A mark, or a policer without a rate that it drops above.
+    Words(String),
+}
+
+/// The unit of an amount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Unit {
+    BitsPerSecond,
+    PacketsPerSecond,
+    Percent,
+    PercentOfRest,
+    Ratio,
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Value::Amount(bits, Unit::BitsPerSecond) => {
+                write!(formatter, "{}", Rate::from_bits_per_second(*bits))
             }
-            (Some(_), Some(_)) => false,
-            _ => self.text != usual,
+            Value::Amount(packets, Unit::PacketsPerSecond) => write!(formatter, "{packets} packets/s"),
+            Value::Amount(percent, Unit::Percent) => write!(formatter, "{percent} %"),
+            Value::Amount(percent, Unit::PercentOfRest) => write!(formatter, "{percent} % of the rest"),
+            Value::Amount(ratio, Unit::Ratio) => write!(formatter, "ratio {ratio}"),
+            Value::Words(words) => formatter.write_str(words),
         }
     }
 }
 
-/// Divides a text into its words and the number at its end.
-fn number(text: &str) -> Option<(&str, u64)> {
-    let (words, number) = text.rsplit_once(' ')?;
-    Some((words, number.parse().ok()?))
+impl From<TrafficRate> for Value {
+    fn from(rate: TrafficRate) -> Value {
+        match rate {
+            TrafficRate::BitsPerSecond(bits) => Value::Amount(bits, Unit::BitsPerSecond),
+            TrafficRate::Percent(percent) => Value::Amount(percent, Unit::Percent),
+        }
+    }
+}
+
+impl Demand {
+    /// Whether its value contradicts that of most others: another word, or a number that is unequal. Rates of
+    /// forwarded packets follow from the circuit, which differs between devices. A policer with a higher rate
+    /// drops less, which is no contradiction.
+    pub(super) fn contradicts(&self, usual: &Value, packets: Packets) -> bool {
+        match (&self.value, usual) {
+            (Value::Amount(_, Unit::BitsPerSecond | Unit::PacketsPerSecond), Value::Amount(..))
+                if packets == Packets::Forwarded =>
+            {
+                false
+            }
+            (Value::Amount(own, unit), Value::Amount(usual, other)) => {
+                unit == other && (own * UNEQUAL <= *usual || *own >= usual * UNEQUAL && !self.drops)
+            }
+            (own, usual) => own != usual,
+        }
+    }
 }
 
 /// Returns the demands of a class by kind.
 pub(super) fn demands(class: &Class) -> BTreeMap<&'static str, Demand> {
     let mut found = BTreeMap::new();
-    let mut add = |kind, line, text: String| {
-        let is_rate = text.contains("/s ");
-        found.insert(kind, Demand { line, text, is_rate, drops: false });
-    };
+    let mut add = |kind, line, value| found.insert(kind, Demand { line, value, drops: false });
     if let Some(at) = &class.priority {
-        let rate = match at.value.rate {
-            PriorityRate::Unlimited => "without a limit".to_owned(),
-            PriorityRate::Kilobits(kilobits) => format!("of kb/s {kilobits}"),
-            PriorityRate::Percent(percent) => format!("of percent {percent}"),
+        let value = match at.value.rate {
+            PriorityRate::Unlimited => Value::Words("without a limit".to_owned()),
+            PriorityRate::Kilobits(kilobits) => Value::Amount(1000 * kilobits, Unit::BitsPerSecond),
+            PriorityRate::Percent(percent) => Value::Amount(percent, Unit::Percent),
         };
-        add("priority", at.line, rate);
+        add("priority", at.line, value);
     }
     if let Some(at) = &class.guarantee {
-        let rate = match at.value {
-            Guarantee::Kilobits(kilobits) => format!("of kb/s {kilobits}"),
-            Guarantee::BitsPerSecond(bits) => format!("of b/s {bits}"),
-            Guarantee::Percent(percent) => format!("of percent {percent}"),
-            Guarantee::RemainingPercent(percent) => format!("of percent of the rest {percent}"),
-            Guarantee::RemainingRatio(ratio) => format!("of the ratio {ratio}"),
+        let value = match at.value {
+            Guarantee::Kilobits(kilobits) => Value::Amount(1000 * kilobits, Unit::BitsPerSecond),
+            Guarantee::BitsPerSecond(bits) => Value::Amount(bits, Unit::BitsPerSecond),
+            Guarantee::Percent(percent) => Value::Amount(percent, Unit::Percent),
+            Guarantee::RemainingPercent(percent) => Value::Amount(percent, Unit::PercentOfRest),
+            Guarantee::RemainingRatio(ratio) => Value::Amount(ratio, Unit::Ratio),
         };
-        add("guarantee", at.line, rate);
+        add("guarantee", at.line, value);
     }
     if let Some(at) = &class.shape {
-        add("shaper", at.line, format!("of {}", rate_words(at.value.rate)));
+        add("shaper", at.line, at.value.rate.into());
     }
     for mark in &class.marks {
         if let Some((kind, value)) = mark_words(&mark.value) {
-            add(kind, mark.line, value);
+            add(kind, mark.line, Value::Words(value));
         }
     }
     if let Some(at) = &class.police {
-        let (text, drops) = police_words(&at.value);
-        let is_rate = text.contains("/s ");
-        found.insert("policer", Demand { line: at.line, text, is_rate, drops });
+        let (value, drops) = policed(&at.value);
+        found.insert("policer", Demand { line: at.line, value, drops });
     }
     found
-}
-
-fn rate_words(rate: TrafficRate) -> String {
-    match rate {
-        TrafficRate::BitsPerSecond(bits) => format!("b/s {bits}"),
-        TrafficRate::Percent(percent) => format!("percent {percent}"),
-    }
 }
 
 fn drops(actions: &[Action]) -> bool {
     actions.iter().any(|action| action.then == Then::Drop)
 }
 
-/// Returns a policer in words, and whether it drops packets. One that only marks has a word without a rate.
-fn police_words(police: &Police) -> (String, bool) {
+/// Returns the rate above which a policer drops, and whether it drops packets. One that only marks has no
+/// such rate.
+fn policed(police: &Police) -> (Value, bool) {
     if drops(&police.conform) {
-        return ("that drops all".to_owned(), true);
+        return (Value::Words("that drops all".to_owned()), true);
     }
     // Without an action, a policer drops the packets that exceed.
     if !police.exceed.is_empty() && !drops(&police.exceed) {
-        return ("that drops nothing".to_owned(), false);
+        return (Value::Words("that drops nothing".to_owned()), false);
     }
-    let rate = match police.meter {
-        Meter::Bytes { rate, .. } => rate_words(rate),
-        Meter::Packets { rate, .. } => format!("packets/s {rate}"),
+    let value = match police.meter {
+        Meter::Bytes { rate, .. } => rate.into(),
+        Meter::Packets { rate, .. } => Value::Amount(rate, Unit::PacketsPerSecond),
     };
-    (format!("drops above {rate}"), true)
+    (value, true)
 }
 
 /// Returns the field that a mark writes, and its value. `set dscp` and `set precedence` write one header.

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::intent::{Class, Policy};
 
-use super::demands::{Demand, Packets, demands};
+use super::demands::{Demand, Packets, Value, demands};
 use super::packets::PacketsOfClasses;
 use super::peers::Peers;
 use super::{NetworkFinding, Snapshot};
@@ -139,18 +139,18 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
             classes.iter().flat_map(|(_, demands, _)| demands.keys().copied()).collect();
         for kind in kinds {
             let has: Peers<bool> = classes.iter().map(|(_, demands, _)| demands.contains_key(kind)).collect();
-            let texts = classes.iter().filter_map(|(_, demands, _)| demands.get(kind));
-            let texts: Peers<&str> = texts.map(|one| one.text.as_str()).collect();
+            let of_kind = classes.iter().filter_map(|(_, demands, _)| demands.get(kind));
+            let values: Peers<&Value> = of_kind.map(|demand| &demand.value).collect();
             for (device, demands, own) in &classes {
                 let (line, words) = match demands.get(kind) {
                     None if has.is_exception(&false) => (own.line, format!("no {kind}")),
                     Some(demand) if demand.drops && has.is_exception(&true) => {
-                        (demand.line, format!("{kind} {}", demand.text))
+                        (demand.line, format!("{kind} {}", demand.value))
                     }
-                    Some(demand) if texts.is_exception(&demand.text.as_str()) => {
-                        let usual = texts.usual().copied().filter(|usual| demand.contradicts(usual, packets));
+                    Some(demand) if values.is_exception(&&demand.value) => {
+                        let usual = values.usual().filter(|usual| demand.contradicts(usual, packets));
                         let Some(usual) = usual else { continue };
-                        (demand.line, format!("{kind} {}, and most have {usual}", demand.text))
+                        (demand.line, format!("{kind} {}, and most have {usual}", demand.value))
                     }
                     _ => continue,
                 };
