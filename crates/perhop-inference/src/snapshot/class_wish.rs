@@ -100,7 +100,8 @@ impl ClassWish {
         let (device, interface) = snapshot.names_of(self.ports[0]);
         let from = &sites[self.wish.from].name;
         format!(
-            "{device} {interface}: no load of class {}: no packet from {from} was found that waits in its queue",
+            "{device} {interface}: no load of class {}: \
+             no packet from {from} was found that waits in its queue",
             self.wish.class
         )
     }

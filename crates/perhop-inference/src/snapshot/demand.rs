@@ -9,11 +9,9 @@ use crate::failure::Failure;
 use crate::header::Header;
 use crate::role::{Kind, Service, role_by_name, role_of};
 use crate::sources::sending;
-use crate::traffic::{entry, suited};
+use crate::traffic::{DATAGRAM, entry, suited};
 use crate::words::similar;
 
-/// IP bytes of datagrams of a class whose role sends something else.
-const DATAGRAM: u32 = 1000;
 /// The number of sites that a message names.
 const NAMED: usize = 8;
 

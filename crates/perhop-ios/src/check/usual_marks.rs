@@ -61,7 +61,10 @@ fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
             &rules::MARK_UNUSUAL,
             line,
             format!("class {} sets {dscp} and CoS {cos}, which do not belong together", class.name),
-            format!("{dscp} is CoS {wired} by its first three bits; in Wi-Fi it is user priority {wireless} (RFC 8325)"),
+            format!(
+                "{dscp} is CoS {wired} by its first three bits; \
+                 in Wi-Fi it is user priority {wireless} (RFC 8325)"
+            ),
         )
     })
 }
