@@ -20,7 +20,7 @@ from conftest import ROOT, Command
 from perhop import convert
 from perhop.convert.policies import read_source
 from seeds import drawing
-from test_convert import WITH_POLICIES, _packet, _said
+from test_convert import WITH_POLICIES, _named_values, _packet
 from test_convert import matches as matches_condition
 
 # Two classes by codepoint and the rest, without a discipline that small kernels lack.
@@ -135,7 +135,7 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
         if refused or len(number) != len(names):
             continue
         draw = drawing(file.name)
-        said = _said([match for _, matches in leaves for match in matches], {})
+        said = _named_values([match for _, matches in leaves for match in matches], {})
         for _ in range(150):
             packet = {**_packet(draw, said), "cos": 0, "mpls-exp": 0, "color": 0, "input": "elsewhere"}
             packet["length"] = max(packet["length"], 40)

@@ -171,3 +171,30 @@ def test_a_run_without_plots_does_not_load_polars(options: list[str]) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
     assert "perhop.running" in loaded
     assert not loaded & {"polars", "perhop.plot"}
+
+
+def test_tests_import_only_names_that_other_tests_define() -> None:
+    """A renamed helper breaks each file that imports it, which its own tests do not show."""
+    folder = ROOT / "tests"
+    trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in folder.glob("*.py")}
+    defined = {name: set(_defined(tree)) for name, tree in trees.items()}
+    missing = [
+        f"{importer}: {alias.name} of {node.module}"
+        for importer, tree in trees.items()
+        for node in _imports(tree)
+        if isinstance(node, ast.ImportFrom) and node.module in defined
+        for alias in node.names
+        if alias.name not in defined[node.module]
+    ]
+    assert missing == []
+
+
+def _defined(tree: ast.Module) -> Iterator[str]:
+    """The names that the statements of a module bind at its top level, also in a condition."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            yield node.id
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
