@@ -10,6 +10,9 @@ use crate::show::{PolicyReading, ShowCommand};
 use crate::tables::DeviceTables;
 use crate::writing::{PoliciesToWrite, Written};
 
+/// The policies that an output shows, and the names of the commands that print such an output.
+pub type PoliciesOfOutput = (Vec<PolicyReading>, Vec<&'static str>);
+
 /// The supported languages.
 #[derive(Clone, Copy)]
 pub struct FrontEnds<'a> {
@@ -109,7 +112,7 @@ impl<'a> FrontEnds<'a> {
     ///
     /// # Errors
     /// The text is not an output that a front end reads, or it is not whole.
-    pub fn read_show(self, output: &str) -> Result<(Vec<PolicyReading>, Vec<&'static str>), ConfigError> {
+    pub fn read_show(self, output: &str) -> Result<PoliciesOfOutput, ConfigError> {
         if let Some(found) = self.find_show(output)? {
             return Ok(found);
         }
@@ -123,10 +126,7 @@ impl<'a> FrontEnds<'a> {
     ///
     /// # Errors
     /// The text is an output, and it is not whole.
-    pub fn find_show(
-        self,
-        output: &str,
-    ) -> Result<Option<(Vec<PolicyReading>, Vec<&'static str>)>, ConfigError> {
+    pub fn find_show(self, output: &str) -> Result<Option<PoliciesOfOutput>, ConfigError> {
         for shows in self.all().filter_map(FrontEnd::shows) {
             let policies = shows.read_show(output)?;
             if !policies.is_empty() {

@@ -49,7 +49,7 @@ pub use front_end::{
     AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, OpenThresholds,
     ParseOptions, Recognition, Writer,
 };
-pub use front_ends::FrontEnds;
+pub use front_ends::{FrontEnds, PoliciesOfOutput};
 pub use link_setting::{LinkSetting, LinkSettingKind};
 pub use model::{Concern, DeviceModel, Evidence, OpenLine, RecognizedPlatform};
 pub use named_policies::{interface_for, unattached_policies};
