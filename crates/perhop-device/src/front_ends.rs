@@ -122,7 +122,8 @@ impl<'a> FrontEnds<'a> {
         Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
     }
 
-    /// Does the same as [`read_show`](FrontEnds::read_show); the answer is `None` if no front end finds a policy.
+    /// Does the same as [`read_show`](FrontEnds::read_show); the answer is `None` if no front end finds a
+    /// policy.
     ///
     /// # Errors
     /// The text is an output, and it is not whole.

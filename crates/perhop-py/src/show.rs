@@ -64,8 +64,8 @@ pub(crate) fn read_show(py: Python<'_>, output: &str) -> PyResult<String> {
     Ok(json!({"policies": policies, "commands": commands}).to_string())
 }
 
-/// Whether a text is an output of a device with the counters of a policy. Raises a `ValueError` of message and
-/// help if it is one that is not whole.
+/// Whether a text is an output of a device with the counters of a policy. Raises a `ValueError` of message
+/// and help if it is one that is not whole.
 #[pyfunction]
 pub(crate) fn is_counter_output(py: Python<'_>, text: &str) -> PyResult<bool> {
     py.detach(|| FRONT_ENDS.find_show(text)).map(|found| found.is_some()).map_err(wrong)
