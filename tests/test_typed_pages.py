@@ -1,4 +1,4 @@
-"""What README and the tutorials tell a newcomer to type works as written."""
+"""The commands that README and the tutorials show work as written."""
 
 from __future__ import annotations
 

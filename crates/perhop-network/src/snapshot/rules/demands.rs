@@ -74,7 +74,7 @@ impl From<TrafficRate> for Value {
 impl Demand {
     /// Whether its value contradicts that of most others: another word, or a number that is unequal. Rates of
     /// forwarded packets follow from the circuit, which differs between devices. A policer with a higher rate
-    /// drops less, which is no contradiction.
+    /// drops less and contradicts nothing.
     pub(super) fn contradicts(&self, usual: &Value, packets: Packets) -> bool {
         match (&self.value, usual) {
             (Value::Amount(_, Unit::BitsPerSecond | Unit::PacketsPerSecond), Value::Amount(..))
