@@ -13,6 +13,7 @@ use crate::model::{DeviceModel, Evidence};
 use crate::platform_rule::PlatformRule;
 use crate::policy_uses::{MadeInterface, PolicyUses};
 use crate::show::Shows;
+use crate::switch_memory::{MemoryOptions, PortMemory, SwitchMemory};
 use crate::tables::DeviceTables;
 use crate::writing::{PoliciesToWrite, Written};
 
@@ -98,6 +99,24 @@ pub trait FrontEnd: Sync {
     /// Returns the routes and neighbors in the output of a device; empty if the text has no such output.
     fn read_tables(&self, _output: &str) -> DeviceTables {
         DeviceTables::default()
+    }
+
+    /// Returns the packet memory of the switch that `text` configures, or whose memory `text`, an output of
+    /// the switch, shows. `None` if the text is neither, or perhop does not model the memory of the device.
+    ///
+    /// # Errors
+    /// The product is unknown or has other memory, or an output is not whole.
+    fn switch_memory(
+        &self,
+        _text: &str,
+        _options: &MemoryOptions,
+    ) -> Result<Option<SwitchMemory>, ConfigError> {
+        Ok(None)
+    }
+
+    /// Returns the output in which a switch shows the memory of `port`; `None` if it has no such command.
+    fn print_memory(&self, _port: &PortMemory) -> Option<String> {
+        None
     }
 
     /// Returns the printer and the reader of device outputs; `None` if there is none.

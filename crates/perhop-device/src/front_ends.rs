@@ -7,6 +7,7 @@ use crate::front_end::{Certainty, FrontEnd, ParseOptions};
 use crate::model::DeviceModel;
 use crate::platform_rule::PlatformRule;
 use crate::show::{PolicyReading, ShowCommand};
+use crate::switch_memory::{MemoryOptions, SwitchMemory};
 use crate::tables::DeviceTables;
 use crate::writing::{PoliciesToWrite, Written};
 
@@ -141,6 +142,27 @@ impl<'a> FrontEnds<'a> {
     /// Returns the routes and neighbors in the output of a device; `None` if no front end finds any.
     pub fn read_tables(self, output: &str) -> Option<DeviceTables> {
         self.all().map(|one| one.read_tables(output)).find(|tables| !tables.is_empty())
+    }
+
+    /// Returns the packet memory of a switch from its configuration or its output, with the language.
+    ///
+    /// # Errors
+    /// No front end models the memory of such a device, or the product is unknown.
+    pub fn switch_memory(
+        self,
+        text: &str,
+        options: &MemoryOptions,
+    ) -> Result<(&'a dyn FrontEnd, SwitchMemory), ConfigError> {
+        for front_end in self.all() {
+            if let Some(memory) = front_end.switch_memory(text, options)? {
+                return Ok((front_end, memory));
+            }
+        }
+        let message = "perhop knows the packet memory of no device with such a text";
+        Err(ConfigError::new("", message).help(
+            "give the configuration of a Catalyst 3650, 3850 or 9000, or its output of \
+             `show platform hardware fed switch active qos queue config interface …`",
+        ))
     }
 
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {

@@ -35,6 +35,7 @@ pub mod profile;
 mod report;
 mod routing;
 pub mod show;
+mod switch_memory;
 mod tables;
 mod writing;
 
@@ -64,5 +65,8 @@ pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
+pub use switch_memory::{
+    Burst, DropThreshold, MemoryOptions, PortMemory, QueueMemory, Room, SwitchMemory, UnknownPort,
+};
 pub use tables::{DeviceTables, ShownNeighbor, ShownTable};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

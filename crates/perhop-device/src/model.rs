@@ -49,8 +49,14 @@ impl OpenLine {
 
 impl DeviceModel {
     /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic,
-    /// because rules for other systems would report false errors.
-    pub fn refused(platform: RecognizedPlatform, mut lines: Vec<Line>, comment: char) -> DeviceModel {
+    /// because rules for other systems would report false errors. `help` names the questions that perhop
+    /// answers nevertheless.
+    pub fn refused(
+        platform: RecognizedPlatform,
+        mut lines: Vec<Line>,
+        comment: char,
+        help: &str,
+    ) -> DeviceModel {
         for line in &mut lines {
             if matches!(line.state, LineState::Modelled | LineState::Suspicious) {
                 line.state = LineState::NotModelled;
@@ -66,7 +72,6 @@ impl DeviceModel {
             platform.system,
             because.join("; ")
         );
-        let help = "--platform reads it by the rules of another platform";
         let line = platform.because.first().map_or(1, |evidence| evidence.line);
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
         let diagnostics = vec![Concern { diagnostic, interfaces: None, assumable: None }];

@@ -5,8 +5,8 @@ use std::str::FromStr;
 use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, DeviceTables, Evidence, FrontEnd,
-    HardwareOptions, MadeInterface, OpenLine, OpenThresholds, ParseOptions, PlatformRule, PolicyUses,
-    RecognizedPlatform, Writer,
+    HardwareOptions, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions, PlatformRule,
+    PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
 };
 use perhop_lint::{Line, Rule};
 use perhop_qos::framing::Framing;
@@ -17,7 +17,7 @@ use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
 use crate::show::IosShows;
 use crate::write::IosWriter;
-use crate::{check, named_policies, tables};
+use crate::{check, named_policies, parse, tables, uadp};
 use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
 
 /// Cisco IOS and IOS-XE.
@@ -26,6 +26,11 @@ pub struct Ios;
 
 /// The writer, which verifies its output by reading it.
 static WRITER: IosWriter = IosWriter(&Ios);
+/// The help for a device that perhop does not simulate.
+const REFUSED: &str = "--platform reads it by the rules of another platform";
+/// The same for a Catalyst with UADP hardware.
+const REFUSED_UADP: &str = "perhop buffers FILE shows the memory of its queues; --platform reads it by the rules of \
+                            another platform";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
 /// Interface names that do not exist on real routers, slowest first, with their rates in Gb/s.
@@ -68,7 +73,11 @@ impl FrontEnd for Ios {
         let settings = Settings::read(options)?;
         let recognized = recognized(&recognition, &platform, is_chosen);
         if !recognized.supported {
-            return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT));
+            let help = match recognition.dialect {
+                Dialect::CatalystUadp | Dialect::Catalyst => REFUSED_UADP,
+                _ => REFUSED,
+            };
+            return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
         }
         settings.apply_to(&mut platform, &options.hardware);
         let mut router = convert(&mut configuration, &platform);
@@ -114,6 +123,28 @@ impl FrontEnd for Ios {
 
     fn read_tables(&self, output: &str) -> DeviceTables {
         tables::read(output)
+    }
+
+    fn switch_memory(
+        &self,
+        text: &str,
+        options: &MemoryOptions,
+    ) -> Result<Option<SwitchMemory>, ConfigError> {
+        if let Some(printed) = uadp::printed::read(text)? {
+            return Ok(Some(printed));
+        }
+        let configuration = parse(text);
+        // The error for a switch without a product names the option.
+        let dialect = Recognition::from_configuration(&configuration).dialect;
+        let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
+        if !is_configuration(text) || !is_possible && options.model.is_none() {
+            return Ok(None);
+        }
+        uadp::memory(&configuration, options).map(Some)
+    }
+
+    fn print_memory(&self, port: &PortMemory) -> Option<String> {
+        Some(uadp::printed::print(port))
     }
 
     fn shows(&self) -> Option<&dyn Shows> {

@@ -29,6 +29,7 @@ pub mod rules;
 mod show;
 mod syntax;
 mod tables;
+mod uadp;
 mod words;
 mod write;
 

@@ -19,5 +19,6 @@ mod resolved;
 mod shadows;
 mod show;
 mod taken_back;
+mod uadp;
 mod work;
 mod write;

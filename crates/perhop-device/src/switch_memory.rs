@@ -1,0 +1,175 @@
+//! [`SwitchMemory`]: the division of a switch's packet memory among its ports and their queues.
+
+use perhop_qos::Rate;
+use serde::Serialize;
+
+use crate::platform_rule::PlatformRule;
+
+/// The options of the user for the memory of a switch.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct MemoryOptions {
+    /// The product, such as `c9300-24t`; by default that of the configuration.
+    pub model: Option<String>,
+    /// The memory of each port, in units of the chip; by default by product and rate.
+    pub port_units: Option<u64>,
+}
+
+/// The packet memory of a switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct SwitchMemory {
+    /// The product, or the command that printed the division.
+    pub model: String,
+    /// The name of the chip's family.
+    pub chip: String,
+    /// The size of a unit, bytes. A frame takes whole units.
+    pub unit_bytes: u64,
+    /// The ports, in the order of the text.
+    pub ports: Vec<PortMemory>,
+    /// Ports whose memory is unknown, with the reason.
+    pub unknown: Vec<UnknownPort>,
+    /// The rules that the numbers follow, with their evidence.
+    pub rules: Vec<PlatformRule>,
+    /// Parts of the configuration that the numbers leave out, with the line, if there is one.
+    pub not_modeled: Vec<String>,
+}
+
+/// A port whose memory is unknown.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnknownPort {
+    /// The full name of the interface.
+    pub interface: String,
+    /// The reason.
+    pub reason: String,
+}
+
+/// The memory of a port.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortMemory {
+    /// The full name of the interface; empty if an output does not show it.
+    pub interface: String,
+    /// The rate of the line, bit/s; `None` if an output does not show it.
+    pub rate_bps: Option<u64>,
+    /// The memory that the rules divide, units; `None` if an output shows only the result.
+    pub units: Option<u64>,
+    /// The output policy.
+    pub policy: Option<String>,
+    /// The factor of the shared parts, percent.
+    pub multiplier_percent: Option<u64>,
+    /// The shared memory of all queues, units, above which the limits of the queues begin to fall.
+    pub soft_start: u64,
+    /// The shared memory of all queues, units, at which the limits have fallen to their minimum.
+    pub soft_end: u64,
+    /// The queues, the first to be served first.
+    pub queues: Vec<QueueMemory>,
+    /// Assumptions for this port.
+    pub assumed: Vec<String>,
+}
+
+/// The memory of a queue, in units.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct QueueMemory {
+    /// The number of the queue in outputs.
+    pub number: u8,
+    /// The class, or the packets that the queue is for.
+    pub class: String,
+    /// The line that opens the class in its policy.
+    pub line: Option<usize>,
+    /// The priority level; `None` for a queue that shares the rest.
+    pub priority_level: Option<u8>,
+    /// The reserved part.
+    pub hard: u64,
+    /// The limit of the part from the shared memory while the port uses little of it.
+    pub soft: u64,
+    /// The limit of that part when the port has used its shared memory; `None` if it is not known.
+    pub port_soft_min: Option<u64>,
+    /// The limit of that part when the shared memory of the chip is used up; `None` if it is not known.
+    pub global_soft_min: Option<u64>,
+    /// The lengths at which packets are dropped, in ascending order; the last applies to packets without a
+    /// threshold of their own.
+    pub thresholds: Vec<DropThreshold>,
+}
+
+/// The length of a queue at which some packets are dropped.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct DropThreshold {
+    /// The length, units.
+    pub units: u64,
+    /// The packets, as `dscp af31`; empty for packets that no line names.
+    pub packets: Vec<String>,
+    /// The line of the threshold.
+    pub line: Option<usize>,
+}
+
+/// The number of packets and bytes that fit, and the time that they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Room {
+    /// Whole frames.
+    pub frames: u64,
+    /// Bytes of these frames, Ethernet header and check sequence included.
+    pub bytes: u64,
+    /// The time in which the line sends these frames with preamble and gap, ns; `None` without a rate.
+    pub drain_ns: Option<u64>,
+}
+
+/// Bytes of a frame on the line that occupy no memory: preamble and gap between frames (IEEE 802.3, 4.4.2).
+const PREAMBLE_AND_GAP: u64 = 20;
+
+impl Room {
+    /// Returns the room of `units` for frames of `frame_bytes`.
+    pub fn for_frames(units: u64, unit_bytes: u64, frame_bytes: u64, rate: Option<Rate>) -> Room {
+        let frames = units / frame_bytes.div_ceil(unit_bytes);
+        let drain_ns = rate.filter(|rate| rate.as_bits_per_second() > 0).map(|rate| {
+            let bits = u128::from(frames) * u128::from(frame_bytes + PREAMBLE_AND_GAP) * 8;
+            let nanoseconds = bits * 1_000_000_000 / u128::from(rate.as_bits_per_second());
+            u64::try_from(nanoseconds).unwrap_or(u64::MAX)
+        });
+        Room { frames, bytes: frames * frame_bytes, drain_ns }
+    }
+
+    /// Returns the longest burst that arrives at `arrival` and loses nothing while the line sends only from
+    /// this queue at `line`; `None` if a rate is not known, or if the line is as fast as the arrivals.
+    pub fn burst(self, line: Option<Rate>, arrival: Option<Rate>) -> Option<Burst> {
+        let (line, arrival) = (line?.as_bits_per_second(), arrival?.as_bits_per_second());
+        let growth = u128::from(arrival.checked_sub(line).filter(|growth| *growth > 0)?);
+        let limited = |value: u128| u64::try_from(value).unwrap_or(u64::MAX);
+        Some(Burst {
+            bytes: limited(u128::from(self.bytes) * u128::from(arrival) / growth),
+            duration_ns: limited(u128::from(self.bytes) * 8 * 1_000_000_000 / growth),
+        })
+    }
+}
+
+/// A burst that fits into a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Burst {
+    /// Bytes of its frames.
+    pub bytes: u64,
+    /// Its duration at the rate of arrival, ns.
+    pub duration_ns: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_frame_takes_whole_units() {
+        let gigabit = Some(Rate::from_bits_per_second(1_000_000_000));
+        // 64 bytes waste three quarters of a unit; 257 bytes take two.
+        assert_eq!(Room::for_frames(720, 256, 64, None), Room { frames: 720, bytes: 46_080, drain_ns: None });
+        assert_eq!(Room::for_frames(721, 256, 257, None).frames, 360);
+        // 1518 bytes take six units: 120 frames of 1538 bytes on the line.
+        let room = Room::for_frames(720, 256, 1518, gigabit);
+        assert_eq!((room.frames, room.bytes, room.drain_ns), (120, 182_160, Some(1_476_480)));
+    }
+
+    #[test]
+    fn a_burst_fills_a_queue_by_the_difference_of_the_rates() {
+        let rate = |gigabits: u64| Some(Rate::from_bits_per_second(gigabits * 1_000_000_000));
+        let room = Room { frames: 90, bytes: 90_000, drain_ns: None };
+        // 90 000 bytes at 9 Gb/s of growth take 80 us, in which 10 Gb/s bring 100 000 bytes.
+        assert_eq!(room.burst(rate(1), rate(10)), Some(Burst { bytes: 100_000, duration_ns: 80_000 }));
+        assert_eq!(room.burst(rate(10), rate(10)), None);
+        assert_eq!(room.burst(None, rate(10)), None);
+    }
+}

@@ -1,0 +1,113 @@
+//! Packet memory of Catalyst switches with UADP hardware: 3650, 3850 and 9000.
+//!
+//! A switch divides the memory of a port among its queues by fixed rules. [`memory`] applies them to a
+//! configuration; [`printed`] prints and reads the result as the switch does.
+
+mod model;
+mod policy;
+pub(crate) mod printed;
+mod queues;
+mod rules;
+
+use perhop_device::{MemoryOptions, PortMemory, SwitchMemory, UnknownPort};
+use perhop_qos::ConfigError;
+
+use crate::ast::{Configuration, Interface};
+use model::{Model, UNIT_BYTES};
+use queues::{Multiplier, Split};
+
+/// Returns the memory of the ports of the switch that `configuration` configures.
+///
+/// # Errors
+/// The product is not known, or it has other memory.
+pub(crate) fn memory(
+    configuration: &Configuration,
+    options: &MemoryOptions,
+) -> Result<SwitchMemory, ConfigError> {
+    let model = Model::find(configuration, options.model.as_deref())?;
+    let multiplier = Multiplier::read(configuration);
+    let mut found = SwitchMemory {
+        model: model.name.clone(),
+        chip: model.chip.name().to_owned(),
+        unit_bytes: UNIT_BYTES,
+        ports: Vec::new(),
+        unknown: Vec::new(),
+        rules: rules::rows(&model),
+        not_modeled: Vec::new(),
+    };
+    for interface in configuration.interfaces.iter().filter(|interface| is_switch_port(interface)) {
+        match port(configuration, interface, &model, multiplier, options.port_units) {
+            Ok((port, not_modeled)) => {
+                found.ports.push(port);
+                found.not_modeled.extend(not_modeled);
+            }
+            Err(reason) => found.unknown.push(UnknownPort { interface: interface.name.clone(), reason }),
+        }
+    }
+    found.not_modeled.sort();
+    found.not_modeled.dedup();
+    Ok(found)
+}
+
+/// Whether the packets of an interface pass through the memory of the chip: not those of the management
+/// port, of the port to applications, and of interfaces without a line of their own.
+fn is_switch_port(interface: &Interface) -> bool {
+    let name = interface.name.as_str();
+    interface.parent.is_none()
+        && interface.nominal_kilobits.is_some()
+        && name.contains("Gig")
+        && !name.starts_with("AppGig")
+        && name.contains('/')
+        && name != "GigabitEthernet0/0"
+}
+
+fn port(
+    configuration: &Configuration,
+    interface: &Interface,
+    model: &Model,
+    multiplier: Multiplier,
+    port_units: Option<u64>,
+) -> Result<(PortMemory, Vec<String>), String> {
+    let megabits = match &interface.speed {
+        Some(speed) => speed.value,
+        None => interface.nominal_kilobits.unwrap_or(0) / 1000,
+    };
+    let units = match port_units {
+        Some(units) => units,
+        None => model.port_units(&interface.name, megabits)?,
+    };
+    let output = interface.service_policies.output.as_ref();
+    let mut not_modeled = Vec::new();
+    let mut assumed = Vec::new();
+    if interface.speed.is_none() {
+        assumed.push(format!("the link has negotiated {megabits} Mb/s"));
+    }
+    let split = Split { units, multiplier, chip: model.chip };
+    let classes = output
+        .and_then(|name| configuration.policy_maps.get(&name.value))
+        .map(|policy| policy::queueing_classes(configuration, policy, &mut not_modeled));
+    let queues = match classes {
+        Some(classes) if !classes.is_empty() => split.for_classes(&classes, &mut assumed),
+        _ => {
+            if let Some(name) = output
+                && configuration.policy_maps.get(&name.value).is_none()
+            {
+                assumed.push(format!("policy {} is not in the file: the default queues apply", name.value));
+            }
+            split.default_queues()
+        }
+    };
+    let soft: u64 = queues.iter().map(|queue| queue.soft).sum();
+    let port = PortMemory {
+        interface: interface.name.clone(),
+        rate_bps: Some(megabits * 1_000_000),
+        units: Some(units),
+        policy: output.map(|name| name.value.clone()),
+        multiplier_percent: Some(multiplier.percent),
+        soft_start: queues::soft_start(soft),
+        soft_end: queues::soft_end(soft),
+        queues,
+        assumed,
+    };
+    Ok((port, not_modeled))
+}

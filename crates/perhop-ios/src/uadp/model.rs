@@ -1,0 +1,160 @@
+//! [`Model`]: the product, its chip, and the memory of its ports.
+
+use perhop_qos::ConfigError;
+
+use crate::ast::Configuration;
+
+/// Size of a unit of memory, bytes.
+pub(crate) const UNIT_BYTES: u64 = 256;
+
+/// A generation of the chip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Chip {
+    /// UADP 1: 3650 and 3850.
+    Uadp1,
+    /// UADP 2 mini: 9200.
+    Uadp2Mini,
+    /// UADP 2: 9300.
+    Uadp2,
+    /// UADP 2 XL: 9400, and 9500 models without `Y` and `C`.
+    Uadp2Xl,
+    /// UADP 3: 9500 high performance, 9600.
+    Uadp3,
+}
+
+impl Chip {
+    /// Returns its name for users.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Chip::Uadp1 => "UADP 1",
+            Chip::Uadp2Mini => "UADP 2 mini",
+            Chip::Uadp2 => "UADP 2",
+            Chip::Uadp2Xl => "UADP 2 XL",
+            Chip::Uadp3 => "UADP 3",
+        }
+    }
+}
+
+/// The product of a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Model {
+    /// Its name in lower case, such as `c9300-24t`.
+    pub(crate) name: String,
+    /// Its chip.
+    pub(crate) chip: Chip,
+    family: &'static str,
+}
+
+/// Products by the beginning of their name. A longer beginning comes first.
+const PRODUCTS: &[(&str, Chip, &str)] = &[
+    ("ws-c3650", Chip::Uadp1, "3650"),
+    ("ws-c3850", Chip::Uadp1, "3850"),
+    ("c3650", Chip::Uadp1, "3650"),
+    ("c3850", Chip::Uadp1, "3850"),
+    ("c9200", Chip::Uadp2Mini, "9200"),
+    ("c9300", Chip::Uadp2, "9300"),
+    ("c9400", Chip::Uadp2Xl, "9400"),
+    ("c94", Chip::Uadp2Xl, "9400"),
+    ("c9500-24q", Chip::Uadp2Xl, "9500"),
+    ("c9500-12q", Chip::Uadp2Xl, "9500"),
+    ("c9500-40x", Chip::Uadp2Xl, "9500"),
+    ("c9500-16x", Chip::Uadp2Xl, "9500"),
+    ("c9500", Chip::Uadp3, "9500"),
+    ("c9600", Chip::Uadp3, "9600"),
+];
+/// Products with the silicon of another family: virtual output queues in external memory.
+const OTHER_SILICON: &[&str] = &["c9350", "c9610", "c9500x", "c9600x"];
+/// Families that are offered if the configuration does not name the product.
+const OFFERED: &str = "c3650, c3850, c9200, c9300, c9400, c9500 or c9600";
+
+/// Memory of a port, units, by family, beginning of the interface name, and rate in Mb/s.
+/// Sources: Cisco TAC document 200594 (3650, 3850); outputs of a 9300 and a 9400 in genieparser, whose
+/// reserved part of queue 0 is 40 % of the port; 9300 at 1 Gb/s is recalled.
+const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
+    (&["3650", "3850"], "", 1_000, 300),
+    (&["3650", "3850"], "", 100, 300),
+    (&["3850"], "TenGigabitEthernet", 10_000, 1800),
+    (&["9300"], "GigabitEthernet", 1_000, 300),
+    (&["9300"], "TwoGigabitEthernet", 2_500, 500),
+    (&["9400"], "TenGigabitEthernet", 10_000, 560),
+];
+
+impl Model {
+    /// Returns the product that the user names or, by default, the configuration.
+    ///
+    /// # Errors
+    /// It is not known, or it has other memory.
+    pub(crate) fn find(configuration: &Configuration, chosen: Option<&str>) -> Result<Model, ConfigError> {
+        let wrong = |message: String, help: &str| Err(ConfigError::new("model", message).help(help));
+        let name = match chosen.map(str::to_ascii_lowercase).or_else(|| written(configuration)) {
+            Some(name) => name,
+            None => {
+                return wrong(
+                    "the configuration does not name the product of the switch".to_owned(),
+                    &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
+                );
+            }
+        };
+        let is_other = |start: &&str| {
+            name.starts_with(*start) || matches!(*start, "c9500x" | "c9600x") && is_x(&name, &start[..5])
+        };
+        if OTHER_SILICON.iter().any(|start| is_other(&start)) {
+            return wrong(
+                format!("{name} has virtual output queues in external memory (Silicon One)"),
+                "perhop models the memory of UADP chips; the rules of this one differ",
+            );
+        }
+        match PRODUCTS.iter().find(|(start, _, _)| name.starts_with(start)) {
+            Some((_, chip, family)) => Ok(Model { name, chip: *chip, family }),
+            None => {
+                wrong(format!("{name} is not a Catalyst with UADP hardware"), &format!("products: {OFFERED}"))
+            }
+        }
+    }
+
+    /// Returns the published memory of its ports in words.
+    pub(crate) fn published_units(&self) -> String {
+        let own = PORT_UNITS.iter().filter(|(families, ..)| families.contains(&self.family));
+        let listed: Vec<String> =
+            own.map(|(_, start, rate, units)| format!("{units} units at {rate} Mb/s ({start})")).collect();
+        if listed.is_empty() { "not published".to_owned() } else { listed.join(", ") }
+    }
+
+    /// Returns the memory of a port of `megabits` per second, in units.
+    ///
+    /// # Errors
+    /// It is not published.
+    pub(crate) fn port_units(&self, interface: &str, megabits: u64) -> Result<u64, String> {
+        PORT_UNITS
+            .iter()
+            .find(|(families, start, rate, _)| {
+                families.contains(&self.family) && interface.starts_with(start) && *rate == megabits
+            })
+            .map(|(_, _, _, units)| *units)
+            .ok_or_else(|| {
+                format!(
+                    "the memory of a port of {} at {megabits} Mb/s is not published: read Hardmax of queue 0 \
+                     without a policy in `show platform hardware fed switch active qos queue config interface \
+                     {interface}`, and give --port-units with 2.5 times that number",
+                    self.name
+                )
+            })
+    }
+}
+
+/// Whether `name` is a model of `family` with an X, such as `c9500x-28c8d` or `c9606r` with that chip.
+fn is_x(name: &str, family: &str) -> bool {
+    name.strip_prefix(family).is_some_and(|rest| rest.starts_with('x'))
+}
+
+/// Returns the product that a line of the configuration names.
+fn written(configuration: &Configuration) -> Option<String> {
+    configuration.lines.iter().find_map(|line| {
+        let lower = line.text.trim().to_ascii_lowercase();
+        let (_, name) = lower
+            .strip_prefix("switch ")
+            .and_then(|rest| rest.split_once(" provision "))
+            .or_else(|| lower.strip_prefix("license udi pid ").map(|name| ("", name)))?;
+        name.split_ascii_whitespace().next().map(str::to_owned)
+    })
+}

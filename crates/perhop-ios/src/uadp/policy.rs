@@ -1,0 +1,116 @@
+//! The classes of a policy with a queue of their own, as far as the memory of a port depends on them.
+
+use crate::ast::{CLASS_DEFAULT, Configuration, Field, PartialLimit, PolicyClass, PolicyMap};
+
+/// A class with a queue.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct QueueClass {
+    /// Its name.
+    pub(super) name: String,
+    /// The line that opens it.
+    pub(super) line: usize,
+    /// The priority level.
+    pub(super) level: Option<u8>,
+    /// `queue-buffers ratio`.
+    pub(super) ratio: Option<u64>,
+    /// `queue-limit … percent`.
+    pub(super) limits: Vec<PercentLimit>,
+}
+
+/// The threshold of packets with one value, percent of the class's part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PercentLimit {
+    /// The line.
+    pub(super) line: usize,
+    /// The packets, as `dscp af31`.
+    pub(super) packets: Vec<String>,
+    /// Percent.
+    pub(super) percent: u64,
+}
+
+/// Returns the classes of `policy` with a queue, in the order of service: priority levels first,
+/// class-default last. Adds the statements that the memory would depend on, and that are left out.
+pub(super) fn queueing_classes(
+    configuration: &Configuration,
+    policy: &PolicyMap,
+    not_modeled: &mut Vec<String>,
+) -> Vec<QueueClass> {
+    // A parent that only shapes class-default: the child has the queues.
+    if let [parent] = policy.classes.as_slice()
+        && parent.name == CLASS_DEFAULT
+        && parent.shape.is_some()
+        && let Some(child) = &parent.service_policy
+        && let Some(child) = configuration.policy_maps.get(&child.value)
+    {
+        return queueing_classes(configuration, child, not_modeled);
+    }
+    let has_queue = |class: &&PolicyClass| {
+        class.queues() || class.buffers_percent.is_some() || !class.value_limits.is_empty()
+    };
+    if policy.classes.iter().filter(has_queue).count() == 0 {
+        return Vec::new();
+    }
+    let mut classes: Vec<QueueClass> = policy
+        .classes
+        .iter()
+        .filter(|class| has_queue(class) || class.name == CLASS_DEFAULT)
+        .map(|class| queue_class(class, not_modeled))
+        .collect();
+    if !classes.iter().any(|class| class.name == CLASS_DEFAULT) {
+        classes.push(QueueClass {
+            name: CLASS_DEFAULT.to_owned(),
+            line: policy.line,
+            level: None,
+            ratio: None,
+            limits: Vec::new(),
+        });
+    }
+    classes.sort_by_key(|class| (class.level.unwrap_or(u8::MAX), class.name == CLASS_DEFAULT));
+    classes
+}
+
+fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<String>) -> QueueClass {
+    let mut leave_out = |line: usize, what: &str| {
+        not_modeled.push(format!("line {line}: class {}: {what}", class.name));
+    };
+    if let Some(red) = &class.random_detect {
+        leave_out(red.line, "random-detect: the thresholds of WRED");
+    }
+    if let Some(limit) = &class.queue_limit {
+        leave_out(limit.line, "queue-limit in packets, bytes or time: the switch takes percent");
+    }
+    if let Some(child) = &class.service_policy {
+        leave_out(child.line, "service-policy: queues of a child policy");
+    }
+    let mut limits = Vec::new();
+    for limit in &class.value_limits {
+        match limit.value.limit {
+            PartialLimit::Percent(percent) => limits.push(PercentLimit {
+                line: limit.line,
+                packets: limit.value.values.iter().map(|value| packets(limit.value.field, *value)).collect(),
+                percent,
+            }),
+            PartialLimit::Limit(_) => leave_out(limit.line, "queue-limit without percent"),
+        }
+    }
+    QueueClass {
+        name: class.name.clone(),
+        line: class.line,
+        level: class.priority.as_ref().map(|priority| priority.value.level),
+        ratio: class.buffers_percent.as_ref().map(|ratio| ratio.value),
+        limits,
+    }
+}
+
+/// Returns a value in words: `dscp af31`.
+fn packets(field: Field, value: u8) -> String {
+    match field {
+        Field::Dscp => perhop_qos::packet::Dscp::new(value)
+            .map_or_else(|| format!("dscp {value}"), |dscp| format!("dscp {dscp}")),
+        Field::Cos => format!("cos {value}"),
+        Field::Precedence => format!("precedence {value}"),
+        Field::QosGroup => format!("qos-group {value}"),
+        Field::DiscardClass => format!("discard-class {value}"),
+        _ => format!("value {value}"),
+    }
+}

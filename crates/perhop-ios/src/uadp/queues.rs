@@ -1,0 +1,208 @@
+//! The rules by which a UADP chip divides the memory of a port among its queues.
+//!
+//! Sources: Cisco TAC document 200594 "Catalyst 3850: troubleshooting output drops" (default split, hard and
+//! soft parts, ceiling of 400 %), the EasyQoS guide (ratios, multiplier, thresholds), and the outputs of
+//! `show platform hardware fed … qos queue config` of four switches in genieparser, which confirm the
+//! fractions.
+
+use perhop_device::{DropThreshold, QueueMemory};
+
+use super::model::Chip;
+use super::policy::{PercentLimit, QueueClass};
+use crate::ast::Configuration;
+
+/// The ceiling of a queue without thresholds, percent of its part.
+const CEILING: u64 = 400;
+/// The part of the port for control packets without a policy, percent.
+const CONTROL_PART: u64 = 40;
+/// The lower thresholds of a queue without `queue-limit`, in 64ths of the upper one: 80 and 90 %, truncated.
+const DEFAULT_THRESHOLDS: [u64; 2] = [51, 57];
+/// Parts of a threshold in the chip.
+const THRESHOLD_PARTS: u64 = 64;
+
+/// `qos queue-softmax-multiplier`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Multiplier {
+    /// Percent, 100 to 1200.
+    pub(super) percent: u64,
+}
+
+impl Multiplier {
+    /// Returns the multiplier of a configuration; the last line applies.
+    pub(super) fn read(configuration: &Configuration) -> Multiplier {
+        let mut percent = 100;
+        for line in &configuration.lines {
+            let words: Vec<&str> = line.text.split_ascii_whitespace().collect();
+            match words.as_slice() {
+                ["qos", "queue-softmax-multiplier", number] => {
+                    percent = number.parse().ok().filter(|n| (100..=1200).contains(n)).unwrap_or(percent);
+                }
+                ["no", "qos", "queue-softmax-multiplier", ..] => percent = 100,
+                _ => {}
+            }
+        }
+        Multiplier { percent }
+    }
+}
+
+/// The shared memory of a port at which the limits of its queues begin to fall: 0.9 of the sum of the soft
+/// parts.
+pub(super) fn soft_start(soft: u64) -> u64 {
+    soft * 9 / 10
+}
+
+/// The shared memory of a port at which they have fallen to their minimum: 1.2 times that sum.
+pub(super) fn soft_end(soft: u64) -> u64 {
+    soft * 6 / 5
+}
+
+/// The memory of a port to divide.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Split {
+    /// Units.
+    pub(super) units: u64,
+    /// The factor of the soft parts.
+    pub(super) multiplier: Multiplier,
+    /// The chip.
+    pub(super) chip: Chip,
+}
+
+/// The soft part of a queue.
+#[derive(Clone, Copy)]
+struct Soft {
+    /// The units before the multiplier.
+    unscaled: u64,
+    /// The units.
+    scaled: u64,
+}
+
+impl Split {
+    /// Returns the queues without a policy: control packets, and the others.
+    pub(super) fn default_queues(self) -> Vec<QueueMemory> {
+        let control = self.units * CONTROL_PART / 100;
+        let parts = [
+            ("control: DSCP cs4, cs6, cs7, and the switch's own", control, control),
+            ("all others", self.units - control, 0),
+        ];
+        let queues = parts.into_iter().enumerate().map(|(number, (class, part, hard))| {
+            let soft = self.soft(part, CEILING);
+            QueueMemory {
+                number: u8::try_from(number).expect("two"),
+                class: class.to_owned(),
+                line: None,
+                priority_level: None,
+                hard,
+                soft: soft.scaled,
+                port_soft_min: self.port_soft_min(soft),
+                global_soft_min: self.global_soft_min(soft, hard),
+                thresholds: thresholds(hard + soft.scaled, CEILING, &[]),
+            }
+        });
+        queues.collect()
+    }
+
+    /// Returns the queues of a policy's classes.
+    pub(super) fn for_classes(self, classes: &[QueueClass], assumed: &mut Vec<String>) -> Vec<QueueMemory> {
+        let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
+        let open = classes.iter().filter(|class| class.ratio.is_none()).count() as u64;
+        if written > 100 {
+            assumed.push(format!("the ratios sum to {written} %: the switch refuses the policy"));
+        }
+        if open > 0 && open < classes.len() as u64 {
+            assumed.push("classes without queue-buffers ratio share the rest equally".to_owned());
+        }
+        let rest = 100_u64.saturating_sub(written);
+        let queues = classes.iter().enumerate().map(|(number, class)| {
+            let part = match class.ratio {
+                Some(ratio) => self.units * ratio / 100,
+                None => self.units * rest / (100 * open),
+            };
+            self.for_class(u8::try_from(number).unwrap_or(u8::MAX), class, part, assumed)
+        });
+        queues.collect()
+    }
+
+    fn for_class(self, number: u8, class: &QueueClass, part: u64, assumed: &mut Vec<String>) -> QueueMemory {
+        let limits = merged(&class.limits);
+        // The third value is the ceiling of the queue.
+        let ceiling = if limits.len() >= 3 { limits[2].percent } else { CEILING };
+        if limits.len() > 3 {
+            assumed.push(format!(
+                "class {} has {} thresholds: the switch has three for each queue",
+                class.name,
+                limits.len()
+            ));
+        }
+        let hard = if class.level.is_some() { part } else { 0 };
+        // The first priority level has its reserved part only.
+        let soft = match class.level {
+            Some(1) => Soft { unscaled: 0, scaled: 0 },
+            _ => self.soft(part, ceiling),
+        };
+        QueueMemory {
+            number,
+            class: class.name.clone(),
+            line: Some(class.line),
+            priority_level: class.level,
+            hard,
+            soft: soft.scaled,
+            port_soft_min: self.port_soft_min(soft),
+            global_soft_min: self.global_soft_min(soft, hard),
+            thresholds: thresholds(hard + soft.scaled, ceiling, &limits),
+        }
+    }
+
+    fn soft(self, part: u64, ceiling: u64) -> Soft {
+        let unscaled = part * ceiling / 100;
+        Soft { unscaled, scaled: part * ceiling * self.multiplier.percent / 10_000 }
+    }
+
+    /// The printed fractions of the soft part before the multiplier: two thirds on UADP 1, 19/32 on a 9300,
+    /// 17/32 on a 9400.
+    fn port_soft_min(self, soft: Soft) -> Option<u64> {
+        match self.chip {
+            Chip::Uadp1 => Some(soft.unscaled * 2 / 3),
+            Chip::Uadp2 => Some(soft.unscaled * 19 / 32),
+            Chip::Uadp2Xl => Some(soft.unscaled * 17 / 32),
+            Chip::Uadp2Mini | Chip::Uadp3 => None,
+        }
+    }
+
+    /// A quarter of the soft part of a queue without reserved memory.
+    fn global_soft_min(self, soft: Soft, hard: u64) -> Option<u64> {
+        match self.chip {
+            Chip::Uadp2Mini | Chip::Uadp3 => None,
+            _ if hard > 0 => Some(0),
+            _ => Some(soft.unscaled / 4),
+        }
+    }
+}
+
+/// Returns the thresholds in ascending order, one for each percentage.
+fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
+    let mut found: Vec<PercentLimit> = Vec::new();
+    for limit in limits {
+        match found.iter_mut().find(|other| other.percent == limit.percent) {
+            Some(other) => other.packets.extend(limit.packets.iter().cloned()),
+            None => found.push(limit.clone()),
+        }
+    }
+    found.sort_by_key(|limit| limit.percent);
+    found
+}
+
+/// Returns the three thresholds of a queue that holds `most` units at a ceiling of `ceiling` percent.
+fn thresholds(most: u64, ceiling: u64, limits: &[PercentLimit]) -> Vec<DropThreshold> {
+    let of_parts = |parts: u64| most * parts / THRESHOLD_PARTS;
+    let unused = |parts: u64| DropThreshold { units: of_parts(parts), packets: Vec::new(), line: None };
+    let written = limits.iter().take(3).map(|limit| DropThreshold {
+        units: of_parts(limit.percent * THRESHOLD_PARTS / ceiling.max(1)),
+        packets: limit.packets.clone(),
+        line: Some(limit.line),
+    });
+    match limits.len() {
+        0 => DEFAULT_THRESHOLDS.into_iter().chain([THRESHOLD_PARTS]).map(unused).collect(),
+        1 | 2 => written.chain([unused(THRESHOLD_PARTS)]).collect(),
+        _ => written.collect(),
+    }
+}

@@ -1,0 +1,95 @@
+//! The rules of the division with their evidence.
+
+use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
+
+use super::model::{Chip, Model, UNIT_BYTES};
+
+const TAC: &str = "Cisco TAC 200594, Catalyst 3850: troubleshooting output drops";
+const GUIDE: &str = "Cisco EasyQoS guide for Catalyst 3850 and 9000";
+const OUTPUTS: &str = "show platform hardware fed … qos queue config in genieparser";
+
+/// Returns the rules that apply to `model`.
+pub(super) fn rows(model: &Model) -> Vec<PlatformRule> {
+    use EvidenceKind::{Documented, Inferred, Printed, Recalled};
+    let unit = RuleValue::Number(i64::try_from(UNIT_BYTES).expect("small"));
+    let mut found = vec![
+        row("unit", "size of a unit of memory, bytes", unit, Documented, "Cisco TAC 218444"),
+        words("port-units", "memory of a port", "300 units at 1 Gb/s, 1800 at 10 Gb/s", Documented, TAC),
+        words("default-split", "parts without a policy", "40 % for control packets, 60 %", Documented, TAC),
+        words("ceiling", "soft part of a queue without thresholds", "400 % of its part", Documented, TAC),
+        words("multiplier", "queues that it scales", "all but priority level 1", Documented, GUIDE),
+        words("ratio", "part of a class", "its percentage of the port", Documented, GUIDE),
+        words("open-ratio", "part of a class without ratio", "an equal share of the rest", Recalled, GUIDE),
+        words("hard", "queues with a reserved part", "priority queues", Documented, GUIDE),
+        words("level-1", "limit of priority level 1", "its reserved part", Recalled, GUIDE),
+        words("thresholds", "lower thresholds by default", "51/64 and 57/64 of the upper", Printed, OUTPUTS),
+        words(
+            "third-threshold",
+            "ceiling of a class with three",
+            "the highest percentage",
+            Documented,
+            GUIDE,
+        ),
+        words("percent-limit", "rounding of a percentage", "down to 64ths", Inferred, OUTPUTS),
+        words("soft-start", "begin of smaller limits", "0.9 of all soft parts", Printed, OUTPUTS),
+        words("soft-end", "end of smaller limits", "1.2 of all soft parts", Printed, OUTPUTS),
+    ];
+    match model.chip {
+        Chip::Uadp1 => {
+            found.push(words(
+                "port-minimum",
+                "smallest soft part",
+                "2/3 before the multiplier",
+                Printed,
+                OUTPUTS,
+            ));
+        }
+        Chip::Uadp2 => {
+            found.push(words(
+                "port-minimum",
+                "smallest soft part",
+                "19/32 before the multiplier",
+                Printed,
+                OUTPUTS,
+            ));
+        }
+        Chip::Uadp2Xl => {
+            found.push(words(
+                "port-minimum",
+                "smallest soft part",
+                "17/32 before the multiplier",
+                Printed,
+                OUTPUTS,
+            ));
+        }
+        // No output of these chips is published.
+        Chip::Uadp2Mini | Chip::Uadp3 => {}
+    }
+    if !matches!(model.chip, Chip::Uadp1) {
+        let row = found.iter_mut().find(|row| row.rule == "port-units").expect("it is a row");
+        row.value = RuleValue::Word(model.published_units());
+        row.certainty = Inferred;
+        row.source = format!("Hardmax of queue 0 is 40 %: {OUTPUTS}; 1 Gb/s is recalled");
+    }
+    found
+}
+
+fn row(
+    rule: &str,
+    meaning: &'static str,
+    value: RuleValue,
+    certainty: EvidenceKind,
+    source: &str,
+) -> PlatformRule {
+    PlatformRule { rule: rule.to_owned(), meaning, value, certainty, source: source.to_owned(), note: None }
+}
+
+fn words(
+    rule: &str,
+    meaning: &'static str,
+    value: &str,
+    certainty: EvidenceKind,
+    source: &str,
+) -> PlatformRule {
+    row(rule, meaning, RuleValue::Word(value.to_owned()), certainty, source)
+}

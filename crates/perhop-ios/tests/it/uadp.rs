@@ -1,0 +1,176 @@
+//! The packet memory of Catalyst switches: published divisions, and the output of the switch.
+
+use perhop_device::{FrontEnd, MemoryOptions, PortMemory, QueueMemory, SwitchMemory};
+use perhop_ios::Ios;
+
+fn memory_with(text: &str, options: &MemoryOptions) -> Result<SwitchMemory, perhop_qos::ConfigError> {
+    Ios.switch_memory(text, options).map(|found| found.expect("it is a Catalyst"))
+}
+
+fn memory(text: &str) -> SwitchMemory {
+    memory_with(text, &MemoryOptions::default()).unwrap()
+}
+
+fn only_port(text: &str) -> PortMemory {
+    let [port] = memory(text).ports.try_into().expect("one port");
+    port
+}
+
+fn parts(queue: &QueueMemory) -> (u64, u64) {
+    (queue.hard, queue.soft)
+}
+
+fn limits(queue: &QueueMemory) -> Vec<u64> {
+    queue.thresholds.iter().map(|threshold| threshold.units).collect()
+}
+
+/// Cisco TAC 200594: 300 units, 40 % for control packets, ceilings of 400 %.
+#[test]
+fn a_3850_without_a_policy() {
+    let port = only_port("switch 1 provision ws-c3850-48p\ninterface GigabitEthernet1/0/1\n");
+    assert_eq!((port.units, port.queues.len()), (Some(300), 2));
+    assert_eq!(parts(&port.queues[0]), (120, 480));
+    assert_eq!(parts(&port.queues[1]), (0, 720));
+}
+
+/// The multiplier scales soft parts, thresholds, and the ends of the port; not hard parts and minimums.
+#[test]
+fn a_3850_with_a_multiplier_of_600_percent() {
+    let port = only_port(
+        "switch 1 provision ws-c3850-48p\nqos queue-softmax-multiplier 600\ninterface GigabitEthernet1/0/1\n",
+    );
+    let [control, others] = port.queues.as_slice() else { panic!("{:?}", port.queues) };
+    assert_eq!((parts(control), parts(others)), ((120, 2880), (0, 4320)));
+    assert_eq!((control.port_soft_min, others.port_soft_min), (Some(320), Some(480)));
+    assert_eq!((control.global_soft_min, others.global_soft_min), (Some(0), Some(180)));
+    assert_eq!((limits(control), limits(others)), (vec![2390, 2671, 3000], vec![3442, 3847, 4320]));
+    assert_eq!((port.soft_start, port.soft_end), (6480, 8640));
+}
+
+#[test]
+fn a_multigigabit_port_of_a_9300_without_a_policy() {
+    let port = only_port("switch 1 provision c9300-48uxm\ninterface TwoGigabitEthernet1/0/1\n");
+    let [control, others] = port.queues.as_slice() else { panic!("{:?}", port.queues) };
+    assert_eq!((parts(control), parts(others)), ((200, 800), (0, 1200)));
+    assert_eq!((control.port_soft_min, others.port_soft_min), (Some(475), Some(712)));
+    assert_eq!((control.global_soft_min, others.global_soft_min), (Some(0), Some(300)));
+    assert_eq!((limits(control), limits(others)), (vec![796, 890, 1000], vec![956, 1068, 1200]));
+    assert_eq!((port.soft_start, port.soft_end), (1800, 2400));
+}
+
+const POLICY: &str = "switch 1 provision ws-c3850-48p
+qos queue-softmax-multiplier 1200
+policy-map OUT
+ class VOICE
+  priority level 1
+  queue-buffers ratio 5
+ class BULK
+  bandwidth remaining percent 20
+  queue-buffers ratio 20
+  queue-limit dscp af13 percent 80
+  queue-limit dscp af12 percent 90
+  queue-limit dscp af11 percent 100
+ class WEB
+  bandwidth remaining percent 20
+  queue-buffers ratio 35
+  queue-limit dscp af22 percent 40
+ class class-default
+  bandwidth remaining percent 40
+interface GigabitEthernet1/0/1
+ service-policy output OUT
+";
+
+/// EasyQoS guide: a third threshold of 100 % lowers the ceiling from 400 %.
+#[test]
+fn thresholds_of_a_policy() {
+    let port = only_port(POLICY);
+    let [voice, bulk, web, rest] = port.queues.as_slice() else { panic!("{:?}", port.queues) };
+    assert_eq!((parts(voice), voice.priority_level), ((15, 0), Some(1)));
+    assert_eq!((parts(bulk), limits(bulk)), ((0, 720), vec![573, 641, 720]));
+    assert_eq!(bulk.thresholds[0].packets, ["dscp af13"]);
+    // 105 units × 4 × 12; 40 % are a tenth of the ceiling, 6 of 64 parts.
+    assert_eq!((parts(web), limits(web)), ((0, 5040), vec![472, 5040]));
+    assert_eq!((web.thresholds[1].packets.len(), web.thresholds[1].line), (0, None));
+    // 40 % are left of the ratios.
+    assert_eq!(parts(rest), (0, 5760));
+}
+
+#[test]
+fn ratios_above_100_percent_are_refused_by_the_switch() {
+    let port = only_port(&POLICY.replace("ratio 35", "ratio 90"));
+    assert!(port.assumed.iter().any(|text| text.contains("sum to 115 %")), "{:?}", port.assumed);
+}
+
+#[test]
+fn a_product_is_asked_for_and_others_are_refused() {
+    let text = POLICY.replace("switch 1 provision ws-c3850-48p\n", "");
+    let error = memory_with(&text, &MemoryOptions::default()).unwrap_err();
+    assert!(error.message.contains("does not name the product"), "{error:?}");
+    assert!(error.help.unwrap().contains("c9300"));
+    let named = |model: &str| MemoryOptions { model: Some(model.to_owned()), port_units: None };
+    assert_eq!(memory_with(&text, &named("C3850")).unwrap(), {
+        let mut whole = memory(POLICY);
+        whole.model = "c3850".to_owned();
+        for port in &mut whole.ports {
+            for queue in &mut port.queues {
+                queue.line = queue.line.map(|line| line - 1);
+                for threshold in &mut queue.thresholds {
+                    threshold.line = threshold.line.map(|line| line - 1);
+                }
+            }
+        }
+        whole
+    });
+    assert!(memory_with(&text, &named("c9500x-28c8d")).unwrap_err().message.contains("Silicon One"));
+    assert!(
+        memory_with(&text, &named("c2960x")).unwrap_err().message.contains("is not a Catalyst with UADP")
+    );
+    // Routers have no such memory.
+    let router = "version 15.4\ninterface GigabitEthernet0/1\n ip address 192.0.2.1 255.255.255.0\n";
+    assert_eq!(Ios.switch_memory(router, &MemoryOptions::default()), Ok(None));
+}
+
+#[test]
+fn the_memory_of_a_port_that_is_not_published_is_not_guessed() {
+    let text = "switch 1 provision c9500-48y4c\ninterface TwentyFiveGigE1/0/1\n";
+    let found = memory(text);
+    assert!(found.ports.is_empty());
+    assert!(found.unknown[0].reason.contains("is not published"), "{:?}", found.unknown);
+    let options = MemoryOptions { model: None, port_units: Some(1000) };
+    assert_eq!(parts(&memory_with(text, &options).unwrap().ports[0].queues[0]), (400, 1600));
+}
+
+#[test]
+fn what_the_memory_leaves_out_is_named() {
+    let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  random-detect dscp-based\n");
+    let found = memory(&text);
+    assert!(found.not_modeled.iter().any(|text| text.contains("WRED")), "{:?}", found.not_modeled);
+}
+
+/// The output of a port reads back as the same memory; classes, rate and minimums of zero units are not in
+/// it.
+#[test]
+fn an_output_reads_back() {
+    for text in [POLICY, "switch 1 provision c9300-48uxm\ninterface TwoGigabitEthernet1/0/1\n"] {
+        let port = only_port(text);
+        let output = Ios.print_memory(&port).unwrap();
+        let [read] = memory(&output).ports.try_into().expect("one port");
+        assert_eq!((read.soft_start, read.soft_end), (port.soft_start, port.soft_end));
+        for (queue, read) in port.queues.iter().zip(&read.queues) {
+            assert_eq!(parts(queue), parts(read));
+            assert_eq!(
+                (queue.port_soft_min, queue.global_soft_min),
+                (read.port_soft_min, read.global_soft_min)
+            );
+            let written = limits(queue);
+            assert_eq!(limits(read)[3 - written.len()..], written);
+        }
+    }
+}
+
+#[test]
+fn an_output_that_is_cut_is_refused() {
+    let output = Ios.print_memory(&only_port(POLICY)).unwrap();
+    let cut = output.split("   Weight0").next().unwrap();
+    assert!(Ios.switch_memory(cut, &MemoryOptions::default()).unwrap_err().message.contains("not whole"));
+}
