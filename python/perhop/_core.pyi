@@ -73,6 +73,7 @@ __all__ = [
     "shown_links",
     "speech_category",
     "start",
+    "switch_memory",
     "tcp_burst",
     "unattached_policies",
     "waits",
@@ -454,6 +455,14 @@ def policy_differences(first: str, second: str) -> list[tuple[str, str, str]]:
     """Return where two policies differ, both as JSON: the path, what the first has and what the second has.
 
     Labels that a policy sets and matches by itself may have any numbers. Raises `ValueError`.
+    """
+
+def switch_memory(text: str, request: str) -> str:
+    """Return the packet memory of a switch from its configuration or its output, as JSON.
+
+    The document is that of `perhop_device::SwitchMemory`, with `room` and `burst` of each threshold and
+    `printed` of each port. `request` is JSON with `model`, `port_units`, `frame_bytes` and `arrival_bps`.
+    Raises a `ValueError` of message and help.
     """
 
 def prove(sides: str, assume: dict[str, str] | None = None, rate: str | None = None) -> str:

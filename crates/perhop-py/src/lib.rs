@@ -26,6 +26,7 @@ mod rates;
 mod router;
 mod running;
 mod show;
+mod switch;
 mod tracing;
 mod writing;
 
@@ -82,6 +83,7 @@ mod _core {
         },
         running::{Run, start},
         show::{compare_shown, is_counter_output, print_show, read_show, shown_links},
+        switch::switch_memory,
         tracing::{Device, distinct_packets, moved_packets, reach_queues},
         writing::{policy_differences, write_policies, written_languages},
     };

@@ -126,6 +126,13 @@ _add(
 )
 _add(
     app,
+    "buffers",
+    "buffers:buffers",
+    "Show how a switch divides its packet memory among queues, and the bursts that fit.",
+    examples.BUFFERS,
+)
+_add(
+    app,
     "trace",
     "trace:trace",
     "Trace a packet through a configuration, or find a packet that reaches a class.",

@@ -103,6 +103,15 @@ Examples:
   perhop rates edge.perhop.yaml --json | jq '.ports[].queues[].promised_bps'
 """
 
+BUFFERS = """\
+Examples:
+  perhop buffers switch.cfg --interface te1/0/1
+  perhop buffers switch.cfg --model c9300-24t --arrival 10Gb/s
+  perhop buffers switch.cfg --frame 9000 --rules    jumbo frames, and the evidence
+  perhop buffers queue-config.txt                   the switch's own output
+  perhop buffers switch.cfg --json | jq '.ports[].queues[].soft'
+"""
+
 TRACE = """\
 Examples:
   perhop trace router.cfg --packet 'udp 10.1.0.5:20000 > 10.2.0.9:16384 dscp ef len 200' --at Gi0/0

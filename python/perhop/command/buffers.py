@@ -1,0 +1,200 @@
+"""`perhop buffers`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from perhop.command.columns import Column, show
+from perhop.command.lines import show_lines
+from perhop.command.options import Json
+from perhop.command.terminal import print_json
+from perhop.configuration import is_short_for
+from perhop.errors import Exit, InvalidInputError
+from perhop.printable import printable
+from perhop.quantity import NOTHING, number, quantity, rate_words
+from perhop.switch_memory import MemoryRule, PortMemory, SwitchMemory, Threshold, switch_memory
+
+# The smallest and the largest Ethernet frame with one tag (IEEE 802.3) and the jumbo frames of switches.
+_FRAMES = range(64, 9217)
+#: The order of kinds of evidence, the strongest first.
+_CERTAINTIES = ("documented", "printed", "measured", "inferred", "recalled")
+
+
+def buffers(
+    file: Path,
+    /,
+    *,
+    interface: Annotated[list[str] | None, Parameter(name="--interface", negative=())] = None,
+    model: str | None = None,
+    port_units: int | None = None,
+    frame: int = 1518,
+    arrival: str | None = None,
+    printed: Annotated[bool, Parameter(negative=())] = False,
+    rules: Annotated[bool, Parameter(negative=())] = False,
+    json: Json = False,
+) -> Exit:
+    """Show how a switch divides the packet memory of a port among its queues, and the bursts that fit.
+
+    Catalyst 3650, 3850 and 9000 with UADP chips. Nothing is simulated: the numbers are limits of single
+    queues while the rest of the shared memory is free.
+
+    Parameters
+    ----------
+    file
+        The configuration of the switch, or its output of `show platform hardware fed switch active qos queue
+        config interface`.
+    interface
+        Show only this port. Can be given several times.
+    model
+        The product, as c9300-24t, if the configuration does not name it.
+    port_units
+        The memory of each port in units of 256 bytes, where it is not published.
+    frame
+        The length of a frame, bytes with Ethernet header and check sequence.
+    arrival
+        The rate at which a burst arrives, as 10Gb/s: the sum of all senders.
+    printed
+        Print the output of the switch's own command.
+    rules
+        Show the rules that the numbers follow, with their evidence.
+
+    """
+    if frame not in _FRAMES:
+        raise InvalidInputError(f"--frame {frame} is not a frame of Ethernet", "64 to 9216 bytes")
+    found = switch_memory(
+        file, model=model, port_units=port_units, frame_bytes=frame, arrival_bps=_arrival(arrival)
+    )
+    chosen = _chosen(found, interface)
+    if json:
+        print_json({"schema_version": 1, "file": str(file), "frame_bytes": frame, **chosen})
+    elif printed:
+        for port in chosen["ports"]:
+            print(f"{port['interface']}\n{port['printed']}" if port["interface"] else port["printed"])
+    else:
+        for port in chosen["ports"]:
+            _show_port(port, chosen, frame)
+        _show_remarks(chosen)
+        if rules:
+            _show_rules(chosen["rules"])
+    return Exit.OK if chosen["ports"] else Exit.INVALID_INPUT
+
+
+def _arrival(text: str | None) -> int | None:
+    if text is None:
+        return None
+    found = quantity(text)
+    if found is None or found[1] != "b/s" or found[0] <= 0:
+        raise InvalidInputError(f"--arrival {text} is not a rate", "give a rate with its unit, as 10Gb/s")
+    return int(found[0])
+
+
+def _chosen(memory: SwitchMemory, interfaces: list[str] | None) -> SwitchMemory:
+    """Return the memory of the ports that the user names."""
+    if not interfaces:
+        return memory
+    known = [port["interface"] for port in (*memory["ports"], *memory["unknown"])]
+    chosen: set[str] = set()
+    for short in interfaces:
+        meant = [name for name in known if is_short_for(short, name)]
+        if not meant:
+            raise InvalidInputError(
+                f"there is no switch port `{short}`", f"switch ports: {', '.join(known) or 'none'}"
+            )
+        chosen.update([short] if short in meant else meant)
+    ports = [port for port in memory["ports"] if port["interface"] in chosen]
+    unknown = [port for port in memory["unknown"] if port["interface"] in chosen]
+    return {**memory, "ports": ports, "unknown": unknown}
+
+
+def _show_port(port: PortMemory, memory: SwitchMemory, frame: int) -> None:
+    rows = [
+        (queue, threshold, threshold is queue["thresholds"][-1])
+        for queue in port["queues"]
+        for threshold in queue["thresholds"]
+        if threshold["packets"] or threshold is queue["thresholds"][-1]
+    ]
+    keys = [
+        Column(
+            "queue",
+            [printable(f"{queue['number']} {queue['class']}") for queue, _, _ in rows],
+            numeric=False,
+        ),
+        Column("packets", [", ".join(limit["packets"]) or "others" for _, limit, _ in rows], numeric=False),
+    ]
+    numbers = [
+        Column("hard\nunits", [str(queue["hard"]) for queue, _, _ in rows]),
+        Column("soft\nunits", [str(queue["soft"]) for queue, _, _ in rows]),
+        Column("dropped\nat units", [str(limit["units"]) for _, limit, _ in rows]),
+        Column(f"frames of\n{frame} B", [str(limit["room"]["frames"]) for _, limit, _ in rows]),
+        Column("bytes", [str(limit["room"]["bytes"]) for _, limit, _ in rows]),
+        Column("drained\nin us", [_microseconds(limit["room"]["drain_ns"]) for _, limit, _ in rows]),
+    ]
+    if any(limit["burst"] for _, limit, _ in rows):
+        numbers += [
+            Column("burst\nbytes", [_burst(limit)[0] for _, limit, _ in rows]),
+            Column("burst\nus", [_burst(limit)[1] for _, limit, _ in rows]),
+        ]
+    show(printable(_title(port, memory)), keys, numbers)
+    show_lines(
+        f"The limits of soft parts begin to fall when the port holds {port['soft_start']} units of shared "
+        f"memory, and reach their minimum at {port['soft_end']}.",
+        {},
+    )
+    for text in port["assumed"]:
+        show_lines(f"assumed: {text}", {})
+
+
+def _title(port: PortMemory, memory: SwitchMemory) -> str:
+    parts = [port["interface"] or "port"]
+    if port["rate_bps"] is not None:
+        parts.append(rate_words(port["rate_bps"]))
+    if port["units"] is not None:
+        parts.append(f"{port['units']} units of {memory['unit_bytes']} bytes")
+    if port["rate_bps"] is not None:
+        parts.append(f"policy {port['policy']}" if port["policy"] else "no output policy")
+    if port["multiplier_percent"] is not None:
+        parts.append(f"multiplier {port['multiplier_percent']} %")
+    return f"{parts[0]}: {', '.join(parts[1:])}" if parts[1:] else parts[0]
+
+
+def _microseconds(nanoseconds: int | None) -> str:
+    return NOTHING if nanoseconds is None else number(nanoseconds / 1000)
+
+
+def _burst(limit: Threshold) -> tuple[str, str]:
+    burst = limit["burst"]
+    return (NOTHING, NOTHING) if burst is None else (str(burst["bytes"]), _microseconds(burst["duration_ns"]))
+
+
+def _show_remarks(memory: SwitchMemory) -> None:
+    for line in _remarks(memory):
+        show_lines(printable(line), {})
+
+
+def _remarks(memory: SwitchMemory) -> Iterator[str]:
+    for port in memory["unknown"]:
+        yield f"unknown: {port['interface']}: {port['reason']}"
+    yield from (f"not modeled: {text}" for text in memory["not_modeled"])
+    if memory["ports"]:
+        yield (
+            "A queue reaches its limit only while the shared memory of the chip has room. Frames of other "
+            "lengths take whole units of memory."
+        )
+    for certainty in _CERTAINTIES:
+        names = [rule["rule"] for rule in memory["rules"] if rule["certainty"] == certainty]
+        if names:
+            yield f"{certainty}: {', '.join(names)}"
+
+
+def _show_rules(rules: list[MemoryRule]) -> None:
+    columns = [
+        Column("value", [str(rule["value"]) for rule in rules], numeric=False),
+        Column("certainty", [rule["certainty"] for rule in rules], numeric=False),
+        Column("source", [rule["source"] for rule in rules], numeric=False),
+    ]
+    keys = [Column("rule", [rule["rule"] for rule in rules], numeric=False)]
+    show("rules", keys, columns)

@@ -1,0 +1,157 @@
+"""The packet memory of a switch: how its configuration divides it among ports and queues.
+
+from perhop.switch_memory import switch_memory
+
+memory = switch_memory("switch.cfg", model="c9300-24t", frame_bytes=1518)
+for port in memory["ports"]:
+    print(port["interface"], [queue["soft"] for queue in port["queues"]])
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TypedDict
+
+from perhop import _core
+from perhop.configuration import read, refused_option
+
+__all__ = [
+    "Burst",
+    "MemoryRule",
+    "PortMemory",
+    "QueueMemory",
+    "Room",
+    "SwitchMemory",
+    "Threshold",
+    "UnknownPort",
+    "switch_memory",
+]
+
+
+class Room(TypedDict):
+    """Whole frames that fit, their bytes, and the time in which the line sends them, ns."""
+
+    frames: int
+    bytes: int
+    drain_ns: int | None
+
+
+class Burst(TypedDict):
+    """The longest burst without loss, bytes, and its duration at the rate of arrival, ns."""
+
+    bytes: int
+    duration_ns: int
+
+
+class Threshold(TypedDict):
+    """The length of a queue, units, at which some packets are dropped; no `packets`: all others."""
+
+    units: int
+    packets: list[str]
+    line: int | None
+    room: Room
+    burst: Burst | None
+
+
+QueueMemory = TypedDict(
+    "QueueMemory",
+    {
+        "number": int,
+        "class": str,
+        "line": int | None,
+        "priority_level": int | None,
+        "hard": int,
+        "soft": int,
+        "port_soft_min": int | None,
+        "global_soft_min": int | None,
+        "thresholds": list[Threshold],
+    },
+)
+
+
+class PortMemory(TypedDict):
+    """The memory of a port, in units; `printed` is the output of the switch for it."""
+
+    interface: str
+    rate_bps: int | None
+    units: int | None
+    policy: str | None
+    multiplier_percent: int | None
+    soft_start: int
+    soft_end: int
+    queues: list[QueueMemory]
+    assumed: list[str]
+    printed: str | None
+
+
+class UnknownPort(TypedDict):
+    """A port whose memory is unknown."""
+
+    interface: str
+    reason: str
+
+
+class MemoryRule(TypedDict):
+    """A rule of the division with the kind of its evidence."""
+
+    rule: str
+    meaning: str
+    value: str | int
+    certainty: str
+    source: str
+
+
+class SwitchMemory(TypedDict):
+    """The memory of the ports of a switch."""
+
+    model: str
+    chip: str
+    unit_bytes: int
+    ports: list[PortMemory]
+    unknown: list[UnknownPort]
+    rules: list[MemoryRule]
+    not_modeled: list[str]
+
+
+def switch_memory(
+    file: str | os.PathLike[str],
+    *,
+    model: str | None = None,
+    port_units: int | None = None,
+    frame_bytes: int = 1518,
+    arrival_bps: int | None = None,
+) -> SwitchMemory:
+    """Return the packet memory of a switch from its configuration, or from its own output.
+
+    Parameters
+    ----------
+    file
+        The configuration, or the output of `show platform hardware fed … qos queue config interface`.
+    model
+        The product, such as `c9300-24t`; by default that of the configuration.
+    port_units
+        The memory of each port, in units of the chip; by default by product and rate.
+    frame_bytes
+        The length of the frames of `room`, bytes with Ethernet header and check sequence.
+    arrival_bps
+        The rate at which a burst arrives, bit/s.
+
+    Raises
+    ------
+    InvalidInputError
+        The text has no such memory, or the product is unknown.
+
+    """
+    request = {
+        "model": model,
+        "port_units": port_units,
+        "frame_bytes": frame_bytes,
+        "arrival_bps": arrival_bps,
+    }
+    try:
+        found: SwitchMemory = json.loads(_core.switch_memory(read(Path(file)), json.dumps(request)))
+    except ValueError as error:
+        raise refused_option(error) from error
+    return found

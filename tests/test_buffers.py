@@ -1,0 +1,125 @@
+"""`perhop buffers`: the packet memory of a switch."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from perhop.errors import InvalidInputError
+from perhop.switch_memory import switch_memory
+
+SWITCH = """\
+version 16.12
+switch 1 provision c9300-24t
+qos queue-softmax-multiplier 1200
+policy-map OUT
+ class VOICE
+  priority level 1
+  queue-buffers ratio 10
+ class BULK
+  bandwidth remaining percent 30
+  queue-buffers ratio 20
+  queue-limit dscp af13 percent 80
+  queue-limit dscp af12 percent 90
+  queue-limit dscp af11 percent 100
+ class class-default
+  bandwidth remaining percent 70
+interface GigabitEthernet1/0/1
+ service-policy output OUT
+interface GigabitEthernet1/0/2
+interface TenGigabitEthernet1/1/1
+"""
+
+
+@pytest.fixture
+def switch(tmp_path: Path) -> Path:
+    file = tmp_path / "switch.cfg"
+    file.write_text(SWITCH)
+    return file
+
+
+def rows(out: str) -> dict[str, list[str]]:
+    """Return the numbers of each row of a table by the packets of the row."""
+    found = {}
+    for line in out.splitlines():
+        words = line.split()
+        if words and words[0].isdigit():
+            packets = "others" if "others" in words else words[words.index("dscp") + 1]
+            found[f"{words[1]} {packets}"] = words[words.index(packets) + 1 :]
+    return found
+
+
+def test_the_table_of_a_port(perhop: Command, switch: Path) -> None:
+    ended = perhop("buffers", switch, "--interface", "gi1/0/1", "--arrival", "10Gb/s")
+    assert ended.code == 0
+    table = rows(ended.out)
+    # 30 units: five frames of six units, sent in 5 * 1538 * 8 ns.
+    assert table["VOICE others"][:6] == ["30", "0", "30", "5", "7590", "61.52"]
+    assert table["BULK af11"][:5] == ["0", "720", "720", "120", "182160"]
+    assert table["class-default others"][:3] == ["0", "10080", "10080"]
+    # The queue grows by 9 Gb/s: a burst at 10 Gb/s is 10/9 of it.
+    assert table["BULK af11"][6:] == ["202400", "161.9"]
+    assert "GigabitEthernet1/0/2" not in ended.out
+    assert "recalled: open-ratio, level-1" in ended.out
+
+
+def test_all_ports_and_the_unknown_one(perhop: Command, switch: Path) -> None:
+    out = perhop("buffers", switch).out
+    assert "GigabitEthernet1/0/2: 1 Gb/s, 300 units of 256 bytes, no output policy" in out
+    assert "unknown: TenGigabitEthernet1/1/1" in out and "--port-units" in out
+
+
+def test_json_has_the_library_s_document(perhop: Command, switch: Path) -> None:
+    document: dict[str, Any] = perhop("buffers", switch, "--json", "--frame", "9000").json()
+    found = switch_memory(switch, frame_bytes=9000)
+    assert document["ports"] == found["ports"]
+    # 36 units for each jumbo frame.
+    bulk = found["ports"][0]["queues"][1]["thresholds"][-1]
+    assert bulk["room"]["frames"] == 720 // 36
+
+
+def test_the_output_of_a_switch_gives_the_same_table(perhop: Command, switch: Path, tmp_path: Path) -> None:
+    printed = perhop("buffers", switch, "--printed", "--interface", "gi1/0/2").out
+    (tmp_path / "output.txt").write_text(printed)
+    queues = switch_memory(tmp_path / "output.txt")["ports"][0]["queues"]
+    assert [(queue["hard"], queue["soft"]) for queue in queues] == [(120, 5760), (0, 8640)]
+    assert perhop("buffers", tmp_path / "output.txt").code == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--interface", "te9/9"], "there is no switch port `te9/9`"),
+        (["--model", "c9500x-28c8d"], "Silicon One"),
+        (["--model", "isr4331"], "is not a Catalyst with UADP hardware"),
+        (["--frame", "20"], "is not a frame of Ethernet"),
+        (["--arrival", "10"], "is not a rate"),
+    ],
+)
+def test_wrong_options_are_refused(perhop: Command, switch: Path, options: list[str], message: str) -> None:
+    ended = perhop("buffers", switch, *options)
+    assert (ended.code, ended.out) == (2, "")
+    assert message in ended.err
+
+
+def test_a_switch_without_a_product_asks_for_it(perhop: Command, switch: Path) -> None:
+    switch.write_text(SWITCH.replace("switch 1 provision c9300-24t\n", ""))
+    ended = perhop("buffers", switch)
+    assert ended.code == 2
+    assert "does not name the product" in ended.err and "c9300" in ended.err
+    assert perhop("buffers", switch, "--model", "c9300").code == 0
+
+
+def test_a_router_has_no_such_memory(tmp_path: Path) -> None:
+    (tmp_path / "router.cfg").write_text("version 15.4\ninterface GigabitEthernet0/1\n")
+    with pytest.raises(InvalidInputError, match="no device with such a text"):
+        switch_memory(tmp_path / "router.cfg")
+
+
+def test_a_check_of_a_switch_names_the_command(perhop: Command, switch: Path) -> None:
+    ended = perhop("check", switch)
+    assert ended.code == 2
+    assert "perhop buffers FILE" in ended.out + ended.err
