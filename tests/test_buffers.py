@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from conftest import Command
+from perhop import Scenario, design, run
 from perhop.errors import InvalidInputError
 from perhop.switch_memory import switch_memory
 
@@ -111,6 +112,77 @@ def test_a_switch_without_a_product_asks_for_it(perhop: Command, switch: Path) -
     assert ended.code == 2
     assert "does not name the product" in ended.err and "c9300" in ended.err
     assert perhop("buffers", switch, "--model", "c9300").code == 0
+
+
+def test_a_design_gives_the_smallest_multiplier(perhop: Command, switch: Path) -> None:
+    text = SWITCH.replace("qos queue-softmax-multiplier 1200\n", "")
+    switch.write_text(text)
+    options = ("--interface", "gi1/0/2", "--burst", "1500kB", "--arrival", "10Gb/s", "--json")
+    found = perhop("design", "buffers", switch, *options).json()
+    values = {step["name"]: step["value"] for step in found["steps"]}
+    # 90 % of the burst wait: 890 frames of six units; the queue has 720 units at 100 %.
+    assert (values["frames"], values["need"], values["now"]) == (890, 5340, 720)
+    assert values["multiplier"] == 742 and values["after"] >= 5340
+    assert found["ios"] == "qos queue-softmax-multiplier 742"
+    for percent, fits in ((742, True), (741, False)):
+        switch.write_text(f"qos queue-softmax-multiplier {percent}\n{text}")
+        queue = switch_memory(switch)["ports"][1]["queues"][1]
+        assert (queue["thresholds"][-1]["room"]["frames"] >= 890) == fits
+
+
+def test_a_design_gives_a_ratio_where_no_multiplier_is_enough(switch: Path) -> None:
+    text = SWITCH.replace("  queue-limit dscp af11 percent 100\n", "")
+    switch.write_text(text)
+    advice = design.buffers(switch, "1000kB", "10Gb/s", interface="gi1/0/1", queue="BULK")
+    # 593 frames need 3558 units: 25 % of 300 units, four times and twelve times, are 3600.
+    assert (advice["need"], advice["ratio"], advice["after"]) == (3558, 25, 3600)
+    assert "queue-buffers ratio 25" in advice.ios
+    with pytest.raises(InvalidInputError, match="no multiplier and ratio"):
+        design.buffers(switch, "10000kB", "10Gb/s", interface="gi1/0/1", queue="BULK")
+
+
+def burst_through_a_queue(packets: int) -> dict[str, Any]:
+    """Send packets of 1500 bytes at 10 Gb/s to a line of 1 Gb/s with a queue of 90 packets."""
+    gap_ns = 1200
+    link = {"delay": "0s", "framing": "raw"}
+    all_packets = {"name": "all", "buffer": {"tail-drop": {"limit": "90 packets"}}}
+    queue = {"queueing": {"scheduler": "fifo", "classes": [all_packets]}}
+    ports = {"switch": {"output": "queue"}}
+    scenario = {
+        "perhop": 1,
+        "name": "burst",
+        "duration": "10ms",
+        "hosts": {"sender": {}, "receiver": {}},
+        "routers": {"switch": {}},
+        "links": [
+            {"between": ["sender", "switch"], "rate": "100Gb/s", **link},
+            {
+                "between": ["switch", "receiver"],
+                "rate": "1Gb/s",
+                **link,
+                "interfaces": ports,
+            },
+        ],
+        "policies": {"queue": queue},
+        "traffic": [
+            {
+                "name": "burst",
+                "from": "sender",
+                "to": "receiver",
+                "stop": f"{packets * gap_ns}ns",
+                "source": {"cbr": {"rate": "10Gb/s", "packet": {"ip": "1500B"}}},
+            }
+        ],
+    }
+    (row,) = run(Scenario(scenario)).summary["classes"]
+    return row
+
+
+def test_the_backlog_of_a_design_is_that_of_the_simulator() -> None:
+    """90 packets wait at the end of 100 at ten times the rate of the line."""
+    fits, too_long = burst_through_a_queue(100), burst_through_a_queue(104)
+    assert (fits["offered_packets"]["mean"], fits["dropped_packets"]["mean"]) == (100, 0)
+    assert too_long["dropped_packets"]["mean"] > 0
 
 
 def test_a_router_has_no_such_memory(tmp_path: Path) -> None:

@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TypedDict
 
 from perhop import _core
-from perhop.configuration import read, refused_option
+from perhop.configuration import is_short_for, read, refused_option
+from perhop.errors import InvalidInputError
 
 __all__ = [
     "Burst",
@@ -26,6 +28,8 @@ __all__ = [
     "SwitchMemory",
     "Threshold",
     "UnknownPort",
+    "memory_in_text",
+    "ports_named",
     "switch_memory",
 ]
 
@@ -144,6 +148,24 @@ def switch_memory(
         The text has no such memory, or the product is unknown.
 
     """
+    return memory_in_text(
+        read(Path(file)),
+        model=model,
+        port_units=port_units,
+        frame_bytes=frame_bytes,
+        arrival_bps=arrival_bps,
+    )
+
+
+def memory_in_text(
+    text: str,
+    *,
+    model: str | None = None,
+    port_units: int | None = None,
+    frame_bytes: int = 1518,
+    arrival_bps: int | None = None,
+) -> SwitchMemory:
+    """Return the same for the text of a configuration or of an output."""
     request = {
         "model": model,
         "port_units": port_units,
@@ -151,7 +173,26 @@ def switch_memory(
         "arrival_bps": arrival_bps,
     }
     try:
-        found: SwitchMemory = json.loads(_core.switch_memory(read(Path(file)), json.dumps(request)))
+        found: SwitchMemory = json.loads(_core.switch_memory(text, json.dumps(request)))
     except ValueError as error:
         raise refused_option(error) from error
     return found
+
+
+def ports_named(memory: SwitchMemory, interfaces: Sequence[str]) -> SwitchMemory:
+    """Return the memory of the ports that `interfaces` name, also in short.
+
+    Raises `InvalidInputError` for a name without a port.
+    """
+    known = [port["interface"] for port in (*memory["ports"], *memory["unknown"])]
+    chosen: set[str] = set()
+    for short in interfaces:
+        meant = [name for name in known if is_short_for(short, name)]
+        if not meant:
+            raise InvalidInputError(
+                f"there is no switch port `{short}`", f"switch ports: {', '.join(known) or 'none'}"
+            )
+        chosen.update([short] if short in meant else meant)
+    ports = [port for port in memory["ports"] if port["interface"] in chosen]
+    unknown = [port for port in memory["unknown"] if port["interface"] in chosen]
+    return {**memory, "ports": ports, "unknown": unknown}

@@ -315,6 +315,13 @@ _add(
     "Compute the length of the transmit ring for a delay.",
     examples.DESIGN_RING,
 )
+_add(
+    design,
+    "buffers",
+    "design:buffers",
+    "Compute the buffers of a Catalyst's queue for a burst.",
+    examples.DESIGN_BUFFERS,
+)
 app.command(design)
 _add(
     live,

@@ -12,11 +12,17 @@ from perhop.command.columns import Column, show
 from perhop.command.lines import show_lines
 from perhop.command.options import Json
 from perhop.command.terminal import print_json
-from perhop.configuration import is_short_for
 from perhop.errors import Exit, InvalidInputError
 from perhop.printable import printable
 from perhop.quantity import NOTHING, number, quantity, rate_words
-from perhop.switch_memory import MemoryRule, PortMemory, SwitchMemory, Threshold, switch_memory
+from perhop.switch_memory import (
+    MemoryRule,
+    PortMemory,
+    SwitchMemory,
+    Threshold,
+    ports_named,
+    switch_memory,
+)
 
 # The smallest and the largest Ethernet frame with one tag (IEEE 802.3) and the jumbo frames of switches.
 _FRAMES = range(64, 9217)
@@ -68,7 +74,7 @@ def buffers(
     found = switch_memory(
         file, model=model, port_units=port_units, frame_bytes=frame, arrival_bps=_arrival(arrival)
     )
-    chosen = _chosen(found, interface)
+    chosen = ports_named(found, interface) if interface else found
     if json:
         print_json({"schema_version": 1, "file": str(file), "frame_bytes": frame, **chosen})
     elif printed:
@@ -90,24 +96,6 @@ def _arrival(text: str | None) -> int | None:
     if found is None or found[1] != "b/s" or found[0] <= 0:
         raise InvalidInputError(f"--arrival {text} is not a rate", "give a rate with its unit, as 10Gb/s")
     return int(found[0])
-
-
-def _chosen(memory: SwitchMemory, interfaces: list[str] | None) -> SwitchMemory:
-    """Return the memory of the ports that the user names."""
-    if not interfaces:
-        return memory
-    known = [port["interface"] for port in (*memory["ports"], *memory["unknown"])]
-    chosen: set[str] = set()
-    for short in interfaces:
-        meant = [name for name in known if is_short_for(short, name)]
-        if not meant:
-            raise InvalidInputError(
-                f"there is no switch port `{short}`", f"switch ports: {', '.join(known) or 'none'}"
-            )
-        chosen.update([short] if short in meant else meant)
-    ports = [port for port in memory["ports"] if port["interface"] in chosen]
-    unknown = [port for port in memory["unknown"] if port["interface"] in chosen]
-    return {**memory, "ports": ports, "unknown": unknown}
 
 
 def _show_port(port: PortMemory, memory: SwitchMemory, frame: int) -> None:

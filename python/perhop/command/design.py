@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -221,6 +222,54 @@ def ring(*, line: str, delay: str, packet: str = "1500B", json: Json = False) ->
 
     """
     return _show(design.ring(line, delay, packet=packet), json=json)
+
+
+def buffers(
+    file: Path,
+    /,
+    *,
+    interface: str,
+    burst: str,
+    arrival: str,
+    queue: str | None = None,
+    model: str | None = None,
+    port_units: int | None = None,
+    frame: int = 1518,
+    json: Json = False,
+) -> Exit:
+    """Choose the multiplier or the ratio of a Catalyst's queue for a burst: formula, numbers, IOS lines.
+
+    Parameters
+    ----------
+    file
+        The configuration of a Catalyst 3650, 3850 or 9000 with a UADP chip.
+    interface
+        The port by which the burst leaves.
+    burst
+        The burst in bytes of its frames, for example 200kB.
+    arrival
+        The rate at which it arrives, for example 10Gb/s: the sum of all senders.
+    queue
+        The class or the number of the queue. Default: the last queue.
+    model
+        The product, as c9300-24t, if the configuration does not name it.
+    port_units
+        The memory of the port in units of 256 bytes, where it is not published.
+    frame
+        The length of a frame, bytes with Ethernet header and check sequence.
+
+    """
+    advice = design.buffers(
+        file,
+        burst,
+        arrival,
+        interface=interface,
+        queue=queue,
+        model=model,
+        port_units=port_units,
+        frame=frame,
+    )
+    return _show(advice, json=json)
 
 
 def _whole(text: str) -> int:

@@ -358,6 +358,12 @@ Examples:
   perhop design ring --line 2Mb/s --delay 15ms --packet 1507B --json
 """
 
+DESIGN_BUFFERS = """\
+Examples:
+  perhop design buffers switch.cfg --interface gi1/0/1 --burst 200kB --arrival 10Gb/s
+  perhop design buffers switch.cfg --interface gi1/0/1 --burst 1000kB --arrival 10Gb/s --queue BULK
+"""
+
 DESIGN_WRED = """\
 Examples:
   perhop design wred --bandwidth 2Mb/s --delay 100ms
