@@ -41,10 +41,12 @@ COUNT = 10
 # Seconds of traffic, and those of it that are measured: the last queue is full after 1.3 seconds.
 SENT_S = 7.0
 MEASURED_S = (2.0, 6.5)
-# The greatest differences in percentage points. Shares differed by at most 0.2, losses by 0.5; a guarantee
+# The greatest differences in percentage points. Shares differed by at most 0.5, losses by 0.7; a guarantee
 # that is wrong by 5 % of the line moves a share by 2 points.
-SHARE_WITHIN = 1.0
+SHARE_WITHIN = 1.5
 LOSS_WITHIN = 3.0
+# That of a class that shares a full queue: three standard deviations of 340 packets. It differed by 3.9.
+SHARED_LOSS_WITHIN = 8.0
 # The least part of the predicted rate: HTB loses what a stopped machine does not send within 4 ms. Losses of
 # `LOSS_WITHIN` more follow from it. At most a hundredth more is sent.
 LEAST_OF_RATE, MOST_OF_RATE = 0.9, 1.01
@@ -217,14 +219,12 @@ def test_shares_and_losses_are_those_of_run(network: Network, lab: Lab) -> None:
         seconds = MEASURED_S[1] - MEASURED_S[0]
         rate = sum(sent.values()) / seconds / sum(expected.values())
         assert LEAST_OF_RATE < rate < MOST_OF_RATE, device
+    # The packets that a full queue drops depend on the order of arrivals.
     shared = {
         name for queues in lines.values() for names in queues.values() if len(names) > 1 for name in names
     }
     for pair in pairs:
         name = pair["name"]
         loss = 100 * (1 - bits[other, "eth0", False, name] / bits[site, "eth0", True, name])
-        if name in shared:
-            # The packets that a full queue drops depend on the order of arrivals, which differs.
-            assert min(loss, pair["loss_percent"]) > 40, name
-        else:
-            assert loss == pytest.approx(pair["loss_percent"], abs=LOSS_WITHIN), name
+        within = SHARED_LOSS_WITHIN if name in shared else LOSS_WITHIN
+        assert loss == pytest.approx(pair["loss_percent"], abs=within), name
