@@ -41,6 +41,9 @@ COUNT = 10
 # Seconds of traffic, and those of it that are measured: the last queue is full after 1.3 seconds.
 SENT_S = 7.0
 MEASURED_S = (2.0, 6.5)
+# Attempts on a busy machine, and the seconds by which a packet may leave late: after 0.12, a queue is empty.
+ATTEMPTS = 3
+LATE_S = 0.06
 # The greatest differences in percentage points. Shares differed by at most 0.5, losses by 0.7; a guarantee
 # that is wrong by 5 % of the line moves a share by 2 points.
 SHARE_WITHIN = 1.5
@@ -187,6 +190,17 @@ def shares(rates: dict[str, float]) -> dict[str, float]:
     return {queue: 100 * rate / sum(rates.values()) for queue, rate in rates.items()}
 
 
+def passed_in_time(lab: Lab, site: str, flows: list[dict[str, Any]], ports: list[int]) -> list[Passed]:
+    """Send flows and return the packets that passed, of an attempt in which the sender was in time."""
+    late = 0.0
+    for _ in range(ATTEMPTS):
+        with lab.counting(ports) as passed:
+            late = lab.send(site, flows)
+        if late < LATE_S:
+            return passed
+    pytest.skip(f"the machine is too busy: a packet left {1000 * late:.0f} ms late")
+
+
 def test_shares_and_losses_are_those_of_run(network: Network, lab: Lab) -> None:
     changes = {"duration": "12s", "measure.warmup": "2s"}
     run = NetworkRun.from_network(network, traffic=CONFIGS / "traffic.csv", changes=changes)
@@ -196,9 +210,8 @@ def test_shares_and_losses_are_those_of_run(network: Network, lab: Lab) -> None:
     ends = [lab.sites[name]["address"] for name in (site, other)]
     traffic = run.scenario["traffic"]
     classes = {entry["destination-port"]: entry["name"] for entry in traffic}
-    with lab.counting(list(classes)) as passed:
-        lab.send(site, [flow for entry in traffic for flow in flows_of(entry, *ends)])
-    bits = measured(passed, classes)
+    flows = [flow for entry in traffic for flow in flows_of(entry, *ends)]
+    bits = measured(passed_in_time(lab, site, flows, list(classes)), classes)
     # The queues of the two slow lines, with the classes in them.
     members: dict[tuple[str, str, str], dict[str, list[str]]] = {}
     for pair in pairs:

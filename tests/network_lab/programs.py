@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 #: `SEND JSON`: sends flows of datagrams, each with `source`, `destination`, `ports`, `dscp`, `bytes` (of IP),
-#: `start` and `gap` (seconds), and the number of `packets`.
+#: `start` and `gap` (seconds), and the number of `packets`. It prints how late the latest left, in seconds.
 SEND = """
 import heapq, json, socket, sys, time
-due = []
+due, latest = [], 0.0
 for number, flow in enumerate(json.loads(sys.argv[1])):
     sending = socket.socket(type=socket.SOCK_DGRAM)
     sending.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, flow["dscp"] << 2)
@@ -21,8 +21,10 @@ while due:
     if (wait := begin + at - time.monotonic()) > 0:
         time.sleep(wait)
     sending.send(payload)
+    latest = max(latest, time.monotonic() - begin - at)
     if left > 1:
         heapq.heappush(due, (at + flow["gap"], number, left - 1, sending, payload, flow))
+print(latest)
 """
 
 #: `COUNT SLOT PORT...`: counts the datagrams that leave by each device of its namespace, or arrive there,
