@@ -132,7 +132,7 @@ impl Snapshot<'_> {
         }
         let rest = &words[place + 1..];
         let alone = rest.iter().map(|word| (*word).to_owned());
-        let joined = rest.windows(2).map(|pair| pair.concat());
+        let joined = rest.windows(2).map(<[&str]>::concat);
         let port = alone.chain(joined).find_map(|word| self.port_called(device, &word));
         // The port may have gone since the description was written.
         let is_unknown = port.is_none() && rest.iter().any(|word| looks_like_port(word));
