@@ -25,6 +25,7 @@ WAITING = {
         "test_live_unprivileged.py",
         "test_live_tcp.py",
         "test_convert_tc.py",
+        "test_network_lab.py",
         "test_study_live.py",
         "test_view_live.py",
         "test_isolation.py",

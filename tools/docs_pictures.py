@@ -19,7 +19,8 @@ from rich.console import Console
 from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
-PICTURES = Path(__file__).parent.parent / "docs" / "pictures"
+_ROOT = Path(__file__).parent.parent
+PICTURES = _ROOT / "docs" / "pictures"
 _COLUMNS = 96
 _FIFO = ["--set", "policies.wan.queueing.scheduler=fifo"]
 # Commands, run one after the other, and the file that each leaves for the documentation.
@@ -33,6 +34,7 @@ _COMMANDS: list[tuple[list[str], str | None]] = [
     (["plot", "delay-cdf", "priority", "fifo", "--log-x", "-o", "delay.svg"], "delay.svg"),
     (["run", "wred", "-q", "--plot", "queue=queue.svg"], "queue.svg"),
     (["run", "classes", "-q", "--plot", "throughput-stacked=throughput.svg"], "throughput.svg"),
+    (["draw", str((_ROOT / "examples" / "network").absolute()), "-o", "network.svg"], "network.svg"),
 ]
 # As README says what is typed.
 _TYPED = ["run", "first"]

@@ -218,7 +218,7 @@ class Network:
         """Read configurations with the facts that the user wrote, both as JSON; raises `ValueError`."""
 
     def summary(self) -> str:
-        """Return devices, links, sites, files that are left out, and remarks, as JSON."""
+        """Return devices, links, guesses, sites, files that are left out, and remarks, as JSON."""
 
     def walk(self, packet: str) -> str:
         """Return the ways of a packet as JSON; raises `ValueError`."""

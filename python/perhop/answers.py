@@ -369,6 +369,12 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
         "schema_version": int,
         "devices": [{"name": str, "file": str, "interfaces": int, "policies": int}],
         "links": [_LINK],
+        "guesses": [
+            {
+                "ends": [{"device": str, "interface": str}],
+                "described": [{"device": str, "interface": str, "description": str}],
+            }
+        ],
         "cables": [{"ends": [str], "source": str}],
         "sites": [{"name": str, "device": str, "interface": str, "subnet": OrNull(str), "address": str}],
         "left_out": [{"file": str, "because": str}],
@@ -417,6 +423,7 @@ _DESCRIPTIONS = {
     "links": "Links; in network.yaml each a list of ends `DEVICE:INTERFACE`.",
     "passed_over": "The number of files that are neither configurations nor outputs of devices.",
     "routes": "Routes by device: `PREFIX = NEXT HOP`, `PREFIX = INTERFACE`, `vrf NAME PREFIX = NEXT HOP`.",
+    "guesses": "Links that descriptions of interfaces suggest. No packet takes them.",
     "holds": "What the file is; null where it cannot be read as any of these.",
     "left_out": "Traffic that is not run, with the end of its walk or the reason.",
     "loss_at": "The hop with most loss; `value` is the part of its packets that the queue loses, percent.",

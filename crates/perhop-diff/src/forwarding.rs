@@ -72,6 +72,7 @@ pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
         vrf,
         addresses6,
         parent,
+        description: _,
         below,
         access_groups,
         tunnel,

@@ -45,6 +45,7 @@ impl Network {
         let found = json!({
             "devices": devices,
             "links": self.0.links,
+            "guesses": self.0.guesses(),
             "cables": self.0.cables,
             "sites": self.0.sites(),
             "left_out": self.0.left_out,

@@ -75,7 +75,10 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"  {device['name']:<{width}}  {count}, {device['policies']} with a policy  ({device['file']})"
     yield f"{counted(len(summary['links']), 'link')}:"
     yield from (f"  {link_text(link)}" for link in summary["links"])
-    linked = {f"{end['device']}:{end['interface']}" for link in summary["links"] for end in link["ends"]}
+    if guesses := summary["guesses"]:
+        yield f"{counted(len(guesses), 'guess', 'guesses')}, not used; if right, write it to {FACTS}:"
+        yield from (f"  {_guess_text(guess)}" for guess in guesses)
+    linked = {end for link in summary["links"] for end in _ends(link)}
     others = [cable for cable in summary["cables"] if not linked.issuperset(cable["ends"])]
     if others:
         yield f"{counted(len(others), 'other cable')}:"
@@ -93,7 +96,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
 
 def link_text(link: Mapping[str, Any]) -> str:
     """Return a link with its reason."""
-    ends = " - ".join(f"{end['device']}:{end['interface']}" for end in link["ends"])
+    ends = " - ".join(_ends(link))
     both = "both" if len(link["ends"]) == 2 else "all"
     match link["reason"]:
         case "written":
@@ -106,6 +109,19 @@ def link_text(link: Mapping[str, Any]) -> str:
     return f"{ends}  ({reason}{', a tunnel' if link['is_tunnel'] else ''})"
 
 
+def _ends(link: Mapping[str, Any]) -> list[str]:
+    return [f"{end['device']}:{end['interface']}" for end in link["ends"]]
+
+
+def _guess_text(guess: Mapping[str, Any]) -> str:
+    """Return a guess with the descriptions that suggest it."""
+    reasons = [
+        f'{one["device"]}:{one["interface"]} has the description "{one["description"]}"'
+        for one in guess["described"]
+    ]
+    return f"{' - '.join(_ends(guess))}  ({', '.join(reasons)})"
+
+
 def facts_text(summary: Mapping[str, Any]) -> str:
     """Return the text of network.yaml that states what was inferred."""
     lines = [
@@ -114,8 +130,12 @@ def facts_text(summary: Mapping[str, Any]) -> str:
     ]
     for link in summary["links"]:
         if not link["is_tunnel"]:
-            ends = ", ".join(f"{end['device']}:{end['interface']}" for end in link["ends"])
-            lines.append(f"  - [{ends}]" + (f"  # {link['subnet']}" if link.get("subnet") else ""))
+            lines.append(
+                f"  - [{', '.join(_ends(link))}]" + (f"  # {link['subnet']}" if link.get("subnet") else "")
+            )
+    if guesses := summary["guesses"]:
+        lines.append("# Guesses from descriptions, which are not used:")
+        lines += [f"#  - [{', '.join(_ends(guess))}]" for guess in guesses]
     lines.append("# Hosts that send and receive; the first address of each subnet without another device.")
     lines.append("hosts:")
     lines += [f'  "{site["name"]}": {site["address"]}' for site in summary["sites"]]

@@ -72,7 +72,7 @@ class Network:
         return cls(folder, facts, core)
 
     def summary(self) -> dict[str, Any]:
-        """Return devices, links with their reasons, cables, sites, files left out, and remarks."""
+        """Return devices, links with their reasons, guesses, cables, sites, files left out, and remarks."""
         found: dict[str, Any] = json.loads(self.core.summary())
         return found
 

@@ -67,6 +67,7 @@ impl<'a> Context<'a> {
             vrf: interface.vrf.clone(),
             addresses6: addresses6(interface),
             parent: interface.parent.clone(),
+            description: interface.description.clone(),
             below: self.lines_below(interface),
             access_groups: interface.filters.iter().map(access_group).collect(),
             tunnel: interface.tunnel.as_ref().map(|tunnel| self.tunnel(interface, tunnel)),

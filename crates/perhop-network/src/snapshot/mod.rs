@@ -5,6 +5,7 @@
 //!       → links: written by the user, else the ends of cables, else ports in one subnet
 //!       → routes: configured, given by the user or printed by the device, else the shortest paths of OSPF
 //!         and IS-IS
+//!       → guesses: links that descriptions suggest, which no packet takes
 //!       → walk: trace at each device, hop by hop
 //!       → plan: hosts, links and routes of a scenario in which packets take the ways of their walks
 //! ```
@@ -13,6 +14,7 @@
 
 mod cables;
 mod fates;
+mod guesses;
 mod hops;
 mod links;
 mod matrix;
@@ -28,6 +30,7 @@ mod walk;
 mod ways;
 mod wires;
 
+pub use guesses::{Described, Guess};
 pub use matrix::{Fate, MatrixRow, Place};
 pub use model::{
     ConfigurationFile, DeviceSummary, LeftOut, Link, LinkEnd, LinkReason, PortId, Snapshot, SnapshotDevice,
