@@ -168,9 +168,10 @@ def test_what_is_sent_is_what_the_simulator_sends(
 
 def test_datagrams_arrive_with_number_color_and_delay(pair: tuple[str, str], tmp_path: Path) -> None:
     live = play(scenario(TRAFFIC, ("10.9.0.1", "10.9.0.2"), **{"throughput-every": "500ms"}), pair, tmp_path)
-    # 1 Mb/s of 250 bytes from the end of the warm-up to 1.6 s; late ones of the warm-up may count.
+    # 1 Mb/s of 250 bytes from the end of the warm-up to 1.6 s: 550 packets. A machine that stopped the sender
+    # for a part of the warm-up counts its packets as well: at most those of 1.6 s.
     cbr = live.classes.row(by_predicate=pl.col("class") == "cbr", named=True)
-    assert 549 <= cbr["offered_packets"] < 600 and cbr["delivered_packets"] == cbr["offered_packets"]
+    assert 549 <= cbr["offered_packets"] <= 800 and cbr["delivered_packets"] == cbr["offered_packets"]
     assert 0 < cbr["delay_min_s"] <= cbr["delay_p50_s"] <= cbr["delay_max_s"] < 1
     assert cbr["ipdv_mean_abs_s"] > 0 and cbr["dropped_packets"] == 0
     colors = {(row["class"], row["color"]) for row in live.colors.iter_rows(named=True)}

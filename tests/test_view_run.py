@@ -105,15 +105,18 @@ def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
     file = tmp_path / "hostile.perhop.yaml"
     text = EXAMPLE.read_text().replace("name: bursts", f"name: '{HOSTILE}'").replace("Weighted RED", HOSTILE)
     file.write_text(text)
-    with watched(["run", file, "-q"], tmp_path) as here:
-        for scheme in ("light", "dark"):
-            with view(here.link, width=390, height=850, scheme=scheme) as seen:
-                until(seen.page, "document.documentElement.dataset.ran === '1'")
-                assert HOSTILE in seen.page.inner_text("#name")
-                assert HOSTILE in seen.page.inner_text("#counters")
-                assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
-                assert seen.page.evaluate("globalThis.broken") is None
-                screenshot(seen.page, f"watch-run-390-{scheme}")
+    # A command for each: it ends when its page has closed, before another browser is there.
+    for scheme in ("light", "dark"):
+        with (
+            watched(["run", file, "-q"], tmp_path) as here,
+            view(here.link, width=390, height=850, scheme=scheme) as seen,
+        ):
+            until(seen.page, "document.documentElement.dataset.ran === '1'")
+            assert HOSTILE in seen.page.inner_text("#name")
+            assert HOSTILE in seen.page.inner_text("#counters")
+            assert seen.page.evaluate("document.documentElement.scrollWidth") <= 390
+            assert seen.page.evaluate("globalThis.broken") is None
+            screenshot(seen.page, f"watch-run-390-{scheme}")
 
 
 @needs_view

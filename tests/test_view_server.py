@@ -206,3 +206,20 @@ def test_a_page_that_opens_later_and_closes_lets_it_end() -> None:
     hub.leave(hub.enter())
     staying.join(20)
     assert not staying.is_alive(), "it does not go on to wait for the first one"
+
+
+def test_it_waits_for_a_page_that_loads_slowly() -> None:
+    """A second page has more time from its document to its script than to be opened."""
+    hub = Hub()
+    hub.leave(hub.enter())
+    hub.load()
+    staying = threading.Thread(target=hub.wait_until_left, args=(60.0, 0.05), daemon=True)
+    staying.start()
+    staying.join(0.5)
+    assert staying.is_alive()
+    page = hub.enter()
+    staying.join(0.2)
+    assert staying.is_alive()
+    hub.leave(page)
+    staying.join(20)
+    assert not staying.is_alive()

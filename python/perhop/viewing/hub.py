@@ -28,6 +28,7 @@ class Hub:
         self._frames: list[Event] = []
         self._pages: set[Page] = set()
         self._visits = 0
+        self._is_loading = False
         self._is_over = False
 
     def publish(self, kind: str, event: Event) -> None:
@@ -56,8 +57,15 @@ class Hub:
             page = Page(dict(self._newest), list(self._frames))
             self._pages.add(page)
             self._visits += 1
+            self._is_loading = False
             self._changed.notify_all()
             return page
+
+    def load(self) -> None:
+        """Expect a page whose document a browser has fetched; it enters when its script runs."""
+        with self._lock:
+            self._is_loading = True
+            self._changed.notify_all()
 
     def leave(self, page: Page) -> None:
         """Forget a page that has closed."""
@@ -84,18 +92,21 @@ class Hub:
             self._changed.wait_for(lambda: not self._pages, within_s)
 
     def wait_until_left(self, first_s: float, again_s: float) -> None:
-        """Wait until no page is open: for the first so long, and for one that is opened again."""
+        """Wait until no page is open.
+
+        The first page and a page that loads have `first_s` to open, a page that opens again has `again_s`.
+        """
         with self._lock:
             while True:
-                known = self._visits
-                patience_s = again_s if known else first_s
+                known = self._visits, self._is_loading
+                patience_s = again_s if self._visits and not self._is_loading else first_s
                 if self._pages:
                     self._changed.wait(1.0)
-                elif not self._changed.wait_for(partial(self._has_opened_since, known), patience_s):
+                elif not self._changed.wait_for(partial(self._has_changed_since, known), patience_s):
                     return
 
-    def _has_opened_since(self, visits: int) -> bool:
-        return self._visits > visits
+    def _has_changed_since(self, known: tuple[int, bool]) -> bool:
+        return (self._visits, self._is_loading) != known
 
 
 class Page:

@@ -96,7 +96,8 @@ class Server:
         return knows and is_here and is_own and site in (None, "none", "same-origin")
 
     def page(self, nonce: str) -> str:
-        """Return the page."""
+        """Return the page, which enters when its script runs."""
+        self._hub.load()
         return self._page(nonce)
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
