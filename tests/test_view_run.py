@@ -105,7 +105,7 @@ def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
     file = tmp_path / "hostile.perhop.yaml"
     text = EXAMPLE.read_text().replace("name: bursts", f"name: '{HOSTILE}'").replace("Weighted RED", HOSTILE)
     file.write_text(text)
-    # A command for each: it ends when its page has closed, before another browser is there.
+    # A command for each: it ends when its page has closed, before another browser has started.
     for scheme in ("light", "dark"):
         with (
             watched(["run", file, "-q"], tmp_path) as here,
