@@ -1,4 +1,4 @@
-//! [`FirstMatch`]: a list of sets of which the first that has a packet decides, as in an access list.
+//! [`FirstMatch`]: a list of sets in which the first set with the packet decides, as in an access list.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ type Bits = [u64; 6];
 /// The most comparisons in one list: a few seconds.
 const MOST_COMPARISONS: u64 = 20_000_000;
 
-/// Sets in order, found by a packet without a look at each of them.
+/// Sets in order, found by a packet without checking each of them.
 ///
 /// A set's shape is the variables that have one value each in all of its packets, from the first variable up
 /// to the first that has both. A packet can only be in a set that has the packet's values there, so that sets
 /// of the same shape are looked up by these values (Srinivasan, Suri and Varghese 1999, "Packet
-/// Classification using Tuple Space Search"). Lists of addresses have few shapes, however long they are.
+/// Classification using Tuple Space Search"). Even long lists of addresses have few shapes.
 #[derive(Debug, Default)]
 pub struct FirstMatch {
     sets: Vec<Set>,

@@ -1,4 +1,4 @@
-//! [`PacketText`]: a packet as people write it, and as a [`Witness`](crate::Witness) is shown.
+//! [`PacketText`]: a packet as people write it and as a [`Witness`](crate::Witness) is printed.
 
 use std::net::IpAddr;
 use std::str::{FromStr, SplitWhitespace};
@@ -25,8 +25,7 @@ const SHAPE: &str = "write a packet as `udp 192.0.2.1:50000 > 198.51.100.1:16384
 impl FromStr for PacketText {
     type Err = String;
 
-    /// # Errors
-    /// What cannot be read, and what would be right.
+    /// # Errors The part that cannot be read, and its valid form.
     fn from_str(text: &str) -> Result<PacketText, String> {
         let mut words = text.split_whitespace();
         let protocol: Protocol = next(&mut words, "a protocol")?.parse()?;

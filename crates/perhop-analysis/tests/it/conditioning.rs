@@ -1,4 +1,5 @@
-//! Packets followed backwards through conditioners, against the data plane, which carries them forwards.
+//! Packets followed backwards through conditioners, compared with the data plane, which processes them
+//! forwards.
 
 use perhop_analysis::{PacketSpace, Set, arriving, before, classes_of, conditioned, departing, queue_of};
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
@@ -109,7 +110,8 @@ proptest! {
             let mut left = packet;
             let verdict = conditioner.condition(Time::from_nanoseconds(number as u64), &mut left);
             let is_member = verdict == Verdict::Pass && space.contains(target, &left);
-            // A meter could have given another color: then more may come than did here.
+            // A meter could have given another color: the set before may contain more packets than arrived
+            // here.
             if is_member || !metered {
                 prop_assert_eq!(space.contains(came, &packet), is_member, "{:?}", packet);
             }

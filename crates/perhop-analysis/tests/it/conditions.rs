@@ -1,4 +1,4 @@
-//! Sets of packets against the classifier of the data plane, which asks one packet at a time.
+//! Sets of packets compared with the classifier of the data plane, which checks one packet at a time.
 
 use std::net::IpAddr;
 
@@ -115,7 +115,8 @@ proptest! {
     ) {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&condition).unwrap();
-        // The data plane refuses conditions that it sees cannot hold; then the set is empty or says why not.
+        // The data plane refuses conditions that cannot match; then the set is empty or an error with a
+        // reason.
         let Ok(built) = condition.build(&interfaces()) else { return Ok(()) };
         for packet in packets {
             prop_assert_eq!(space.contains(set, &packet), built.matches(&packet), "{:?}", packet);
@@ -218,7 +219,7 @@ fn a_witness_is_as_plain_as_its_set_allows() {
     }
 }
 
-/// Fifty classes by 2,000 entries of access lists: no matter of millions of nodes.
+/// Fifty classes with 2,000 entries of access lists need far fewer than a million nodes.
 #[test]
 fn two_thousand_entries_of_fifty_classes_fit() {
     let mut state = 3u32;
