@@ -51,7 +51,7 @@ MODULES = (
     ),
     "perhop.report",
 )
-#: What commands that plot import besides.
+#: Additional imports of commands that plot.
 PLOTTING = ("numpy.ma", "matplotlib.figure", "matplotlib.backends.backend_svg")
 
 # Beginnings of variables that Python, the C library and loaded modules read when they start: a fork is too

@@ -1,4 +1,4 @@
-"""Commands of `tc` of every queueing discipline, right and wrong, and what the program says of each."""
+"""Valid and invalid commands of `tc` for every queueing discipline, and the program's answer to each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 _VALUES = ("10", "5ms", "10mbit", "15k", "10%", "abc")
 # Values at the edges of one kind of number each: for one option of each discipline.
 _EDGES = ("10mbps", "1.5Mbit", "0.02", "0x1f", "-3", "8kbit/8", "2e3", "")
-#: Options by discipline, with what must stand beside them.
+#: Options by discipline, with the options that each requires.
 OPTIONS: dict[str, tuple[str, str]] = {
     "pfifo": ("", "limit"),
     "bfifo": ("", "limit"),

@@ -28,7 +28,7 @@ def _closed(schema: Any) -> Any:
 
 
 def faults(name: str, document: Any) -> list[str]:
-    """Return what is wrong with a document, the deepest fault first."""
+    """Return the faults of a document, the deepest first."""
     validator = jsonschema.Draft202012Validator(_closed(json_schema(name)))
     found = [inner for error in validator.iter_errors(document) for inner in (error.context or [error])]
     return [f"{error.json_path}: {error.message}" for error in sorted(found, key=lambda one: -len(one.path))]
@@ -160,7 +160,7 @@ def test_errors(name: str, tmp_path: Path, perhop: Command) -> None:
 
 @pytest.fixture
 def network(tmp_path: Path) -> Path:
-    """Two routers with a site each; the second resets the mark of what the first sends."""
+    """Two routers with a site each; the second resets the mark of packets from the first."""
     reset = "policy-map RESET\n class class-default\n  set dscp default\n"
     for number in (1, 2):
         text = f"hostname R{number}\n{reset if number == 2 else ''}interface Gi0/0\n"

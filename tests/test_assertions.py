@@ -1,4 +1,4 @@
-"""Assertions about a run: `--assert`, their grammar, and what they are judged by."""
+"""Assertions about a run: `--assert`, their grammar, and the values that decide them."""
 
 from __future__ import annotations
 

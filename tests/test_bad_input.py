@@ -124,7 +124,7 @@ def test_the_output_cannot_be_written(perhop: Command, scenario: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["schema"], ["run", "{scenario}", "--json"], ["--help"]])
 def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
-    """As in `perhop schema | head`: the reader closes the pipe before anything is written."""
+    """In `perhop schema | head`, the reader closes the pipe before the first write."""
     line = command_line([argument.format(scenario=scenario) for argument in arguments])
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None

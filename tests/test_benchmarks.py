@@ -1,4 +1,4 @@
-"""The benchmarks' own parts: twins that do what they should, and tables that reach their page."""
+"""The parts of the benchmarks: twins that work, and tables that are written to their page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Ownership of what `sudo perhop` writes: the calling user's in a folder of theirs, else root's."""
+"""Owner of the files that `sudo perhop` writes: the calling user in a folder of theirs, else root."""
 
 from __future__ import annotations
 

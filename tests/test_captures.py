@@ -1,4 +1,5 @@
-"""Captures: tshark reads them without complaint and counts what perhop counts; they replay what they hold."""
+"""Captures: tshark reads them without complaint and counts as perhop does; a replay sends the same
+packets."""
 
 from __future__ import annotations
 
@@ -137,7 +138,7 @@ def test_tcp_with_retransmissions(tmp_path: Path) -> None:
     results = perhop.run(file, pcap=tmp_path / "pcap", snap_length=WHOLE, set=change)
     access = tmp_path / "pcap" / "client--edge.pcapng"
     assert_no_complaint(access)
-    # tshark sorts what is sent again by what it takes for the reason; perhop counts all of it.
+    # tshark divides retransmissions by their presumed reason; perhop counts all of them.
     again = " || ".join(
         f"tcp.analysis.{kind}"
         for kind in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
@@ -159,7 +160,7 @@ def test_tcp_with_retransmissions(tmp_path: Path) -> None:
 @needs_tshark
 def test_ecn(tmp_path: Path) -> None:
     file = written(tmp_path, ("marking", "ecn"), TCP)
-    # At the end nothing is queued: what was marked was sent.
+    # At the end the queues are empty, so all marked packets were sent.
     change = {"traffic.bulk.source.bulk.tcp.ecn": "true", "traffic.bulk.stop": "9s"}
     results = perhop.run(file, pcap=tmp_path / "pcap", set=change)
     wire = tmp_path / "pcap" / "edge--core.pcapng"

@@ -217,7 +217,7 @@ def test_classes_of_a_router_without_traffic_are_reported(perhop: Command, tmp_p
 
 
 def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Path) -> None:
-    """They come to the class behind the one that asks for a port; without an MTU there are none."""
+    """They fall into the class after the one that matches a port; without an MTU there are none."""
     scenario = tmp_path / "s.perhop.yaml"
     text = (
         "perhop: 1\nname: s\nduration: 1s\nhosts: {a: {}, b: {}}\nrouters: {r: {}}\n"

@@ -186,7 +186,7 @@ FREE = "police 1000000 30000 conform-action transmit exceed-action drop"
 
 
 def policed(rate: int) -> str:
-    """Return a policer that drops what exceeds."""
+    """Return a policer that drops the excess."""
     return f"police {rate} 3000 conform-action transmit exceed-action drop"
 
 

@@ -54,7 +54,7 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
 
 
 def test_errors_in_unused_parts_are_errors_that_run_does_not_mind(perhop: Command, router: Path) -> None:
-    """They are errors all the same: `ok` stands beside none."""
+    """They remain errors: none of the parts is `ok`."""
     unused = CONFIGURATION.replace(" class nobody\n  bandwidth 64\n", "")
     router.write_text(f"{unused}!\npolicy-map other\n class nobody\n  bandwidth 64\n")
     ended = perhop("check", router)

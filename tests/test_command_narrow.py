@@ -38,7 +38,7 @@ _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 def plain(shown: str) -> str:
-    """Return what a terminal shows, without colors and without progress."""
+    """Return the screen of a terminal, without colors and progress bars."""
     return _CODES.sub("", re.sub(r"\x1b\[\?25l.*?\x1b\[\?25h", "", shown, flags=re.DOTALL))
 
 

@@ -71,7 +71,7 @@ def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None
         one for one in perhop("run", file, *options, "--json").json()["ports"] if one["port"] == "edge->home"
     )
     assert (row["sent_packets"]["mean"], row["marked_packets"]["mean"]) == (sent, marked)
-    # Nobody asks for a table of what did not happen.
+    # Events that did not occur have no table.
     assert "marked by" not in perhop("run", scenario).out
     assert perhop("report", "out", "-o", "report.html").code == 0
     report = (scenario.parent / "report.html").read_text()

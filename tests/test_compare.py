@@ -1,4 +1,4 @@
-"""`perhop compare` and `perhop.compare`: two results, and what is made of the difference."""
+"""`perhop compare` and `perhop.compare`: two results, and verdicts on their differences."""
 
 from __future__ import annotations
 

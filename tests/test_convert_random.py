@@ -1,4 +1,4 @@
-"""`perhop convert` of random policies: every one is converted or refused, and what is lost is listed."""
+"""`perhop convert` of random policies: every one is converted or refused, and losses are listed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine dask: the same bytes as on the threads of this machine, whatever dies meanwhile."""
+"""The engine dask: the same bytes as on the threads of this machine, even if workers are killed."""
 
 from __future__ import annotations
 

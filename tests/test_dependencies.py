@@ -1,7 +1,7 @@
 """Cargo.lock and that of fuzz/ keep the rules of deny.toml; the oldest supported compiler takes every crate.
 
 The rules are those of cargo-deny (`make deny`), which takes minutes to build; this reads the metadata that
-cargo gives. tests/test_supply.py is about what does not come from crates.io.
+cargo gives. tests/test_supply.py covers all that does not come from crates.io.
 """
 
 from __future__ import annotations

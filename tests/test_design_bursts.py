@@ -1,4 +1,4 @@
-"""Advice on bursts, calls, limits and rings: by hand, and by what a simulation makes of it."""
+"""Advice on bursts, calls, limits and rings: compared with results by hand and with simulations."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_shaper_queue_and_ring_by_hand() -> None:
 
 
 def _scenario(policies: dict[str, Any], traffic: list[dict[str, Any]], **link: Any) -> Scenario:
-    """From a host by a router to another: an input policy `in`, an output policy `out` where there is one."""
+    """A host, a router and a host: an input policy `in`, and an optional output policy `out`."""
     inner = {"input": "in"} if "in" in policies else {}
     outer: dict[str, Any] = {"output": "out"} if "out" in policies else {}
     if "ring" in link:

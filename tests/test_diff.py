@@ -1,4 +1,4 @@
-"""`perhop diff`: what a change of a configuration changes."""
+"""`perhop diff`: the effects of a change to a configuration."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_what_queues_have_and_are_guaranteed(perhop: Command, old: Path) -> None
 
 
 def test_marks_on_the_way_in_count(perhop: Command, old: Path) -> None:
-    """What arrives is marked: no packet that arrives there is told otherwise than before."""
+    """The input policy marks all arriving packets, so none of them changes its class."""
     mark = "policy-map IN\n class class-default\n  set dscp af21\ninterface Gig"
     text = OLD.replace("interface Gig", mark).replace(
         "255.255.0.0\n", "255.255.0.0\n service-policy input IN\n"

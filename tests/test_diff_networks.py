@@ -1,4 +1,5 @@
-"""`perhop diff OLDDIR NEWDIR` and `perhop prove DIR1 DIR2`: what a change of a network changes for whom."""
+"""`perhop diff OLDDIR NEWDIR` and `perhop prove DIR1 DIR2`: the effects of a change to a network, by pair of
+sites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`perhop diff` of two scenarios, charts of what is simulated, and data frames of differences."""
+"""`perhop diff` of two scenarios, charts of the simulations, and data frames of differences."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_packets_that_wait_elsewhere_have_a_witness(perhop: Command, old: Path) 
 
 
 def test_what_a_meter_may_send_to_either_queue_has_not_moved(perhop: Command, old: Path) -> None:
-    """Voice is policed into data or voice, before as after; only what the changed match takes moves."""
+    """Voice is policed into data or voice in both; only packets of the changed match move."""
     meter = "meter: { token-bucket: { rate: 100kb/s, burst: 2kB } }"
     policed = f"{{ name: web, match: {{ dscp: ef }}, {meter}, red: [ {{ mark: af21 }} ] }}"
     web = "{ name: web, match: { dscp: cs1 }, actions: [ { mark: af21 } ] }"

@@ -69,7 +69,7 @@ def faulty(base: Path) -> Iterator[Faulty]:
 
 @dataclass(frozen=True)
 class Case:
-    """A command in a folder with earlier results, and what it makes of them without a fault."""
+    """A command in a folder with earlier results, and the folder after it ran without a fault."""
 
     writing: Writing
     line: str
@@ -135,7 +135,7 @@ def test_every_call(
     "case", touched(["run-plots-captures", "report", "export-csv"], but=["report"]), indirect=True
 )
 def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
-    """No change of the folder goes another way than through what is made to fail."""
+    """Every change of the folder uses a call that the tests can make fail."""
     folder = tmp_path / "folder"
     shutil.copytree(case.before, folder)
     recorded = record(command_line(case.line.split()), folder, base / "strace")

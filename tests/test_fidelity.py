@@ -56,7 +56,7 @@ def theory() -> list[Comparison]:
 
 
 def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
-    """Of rows that chance decides one in twenty may be missed, and none by far."""
+    """One in twenty rows that depend on chance may be missed, and none by far."""
     missed = [one for one in theory if not one.met]
     assert len(missed) <= len(theory) / 20, missed
     assert all(one.times_allowed < 2 for one in missed), missed
@@ -159,7 +159,7 @@ def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
     there = kernel._by_kernel(case, 1.0)
     here = kernel._by_perhop(case, 1.0, QUICK)
     assert set(there) == set(here) == {"rate", "loss", "queue"}
-    # Half of what comes is lost. A busy machine delays the sender, hence the width.
+    # Half of the arrivals are lost. A busy machine delays the sender, hence the width.
     assert there["loss"] == pytest.approx(50, abs=5)
     assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
 
@@ -198,7 +198,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("mbps", touched(PAIRS, but=["10"]))
 def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel(mbps: str) -> None:
-    """Of 48 pairs three in `make check`, two more in `make touched`."""
+    """`make check` takes three of the 48 pairs, `make touched` two more."""
     assert len(l4s.cases()) == 48
     chosen = [(mbps, *pair) for pair in PAIRS[mbps]]
     keys = ("rate_mbps", "first", "first_rtt_ms", "second", "second_rtt_ms")
@@ -209,11 +209,11 @@ def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel(mbps: str) -> None:
 
 @pytest.mark.touched
 def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
-    """Rates within 2 %, or chance; drops as everywhere beside Linux."""
+    """Rates within 2 %, or chance; drops by the rule of all comparisons with Linux."""
     rows = list(linux_gred.compare(replace(WHOLE, replications=4)))
     assert len(rows) == 3 * 4
     assert [one for one in rows if not one.met] == []
-    # What one average does to green is far from what RIO-C does: neither passes for the other.
+    # A single average treats green packets very differently from RIO-C, so neither passes for the other.
     rates = {one.name: one for one in rows if one.quantity == "TCP"}
     assert rates["RIO-C"].measured.mean > 4 * rates["WRED"].reference.mean
     # Wide intervals are named, and only they replace the 2 %.
@@ -222,7 +222,7 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
 
 
 def test_another_discipline_would_be_missed() -> None:
-    """The median wait tells the disciplines apart by far more than is allowed."""
+    """The median waits of the disciplines differ by far more than the allowed difference."""
     loads = {"flows": "cubic-on", "rtt_ms": "20"}.items()
     cases = [one for one in linux_aqm.cases() if loads <= one.values.items() and one.table == "four-flows"]
     waits = {one.values["discipline"]: one.figure("wait_p50_ms").runs[0] for one in cases}

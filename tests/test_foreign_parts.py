@@ -116,7 +116,7 @@ def test_the_same_sweep_puts_its_folder_right(
     harm(folder, saved / "other")
     if is_complete:
         with pytest.raises((UnreadableFileError, InvalidInputError)):
-            # A part that is only added is not in the manifest, and no part of what is read.
+            # An added part is not in the manifest and is not read.
             if harm is foreign_part_added:
                 raise InvalidInputError("not read")
             Sweep.load(folder)

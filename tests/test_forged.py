@@ -41,7 +41,7 @@ DTYPES = [pl.String, pl.Float64, pl.Int64, pl.UInt32, pl.Boolean, pl.List(pl.UIn
 
 
 def seal(folder: Path) -> None:
-    """Write the checksums that fit what is in a folder now."""
+    """Write the checksums of the current files of a folder."""
     inner = [path.parent for path in folder.rglob(manifest.MANIFEST)]
     for one in sorted(inner, key=lambda path: -len(path.parts)):
         said = json.loads((one / manifest.MANIFEST).read_text())
@@ -172,7 +172,7 @@ def test_forged_contents_are_used_or_refused(
 
 
 def test_the_layout_is_that_of_a_run(saved: dict[str, Path]) -> None:
-    """What readers ask for is what the simulator makes, column by column."""
+    """The columns that readers require are those that the simulator writes."""
     results = Results.load(saved["run"])
     assert results.names == list(TABLES)
     for name, always in TABLES.items():

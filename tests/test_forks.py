@@ -1,4 +1,4 @@
-"""A command that is a fork does what it does as a process of its own: the same streams and exit code."""
+"""A command in a fork behaves as in its own process: the same streams and exit code."""
 
 from __future__ import annotations
 

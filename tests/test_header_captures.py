@@ -61,7 +61,7 @@ def protocols(file: Path, decode_as: str = "") -> set[str]:
 ESP = {"cipher": "aes-cbc", "integrity": "sha1"}
 DMVPN = [{"gre": {"key": True}}, {"esp": {**ESP, "mode": "transport"}}]
 
-# Framing, headers, and what tshark calls the protocols down to the inner IP packet; without it, all it sees.
+# Framing, headers, and tshark's names of the protocols down to the inner IP packet, or of all without one.
 STACKS: list[tuple[str, list[Any], str]] = [
     ("ethernet-frame", [{"vlan": {"id": 100}}], "eth:vlan:ip"),
     ("ethernet-wire", [{"vlan": {"id": 20}}, {"vlan": {"id": 100}}], "eth:ieee8021ad:vlan:ip"),
@@ -99,7 +99,7 @@ STACKS: list[tuple[str, list[Any], str]] = [
 @pytest.mark.parametrize("family", ["IPv4", "IPv6"])
 def test_every_header(tmp_path: Path, framing: str, headers: list[Any], stack: str, family: str) -> None:
     file = captured(tmp_path, framing, headers, family)
-    # What a pseudowire carries only its two ends know (RFC 3985 §5.1): tshark is told.
+    # Only the two ends of a pseudowire know its payload (RFC 3985 §5.1), so an option configures tshark.
     word = "pwethcw" if {"mpls": {"control-word": True}} in headers else "pwethnocw"
     decode_as = f"mpls.label==16,{word}" if "eth:mpls:eth" in stack else ""
     inner = stack if family == "IPv4" else stack.removesuffix("ip") + "ipv6"

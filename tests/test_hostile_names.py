@@ -38,7 +38,7 @@ NAMES = (
     "../up",
     "naïve 数据 \N{GRINNING FACE}",
 )
-# What a terminal may be told: colors, and the cursor and lines of a progress bar.
+# Allowed control sequences: colors, and the cursor and lines of a progress bar.
 _TOLD = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -183,7 +183,7 @@ def test_a_spreadsheet_computes_nothing(hostile: Path, tmp_path: Path, perhop: C
     assert {f"'{name}" if name[0] in "=@" else name for name in NAMES} <= cells
 
 
-# Files with commands to a terminal in what they name, and marks that turn the order of reading around.
+# Files whose names contain control sequences of terminals, and marks that reverse the reading direction.
 _COMMANDING = {
     "router.cfg": (
         "hostname r\x1b]0;title\x07\nclass-map A\x1b[31m\n match dscp ef\npolicy-map P\n"

@@ -1,4 +1,4 @@
-"""HTB in what the Python side makes of a policy: conversions, rates, pictures; and the command line."""
+"""HTB in the Python package: conversions, rates, pictures; and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The load that `perhop run` infers: what queues and limits count, and packets from several interfaces."""
+"""The load that `perhop run` infers: the bytes that queues and limits count, and several entrances."""
 
 from __future__ import annotations
 

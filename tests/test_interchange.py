@@ -40,7 +40,7 @@ def test_saved_results_are_read_again(results: perhop.Results, tmp_path: Path) -
         assert again.table(name).equals(results.table(name))
     again.save(tmp_path / "again")
     assert files_in(tmp_path / "again") == files_in(tmp_path / "out")
-    # What was kept of empty tables is what would be written of them.
+    # The stored form of an empty table equals the form that would be written.
     assert any(results.table(name).is_empty() for name in results.names)
     results.save(tmp_path / "kept")
     assert files_in(tmp_path / "kept") == files_in(tmp_path / "again")
@@ -183,7 +183,7 @@ def test_a_class_with_both_directions_is_divided(home: perhop.Results, tmp_path:
     for name, results in {"two": home, "one": perhop.run(tmp_path / "one.perhop.yaml")}.items():
         interchange.write_flent(results, tmp_path / f"{name}.flent.gz")
     two, one = (flent_document(tmp_path / f"{name}.flent.gz")["results"] for name in ("two", "one"))
-    # At an instant one way may have more packets than the other: the means are the same.
+    # At an instant one direction may have more packets than the other, but the means are equal.
     for name, same in (
         ("TCP upload::call", "TCP upload::call"),
         ("TCP download::call", "TCP download::callee"),

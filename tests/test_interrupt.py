@@ -74,7 +74,7 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
 
 
 def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
-    """As a shell does for its jobs in the background; SIGTERM still ends them."""
+    """A shell ignores Ctrl-C for its jobs in the background; SIGTERM still ends them."""
     line = " ".join(command_line(["run", scenario, *LONG]))
     process = subprocess.Popen(
         ["bash", "-c", f"trap '' INT; exec {line}"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -89,7 +89,7 @@ def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
 
 
 def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None:
-    """As in the callbacks of weak references that importing a module has."""
+    """An example is a callback of a weak reference, which importing a module runs."""
     unlucky = (
         "import os, sys, time, weakref\n"
         "from perhop import interrupts\n"
@@ -113,7 +113,7 @@ def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> None:
-    """Half a module would stay, and answer the next who asks for it with errors of its own."""
+    """A partly initialized module would remain, and the next import of it would fail."""
     (tmp_path / "torn.py").write_text(
         "import os, sys, time\nos.kill(os.getpid(), int(sys.argv[1]))\ntime.sleep(0.1)\nwhole = True\n"
     )
@@ -186,7 +186,7 @@ def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Si
 
 @pytest.mark.parametrize("library", ["matplotlib.transforms", "numpy.ma", "polars.frame"])
 def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
-    """It answers an exception in what it calls with an error of its own."""
+    """It replaces an exception of a callback with an error of its own."""
     working = (
         "import os, signal, sys, time\n"
         "from perhop import interrupts\n"
@@ -211,7 +211,7 @@ def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
         "from functools import partial\n"
         "from perhop import interrupts\n"
         "interrupts.handle()\n"
-        # In C: the handler runs as soon as Python goes on, which is in the methods of `threading`.
+        # In C, because the handler runs when Python code continues, which is in the methods of `threading`.
         "send = partial(_thread.interrupt_main, signal.SIGTERM)\n"
         "class Sender:\n"
         "    __neg__ = send\n"
@@ -238,7 +238,7 @@ def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
 
 
 def test_a_message_is_one_line_for_any_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a signal has to say must not follow on the same line."""
+    """The message of a signal must not follow on the same line."""
     written = []
 
     class Disturbed:
@@ -262,7 +262,7 @@ class _Disturbed(ThreadPoolExecutor):
 
 @pytest.fixture
 def ended() -> Iterator[None]:
-    """SIGTERM ends what the test calls, as it ends a command."""
+    """SIGTERM ends the called function, as it ends a command."""
 
     def ends(number: int, frame: object) -> None:
         raise EndedBySignal(number)
@@ -336,7 +336,7 @@ def test_a_lock_that_a_signal_tore_apart_is_no_error_of_its_own(sent: BaseExcept
 
 
 def _tear(sent: BaseException) -> None:
-    """As `Condition.wait` does where a signal comes before the lock is taken again."""
+    """Leave the state of a `Condition.wait` that a signal interrupts before the lock is taken again."""
     lock = threading.Lock()
     with lock:
         lock.release()

@@ -59,7 +59,7 @@ def test_students_see_different_figures(lesson: lessons.Lesson) -> None:
 def test_it_teaches(lesson: lessons.Lesson) -> None:
     assert 1 <= len(lesson.hints) <= 4
     assert len(lesson.text.split()) < 200, "what is read before anything is tried is short"
-    # Neither text nor hints name what is only in the solution.
+    # Text and hints do not name parts that are only in the solution.
     assert lesson.solution.text not in lesson.text
     assert lesson.solution.scenario != lesson.start
     # The scenario runs as it is, with the defaults that it does not write out.
@@ -89,7 +89,7 @@ def test_conditions_on_the_scenario_are_checked() -> None:
     assert all(one.met for one in check.goals) and not check.met
     (condition,) = check.conditions
     assert (condition.met, condition.measured, condition.words) == (False, 300e3, "300 kb/s")
-    # Of a name that is a pattern all members count, and one has to be there.
+    # A name that is a pattern includes all matching members, of which at least one must exist.
     lesson = perhop.lesson("branch")
     without = lesson.solution.scenario.replace("priority 256", "bandwidth 256")
     (police, ring) = lesson.judge(1, *run(without, 1)).conditions
@@ -190,7 +190,7 @@ def test_a_sheet_is_run_again(tmp_path: Path) -> None:
     assert (start.met, start.same) == (False, False), "what a sheet says counts for nothing"
     broken = verified(scenario="perhop: 1\n")
     assert (broken.met, broken.same) == (False, False) and "missing" in broken.error
-    # Somebody else's seed gives somebody else's run.
+    # Another student's seed gives a different run.
     assert verified(seed=1).same is False
 
 

@@ -41,7 +41,7 @@ policies:
 """
 ROUTER = ROOT / "examples" / "router.cfg"
 
-# 300 datagrams of 1000 bytes of IP at once, every third of them EF; says how many of each come through.
+# Sends 300 datagrams of 1000 bytes of IP at once, every third of them EF, and prints the numbers received.
 SEND = """
 import socket, time
 udp = socket.socket(type=socket.SOCK_DGRAM)
@@ -173,7 +173,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         queues = {queue["queue"]: queue for queue in forth["queues"]}
         assert queues["voice"]["arrived"]["packets"] == 100
         assert queues["voice"]["dropped"] == {}
-        # ARP passed; the queue of ten took what it could of 200 that came at once.
+        # ARP passed; the queue of ten dropped most of 200 simultaneous packets.
         assert queues["rest"]["arrived"]["packets"] == 200
         assert queues["rest"]["sent"]["packets"] + queues["rest"]["dropped"]["queue-full"]["packets"] == 200
         assert queues["rest"]["dropped"]["queue-full"]["packets"] > 50
@@ -185,7 +185,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
 @own_run
 @needs_rights
 def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
-    """Both would forward each frame, which arrives twice then."""
+    """Both would forward each frame, so it would arrive twice."""
     with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         again = ("--policy", str(policies), "--name", "wan", "--in", "eth1", "--out", "eth0")
         command = [sys.executable, "-m", "perhop", "live", "bridge", *again]

@@ -1,4 +1,4 @@
-"""A testbed is removed completely however it ends, and nothing else is touched."""
+"""A testbed is removed completely after any end, and nothing else is touched."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders of testbeds: those of strangers, links and mere namesakes are neither used nor removed."""
+"""Folders of testbeds: links and folders of other users or with similar names are not used or removed."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_folder_that_others_can_replace_is_not_used(public: Path) -> None:
 
 
 def test_a_name_is_not_enough(public: Path, valuable: Path) -> None:
-    """In the right place, and this user's: a testbed has a state file of its owner."""
+    """A folder in the right place that belongs to this user is a testbed only with a state file."""
     root = public / "perhop"
     private.make(root)
     for name in ("1.0", "1.1"):

@@ -1,4 +1,4 @@
-"""The hosts' traffic programs between two namespaces: what is sent, received and counted."""
+"""The hosts' traffic programs between two namespaces: sent, received and counted packets."""
 
 from __future__ import annotations
 
@@ -109,14 +109,14 @@ def ip(*arguments: str) -> None:
 
 
 def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
-    """Run both hosts' programs; the results of what they wrote down."""
+    """Run both hosts' programs; return the results of their records."""
     for name, host in zip(names, "ab", strict=True):
         address = wanted["hosts"][host]["address"]
         length, options = ("64", ["nodad"]) if ":" in address else ("24", [])
         ip("-n", name, "address", "add", f"{address}/{length}", "dev", "eth0", *options)
-        # As in a testbed: no segmentation offload, so each captured frame is one packet.
+        # A testbed has no segmentation offload, so each captured frame is one packet.
         ip("-n", name, "link", "set", "eth0", "gso_max_segs", "1", "up")
-        # No faster than what a busy machine can watch packet by packet.
+        # A rate that a busy machine can capture packet by packet.
         subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", *SHAPED], check=True)
     start = time.monotonic_ns() + LEAD_NS
     files = [tmp_path / f"{host}.json" for host in "ab"]
@@ -197,7 +197,7 @@ def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: P
         assert abs(row["reply_bytes"] / 2000 - row["transactions"]) <= 2
         assert abs(row["received_bytes"] / 100 - row["transactions"]) <= 2
     files = rows["file-transfer"]
-    # Of the first ones that end within the measurement the bytes may have come before.
+    # The first transfers that end within the measurement may have received their bytes before it.
     assert files["received_bytes"] >= 50_000 * (files["transactions"] - 2)
     assert files["reply_bytes"] >= files["transactions"] - 2
     # Packets are seen as they leave and arrive, acknowledgments too; nothing is lost here.

@@ -21,9 +21,9 @@ from perhop.live.state import State, running
 
 pytestmark = [needs_rights, own_run]
 
-# What the router drops of 2.4 Mb/s does not depend on how punctual a busy machine is: steady packets go
-# first, the others get what is left of the wire. In one queue for both, late packets would find another
-# queue than punctual ones.
+# The router's drops of 2.4 Mb/s do not depend on the timing of a busy machine: steady packets have priority,
+# and the others get the rest of the wire. In one queue for both, late packets would find another queue than
+# punctual ones.
 SCENARIO = """\
 perhop: 1
 name: Live overload

@@ -42,7 +42,7 @@ def as_nobody(*arguments: str | Path, **environment: str) -> subprocess.Complete
 
 
 def user_namespaces_work() -> bool:
-    """Whether the system gives one to somebody without rights, by a program that is not perhop."""
+    """Whether the system allows them without privileges, tried with a program other than perhop."""
     tried = subprocess.run(
         ["unshare", "-Urnm", "true"], user=NOBODY, group=NOBODY, extra_groups=[], check=False
     )

@@ -207,7 +207,7 @@ def gns3(*cables: tuple[str, str], switches: tuple[str, ...] = ()) -> str:
 
 
 def test_a_project_of_gns3_names_devices_and_cables(perhop: Command, tmp_path: Path) -> None:
-    """Two labs with the same subnets in one project: the cables tell them apart."""
+    """Two labs in one project have the same subnets; their cables distinguish them."""
     for name, address in (("R1", "1"), ("R2", "2"), ("R3", "1"), ("R4", "2")):
         inside = tmp_path / "project-files" / "dynamips" / f"0000-{name}" / "configs"
         inside.mkdir(parents=True)

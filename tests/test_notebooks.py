@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom in a kernel of their own, and stand in the tree without output."""
+"""The notebooks run from top to bottom in their own kernel; the tree contains them without output."""
 
 from __future__ import annotations
 

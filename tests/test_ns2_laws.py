@@ -34,7 +34,7 @@ OTHERS = [(0, "517kb/s"), (0, "401kb/s"), (0, "311kb/s"), (0, "263kb/s")]
 
 @dataclass
 class Case:
-    """An experiment; `buffer` is what the RED of perhop says beside its thresholds."""
+    """An experiment; `buffer` has the keys of perhop's RED other than its thresholds."""
 
     law: str
     curves: list[list[float]]
@@ -171,7 +171,7 @@ CASES = {
     "on-off overlapped WRED": Case(
         DS, OVERLAPPED, {"averages": "single"}, limit=146, size=1052, cbr=[(1, "2Mb/s")], bursts=BURSTS
     ),
-    # TCP beside UDP of a higher precedence.
+    # TCP with UDP of a higher precedence.
     "TCP beside UDP WRED": Case(
         DS, [[15, 30, 0.1], [5, 15, 0.1]], {"averages": "single"}, tcp={0: 10}, cbr=[(1, "1Mb/s")], limit=50
     ),
@@ -292,7 +292,7 @@ def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
         counts: list[float] = []
         for row in ports.head(len(case.curves)).iter_rows(named=True):
             counts += [row["arrived_packets"], row["dropped_packets"]]
-        # A row for each average: all say what the whole queue holds.
+        # A row for each average; each reports the whole queue.
         queues = result.queues.filter(result.queues["replication"] == replication)
         held = queues["packets"].to_list()
         rows.append([*figures(counts, case), sum(held) / len(held)])

@@ -55,7 +55,7 @@ def test_another_speed_begins_where_the_run_is() -> None:
     pace.set_speed(2.0)
     clock.now += 1
     assert pace.limit_s() == 42.0
-    # A run that cannot keep up is not asked to make up for what it missed.
+    # A run that cannot keep up does not have to catch up afterwards.
     clock.now += 100
     pace.reach(50.0)
     pace.set_speed(1.0)
@@ -143,7 +143,7 @@ def test_a_run_at_any_pace_gives_the_same(scenario: Path) -> None:
 
 
 def test_a_step_past_the_end_of_a_part_is_seen(scenario: Path) -> None:
-    """The run is looked at at each 200th of it, too; where it stands afterwards is not lost behind that."""
+    """The run is looked at at each 200th of it, too; the position after a step remains visible."""
     loaded = perhop.Scenario.load(scenario, {"duration": "20s"})
     pace = Pace(1.0)
     steps, polls = [0.099, 0.154], 0

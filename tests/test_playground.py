@@ -62,7 +62,7 @@ def test_the_command_writes_the_page(perhop: Command, tmp_path: Path) -> None:
     assert (ended.code, ended.out) == (0, "")
     assert "written to page.html" in ended.err
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    # Without a browser it says where the page is.
+    # Without a browser it prints the path of the page.
     ended = perhop("playground", BROWSER="/bin/false", XDG_CACHE_HOME=str(tmp_path / "cache"), DISPLAY="")
     assert ended.code == 0
     assert str(tmp_path / "cache" / "perhop" / "playground.html") in ended.err
@@ -149,7 +149,7 @@ def test_verdicts_are_above_their_assumptions_and_omissions(file: Path) -> None:
             for one in lines.all_inner_texts()
         )
         assert "voice" in here.text("verdicts")
-        # A scenario is run as it is written: nothing of the router's stays.
+        # A scenario runs as written; no setting of the router remains.
         here.write(STARTER.read_text())
         assert lines.all_inner_texts() == []
 

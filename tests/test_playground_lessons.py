@@ -1,4 +1,4 @@
-"""The lessons in the playground: all twelve are solved with nothing but the page; sheets reach teachers."""
+"""The lessons in the playground: all twelve can be solved with the page alone; sheets reach teachers."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
         screenshot(here.tab, "lessons-met")
         file = tmp_path / "sheet.json"
         file.write_bytes(exported_sheet(here))
-    # What the page judged is what Python finds, from runs of the same bytes.
+    # The page and Python give the same verdicts, from runs with the same bytes.
     sheet = lessons.read_sheet(file)
     assert sheet.name == STUDENT and len(sheet.entries) == 12
     found = lessons.verify(sheet)
     assert all(one.met and one.same for one in found), [one.entry.lesson.id for one in found if not one.same]
-    # And what the teacher's page finds. Whoever copies the text without its seed is found out.
+    # The teacher's page gives them too, and detects a student who copies the text without its seed.
     other = json.loads(file.read_bytes())
     other["name"] = "Charles Babbage"
     other["lessons"][3]["scenario"] = COURSE[3].start
@@ -319,5 +319,5 @@ def test_the_command_writes_the_teachers_page(perhop: Command, students: Path, t
     assert (ended.code, ended.out) == (0, "")
     text = (tmp_path / "teacher.html").read_text(encoding="utf-8")
     assert 'id="teacher"' in text and COURSE[0].solution.text[:60] in text
-    # The page of everybody, which is below 4 MB, and the solutions.
+    # The common page, which is below 4 MB, and the solutions.
     assert len(text.encode()) - students.stat().st_size < 20_000

@@ -18,7 +18,7 @@ from playground import Page, needs_page, page
 STARTER = (ROOT / "python" / "perhop" / "templates" / "voice.perhop.yaml").read_text(encoding="utf-8")
 ROUTER = (ROOT / "examples" / "router.cfg").read_text(encoding="utf-8")
 LONG = ("headquarters-customer-premium-voice-north", "headquarters-customer-premium-voice-south")
-# A canvas has no text to read: what is drawn on it is noted.
+# A canvas has no text to read, so the drawing calls are recorded.
 RECORDED = """() => {
   globalThis.drawn = new Set();
   const { fillText } = CanvasRenderingContext2D.prototype;

@@ -23,7 +23,7 @@ SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", 
 ZOOM = (
     "one => { const at = echarts.getInstanceByDom(one).getOption().dataZoom[0]; return at.end - at.start; }"
 )
-# How ECharts is asked what it draws: series by type, rules, spans, and whether a number is missing from any.
+# Reads the charts from ECharts: series by type, rules, spans, and whether a number is missing.
 SERIES = """one => {
   const { series } = echarts.getInstanceByDom(one.querySelector('.plot')).getOption();
   const of = (type) => series.filter((each) => each.type === type && each.name).length;

@@ -1,4 +1,4 @@
-"""`perhop test`: files of tests, their outcomes, JUnit XML, and what is said of a wrong file."""
+"""`perhop test`: files of tests, their outcomes, JUnit XML, and the errors of an invalid file."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ MOST = 30
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs, of which other commands make something."""
+    """Two runs as the input of other commands."""
     base = tmp_path_factory.mktemp("runs")
     save_runs(base)
     return base
@@ -52,7 +52,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True)
 class Played:
-    """Two commands, one after the other: what there was before, and what each of them did."""
+    """Two successive commands: the folder before, and the changes of each."""
 
     first: Tree
     recorded: Recorded
@@ -91,7 +91,8 @@ class Found:
     count: int
     #: Which of nothing, the old and the new result were there.
     seen: set[str]
-    #: Losses after which a target was neither, and those after the end that took the new result.
+    #: Losses after which a target was neither old nor new, and losses after the end that removed the new
+    #: result.
     torn: list[tuple[int, str]]
     taken: list[str]
     #: All that was left in the folder, for some of the losses.
@@ -190,7 +191,7 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
 def test_the_next_writer_starts_from_any_remains(name: str, runs: Path, tmp_path: Path) -> None:
-    """It ends with a whole result and nothing hidden; what it cannot know to be its own is visible."""
+    """It ends with a whole result and no hidden files; files that may not be its own are visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())

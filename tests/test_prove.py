@@ -281,7 +281,7 @@ def mutate(
         case _:
             duplicate = f"{name}2"
             if duplicate not in classes and not actions[0].startswith("priority"):
-                # Two classes in place of one: the packets of the second share nothing with the first.
+                # Two classes in place of one: the packets of the second do not share with those of the first.
                 classes[duplicate] = [classes[name].pop()] if len(classes[name]) > 1 else ["dscp cs1"]
                 policy.insert(place + 1, (duplicate, [a for a in actions if not a.startswith("bandwidth")]))
 

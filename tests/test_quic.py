@@ -1,4 +1,4 @@
-"""The profile `quic` through the command line: what it sends, and what it refuses."""
+"""The profile `quic` on the command line: the packets that it sends and the keys that it refuses."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_random_losses_cost_what_they_cost_newreno(perhop: Command, tmp_path: Pa
 
 
 def test_pages_are_not_loaded_by_it(perhop: Command, tmp_path: Path) -> None:
-    """One request at a time on each connection would be taken for HTTP/3."""
+    """Readers would mistake one request at a time on each connection for HTTP/3."""
     file = written(tmp_path, "0.0", "congestion: cubic")
     file.write_text(file.read_text().replace("bulk: { tcp", "page-load: { tcp"))
     ended = perhop("run", file)

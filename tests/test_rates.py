@@ -149,7 +149,7 @@ def test_a_run_shows_no_guarantee_behind_a_limiter_of_all_packets(perhop: Comman
 
     found = configured(200_000)
     most = rates_of(perhop, file)
-    # Each is below the limiter, as `perhop rates` has it: nothing holds that a policer of all packets drops.
+    # Each is below the limiter, as in `perhop rates`: a policer of all packets voids guarantees.
     assert found["BULK"] == (None, 200e3) == (None, most["BULK"]["maximum_bps"])
     assert found["DATA"] == (None, 200e3) == (None, most["DATA"]["maximum_bps"])
     # A limiter above the promises leaves them.
@@ -207,7 +207,7 @@ def test_the_excess_burst_of_peak_shaping_counts(perhop: Command, tmp_path: Path
 @pytest.mark.parametrize(
     ("example", "queue", "wanted"),
     [
-        # Of 10 Mb/s by quantum; WRR's weights count packets, and say no rate.
+        # Shares of 10 Mb/s by quantum; WRR's weights count packets and do not determine a rate.
         ("drr", "gold", (5e6, None)),
         ("wrr", "gold", (None, None)),
         # A shaper below the rate that the queue has anyway.
@@ -246,7 +246,7 @@ def test_a_folder_of_results_holds_the_rates(tmp_path: Path) -> None:
 
 
 def test_strict_priority_goes_by_level(perhop: Command, tmp_path: Path) -> None:
-    """The class that takes what others leave is written last, and need not be the last to be served."""
+    """The class that takes the rest is written last, but is not necessarily served last."""
     file = tmp_path / "bands.tc"
     file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")
     rows = perhop("run", file, "--duration", "20ms", "--json").json()["rates"]

@@ -1,4 +1,4 @@
-"""Values as YAML for people: what is read back is what was written, and short parts stay in one line."""
+"""Values as YAML for people: reading returns the written values, and short parts stay in one line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Policies that a router refuses: `check` reports them in every place, and `run` names what it leaves out."""
+"""Policies that a router refuses: `check` reports them in every place, and `run` names those that it leaves
+out."""
 
 from __future__ import annotations
 

@@ -162,7 +162,7 @@ def test_tables_are_copied_and_numbers_sort_as_numbers(
         ports = tab.locator("table.data", has_text="precedence").last
         button = ports.locator("th.n button").first
         column = button.evaluate("one => one.closest('th').cellIndex")
-        # By the keyboard: charts that are still being drawn may shift what a mouse aims at.
+        # With the keyboard, because charts that are still being drawn may move the target of a mouse.
         button.press("Enter")
         tab.wait_for_function(
             "one => one.closest('th').ariaSort === 'ascending'", arg=button.element_handle()
@@ -185,7 +185,7 @@ def test_in_print_the_linked_charts_are_drawn_and_light(report: Path, tmp_path: 
 
 @needs_chromium
 def test_it_opens_in_under_a_second(report: Path) -> None:
-    """By the processor time of the page's own thread: other work on the machine does not count."""
+    """Measured as processor time of the page's own thread, so that other work does not count."""
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tools = seen.page.context.new_cdp_session(seen.page)
         tools.send("Performance.enable", {"timeDomain": "threadTicks"})

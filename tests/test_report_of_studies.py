@@ -56,7 +56,7 @@ def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
 
 @needs_chromium
 def test_it_opens_in_under_three_seconds(report: Path) -> None:
-    """By the processor time of the page's own thread: other work on the machine does not count."""
+    """Measured as processor time of the page's own thread, so that other work does not count."""
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tab = seen.page
         tools = tab.context.new_cdp_session(tab)
@@ -90,7 +90,7 @@ def test_the_overview_is_the_first_screen(report: Path) -> None:
 @needs_chromium
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_address_leads_to_its_page(report: Path, width: int) -> None:
-    """With parts of unknown height before it, `#mred-af` opened drop-precedence."""
+    """`#mred-af` opened drop-precedence when parts before it had an unknown height."""
     with opened(report, width=width, height=844, scheme="light") as seen:
         tab = seen.page
         for study in identifiers():

@@ -75,7 +75,7 @@ def test_runs_lie_upon_each_other(folders: list[Path], report: Path, tmp_path: P
     assert names == ["voice, priority", "bulk, priority", "voice, fifo", "bulk, fifo"]
     assert len({(mark.color, mark.stroke) for mark in both.marks}) == 4
     assert "One-way delay (CDF), 2 runs" in report.read_text()
-    # In one unit: the voice of one is in milliseconds, the other may be in seconds.
+    # In one unit, because the delays of one may be in milliseconds and those of the other in seconds.
     assert max(both.marks[0].x) == pytest.approx(
         max(charts[0].marks[0].x) * (1e-3 if both.x.unit == "s" else 1)
     )

@@ -113,7 +113,7 @@ def test_a_time_and_a_class_are_shared_by_all_charts(folder: Path) -> None:
         )
         assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
         assert not any(one.get("VOICE") is False for one in tab.evaluate(selected))
-        # A theme draws all charts anew, and what is hidden stays hidden.
+        # A theme redraws all charts, and hidden series stay hidden.
         tab.locator("#theme").click()
         assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
         assert seen.errors == []

@@ -1,4 +1,4 @@
-"""`perhop compare --router`: what real routers print, read and laid beside a run."""
+"""`perhop compare --router`: the output of real routers, compared with a run."""
 
 from __future__ import annotations
 
@@ -347,7 +347,7 @@ def test_classes_and_policies_on_one_side_are_named() -> None:
 
 @pytest.fixture
 def saved(perhop: Command, tmp_path: Path) -> Path:
-    """The output of a router that is configured and loaded as the scenario `nested` says."""
+    """The output of a router with the configuration and load of the scenario `nested`."""
     shown = perhop("show", "policy-map", "interface", BY_NAME["nested"].scenario(tmp_path))
     file = tmp_path / "show.txt"
     file.write_text(shown.out)

@@ -1,4 +1,4 @@
-"""`perhop run` of router configurations of many kinds: what is sent, lost, said and refused."""
+"""`perhop run` of router configurations of many kinds: packets sent and lost, messages and refusals."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FILES = sorted(set(CONFIGURATIONS.glob("*.cfg")) - {CONFIGURATIONS / "catalyst-9
 
 # The routers on both sides of the one that is inferred from.
 NEAR, FAR = "near-side", "far-side"
-# A line of what is inferred: class, rate, kind of traffic.
+# A line of the inferred load: class, rate, kind of traffic.
 OFFER = re.compile(r"^  (?P<name>\S.*?) +(?P<above>> )?(?P<rate>[\d.,]+) (?P<unit>[kMG]b/s)  (?P<kind>.+)$")
 UNITS = {"kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 
@@ -162,7 +162,7 @@ interface Tunnel1
 
 
 def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) -> None:
-    """A trace applies it: what a run shows of such packets may be wrong."""
+    """A trace applies it, so the results of a run for such packets may be wrong."""
     (tmp_path / "site.cfg").write_text(NOT_APPLIED)
     ended = perhop("run", "site.cfg", "--duration", "1s")
     first = [line for line in ended.err.partition("inferred: ")[0].splitlines() if "not run: " in line]
@@ -282,7 +282,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
     assert "--rate 50Mb/s" in without.err
     ended = perhop("run", file, "--rate", "50Mb/s")
     assert ended.code == 0, ended.err
-    # The outermost policy shapes to 20 Mb/s, whatever the line.
+    # The outermost policy shapes to 20 Mb/s on any line.
     assert "to Serial99/0, 20,000 kb/s:\n" in ended.err
     assert "Serial99/0 is made for WAN\n" in ended.err
     slow = perhop("run", file, "--rate", "5Mb/s", "--load", "overload", "--json")
@@ -317,7 +317,7 @@ def test_an_option_that_is_not_clear_is_one_error(perhop: Command, options: list
 
 @pytest.mark.parametrize(("duration", "warmup"), [("30s", 2.0), ("1s", 0.02)])
 def test_a_shorter_run_has_a_shorter_warm_up(perhop: Command, duration: str, warmup: float) -> None:
-    """Of the usual 100 s, two are not counted."""
+    """Two of the usual 100 s are the warm-up."""
     file = CONFIGURATIONS / "branch-t1.cfg"
     document = perhop("run", file, "--duration", duration, "--json").json()
     assert document["warmup_s"] == warmup
@@ -405,7 +405,7 @@ def test_an_assumption_replaces_a_definition(perhop: Command) -> None:
 
 
 def test_the_platform_can_be_chosen(perhop: Command) -> None:
-    """Classes that only shape share what is left equally with HQF, and had one per cent before it."""
+    """With HQF, classes that only shape share the rest equally; before HQF they had 1 %."""
     file = CONFIGURATIONS / "shape-only.cfg"
     obtained = {}
     for options, said in (
@@ -488,7 +488,7 @@ def test_the_table_adds_up_on_screen_and_fits_80_columns() -> None:
         # Offered, then delivered, the causes of drops, still queued, in flight.
         offered, *parts = (int(cell.replace(",", "")) for cell in rows[name])
         assert offered == sum(parts), name
-    # Configured and obtained rates stand beside each other.
+    # Configured and obtained rates are in adjacent columns.
     assert re.search(r"VOICE +≤ 1,500 +1,262 ", out)
 
 

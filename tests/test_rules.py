@@ -1,4 +1,5 @@
-"""The rules of `perhop check`: each finds what its page says is bad, and nothing in what is good."""
+"""The rules of `perhop check`: each finds the fault in the bad example of its page, and no fault in the good
+one."""
 
 from __future__ import annotations
 

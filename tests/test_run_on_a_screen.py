@@ -43,7 +43,7 @@ def test_a_warning_about_a_configuration_is_one_line(perhop: Command, tmp_path: 
     assert warnings[0].endswith("`ip nat outside`: not simulated (line 18)")
     assert len(ended.err.splitlines()) + len(ended.out.splitlines()) <= 30
     assert "-->" not in ended.err
-    # `check` has the lines themselves, and what would be right.
+    # `check` shows the lines themselves, and corrections.
     assert "`qos pre-classify` under Tunnel5" in perhop("check", file).out
 
 

@@ -1,4 +1,4 @@
-"""Results are what was saved: any change of a file is found before anything is made of it."""
+"""Saved results: any change of a file is found before its content is used."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def test_a_folder_replaced_while_it_is_read_is_read_anew(
 def test_a_system_that_opens_no_folders_and_has_no_locks(
     two: tuple[Path, Path], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Windows; there, a folder that is replaced while it is read may be refused."""
+    """Windows is such a system; it may refuse to replace a folder that is being read."""
     monkeypatch.setattr(disk, "OPENS_FOLDERS", False)
     monkeypatch.setattr(locking, "_flock", lambda: None)
     Results.load(two[0]).save(tmp_path / "out")

@@ -1,4 +1,4 @@
-"""Files and folders are written completely or not at all, whatever they replace."""
+"""Files and folders are written completely or not at all, regardless of the replaced content."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Expected:
         self, policy: dict[str, Any], at: dict[str, Any], top: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        # It puts the queues of priority classes into the outermost policy, however deep they are.
+        # It puts the queues of priority classes at any depth into the outermost policy.
         outermost = found if top is None else top
         if policy["priority_limits"]:
             levels = outermost.setdefault("queue_stats_for_all_priority_classes", {})
@@ -239,7 +239,7 @@ def test_the_parser_notices_a_line_that_is_wrong(run: Any) -> None:
 
 
 def test_the_counters_are_those_of_the_run(run: Any) -> None:
-    """Voice is a class, a queue and a source: three tables and the text say the same of it."""
+    """Voice is a class, a queue and a source: three tables and the text agree on it."""
     router = BY_NAME["llq"]
     _, document = run(router, "--seed", "7")
     [interface] = document["interfaces"]
@@ -265,7 +265,7 @@ def test_the_counters_are_those_of_the_run(run: Any) -> None:
 
 
 def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> None:
-    """As routers do; of what came in it has what no other class has."""
+    """Routers print it; it has the packets that no other class takes."""
     _, document = run(BY_NAME["two-rates"])
     [interface] = document["interfaces"]
     data, voice, default = interface["policies"]["input"]["classes"]

@@ -1,4 +1,5 @@
-"""`perhop show qdisc` and `perhop show class`: what Linux prints of a run, and Linux next to a run."""
+"""`perhop show qdisc` and `perhop show class`: the output of Linux for a run, and Linux compared with a
+run."""
 
 from __future__ import annotations
 
@@ -66,7 +67,7 @@ BUSY = ("--load", "busy")
 
 
 def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
-    """`perhop compare --router` takes the output of tc as it takes that of a router."""
+    """`perhop compare --router` accepts the output of tc as well as a router's."""
     for name, option in (("qdisc", "qdisc"), ("class", "class"), ("both", "qdisc")):
         text = perhop("show", option, UPLINK, "eth1", *SHORT).out
         if name == "both":

@@ -1,4 +1,4 @@
-"""The tools behind `make check` and `make fast`: steps that wait for others, and what a change needs."""
+"""The tools behind `make check` and `make fast`: dependencies of steps, and the steps that a change needs."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def test_a_claim_that_is_not_met_ends_with_4(perhop: Command, study: Path) -> No
 
 
 def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) -> None:
-    """Its evidence says which part holds and which does not; as a whole it is not met."""
+    """Its evidence names the parts that hold and those that do not; the whole claim is not met."""
     claims = study / "claims.toml"
     claims.write_text(
         CLAIMS.replace("A heavy load loses half.", "A heavy load loses half, a light one a tenth.")
@@ -107,7 +107,8 @@ def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) 
 
 
 def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -> None:
-    """0 % and 50 % are lost: beside 0, 60, 45 and, read off a chart to 2 points, 51 these are five errors."""
+    """0 % and 50 % are lost. Compared with 0, 60, 45 and 51, which was read off a chart to 2 points, the
+    errors are five."""
     definition = study / "study.toml"
     definition.write_text(STUDY.replace("[[highlights]]", MORE_CASES + "[[highlights]]"))
     (study / "reference" / "slow.csv").write_text(

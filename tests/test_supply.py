@@ -111,7 +111,7 @@ def test_a_file_of_others_is_the_pinned_one(file: dict[str, Any]) -> None:
 def test_every_minified_script_is_listed() -> None:
     line = ["git", "ls-files", "*.min.*", "package*.json", "**/package*.json"]
     found = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    # Packages of npm need a lock: that of the playground is held to its rules below.
+    # Packages of npm need a lock; a test below checks the playground's.
     of_playground = {"playground/package.json", "playground/package-lock.json"}
     assert set(found) - of_playground == {file["path"] for file in BUNDLED}
 

@@ -133,7 +133,7 @@ def test_with_force_it_is_moved_aside(
 
 @pytest.mark.parametrize("there", get_args(Kind))
 def test_a_result_of_another_kind_is_kept(there: Kind, tmp_path: Path) -> None:
-    """Of every pair of kinds, only equal ones replace each other."""
+    """Only results of the same kind replace each other, for every pair of kinds."""
     out = tmp_path / "out"
     with whole_folder(out, there) as new:
         manifest.seal(new, there, {})

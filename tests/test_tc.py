@@ -80,7 +80,7 @@ def test_json_of_tc_is_read_under_any_file_name(tmp_path: Path, perhop: Command,
     assert ended.code == 1
     (found,) = ended.json()["files"]
     assert found["platform"]["profile"] == "linux"
-    # Both stand in one line: their numbers are told.
+    # Both are in one line; the message names their numbers.
     assert [(one["line"], one["rule"]) for one in found["findings"]] == [(2, "tc-command-refused")]
     assert "did you mean `limit`?" in found["findings"][0]["message"]
     buffer = found["router"]["ports"][0]["output"]["queueing"]["classes"][0]["buffer"]
@@ -125,7 +125,7 @@ def test_traffic_is_inferred_for_queueing_of_linux(perhop: Command) -> None:
 
 
 def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path, perhop: Command) -> None:
-    # 1 bit/s are 0 bytes/s: nobody takes what 1:1 may not.
+    # 1 bit/s is 0 bytes/s: no class takes the rate that 1:1 may not use.
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 2\n"
         "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 2mbit ul rate 9mbit\n"
@@ -138,7 +138,7 @@ def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path,
 
 
 def test_traffic_is_inferred_by_what_service_curves_leave(tmp_path: Path, perhop: Command) -> None:
-    """Of 10 Mb/s 4 are claimed; of the 6 that are left, 1:3 shares 1.5 and claims 3, so 1:12 gets 3."""
+    """4 of 10 Mb/s are claimed. Of the other 6, 1:3 has a share of 1.5 and a claim of 3, so 1:12 gets 3."""
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 3\n"
         "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 10mbit ul rate 10mbit\n"
@@ -153,7 +153,7 @@ def test_traffic_is_inferred_by_what_service_curves_leave(tmp_path: Path, perhop
     for load in ("1:11    4,486 kb/s  voice", "1:12  > 3,567 kb/s  bulk", "1:3   > 3,567 kb/s  best effort"):
         assert load in ended.err
     obtained = {one["queue"]: one["obtained_bps"]["mean"] for one in ended.json()["rates"]}
-    # The headers of Ethernet are a part of what HFSC shares, and not of what is obtained.
+    # The rate that HFSC shares includes the Ethernet headers; the obtained rate does not.
     assert 3.6e6 < obtained["1:1/1:11"] < 4e6
     assert 2.8e6 < obtained["1:1/1:12"] < 3e6
     assert 2.8e6 < obtained["1:1/1:3"] < 3e6

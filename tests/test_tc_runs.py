@@ -39,7 +39,7 @@ def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, pe
     file = written(tmp_path, HTB + f"{FILTER} flowid 1:10\n")
     ended = perhop("run", file, "--duration", "5s", "--load", "overload", "--json")
     assert ASSUMED in ended.err
-    # htb_dequeue: a class below its rate asks no parent.
+    # htb_dequeue: a class below its rate does not borrow from its parent.
     assert [round(megabits(one), 1) for one in classes(ended.json()).values()] == [1.2, 1.2]
     given = perhop("run", file, "--duration", "5s", "--rate", "2Mb/s", "--load", "overload", "--json")
     assert "is taken for" not in given.err
@@ -66,7 +66,7 @@ def test_a_rate_that_is_none_is_refused(tmp_path: Path, perhop: Command) -> None
 
 POLICED = [
     HTB + f"{FILTER} police rate 500kbit burst 15k drop flowid 1:10\n",
-    # The default of what exceeds, which ends in a drop.
+    # The default action of the excess, which is a drop.
     HTB + f"{FILTER} action police rate 500kbit burst 15k flowid 1:10\n",
     "tc qdisc add dev eth0 root handle 1: prio\n"
     f"{FILTER} action police rate 500kbit burst 15k conform-exceed drop/pass flowid 1:3\n",
@@ -164,7 +164,7 @@ def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Pat
 
 
 def test_a_verdict_is_about_the_queue_of_its_own_class(tmp_path: Path, perhop: Command) -> None:
-    # By protocol, so that a codepoint does not tell the queue.
+    # By protocol, so that a codepoint does not determine the queue.
     text = WRAPPED.replace(" match dscp cs3 cs4\n", " match access-group 110\n")
     file = written(tmp_path, f"access-list 110 permit tcp any any\n{text}", "wrapped.cfg")
     rates = tmp_path / "rates.csv"

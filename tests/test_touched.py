@@ -1,4 +1,4 @@
-"""The map of paths to tests (tests/touched.toml) fits the tree: nothing in it is gone, nothing is missing."""
+"""The map of paths to tests (tests/touched.toml) matches the tree: it has no removed and no missing entry."""
 
 from __future__ import annotations
 

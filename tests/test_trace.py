@@ -84,7 +84,7 @@ def test_a_packet_for_every_queue_gets_there(edge: Path) -> None:
 
 
 def test_that_no_packet_gets_to_a_class_is_proved(perhop: Command, edge: Path) -> None:
-    """Whatever comes in is marked af21, ef or default: none is af22, which alone is DATA."""
+    """All arriving packets are marked af21, ef or default; none is af22, the only codepoint of DATA."""
     edge.write_text(EDGE.replace("match dscp af21 af22", "match dscp af22"))
     assert perhop("trace", edge, "--reach", "DATA").out.startswith("others/DATA: udp ")
     ended = perhop("trace", edge, "--reach", "DATA", "--at", "Gi0/0")

@@ -59,7 +59,7 @@ measure: {warmup: 0s}
 
 
 def actions(draw: random.Random, side: str) -> list[str]:
-    """Return what a class does on one side."""
+    """Return the actions of a class on one side."""
     marks = [f"set dscp {draw.choice(CODEPOINTS)}", f"set precedence {draw.randrange(8)}"]
     exceed = draw.choice([*["drop"] * 3, "transmit", f"set-dscp-transmit {draw.choice(CODEPOINTS)}"])
     rate = draw.choice([SLOW, SLOW, SLOW, 10_000_000])

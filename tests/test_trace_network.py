@@ -1,7 +1,7 @@
 """`perhop trace`: where a device sends a packet, the header that classes see, and one path for one packet.
 
-Configurations are small, and what is right stands in the assertions. Route, tunnel and control plane follow
-Cisco's documents; `qos pre-classify` is document 10106 on quality of service on GRE tunnel interfaces.
+Configurations are small, and the assertions contain the expected paths. Route, tunnel and control plane
+follow Cisco's documents; `qos pre-classify` is document 10106 on quality of service on GRE tunnel interfaces.
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def test_the_port_below_a_tunnel_sees_the_outer_header(
 
 
 def test_the_ds_field_of_a_tunnel_is_that_of_the_packet_inside(answer: Any) -> None:
-    """A sibling of the hidden header: what is copied to it still classifies."""
+    """A sibling of the hidden header: the copied field still classifies."""
     for mode in ("", " tunnel mode ipip\n", " tunnel mode ipsec ipv4\n"):
         text = TUNNEL.replace(" tunnel source", f"{mode} tunnel source")
         path = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")["paths"][0]
@@ -242,7 +242,7 @@ def test_the_ds_field_of_a_tunnel_is_that_of_the_packet_inside(answer: Any) -> N
 
 
 def test_a_tunnel_whose_other_end_is_learned_is_stated(answer: Any) -> None:
-    """A sibling of the tunnel: the port is that of the source, and what is not known is listed."""
+    """A sibling of the tunnel: the port is that of the source, and the unknown fields are listed."""
     text = TUNNEL.replace(" tunnel destination 192.168.23.3\n", " tunnel mode gre multipoint\n")
     found = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")
     assert found["paths"][0]["leaves"] == "GigabitEthernet0/1"

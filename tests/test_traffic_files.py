@@ -91,7 +91,7 @@ def test_classes_that_are_not_in_the_file_have_no_traffic(
 
 
 def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_path: Path) -> None:
-    """Greedy TCP takes what it gets: with a rate, other TCP offers it, and the run says so."""
+    """Greedy TCP has no rate: with a rate, another kind of TCP offers it, and the run reports that."""
     rows = "class,rate,kind\nERP,500kb/s,greedy\nVOICE,100kb/s,voice\nclass-default,,tcp\n"
     ended = perhop("run", router, "--duration", "2s", "--traffic", given(tmp_path, rows))
     assert ended.code == 0, ended.err
@@ -353,7 +353,7 @@ def test_a_damaged_capture_is_one_error(perhop: Command, router: Path, tmp_path:
     assert "cut.pcap" in ended.err
 
 
-# A sub-interface: the link to it has the tag that the configuration says.
+# A sub-interface: the link to it has the configured tag.
 TAGGED = ROUTER.replace(
     "interface FastEthernet0/0\n", "interface FastEthernet0/0.10\n encapsulation dot1Q 10\n"
 )

@@ -106,7 +106,7 @@ class StoppedError(Exception):
 
 
 def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:
-    """What was tried is not tried again, and the folder ends as that of a search in one go."""
+    """Finished trials are not repeated, and the folder equals that of an uninterrupted search."""
 
     def stop(now: Searched) -> None:
         if now.trials >= 12:
@@ -207,7 +207,7 @@ def test_two_goals_are_drawn_in_one_chart(scenario: Path, tmp_path: Path) -> Non
 
 
 def test_unmet_goals_are_reported(perhop: Command, scenario: Path) -> None:
-    """The nearest trial is shown, and the exit code tells."""
+    """The nearest trial is shown, and the exit code reports the failure."""
     goal = ("--goal", "random.throughput >= 1Gb/s")
     ended = perhop("tune", scenario, *goal, "--vary", f"{RATE}=1Mb/s,2Mb/s", "--set", "duration=2s")
     assert ended.code == 4
@@ -215,7 +215,7 @@ def test_unmet_goals_are_reported(perhop: Command, scenario: Path) -> None:
 
 
 def test_trials_that_fail_are_left_out(scenario: Path) -> None:
-    """Of values of which some do not fit the scenario, the others are tried; if none fits, that is said."""
+    """If some values do not fit the scenario, the others are tried; if none fits, an error reports it."""
     goals = ["random.loss as small as possible"]
     found = library.tune(scenario, goals, {RATE: "0b/s,2Mb/s"}, set={"duration": "2s"})
     assert found.parameters == {RATE: "2Mb/s"}
@@ -248,7 +248,8 @@ def test_a_bad_question_is_refused(perhop: Command, scenario: Path, arguments: l
 
 
 def test_a_search_begins_with_what_the_formulas_advise() -> None:
-    """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and what the file has."""
+    """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and the values of the
+    file."""
     loaded = library.Scenario.load(STUDIES / "wred-bottleneck" / "bottleneck.perhop.yaml")
     path, _, lines = WRED.partition("=")
     vary = {"min": "2:60", "d3": "1:20", "d4": "1:20", "d5": "1:20", "duration": "10s:100s"}
@@ -284,7 +285,7 @@ def test_placeholders_are_filled_and_multiplied() -> None:
 
 
 def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
-    """One that decides everything has 1, one that decides nothing about 0."""
+    """A parameter that decides everything has 1, one without effect about 0."""
     places = [float(one % 6) for one in range(60)]
     assert shares_of_variance(places, [one**2 for one in places], ordered=True) == pytest.approx(1.0)
     noise = [random.Random(one).random() for one in range(60)]
@@ -294,7 +295,7 @@ def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
 
 
 def test_replications_are_no_parameter_of_a_sweep(perhop: Command, scenario: Path) -> None:
-    """Each point tells how often it was run, and cannot be told apart by that."""
+    """Each point reports its number of replications, which does not identify it."""
     ended = perhop("sweep", scenario, "--set", "replications=2,3")
     assert ended.code == 2
     assert "`replications` cannot be swept" in ended.err

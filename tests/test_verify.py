@@ -1,4 +1,4 @@
-"""`perhop verify`: results are what was saved, and the run gives them again."""
+"""`perhop verify`: the saved results are intact, and the run reproduces them."""
 
 from __future__ import annotations
 

@@ -72,7 +72,7 @@ def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> N
         page.wait_for_timeout(600)
         assert state("reached") == waits, "the run waits, not only the page"
         page.click("#forward")
-        # The end of a part of the run, where one is on the way, is told first.
+        # If a part of the run is under way, its end is reported first.
         reached, at = "perhopView.player.reached", "perhopView.player.at"
         is_there = f"{reached} > {waits} && Math.abs({reached} - {at}) < 1e-9"
         until(page, is_there)

@@ -1,4 +1,4 @@
-"""Who may look at a live view: whoever has its link, on this machine, and nobody else."""
+"""Access to a live view: only clients on this machine that have its link."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def request(
     body: str | None = None,
     **headers: str,
 ) -> tuple[int, dict[str, str], bytes]:
-    """The answer to a request that is the page's own, but for what is given."""
+    """The answer to a request of the page, with the given changes."""
     own = server.link.partition("token=")[2]
     given = {"Host": server.host, **({"Origin": server.origin} if method == "POST" else {})}
     given |= {"Content-Type": "application/json"} if body is not None else {}

@@ -38,7 +38,7 @@ def in_a_terminal(
     """Run the command line in a pseudo-terminal and return its exit code and all that it drew.
 
     `line` is another command line in its place. `typed` are keys, each after a text was drawn, or signals;
-    what was drawn before counts no more.
+    earlier drawings do not count.
     """
     child, terminal = pty.fork()
     if child == 0:
@@ -48,7 +48,7 @@ def in_a_terminal(
         line = [*line] or command_line(arguments)
         if given := environment.get("PERHOP_TEST_INPUT"):
             os.dup2(os.open(given, os.O_RDONLY), 0)
-        # Some test runners tell their children a width, which would count for more than the terminal's own.
+        # Some test runners set a width for their children, which would override the terminal's own.
         inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
         os.execve(line[0], line, inherited | {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | environment)
     drawn, since, left = b"", 0, list(typed)
@@ -244,7 +244,8 @@ def test_lines_of_blocks() -> None:
 
 
 def test_a_narrow_terminal_shows_whole_numbers() -> None:
-    """Twelve columns do not fit 60: they stand in several tables, each with the classes' names."""
+    """Twelve columns do not fit into 60 characters: several tables show them, each with the classes'
+    names."""
     code, drawn = in_a_terminal(["run", EXAMPLE, "--duration", "10s", "-q"], columns=60, rows=30)
     assert (code, drawn) == (0, "")
     _, drawn = in_a_terminal(
