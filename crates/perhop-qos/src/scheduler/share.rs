@@ -84,7 +84,7 @@ impl Takes {
                 }
                 (None, None) if by_bandwidth => {
                     Err(error_in(index, "", "no bandwidth, but other classes have one")
-                        .help("write its bandwidth, for example what the others leave of the wire"))
+                        .help("write its bandwidth, for example the rest of the wire's rate"))
                 }
                 (None, None) => Ok(1.0),
             }
@@ -99,7 +99,7 @@ impl Takes {
         let sum: f64 = values.iter().sum();
         let weight = |(index, value): (usize, &f64)| {
             Weight::part(*value / sum).ok_or_else(|| {
-                error_in(index, key, "less than one part in 16 million of what its siblings get")
+                error_in(index, key, "less than one part in 16 million of its siblings' share")
                     .help("weights within seven powers of ten of each other")
             })
         };
