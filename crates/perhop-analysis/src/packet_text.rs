@@ -73,7 +73,7 @@ impl PacketText {
                 self.vlan = Some(vlan.ok_or(format!("vlan {value}: a number from 1 to 4094"))?);
             }
             "in" => self.input = Some(value.to_owned()),
-            _ => return Err(format!("`{key}` is none of dscp, len, cos, exp, vlan, in")),
+            _ => return Err(format!("`{key}` is not one of dscp, len, cos, exp, vlan, in")),
         }
         Ok(())
     }
@@ -92,7 +92,7 @@ fn end(text: &str, has_ports: bool) -> Result<(IpAddr, u16), String> {
     if let Ok(address) = text.parse() {
         return Ok((address, 0));
     }
-    let refused = || format!("`{text}` is no address, nor an address with a port; {SHAPE}");
+    let refused = || format!("`{text}` is not an address, with or without a port; {SHAPE}");
     let (address, port) = text.rsplit_once(':').ok_or_else(refused)?;
     let address = address.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| refused())?;
     let port = port.parse().map_err(|_| refused())?;
