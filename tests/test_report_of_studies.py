@@ -50,7 +50,7 @@ def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
         assert "claims hold" in article
         # Verdicts with a scale: how far the figures are from the published ones.
         if study not in WITHOUT_FIGURES:
-            assert "figures within 10 %" in article and "Errors: how many figures" in article
+            assert "figures within 10 %" in article and "Errors: numbers of figures" in article
     assert '<span class="verdict partly">partly</span>' in text
 
 

@@ -133,7 +133,7 @@ def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -
     assert [one.get("reading_error") for one in ended.json()["figures"]] == [None, None, None, None, 2, 2]
     line = "| dropped percent | 5 | 14 % | 0 | 0 | 2 | 2 | 0 | 2 | 1 | 1 | 2 | 2 | 1 | 1 |"
     assert line in (study.parent / "out" / "slow" / "report.md").read_text().splitlines()
-    assert "Errors: how many figures" in perhop("study", "run", study).out
+    assert "Errors: numbers of figures" in perhop("study", "run", study).out
     assert perhop("report", study.parent / "out" / "slow", "-o", "page.html").code == 0
     page = (study.parent / "page.html").read_text()
     assert "within the reading error" in page and "<b>0 / 2</b>" in page

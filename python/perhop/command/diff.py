@@ -179,7 +179,7 @@ def _check_chart(file: Path, *, simulates: bool) -> None:
     from perhop.plot.writing import check_file  # lazy: polars, which only charts need
 
     if not simulates:
-        raise InvalidInputError("--chart shows what each class gets in a simulation", _SIMULATE)
+        raise InvalidInputError("--chart shows the results of each class in a simulation", _SIMULATE)
     check_file(file)
 
 

@@ -239,7 +239,7 @@ Examples:
 SCHEMA = """\
 Examples:
   perhop schema > perhop.schema.json
-  perhop schema run                  what perhop run --json prints
+  perhop schema run                  the output of perhop run --json
 """
 
 INIT = """\
@@ -369,7 +369,7 @@ LIVE = """\
 Examples:
   perhop live run edge.perhop.yaml
   perhop live bridge --policy router.cfg --in eth1 --out eth2
-  perhop doctor                      what this machine can do
+  perhop doctor                      the abilities of this machine
 """
 
 LIVE_RUN = """\

@@ -66,7 +66,7 @@ def _between(found: Checked, report: RouterReport) -> list[str]:
     if not found.between:
         return []
     lines = {line["number"]: line for line in report["lines"]}
-    rows = ["", "between devices: how it goes together with the rest of the network"]
+    rows = ["", "between devices: findings that concern the rest of the network"]
     for number, findings in groupby(found.between, key=lambda finding: finding.line):
         # Where only suspicious lines are listed, the report has no text of the others.
         rows.append(_line(lines[number]) if number in lines else f"{number or '':>6}")
@@ -141,7 +141,7 @@ def _notes(report: RouterReport, wrong: dict[int, list[Finding]], *, all_of_them
     if not by_line:
         return []
     lines = {line["number"]: line for line in report["lines"]}
-    rows = ["", "notes: it may be meant, and is worth knowing"]
+    rows = ["", "notes: possibly intended, but worth knowing"]
     numbers = list(by_line)
     for number in numbers if all_of_them else numbers[:_MOST_NOTES]:
         rows.append(_line(lines[number]))

@@ -157,7 +157,7 @@ def _address(row: Row, text: str) -> str:
     try:
         return str(ip_address(text))
     except ValueError:
-        raise row.wrong(f"`{text}` is not an address", "an IPv4 or IPv6 address, as 192.0.2.1") from None
+        raise row.wrong(f"`{text}` is not an address", "an IPv4 or IPv6 address such as 192.0.2.1") from None
 
 
 def _number(row: Row, what: str, text: str) -> float:

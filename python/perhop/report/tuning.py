@@ -63,7 +63,7 @@ class Tuned:
         """The chosen values, and whether they meet the goals."""
         best = self.found["best"]
         values = ", ".join(f"{name} = {text}" for name, text in best["parameters"].items())
-        state = "meets the goals" if self.found["met"] else "comes nearest and does not meet every condition"
+        state = "meets the goals" if self.found["met"] else "comes nearest, but does not meet every condition"
         return f"Trial {best['trial']} {state}: {values}."
 
     @property
