@@ -83,7 +83,7 @@ def test_voice_waits_for_one_packet(perhop: Command, file: Path) -> None:
     assert {one["class"]: one["hops"] for one in found["classes"]} == {"voice": 3, "bulk": 3}
 
 
-def test_nothing_simulated_exceeds_the_bound(perhop: Command, file: Path) -> None:
+def test_simulated_delays_are_within_the_bound(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--simulate", "--json").json()
     bounds = {(one["port"], one["queue"]): one for one in found["queues"]}
     assert len(found["simulated"]) == len(bounds) == 6 - 2
@@ -116,7 +116,7 @@ def test_one_class(perhop: Command, file: Path) -> None:
     assert "there is no traffic class `video`" in ended.err and "voice, bulk" in ended.err
 
 
-def test_ef_is_late_by_no_more_than_one_packet(perhop: Command, file: Path) -> None:
+def test_ef_error_is_at_most_one_packet(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--ef", "R1->R2:voice=1Mb/s", "--json").json()
     [terms] = found["expedited"]
     assert terms["packets"] == 250

@@ -315,7 +315,7 @@ def test_captures_may_be_part_of_the_results(scenario: Path, tmp_path: Path, per
     assert perhop("run", scenario, "-o", "out", "--pcap", "out").code == 2
 
 
-def test_nothing_is_left_of_a_capture_that_fails(scenario: Path, tmp_path: Path, perhop: Command) -> None:
+def test_a_failed_capture_leaves_no_files(scenario: Path, tmp_path: Path, perhop: Command) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     ended = perhop("run", scenario, "--pcap", "mine")

@@ -71,6 +71,6 @@ def test_allotments_are_guarantees() -> None:
     assert found[0]["promised_bps"] == 5e6
 
 
-def test_pictures_say_how_the_wire_is_shared() -> None:
+def test_pictures_show_how_the_wire_is_shared() -> None:
     config = {"scheduler": "cbq", "link-sharing": {"guideline": "formal"}, "classes": []}
     assert [line for line, _ in words.queueing(config)] == ["CBQ", "guideline formal"]  # type: ignore[arg-type]

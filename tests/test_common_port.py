@@ -58,7 +58,7 @@ def test_shapers_that_exceed_their_common_port_are_reported(
     assert not findings(perhop, tmp_path, SITE.replace("RATE", "5000000") + "".join(parts[:2]))
 
 
-def test_a_shaper_alone_is_the_matter_of_another_rule(perhop: Command, tmp_path: Path) -> None:
+def test_a_single_shaper_belongs_to_another_rule(perhop: Command, tmp_path: Path) -> None:
     text = SITE.replace("RATE", "15000000") + SUBINTERFACE.replace("NUMBER", "1")
     assert not findings(perhop, tmp_path, text)
 

@@ -340,7 +340,7 @@ def test_a_file_without_policies_is_one_error(perhop: Command) -> None:
 
 
 @pytest.mark.parametrize("name", ["router.cfg", "nested-classes.perhop.yaml", "class-based-wfq.perhop.yaml"])
-def test_standard_input_is_read_as_a_file_is(name: str, perhop: Command, tmp_path: Path) -> None:
+def test_standard_input_is_read_like_a_file(name: str, perhop: Command, tmp_path: Path) -> None:
     file = ROOT / "examples" / name
     with file.open("rb") as given:
         ended = subprocess.run(

@@ -188,7 +188,7 @@ def test_tc_by_hand(policy: Path) -> None:
     assert any(construct.startswith("excess of a three-parameter") for construct, _ in said)
 
 
-def test_what_linux_does_not_have_is_listed(perhop: Command) -> None:
+def test_features_that_linux_lacks_are_listed(perhop: Command) -> None:
     file = ROOT / "vectors" / "ios" / "enterprise-wan-edge.cfg"
     ended = perhop("convert", file, "--to", "tc", "--interface", "Serial0/0", "--json")
     constructs = " ".join(remark["construct"] for remark in ended.json()["remarks"])
@@ -304,7 +304,7 @@ def test_linux_counts_the_bytes_that_the_policy_counts(
 
 
 @needs_namespaces
-def test_linux_drops_what_does_not_fit(
+def test_linux_drops_packets_above_the_limit(
     policy: Path, tmp_path: Path, ends: tuple[Namespace, Namespace]
 ) -> None:
     near, _ = ends
@@ -436,7 +436,7 @@ def _failures(near: Namespace, lines: list[str]) -> list[str]:
 
 
 @needs_namespaces
-def test_tc_takes_every_command_that_its_kernel_has(tmp_path: Path) -> None:
+def test_tc_accepts_every_command_that_its_kernel_supports(tmp_path: Path) -> None:
     near = Namespace()
     accepted = refused = 0
     try:
@@ -462,7 +462,7 @@ def test_tc_takes_every_command_that_its_kernel_has(tmp_path: Path) -> None:
         pytest.skip(f"{accepted} commands loaded; this kernel lacks what {refused} others ask for")
 
 
-def test_a_name_is_no_command(tmp_path: Path, perhop: Command) -> None:
+def test_a_name_cannot_inject_a_command(tmp_path: Path, perhop: Command) -> None:
     # A line of a name would be run by the shell, or be read by the router.
     file = tmp_path / "odd.yaml"
     odd = json.dumps("voice\nrm -rf $HOME\n! $(reboot)")

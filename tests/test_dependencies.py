@@ -121,7 +121,7 @@ def test_every_allowed_license_is_needed(packages: list[dict[str, Any]]) -> None
     assert {license for license in ALLOWED if license not in named} == set()
 
 
-def test_no_crate_is_banned_or_there_twice(either: list[dict[str, Any]]) -> None:
+def test_no_crate_is_banned_or_duplicated(either: list[dict[str, Any]]) -> None:
     count = Counter(package["name"] for package in either)
     assert {rule["crate"] for rule in RULES["bans"]["deny"]} & set(count) == set()
     twice = {name for name, versions in count.items() if versions > 1}
@@ -140,7 +140,7 @@ def test_every_crate_of_the_registry_has_its_hash(lock: str) -> None:
     assert [crate["name"] for crate in registry if not re.fullmatch("[0-9a-f]{64}", crate["checksum"])] == []
 
 
-def test_fuzzing_takes_the_versions_that_are_shipped(packages: list[dict[str, Any]]) -> None:
+def test_fuzzing_uses_the_shipped_versions(packages: list[dict[str, Any]]) -> None:
     shipped = {(package["name"], package["version"]) for package in packages}
     known = {name for name, _ in shipped}
     fuzzed = {(package["name"], package["version"]) for package in metadata_of("fuzz/Cargo.toml")}

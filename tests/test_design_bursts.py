@@ -179,7 +179,7 @@ def test_the_ring_holds_the_delay_of_priority_packets(line: str, delay: str) -> 
     assert longest(int(advice["ring"]) + 1) > budget
 
 
-def test_so_many_calls_fit_and_no_more() -> None:
+def test_exactly_the_advised_number_of_calls_fits() -> None:
     # On a link with that framing and nothing else: a share of 1 is all of it.
     number = int(design.calls("1Mb/s", codec="g729", framing="ppp", share=1)["calls"])
     assert number == 37
@@ -199,7 +199,7 @@ def test_so_many_calls_fit_and_no_more() -> None:
     assert lost(number + 1) > 0
 
 
-def test_routers_take_the_lines() -> None:
+def test_routers_accept_the_lines() -> None:
     advices = [
         design.policer("2Mb/s"),
         design.voice_policer(10),
@@ -237,7 +237,7 @@ def test_routers_take_the_lines() -> None:
         ("not above 0", lambda: design.ring("2Mb/s", 0)),
     ],
 )
-def test_what_cannot_be_is_refused_with_what_would_be_right(found: str, wrong: Any) -> None:
+def test_impossible_values_are_refused_with_a_remedy(found: str, wrong: Any) -> None:
     with pytest.raises(InvalidInputError, match=found) as refused:
         wrong()
     assert refused.value.help

@@ -103,7 +103,7 @@ def case(request: pytest.FixtureRequest, faulty: Faulty, base: Path, tmp_path: P
     return Case(writing, line, before, old, new, plotless, ended.calls)
 
 
-def test_every_call(
+def test_every_system_call_may_fail(
     case: Case, faulty: Faulty, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     count, wrong = 0, []

@@ -102,7 +102,7 @@ def test_the_page_has_counts_misses_by_reason_and_what_is_missing() -> None:
     assert "- ns-2: RED: there is no program `ns`." in text
 
 
-def test_what_is_recorded_is_what_was_compared(tmp_path: Path) -> None:
+def test_recorded_values_are_the_compared_values(tmp_path: Path) -> None:
     kept = record(small_parts())
     recording.write(kept, tmp_path)
     assert recording.read(tmp_path) == kept
@@ -128,13 +128,13 @@ def test_recorded_numbers_have_six_digits_and_no_exponent(value: float, text: st
     assert plain(value) == text
 
 
-def test_a_reason_is_one_of_the_named_ones() -> None:
+def test_every_reason_is_a_named_deviation() -> None:
     with pytest.raises(LookupError):
         reason("rio", "a book")
     assert reason("tcp", "ns-2.35 tcp/tcp.cc, slowdown").sentence.endswith(".")
 
 
-def test_readings_of_routers_that_are_missed_have_a_reason() -> None:
+def test_missed_router_readings_have_a_reason() -> None:
     shown = list(router.compare_shown())
     assert len(shown) > 90
     assert [one for one in shown if not one.met and one.reason is None] == []
@@ -142,7 +142,7 @@ def test_readings_of_routers_that_are_missed_have_a_reason() -> None:
 
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)")
-def test_red_is_as_in_ns2() -> None:
+def test_red_agrees_with_ns2() -> None:
     sent, dropped, queue = ns2._red(QUICK)
     assert [one.unit for one in (sent, dropped, queue)] == ["packets/s", "%", "packets"]
     for one in (sent, dropped, queue):
@@ -150,7 +150,7 @@ def test_red_is_as_in_ns2() -> None:
 
 
 @pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
-def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
+def test_a_fifo_of_the_kernel_drops_as_perhop_does() -> None:
     lacks = kernel.lacking()
     assert set(lacks) < set(kernel.WANTED)
     case = next(one for one in kernel.CASES if one.name == "tbf")
@@ -164,7 +164,7 @@ def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
     assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
 
 
-def test_windows_of_linux_6_are_those_of_linux() -> None:
+def test_windows_of_linux_6_match_linux() -> None:
     rows = linux_tcp.part(QUICK).comparisons
     assert len(rows) == 16
     assert [one for one in rows if not one.met] == []

@@ -172,7 +172,7 @@ def test_no_file_can_be_swapped(
     READERS[kind][0](folder)
 
 
-def test_files_of_another_folder_but_one(kind: str, two: list[dict[str, Path]], tmp_path: Path) -> None:
+def test_all_files_but_one_from_another_folder(kind: str, two: list[dict[str, Path]], tmp_path: Path) -> None:
     """All files of the other folder, and one of the original folder."""
     folder, mixed, count = two[0][kind], tmp_path / kind, 0
     shutil.copytree(two[1][kind], mixed)

@@ -171,7 +171,7 @@ def test_forged_contents_are_used_or_refused(
     assert refused > FORGED // 4
 
 
-def test_the_layout_is_that_of_a_run(saved: dict[str, Path]) -> None:
+def test_readers_require_exactly_the_columns_of_a_run(saved: dict[str, Path]) -> None:
     """The columns that readers require are those that the simulator writes."""
     results = Results.load(saved["run"])
     assert results.names == list(TABLES)
@@ -234,7 +234,7 @@ def test_a_table_without_a_class_of_the_summary(saved: dict[str, Path], tmp_path
         page([tmp_path / "forged"])
 
 
-def test_a_trace_that_is_elsewhere_is_no_damage(tmp_path: Path) -> None:
+def test_a_moved_trace_is_not_damage(tmp_path: Path) -> None:
     """Results do not hold the files that their scenario names, and are read without them."""
     scenario = library.Scenario.load(ROOT / "examples" / "trace.perhop.yaml", {"duration": "2s"})
     scenario.run(seed=1, replications=1).save(tmp_path / "out")

@@ -109,7 +109,7 @@ def test_every_header(tmp_path: Path, framing: str, headers: list[Any], stack: s
 @needs_tshark
 @pytest.mark.parametrize("headers", [[{"esp": ESP}], DMVPN, [{"esp": {**ESP, "nat-t": True}}]])
 @pytest.mark.parametrize("family", ["IPv4", "IPv6"])
-def test_what_is_encrypted_is_opaque(tmp_path: Path, headers: list[Any], family: str) -> None:
+def test_encrypted_headers_are_opaque(tmp_path: Path, headers: list[Any], family: str) -> None:
     file = captured(tmp_path, "ethernet-frame", headers, family)
     there = fields(file, "esp.spi", "esp.sequence", "frame.len", where="eth.src == 02:00:00:00:00:02")
     assert {index for index, _, _ in there} == {"0x00000102"}

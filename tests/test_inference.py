@@ -137,7 +137,7 @@ ip access-list extended BOTH
 """
 
 
-def test_a_host_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
+def test_an_address_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
     """Access lists often name a server in both directions; its packets enter by another interface."""
     file = tmp_path / "server.cfg"
     file.write_text("""\
@@ -271,7 +271,7 @@ def test_the_scenario_is_that_of_the_playground(name: str) -> None:
     assert json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n" == expected.read_text()
 
 
-def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
+def test_standard_input_is_a_scenario_or_a_configuration(branch: Path, scenario: Path) -> None:
     for file, said in ((branch, "-: router, ok"), (scenario, "-: scenario, ok")):
         ended = subprocess.run(
             command_line(["check", "-"]),
@@ -331,7 +331,7 @@ def test_nothing_enters_by_the_loopback_device(tmp_path: Path) -> None:
     assert (made.entering, made.leaving) == (None, "eth0")
 
 
-def test_a_prefix_of_the_usual_hosts_is_no_obstacle(tmp_path: Path) -> None:
+def test_a_filter_for_the_usual_hosts_does_not_stop_inference(tmp_path: Path) -> None:
     """A filter for 10.0.0.0/8 contains the usual addresses of senders and receivers."""
     file = tmp_path / "uplink.tc"
     file.write_text(

@@ -88,7 +88,7 @@ def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
     assert (process.returncode, complained) == (3, "terminated: nothing was written\n")
 
 
-def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None:
+def test_a_signal_inside_a_callback_is_raised_later() -> None:
     """An example is a callback of a weak reference, which importing a module runs."""
     unlucky = (
         "import os, sys, time, weakref\n"
@@ -112,7 +112,7 @@ def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> None:
+def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Signals) -> None:
     """A partly initialized module would remain, and the next import of it would fail."""
     (tmp_path / "torn.py").write_text(
         "import os, sys, time\nos.kill(os.getpid(), int(sys.argv[1]))\ntime.sleep(0.1)\nwhole = True\n"
@@ -133,7 +133,7 @@ def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> 
     assert (ended.stdout, ended.stderr) == (f"{raised} True\n", "")
 
 
-def test_a_signal_that_would_have_come_again_is_forgotten_at_the_end() -> None:
+def test_a_pending_signal_is_discarded_at_the_end() -> None:
     """Its alarm would end the process in place of the exit code."""
     ending = (
         "import os, signal, sys, time\n"
@@ -185,7 +185,7 @@ def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Si
 
 
 @pytest.mark.parametrize("library", ["matplotlib.transforms", "numpy.ma", "polars.frame"])
-def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
+def test_a_signal_waits_for_native_code(library: str) -> None:
     """It replaces an exception of a callback with an error of its own."""
     working = (
         "import os, signal, sys, time\n"
@@ -326,7 +326,7 @@ def test_a_batch_whose_threads_start_is_given_up(scenario: Path, monkeypatch: py
 @pytest.mark.parametrize(
     "sent", [KeyboardInterrupt(), EndedBySignal(signal.SIGTERM), EndedBySignal(signal.SIGHUP)]
 )
-def test_a_lock_that_a_signal_tore_apart_is_no_error_of_its_own(sent: BaseException) -> None:
+def test_a_lock_broken_by_a_signal_is_not_reported(sent: BaseException) -> None:
     with pytest.raises(RuntimeError, match="release unlocked lock") as found:
         _tear(sent)
     assert interrupts.behind(found.value) is sent

@@ -29,7 +29,7 @@ def run(text: str, seed: int) -> tuple[str, str]:
     return resolved(scenario), running.result()[0]
 
 
-def test_there_are_twelve_and_their_names_are_found() -> None:
+def test_all_twelve_lessons_are_found_by_name() -> None:
     assert [one.number for one in COURSE] == list(range(1, 13))
     assert len({one.id for one in COURSE}) == 12
     assert perhop.lesson("rio") is COURSE[5]
@@ -39,7 +39,9 @@ def test_there_are_twelve_and_their_names_are_found() -> None:
 
 
 @each
-def test_it_is_not_met_at_the_start_and_met_by_its_solution_for_everybody(lesson: lessons.Lesson) -> None:
+def test_a_lesson_is_unmet_at_the_start_and_met_by_its_solution_for_any_student(
+    lesson: lessons.Lesson,
+) -> None:
     for name in STUDENTS:
         seed = lessons.seed_of(name)
         start = lesson.judge(seed, *run(lesson.start, seed))
@@ -56,7 +58,7 @@ def test_students_see_different_figures(lesson: lessons.Lesson) -> None:
 
 
 @each
-def test_it_teaches(lesson: lessons.Lesson) -> None:
+def test_a_lesson_is_short_and_does_not_reveal_its_solution(lesson: lessons.Lesson) -> None:
     assert 1 <= len(lesson.hints) <= 4
     assert len(lesson.text.split()) < 200, "what is read before anything is tried is short"
     # Text and hints do not name parts that are only in the solution.
@@ -143,7 +145,7 @@ def test_a_scalable_sender_waits_for_a_millisecond_as_in_the_lesson_on_ecn() -> 
         ("branch", ("tx-ring-limit 2", "tx-ring-limit 16"), "voice.delay_p99"),
     ],
 )
-def test_half_an_answer_is_none(lesson: str, replacement: tuple[str, str], unmet: str) -> None:
+def test_a_partial_answer_is_not_accepted(lesson: str, replacement: tuple[str, str], unmet: str) -> None:
     found = perhop.lesson(lesson)
     old, new = replacement
     assert found.solution.scenario.count(old) == 1
@@ -197,7 +199,7 @@ def test_a_sheet_is_run_again(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"perhop-sheet": 2}', '{"perhop-sheet": 1, "lessons": [{}]}']
 )
-def test_what_is_no_sheet_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_invalid_sheet_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "sheet.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInputError, match=r"sheet\.json"):

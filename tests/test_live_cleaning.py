@@ -60,7 +60,7 @@ def running_testbed(action: str = "wait") -> Iterator[tuple[subprocess.Popen[str
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
+def test_a_signal_removes_the_testbed(number: signal.Signals) -> None:
     with running_testbed() as (process, pids):
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
@@ -74,14 +74,14 @@ def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("action", ["fail", "end"])
-def test_its_end_and_its_failure_leave_nothing(action: str) -> None:
+def test_end_and_failure_leave_no_testbed(action: str) -> None:
     with running_testbed(action) as (process, pids):
         assert process.wait(timeout=WITHIN_S) == (1 if action == "fail" else 0)
         assert left_behind(process.pid) == []
         assert gone(*pids)
 
 
-def test_killed_it_leaves_what_clean_removes() -> None:
+def test_clean_removes_the_remains_of_a_killed_testbed() -> None:
     with running_testbed() as (process, pids):
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
@@ -122,7 +122,7 @@ def test_clean_touches_nothing_else() -> None:
         namespaces.remove(other)
 
 
-def test_a_number_that_came_round_again_is_another_process() -> None:
+def test_a_reused_process_number_is_another_process() -> None:
     current = Owner.current()
     assert current.alive
     assert not Owner(current.pid, current.started - 1).alive

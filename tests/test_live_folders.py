@@ -100,7 +100,7 @@ def test_a_folder_that_others_can_replace_is_not_used(public: Path) -> None:
         clean()
 
 
-def test_a_name_is_not_enough(public: Path, valuable: Path) -> None:
+def test_a_folder_without_a_state_file_is_not_a_testbed(public: Path, valuable: Path) -> None:
     """A folder in the right place that belongs to this user is a testbed only with a state file."""
     root = public / "perhop"
     private.make(root)
@@ -136,7 +136,7 @@ def test_a_testbed_that_had_only_begun_is_removed(public: Path, names: list[str]
     assert list(root.iterdir()) == []
 
 
-def test_what_is_in_a_testbed_is_removed_without_following_links(public: Path, valuable: Path) -> None:
+def test_removal_of_a_testbed_does_not_follow_links(public: Path, valuable: Path) -> None:
     testbed = State(DEAD, "Test", root=public / "perhop")
     testbed.make_folder()
     (testbed.folder / "link").symlink_to(valuable)

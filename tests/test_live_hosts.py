@@ -144,7 +144,7 @@ def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
 
 
 @pytest.mark.parametrize("addresses", [("10.9.0.1", "10.9.0.2"), ("fd00::1", "fd00::2")])
-def test_what_is_sent_is_what_the_simulator_sends(
+def test_hosts_send_the_packets_of_the_simulator(
     pair: tuple[str, str], addresses: tuple[str, str], tmp_path: Path
 ) -> None:
     wanted = scenario(TRAFFIC, addresses, packets=["cbr", "poisson", "on-off"])
@@ -208,7 +208,7 @@ def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: P
     assert live.connections.height >= 9 and (live.connections["cwnd_segments"] >= 1).all()
 
 
-def test_bulk_fills_its_window_and_leaves_others_their_turn(pair: tuple[str, str], tmp_path: Path) -> None:
+def test_bulk_fills_its_window_without_blocking_others(pair: tuple[str, str], tmp_path: Path) -> None:
     bulk = tcp("bulk", 5004, "a", {"tcp": {"profile": "linux-modern", "window": "64KiB"}}) | {"count": 2}
     live = play(scenario([bulk, APPLICATIONS[0]], ("10.9.0.1", "10.9.0.2")), pair, tmp_path)
     rows = {row["class"]: row for row in live.transactions.iter_rows(named=True)}
@@ -223,7 +223,7 @@ def test_an_address_without_a_listener_is_an_error(tmp_path: Path) -> None:
         _core.live_host(wanted.to_json(), "/", "b", 1, time.monotonic_ns(), tmp_path / "b.json")
 
 
-def test_a_congestion_control_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_an_unknown_congestion_control_is_an_error(tmp_path: Path) -> None:
     wanted = scenario(APPLICATIONS, ("127.0.0.1", "127.0.0.2"))
     with pytest.raises(OSError, match="congestion control `nobody`"):
         _core.live_host(wanted.to_json(), "/", "b", 1, time.monotonic_ns(), tmp_path / "b.json", 0, "nobody")

@@ -135,7 +135,7 @@ with socket.create_connection(("right", 5001), timeout=10) as connection:
 
 
 @pytest.mark.parametrize("name", ["reno", "cubic"])
-def test_congestion_control_is_each_hosts_own(name: str) -> None:
+def test_congestion_control_is_set_per_host(name: str) -> None:
     before = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text()
     with LiveTestbed(two_hosts(), "Test", congestion_controls={"left": name}) as testbed:
         start_copier(testbed)

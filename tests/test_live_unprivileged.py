@@ -164,7 +164,7 @@ def test_without_privileges_the_missing_ones_are_named(
     assert "CAP_NET_ADMIN" in ended.stdout + ended.stderr
 
 
-def test_what_to_run_as_root_is_found_by_sudo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_sudo_finds_the_command_to_run_as_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The PATH of sudo has no virtual environment: `sudo perhop` is not found there."""
     from perhop.live.rights import as_root
 

@@ -208,7 +208,7 @@ def test_given_routes_lead_a_run(perhop: Command, tmp_path: Path) -> None:
     assert pair["delivered_bps"] == pytest.approx(200e3, rel=0.02)
 
 
-def test_bounds_are_from_end_to_end(perhop: Command, tmp_path: Path) -> None:
+def test_bounds_are_end_to_end(perhop: Command, tmp_path: Path) -> None:
     """The longest simulated delay of voice is below its bound."""
     folder = star(tmp_path)
     arguments = (folder, "--traffic", matrix(tmp_path, f"{PAIR},voice,200kb/s,200,voice"))

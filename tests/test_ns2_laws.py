@@ -324,7 +324,7 @@ def half(samples: list[float]) -> float:
 @pytest.mark.thorough
 @needs("ns")
 @pytest.mark.parametrize("name", CASES)
-def test_a_law_does_as_ns2(name: str) -> None:
+def test_a_law_agrees_with_ns2(name: str) -> None:
     """Ten seeds; of many figures one in twenty is apart by chance, and must not be so with forty others."""
     if far(CASES[name], 1, 10):
         assert not far(CASES[name], 101, 40)

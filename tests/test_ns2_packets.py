@@ -130,7 +130,7 @@ def any_is_equal(case: tuple[str, str, int, int], folder: Path, timerfix: str) -
 
 
 @pytest.mark.parametrize("case", ALONE, ids=lambda case: f"{case[0]} {case[1]} {case[2]}")
-def test_a_flow_alone_sends_what_ns2_sends(case: tuple[str, str, int, int], tmp_path: Path) -> None:
+def test_a_single_flow_sends_as_in_ns2(case: tuple[str, str, int, int], tmp_path: Path) -> None:
     """No timeouts, so that the phase of the clock does not matter; thousands of packets, dozens lost."""
     mine = by_perhop(case, tmp_path / "pcap")
     assert len(mine) > 5_000
@@ -138,7 +138,7 @@ def test_a_flow_alone_sends_what_ns2_sends(case: tuple[str, str, int, int], tmp_
 
 
 @pytest.mark.parametrize("case", BESIDE_UDP, ids=lambda case: f"{case[3] / 1000:g} kb/s of UDP")
-def test_timeouts_are_those_of_ns2(case: tuple[str, str, int, int], tmp_path: Path) -> None:
+def test_timeouts_agree_with_ns2(case: tuple[str, str, int, int], tmp_path: Path) -> None:
     """Between 1 and 50 % of the packets are lost; with the right phase everything is equal."""
     assert any_is_equal(case, tmp_path, "false")
 

@@ -106,7 +106,7 @@ def page(charts: list[Chart], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_there_is_one_of_every_kind(charts: list[Chart]) -> None:
+def test_every_kind_of_plot_is_tested(charts: list[Chart]) -> None:
     assert {chart.kind for chart in charts} == {*perhop.plot.KINDS, "share", *STUDY_KINDS}
 
 

@@ -173,7 +173,7 @@ def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("what", ["files", "folders"])
-def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Path) -> None:
+def test_a_missing_synchronization_is_detected(what: str, runs: Path, tmp_path: Path) -> None:
     played = play(COMMANDS["run"], runs, tmp_path)
     files = {one.paths[0] for one in played.recorded.changes if one.what == "write"}
     kept = [
@@ -190,7 +190,7 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
-def test_the_next_writer_starts_from_any_remains(name: str, runs: Path, tmp_path: Path) -> None:
+def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path: Path) -> None:
     """It ends with a whole result and no hidden files; files that may not be its own are visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole

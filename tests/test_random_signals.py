@@ -181,7 +181,7 @@ def test_results_survive_signals_at_any_time(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_process_from_its_very_start(scenario: Path, number: signal.Signals) -> None:
+def test_a_process_survives_signals_from_its_start(scenario: Path, number: signal.Signals) -> None:
     """Also while Python itself starts, where only nothing being left behind can be asked for."""
     draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]

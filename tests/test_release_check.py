@@ -54,7 +54,7 @@ def test_a_consistent_tree_is_released_with_its_notes(tree: Path) -> None:
         ("CHANGELOG.md", "### Fixed", "### Fixed\n\n- Late.", "Unreleased has entries"),
     ],
 )
-def test_what_is_not_consistent_is_refused(tree: Path, file: str, old: str, new: str, said: str) -> None:
+def test_an_inconsistent_tree_is_refused(tree: Path, file: str, old: str, new: str, said: str) -> None:
     text = (tree / file).read_text()
     assert old in text
     (tree / file).write_text(text.replace(old, new))

@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
+def test_the_report_is_small_and_contains_each_picture_once(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     assert len(text.encode()) < MOST_BYTES
     pictures = re.findall(r'<g id="picture-\d+" class="pd">(.*?)</g></svg>', text, flags=re.DOTALL)
@@ -55,7 +55,7 @@ def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
 
 
 @needs_chromium
-def test_it_opens_in_under_three_seconds(report: Path) -> None:
+def test_the_report_opens_in_under_three_seconds(report: Path) -> None:
     """Measured as processor time of the page's own thread, so that other work does not count."""
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tab = seen.page

@@ -84,7 +84,7 @@ def test_a_role_has_its_own_kind_of_traffic(ran: tuple[Scenario, library.Results
             assert next(iter(one["source"])) == wanted[role[0]], one
 
 
-def test_what_was_offered_adds_up(ran: tuple[Scenario, library.Results]) -> None:
+def test_offered_packets_add_up(ran: tuple[Scenario, library.Results]) -> None:
     _, results = ran
     for one in results.summary["classes"]:
         causes = sum(
@@ -161,7 +161,7 @@ interface Tunnel1
 """
 
 
-def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) -> None:
+def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
     """A trace applies it, so the results of a run for such packets may be wrong."""
     (tmp_path / "site.cfg").write_text(NOT_APPLIED)
     ended = perhop("run", "site.cfg", "--duration", "1s")
@@ -184,7 +184,7 @@ def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) 
     assert "not run" not in perhop("run", "site.cfg", "--duration", "1s").err
 
 
-def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
+def test_an_entrance_that_remarks_all_packets_is_not_chosen() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-2900-marking.cfg")
     assert set(offers(scenario.inferred or "")) == {"VOICE", "BUSINESS", "class-default"}
     assert "packets enter by an added interface, because GigabitEthernet0/0 would change or drop some" in str(
@@ -192,7 +192,7 @@ def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
     )
 
 
-def test_an_entrance_slower_than_the_line_is_not_taken() -> None:
+def test_an_entrance_slower_than_the_line_is_not_chosen() -> None:
     """Ethernet of 10 Mb/s cannot fill FastEthernet."""
     scenario = Scenario.infer(CONFIGURATIONS / "hub-slow-lan.cfg")
     assert "inferred: traffic from an added interface to FastEthernet1/0" in str(scenario.inferred)
@@ -240,7 +240,7 @@ def test_an_interface_is_chosen_by_its_name(perhop: Command, given: str, name: s
     assert f"--interface '{given}'" in ended.err or f"--interface {given}\n" in ended.err
 
 
-def test_a_tunnel_is_an_interface(perhop: Command) -> None:
+def test_a_tunnel_can_be_the_output(perhop: Command) -> None:
     ended = perhop("run", CONFIGURATIONS / "dmvpn-hub.cfg", "--interface", "Tunnel100", "--json")
     assert ended.code == 0, ended.err
     queues = [row["queue"].rpartition("/")[2] for row in ended.json()["rates"]]
@@ -308,7 +308,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
         (["--assume", "GOLD"], "--assume: expected CLASS = CRITERIA, got `GOLD`\nhelp: "),
     ],
 )
-def test_an_option_that_is_not_clear_is_one_error(perhop: Command, options: list[str], said: str) -> None:
+def test_an_ambiguous_option_is_one_error(perhop: Command, options: list[str], said: str) -> None:
     ended = perhop("run", CONFIGURATIONS / "fragment-two.cfg", *options)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
@@ -341,7 +341,7 @@ def test_options_of_configurations_are_refused_with_scenarios(perhop: Command, s
     )
 
 
-def test_an_undefined_name_refuses_only_what_uses_it(perhop: Command) -> None:
+def test_an_undefined_name_affects_only_its_users(perhop: Command) -> None:
     file = CONFIGURATIONS / "undefined-elsewhere.cfg"
     ended = perhop("run", file, "--interface", "Serial0/0")
     assert ended.code == 0, ended.err
@@ -500,7 +500,7 @@ tc filter add dev eth1 parent 1: protocol all prio 1 basic match "meta(vlan mask
 """
 
 
-def test_lines_without_a_model_on_the_path_come_first(perhop: Command, tmp_path: Path) -> None:
+def test_unmodeled_lines_on_the_path_come_first(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.tc"
     file.write_text(VLANS)
     ended = perhop("run", file, "--duration", "100ms", "--json")
@@ -511,7 +511,7 @@ def test_lines_without_a_model_on_the_path_come_first(perhop: Command, tmp_path:
     assert ended.err.index(f"not run: {left_out}") < ended.err.index("inferred: traffic")
 
 
-def test_lines_without_a_model_elsewhere_are_left_to_check(perhop: Command, tmp_path: Path) -> None:
+def test_check_lists_unmodeled_lines_off_the_path(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.tc"
     file.write_text(
         VLANS.replace("eth1", "eth2") + "tc qdisc add dev eth1 root tbf rate 5mbit burst 16k latency 50ms\n"

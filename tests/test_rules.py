@@ -44,7 +44,7 @@ def _findings(folder: Path, text: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.id)
-def test_the_bad_example_is_found_and_the_good_one_is_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
+def test_bad_examples_have_the_finding_and_good_ones_do_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
     assert rule.bad is not None
     assert rule.good is not None
     assert rule.id in [one.rule for one in _findings(tmp_path, rule.bad)]
@@ -73,7 +73,7 @@ TRUE_ALARMS = {
 PAPERS = ("car-wfq", "ef-star", "mred-af", "wred-bottleneck", "drop-precedence")
 
 
-def test_there_is_no_false_alarm_on_examples_and_papers() -> None:
+def test_examples_and_papers_have_no_findings() -> None:
     files = [*(ROOT / "examples").glob("*.perhop.yaml"), ROOT / "examples" / "router.cfg"]
     files += [file for file in (ROOT / "vectors" / "ios").glob("*.cfg") if file.name.startswith(PAPERS)]
     assert len(files) > 25

@@ -147,7 +147,7 @@ def test_two_signals_at_once(tmp_path: Path, shim: Disk) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_a_pool_of_threads_is_never_torn_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signal_does_not_break_a_thread_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An exception from a signal would leave a lock taken, and its threads would wait forever."""
     save(tmp_path / "out", "old")
     interrupts.written.clear()
@@ -259,7 +259,7 @@ def test_an_error_while_a_file_is_written(tmp_path: Path, monkeypatch: pytest.Mo
         assert file.read_text() == ("later" if step == 3 else "earlier")
 
 
-def test_the_next_writer_finishes_what_a_killed_one_began(tmp_path: Path) -> None:
+def test_the_next_writer_completes_an_interrupted_save(tmp_path: Path) -> None:
     save(tmp_path / "out", "old")
     # Killed while it wrote; killed when it had exchanged the folders; killed between two renames.
     (tmp_path / f".out-{1:012x}.new").mkdir()

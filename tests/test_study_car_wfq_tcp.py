@@ -27,7 +27,7 @@ DIFFER = {
 
 
 @pytest.mark.touched
-def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
+def test_a_deep_ring_starves_a_connection(perhop: Command) -> None:
     """It gets its window per round trip; the queue limit and CAR have no part in it."""
     tables = ("scenario-1", "mechanism", "queue-limit")
     only = [argument for table in tables for argument in ("--only", table)]

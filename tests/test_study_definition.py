@@ -61,7 +61,7 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
         ("measures.py", "def delivered", "def dlivered", "no function `delivered`"),
     ],
 )
-def test_a_study_that_leaves_something_unanswered_is_refused(
+def test_an_incomplete_study_is_refused(
     perhop: Command, study: Path, file: str, old: str, new: str, said: str
 ) -> None:
     text = (study / file).read_text()

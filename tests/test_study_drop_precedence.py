@@ -56,7 +56,7 @@ def test_rows_without_precedence(perhop: Command) -> None:
 
 
 @pytest.mark.touched
-def test_with_two_precedences_the_markers_are_one(perhop: Command) -> None:
+def test_with_two_precedences_the_markers_are_equal(perhop: Command) -> None:
     only = ("--only", "2:2dp", "--only", "3:2dp")
     report = perhop(
         "study", "run", "drop-precedence", *only, "--no-sensitivity", "--replications", "1", "--json"

@@ -68,7 +68,7 @@ def test_every_table_and_its_tolerances(perhop: Command) -> None:
     assert Counter(len(one.runs) for one in found.published) == {3: 234, 1: 60, 0: 40}
 
 
-def test_the_constant_rate_is_what_the_readings_of_single_drops_say() -> None:
+def test_the_constant_rate_matches_the_readings_of_single_drops() -> None:
     """Two further files with such readings are for Rust's tests."""
     figures = {
         (one.case["discipline"], one.metric): one.runs

@@ -16,7 +16,7 @@ LONGEST_S = 60
 
 
 @pytest.mark.parametrize(("id", "cases"), [("mred-af", 12), ("ef-star", 9), ("wred-bottleneck", 1)])
-def test_cases_are_the_studys_and_short_enough(id: str, cases: int) -> None:
+def test_cases_match_the_study_and_are_short(id: str, cases: int) -> None:
     study = find(id)
     found = live_cases(study)
     assert len(found) == cases

@@ -106,7 +106,7 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.touched
-def test_figure_4_is_there_to_be_drawn(perhop: Command, tmp_path: Path) -> None:
+def test_the_data_of_figure_4_exist(perhop: Command, tmp_path: Path) -> None:
     ended = perhop(
         "study",
         "run",

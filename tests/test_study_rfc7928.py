@@ -38,7 +38,7 @@ def test_congestion_that_does_not_vary(perhop: Command, tmp_path: Path) -> None:
     assert (tmp_path / "ellipses.html").is_file()
 
 
-def test_every_section_is_there(perhop: Command) -> None:
+def test_every_section_exists(perhop: Command) -> None:
     shown = perhop("study", "show", "rfc7928")
     assert shown.code == 0, shown.err
     for section in SECTIONS:

@@ -22,7 +22,7 @@ CLAIMS = {
 }
 
 
-def test_the_rates_and_what_is_sampled(perhop: Command, tmp_path: Path) -> None:
+def test_the_rates_and_sampled_queues(perhop: Command, tmp_path: Path) -> None:
     arguments = ("--only", "rates", "--only", "slides", "--no-sensitivity", "--replications", "1")
     ended = perhop("study", "run", "wred-bottleneck", *arguments, "--json", "-o", "out")
     assert ended.code == 0, ended.err

@@ -184,7 +184,7 @@ def test_points_that_fail_do_not_stop_the_others(perhop: Command, scenario: Path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_keeps_what_is_there(
+def test_a_full_disk_keeps_existing_parts(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Needs the right to mount a file system of 200 kB, which has room for several parts."""
@@ -246,7 +246,7 @@ def test_an_interrupted_sweep_shows_how_to_continue(scenario: Path, tmp_path: Pa
     assert Sweep.load(tmp_path / "out").points.height > 0
 
 
-def test_what_is_not_a_part_stays_where_a_table_is_written_anew(tmp_path: Path) -> None:
+def test_other_files_stay_when_a_table_is_rewritten(tmp_path: Path) -> None:
     """Files of a killed writer stay as well; nothing hidden remains."""
     table, notes = tmp_path / "classes", tmp_path / "classes" / "notes.txt"
     table.mkdir()

@@ -59,7 +59,7 @@ def test_the_line_rate_is_assumed_for_every_root_qdisc(tmp_path: Path, perhop: C
     assert "rate: 20Mb/s" in (tmp_path / "given.perhop.yaml").read_text()
 
 
-def test_a_rate_that_is_none_is_refused(tmp_path: Path, perhop: Command) -> None:
+def test_an_invalid_rate_is_refused(tmp_path: Path, perhop: Command) -> None:
     ended = perhop("run", written(tmp_path, HTB), "--rate", "fast")
     assert (ended.code, "--rate: `fast` is not a rate" in ended.err) == (2, True)
 
@@ -95,7 +95,7 @@ def test_a_filter_that_drops_lets_nothing_through(tmp_path: Path, perhop: Comman
     assert "1:20" in other.out
 
 
-def test_what_check_does_not_model_the_run_leaves_out(tmp_path: Path, perhop: Command) -> None:
+def test_a_run_leaves_out_unmodeled_lines(tmp_path: Path, perhop: Command) -> None:
     file = written(tmp_path, HTB + f"{FILTER} action pedit ex munge ip dsfield set 0xb8 pipe flowid 1:10\n")
     (found,) = perhop("check", file, "--json").json()["files"]
     assert found["counts"]["not-modelled"] == 1
@@ -221,7 +221,7 @@ interface Serial0/0
 
 
 @pytest.mark.parametrize(("name", "queue"), [("uplink.tc", "tbf"), ("car.cfg", "fair-queue")])
-def test_a_limit_of_everything_is_not_a_class(tmp_path: Path, perhop: Command, name: str, queue: str) -> None:
+def test_a_common_limit_is_not_a_class(tmp_path: Path, perhop: Command, name: str, queue: str) -> None:
     file = written(tmp_path, EVERYTHING[name], name)
     assert list(classes(perhop("run", file, "--duration", "5s", "--json").json())) == [queue]
     some = written(tmp_path, FILTERED, "some.tc")
@@ -274,7 +274,7 @@ def test_a_guarantee_counts_the_headers_that_the_policy_counts(tmp_path: Path, p
     assert "its own load: 912" in said["SIGNALING"]["text"]
 
 
-def test_nobody_holds_a_port_that_has_time(tmp_path: Path, perhop: Command) -> None:
+def test_an_idle_port_has_no_holder(tmp_path: Path, perhop: Command) -> None:
     """A class that loses its bursts in a short queue lacks no rate that others take."""
     text = SIGNALING.replace("  bandwidth 500\n", "  bandwidth 500\n class class-default\n  queue-limit 2\n")
     rates = tmp_path / "rates.csv"

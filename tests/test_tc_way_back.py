@@ -138,7 +138,7 @@ def _ways(file: Path) -> Iterator[tuple[Attached, convert.Converted]]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem.split('.')[0]}")
-def test_what_comes_back_is_the_same_or_listed(file: Path) -> None:
+def test_a_policy_read_back_is_equal_or_its_losses_are_listed(file: Path) -> None:
     for one, converted in _ways(file):
         assert not [
             found for found in checked(converted.text, "linux")["diagnostics"] if found["severity"] == "error"
@@ -154,7 +154,7 @@ def test_what_comes_back_is_the_same_or_listed(file: Path) -> None:
             assert reasons, f"{one.where}: {path}: {left} came back as {right}; said was {said}"
 
 
-def test_every_row_of_the_table_is_met() -> None:
+def test_every_row_of_the_table_occurs() -> None:
     met: set[int] = set()
     policies = 0
     for file in FILES:
@@ -167,7 +167,7 @@ def test_every_row_of_the_table_is_met() -> None:
 
 
 @pytest.mark.parametrize("kind", ["hierarchical-token-bucket", "service-curves", "linux-tc"])
-def test_schedulers_of_linux_come_back_whole(kind: str) -> None:
+def test_schedulers_of_linux_are_read_back_completely(kind: str) -> None:
     """HTB and HFSC are written without changes: all their shares are read back."""
     met = 0
     for one, converted in _ways(ROOT / "examples" / f"{kind}.perhop.yaml"):
@@ -198,7 +198,7 @@ def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
             yield from _shares(one["queueing"])
 
 
-def test_what_came_back_goes_and_comes_again(tmp_path: Path) -> None:
+def test_a_second_conversion_changes_nothing(tmp_path: Path) -> None:
     """Once said in the words of Linux, a tree stays as it is."""
     met = 0
     for path in FILES:

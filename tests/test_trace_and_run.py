@@ -173,6 +173,6 @@ def compare(folder: Path, trial: int) -> set[Any]:
 @pytest.mark.parametrize(
     "first", [0, *(pytest.param(first, marks=pytest.mark.thorough) for first in range(20, 200, 20))]
 )
-def test_a_run_counts_what_trace_names(tmp_path: Path, first: int) -> None:
+def test_a_run_counts_the_queues_that_trace_names(tmp_path: Path, first: int) -> None:
     dropping = sum(bool(compare(tmp_path, trial)) for trial in range(first, first + 20))
     assert dropping >= LEAST_DROPPING, f"only {dropping} of 20 runs drop packets: they prove little of drops"

@@ -131,7 +131,7 @@ def test_one_connection_shows_what_a_small_burst_costs(perhop: Command, tmp_path
     assert obtained[94_000, 1] > 450e3
 
 
-def test_a_class_has_the_name_of_its_queue_too(perhop: Command, tmp_path: Path) -> None:
+def test_a_class_can_be_named_by_its_queue(perhop: Command, tmp_path: Path) -> None:
     """`perhop trace --reach` prints queues by their paths."""
     nested = ROUTER.replace("  bandwidth 600\n", "  bandwidth 600\n  service-policy INNER\n")
     inner = "policy-map INNER\n class VOICE\n  priority 100\n"
@@ -192,14 +192,12 @@ def test_a_wrong_line_is_one_error(
     assert help in remedy
 
 
-def test_a_protocol_of_thousands_of_digits_is_an_unknown_one(
-    perhop: Command, router: Path, tmp_path: Path
-) -> None:
+def test_a_protocol_of_thousands_of_digits_is_unknown(perhop: Command, router: Path, tmp_path: Path) -> None:
     text = f"{FLOWS}\n10.1.0.9,10.9.0.5,{'9' * 5000},60000,0,1\n"
     assert perhop("run", router, "--traffic", given(tmp_path, text), "-q").code == 0
 
 
-def test_a_file_that_is_not_there_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:
     ended = perhop("run", router, "--traffic", "nowhere.csv")
     assert (ended.code, ended.err) == (2, "error: cannot read `nowhere.csv`: there is no such file\n")
     binary = tmp_path / "blob"
@@ -265,7 +263,7 @@ def test_flow_records(perhop: Command, router: Path, tmp_path: Path, text: str) 
     assert ["ERP", "96 kb/s", "1 flow: TCP transfers of 120 kB"] in offers(ended.err)
 
 
-def test_records_without_codepoints_say_so(perhop: Command, router: Path, tmp_path: Path) -> None:
+def test_records_without_codepoints_have_a_note(perhop: Command, router: Path, tmp_path: Path) -> None:
     ended = perhop("run", router, "--traffic", given(tmp_path, NFDUMP_SINCE_1_7_5), "--json")
     assert ended.code == 0, ended.err
     assert "no column of codepoints: all packets have the default one" in ended.err
@@ -337,7 +335,7 @@ def test_a_capture_is_replayed_by_class(
     assert "left out: packets to the router's other subnets, 10.1.0.0/24" in ended.err
 
 
-def test_a_capture_is_one_class_where_headers_do_not_say_which(perhop: Command, tmp_path: Path) -> None:
+def test_a_capture_is_one_class_if_headers_do_not_determine_it(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "office.pcap").write_bytes(pcap())
     file = ROOT / "tests" / "configurations" / "qos-group.cfg"
     ended = perhop("run", file, "--traffic", "office.pcap")

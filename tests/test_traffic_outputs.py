@@ -181,7 +181,7 @@ def test_two_outputs_give_the_rates_between_them(perhop: Command, tmp_path: Path
         ({"traffic": "rates.csv,show.txt"}, "`rates.csv` is not an output of a device with counters"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_incompatible_outputs_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

@@ -67,7 +67,7 @@ def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_pa
 
 
 @pytest.mark.parametrize("varied", ["160:600:8", "160:1400"])
-def test_the_least_rate_for_a_delay_is_that_of_all_rates(varied: str) -> None:
+def test_the_lowest_rate_found_is_the_lowest_of_all_rates(varied: str) -> None:
     """A space that is tried whole, and one that is searched, end within one step of every rate tried."""
     path = "routers.star.configuration.add"
     lines = "[policy-map wan, class ef, bandwidth {rate}]"
@@ -90,7 +90,7 @@ def tuned(scenario: Path, folder: Path | None = None, **more: object) -> library
     return library.tune(scenario, goals, values, **settings)  # type: ignore[arg-type]
 
 
-def test_of_two_wishes_the_front_is_shown(scenario: Path) -> None:
+def test_two_wishes_show_a_front(scenario: Path) -> None:
     """No trial of the front is beaten in both wishes by another."""
     found = tuned(scenario)
     front = found.front.pivot("goal", index="trial", values="mean")
@@ -105,7 +105,7 @@ class StoppedError(Exception):
     """The search is interrupted."""
 
 
-def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:
+def test_an_interrupted_search_continues_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:
     """Finished trials are not repeated, and the folder equals that of an uninterrupted search."""
 
     def stop(now: Searched) -> None:
@@ -155,7 +155,7 @@ def test_another_start_changes_an_answer_in_one_step(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::DeprecationWarning"
 )
 @pytest.mark.touched
-def test_a_cluster_finds_the_same(scenario: Path) -> None:
+def test_a_cluster_finds_the_same_values(scenario: Path) -> None:
     """The engine does not change the answer."""
     pytest.importorskip("distributed")
     here, there = tuned(scenario, trials=15), tuned(scenario, trials=15, engine=named("dask", threads=2))
@@ -174,9 +174,7 @@ def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_pa
     assert (tmp_path / "tuning.old-1").is_dir()
 
 
-def test_the_report_shows_the_trials_and_what_was_chosen(
-    perhop: Command, scenario: Path, tmp_path: Path
-) -> None:
+def test_the_report_shows_the_trials_and_the_choice(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     found = tuned(scenario, tmp_path / "found")
     section = Tuned(tmp_path / "found")
     goals = [one.text for one in found.question.goals]
@@ -240,14 +238,16 @@ def test_trials_that_fail_are_left_out(scenario: Path) -> None:
         (["--goal", "random.loss <= 1%", "--vary", "seed=1,2"], "`seed` cannot be tuned"),
     ],
 )
-def test_a_bad_question_is_refused(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:
+def test_an_invalid_question_is_refused(
+    perhop: Command, scenario: Path, arguments: list[str], said: str
+) -> None:
     """One clear error, before anything is simulated."""
     ended = perhop("tune", scenario, *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
-def test_a_search_begins_with_what_the_formulas_advise() -> None:
+def test_a_search_begins_with_values_of_formulas() -> None:
     """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and the values of the
     file."""
     loaded = library.Scenario.load(STUDIES / "wred-bottleneck" / "bottleneck.perhop.yaml")
@@ -284,7 +284,7 @@ def test_placeholders_are_filled_and_multiplied() -> None:
     assert found.changes({"min": "7", "rate": "3Mb/s"}) == {"a": "[x 7 14]", "b": "1.5Mb/s"}
 
 
-def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
+def test_the_correlation_ratio_is_1_for_a_deciding_parameter() -> None:
     """A parameter that decides everything has 1, one without effect about 0."""
     places = [float(one % 6) for one in range(60)]
     assert shares_of_variance(places, [one**2 for one in places], ordered=True) == pytest.approx(1.0)
@@ -294,7 +294,7 @@ def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
     assert shares_of_variance(places[:5], noise[:5], ordered=True) is None
 
 
-def test_replications_are_no_parameter_of_a_sweep(perhop: Command, scenario: Path) -> None:
+def test_replications_are_not_a_parameter_of_a_sweep(perhop: Command, scenario: Path) -> None:
     """Each point reports its number of replications, which does not identify it."""
     ended = perhop("sweep", scenario, "--set", "replications=2,3")
     assert ended.code == 2

@@ -104,7 +104,7 @@ def test_a_starved_class_names_the_class_that_uses_the_link(judged: Any) -> None
     assert data["r"] is None or data["r"] < 50.0
 
 
-def test_a_link_that_loses_is_named_as_such(judged: Any) -> None:
+def test_a_lossy_link_is_named(judged: Any) -> None:
     voice = judged(loss=0.1)["voice"]
     assert (voice["state"], voice["cause"]) == ("lossy", "lost")
     assert "loss on a link" in voice["text"]
@@ -190,7 +190,7 @@ def test_an_uncertain_queue_is_not_reported(tmp_path: Path, change: dict[str, st
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_traffic_waits_all_along_the_only_way(seed: int) -> None:
+def test_traffic_waits_in_all_queues_of_its_path(seed: int) -> None:
     """Each further router of the tree hangs from one before it; every interface has a queue."""
     draw = Random(seed)
     between = [(draw.randrange(number), number) for number in range(1, draw.randint(2, 12))]
@@ -241,7 +241,7 @@ def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Com
     assert "800 kb/s guaranteed" in verdicts["gold"]["text"]
 
 
-def test_the_rating_is_that_of_the_measured_delays_by_hand(judged: Any) -> None:
+def test_the_rating_matches_measured_delays_by_hand(judged: Any) -> None:
     """Delays of 10 and 12 ms are played in time by a buffer of 5 ms, one of 20 ms in ten is lost."""
     classes = {
         "replication": [0],
@@ -293,7 +293,7 @@ ROLES = [
 
 
 @pytest.mark.parametrize(("role", "verdict"), ROLES)
-def test_a_class_is_judged_by_its_own_role_alone(tmp_path: Path, role: str, verdict: str) -> None:
+def test_a_class_is_judged_only_by_its_own_role(tmp_path: Path, role: str, verdict: str) -> None:
     """A link loses 6 % of CBR at 80 kb/s: G.711 and best effort tolerate that, the others do not."""
     text = SCENARIO.format(voice="80kb/s", data="100kb/s", cap="1Mb/s", loss=0.06)
     (tmp_path / "s.perhop.yaml").write_text(text)

@@ -78,7 +78,7 @@ def test_the_page_of_a_live_run_ends_with_its_counters(tmp_path: Path) -> None:
 
 
 @needs_view
-def test_a_live_run_is_interrupted_as_without_the_page(tmp_path: Path) -> None:
+def test_an_interrupted_live_run_with_a_page_ends_normally(tmp_path: Path) -> None:
     file = tmp_path / "live.perhop.yaml"
     file.write_text(SCENARIO)
     with watched(["live", "run", file, "--duration", "60s", "-o", "results"], tmp_path) as here:

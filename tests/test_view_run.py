@@ -55,7 +55,7 @@ def test_the_page_shows_the_native_results_and_ends_with_the_command(tmp_path: P
 
 
 @needs_view_in_browser
-def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> None:
+def test_the_page_controls_pause_speed_step_and_port(tmp_path: Path) -> None:
     with watched(["run", EXAMPLE, "--speed", "0.05x", "-q"], tmp_path) as here, view(here.link) as seen:
         page = seen.page
 
@@ -101,7 +101,7 @@ def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> N
 
 
 @needs_view_in_browser
-def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
+def test_hostile_names_stay_text_and_the_page_fits_a_phone(tmp_path: Path) -> None:
     file = tmp_path / "hostile.perhop.yaml"
     text = EXAMPLE.read_text().replace("name: bursts", f"name: '{HOSTILE}'").replace("Weighted RED", HOSTILE)
     file.write_text(text)
@@ -117,7 +117,7 @@ def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
 
 
 @needs_view
-def test_interrupted_it_ends_as_without_the_view(tmp_path: Path) -> None:
+def test_an_interrupted_run_ends_as_without_the_view(tmp_path: Path) -> None:
     with watched(["run", EXAMPLE, "--speed", "1x", "-o", "results"], tmp_path) as here:
         code, out = here.interrupt()
     assert (code, out) == (3, "")

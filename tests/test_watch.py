@@ -159,7 +159,7 @@ def test_signals_leave_the_terminal_as_it_was(sent: str | int, code: int) -> Non
     assert "\x1b[?25h" in drawn[drawn.rindex("\x1b[?25l") :], "the cursor is shown again"
 
 
-def test_stopped_by_ctrl_z_it_gives_the_terminal_back_and_goes_on() -> None:
+def test_ctrl_z_restores_the_terminal_and_the_run_continues() -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no shell with jobs")
@@ -175,7 +175,7 @@ def test_stopped_by_ctrl_z_it_gives_the_terminal_back_and_goes_on() -> None:
     assert drawn.index("code 148") < drawn.index('{"schema_version"') < drawn.index("code 0")
 
 
-def test_without_keys_it_is_shown_nevertheless(scenario: Path) -> None:
+def test_the_view_is_shown_without_keys(scenario: Path) -> None:
     # Standard input is a pipe, as where the scenario comes from another program.
     code, drawn = in_a_terminal(
         ["run", "-", "--watch", "--speed", "50x", "--json"],
@@ -204,7 +204,7 @@ def test_without_a_terminal_the_run_goes_on(perhop: Command) -> None:
     assert ended.json()["classes"]
 
 
-def test_from_python_the_network_is_seen() -> None:
+def test_the_view_of_a_network_from_python() -> None:
     seen: list[Snapshot] = []
     results = perhop.run(EXAMPLE, duration="600s", replications=2, watch=seen.append)
     assert seen
