@@ -129,7 +129,7 @@ mod tests {
     proptest! {
         /// Against a look at each set in turn.
         #[test]
-        fn finds_what_a_look_at_each_finds(entries in prop::collection::vec(entry(), 1..30)) {
+        fn agrees_with_a_linear_search(entries in prop::collection::vec(entry(), 1..30)) {
             let mut space = PacketSpace::new(&[]);
             let (mut list, mut sets): (FirstMatch, Vec<Set>) = (FirstMatch::new(), Vec::new());
             for (to, to_length, from, from_length, port) in entries {
@@ -156,7 +156,7 @@ mod tests {
 
     /// Pushes as many entries with one port each, of any address: one shape, and one look for each.
     #[test]
-    fn entries_of_one_shape_are_looked_up() {
+    fn entries_of_one_shape_take_one_lookup() {
         let mut space = PacketSpace::new(&[]);
         let mut list = FirstMatch::new();
         for port in 0..2_000 {

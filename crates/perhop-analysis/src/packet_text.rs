@@ -108,7 +108,7 @@ mod tests {
     use crate::Witness;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_packets_are_read_back() {
         for text in [
             "udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200",
             "tcp [2001:db8::1]:443 > [2001:db8::2]:50123 dscp af21 len 1500 cos 5 exp 3 in Gi0/1",
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_packets_are_refused() {
         for (text, said) in [
             ("", "a protocol is missing"),
             ("tcp 10.0.0.1:80 10.0.0.2:90", "`>` is missing"),

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_later_than_the_limit_is_taken() {
+    fn events_after_the_limit_stay() {
         let mut agenda = Agenda::new();
         let slot = agenda.register(());
         agenda.schedule(slot, Time::from_seconds(2));

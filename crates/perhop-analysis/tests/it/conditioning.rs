@@ -91,7 +91,7 @@ fn built(stages: &[Value]) -> Option<(Vec<ConditionerConfig>, TrafficConditioner
 
 proptest! {
     #[test]
-    fn what_leaves_as_a_member_came_as_one(
+    fn packets_that_leave_as_members_arrived_as_members(
         stages in collection::vec(stage(), 1..4),
         target in conditions(),
         packets in collection::vec(packet(), 40),
@@ -119,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn every_way_of_a_trace_ends_where_the_data_plane_could(
+    fn every_path_of_a_trace_is_possible_in_the_data_plane(
         stages in collection::vec(stage(), 1..4),
         packet in packet(),
     ) {
@@ -138,7 +138,7 @@ proptest! {
 }
 
 #[test]
-fn a_packet_for_every_queue_goes_there() {
+fn witnesses_reach_their_queues() {
     let policy: PolicyConfig = serde_json::from_value(json!({
         "conditioners": [{"match": {"cos": 5}, "actions": [{"mark": "ef"}]}],
         "queueing": {"classes": [
@@ -172,7 +172,7 @@ fn a_packet_for_every_queue_goes_there() {
 }
 
 #[test]
-fn a_packet_for_every_tin_of_cake_waits_in_it() {
+fn witnesses_reach_their_tins_of_cake() {
     let interfaces = interfaces();
     for (tins, names) in [
         ("besteffort", &["all"][..]),

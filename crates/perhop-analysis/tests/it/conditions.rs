@@ -109,7 +109,7 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn a_set_holds_the_packets_that_the_condition_takes(
+    fn a_set_contains_the_packets_that_match_the_condition(
         condition in condition(),
         packets in collection::vec(packet(), 50),
     ) {
@@ -131,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn boxes_have_no_packet_in_common_and_are_the_set_together(condition in condition()) {
+    fn boxes_are_disjoint_and_cover_the_set(condition in condition()) {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&condition).unwrap();
         let Ok(boxes) = space.boxes(set, 2_000) else { return Ok(()) };
@@ -190,7 +190,7 @@ proptest! {
 }
 
 #[test]
-fn a_witness_is_as_plain_as_its_set_allows() {
+fn a_witness_has_preferred_values_if_its_set_allows() {
     let witness = |condition: serde_json::Value| {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&serde_json::from_value(condition).unwrap()).unwrap();

@@ -296,7 +296,7 @@ fn htb_tree(dice: &mut Dice, depth: u64, outermost: bool) -> Value {
 }
 
 #[test]
-fn htb_divides_what_the_rates_inside_a_class_exceed() {
+fn htb_divides_excessive_rates_inside_a_class() {
     let none = BTreeMap::new();
     let (mut compared, mut wrong) = (0_u64, Vec::new());
     for seed in 0..TREES / 2 {

@@ -127,7 +127,7 @@ fn levels_of_priority() {
 }
 
 #[test]
-fn priority_without_a_bound_leaves_none_below() {
+fn unbounded_priority_leaves_lower_levels_unbounded() {
     let level = json!({});
     let queueing = classes("priority", &[level.clone(), level]);
     let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
@@ -169,7 +169,7 @@ fn a_shaper_before_the_wire() {
 }
 
 #[test]
-fn a_shaper_beside_others() {
+fn a_shaper_next_to_other_classes() {
     let shaped = |burst: &str| json!({"shape": {"rate": "1Mb/s", "burst": burst}});
     let of = |burst| {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
@@ -204,7 +204,7 @@ fn fluid_servers() {
 }
 
 #[test]
-fn a_long_ring_holds_what_is_below() {
+fn packets_of_lower_priority_in_a_long_ring_add_delay() {
     let wire = WireConfig { ring: RingConfig::Packets(4), ..WIRE };
     let queueing = classes("priority", &[json!({}), json!({})]);
     let bounds = bounds_on(wire, Some(queueing), vec![stream(200, Some((600.0, 0.1))), stream(1500, None)]);
@@ -212,7 +212,7 @@ fn a_long_ring_holds_what_is_below() {
 }
 
 #[test]
-fn flows_that_are_served_fairly_have_no_bound() {
+fn fair_queueing_of_flows_has_no_bound() {
     let class = json!({"fair-queueing": {}});
     let bounds = bounds(classes("fifo", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
     assert!(bounds[0].delay.as_ref().unwrap_err().contains("different order"));

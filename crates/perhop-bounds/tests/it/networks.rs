@@ -39,7 +39,7 @@ fn assert_time(seconds: f64, microseconds: f64) {
 }
 
 #[test]
-fn a_link_smooths_what_comes_at_once() {
+fn a_link_smooths_simultaneous_arrivals() {
     // Three flows of one packet each 10 ms: together 3000 bytes at once at the host, and at r1 as its link
     // sends them.
     let traffic = json!([cbr("x", "800kb/s"), cbr("y", "800kb/s"), cbr("z", "800kb/s")]);
@@ -106,7 +106,7 @@ fn bursts_are_paid_once() {
 }
 
 #[test]
-fn what_a_shaper_or_a_policer_lets_go_is_bound_behind_it() {
+fn shapers_and_policers_bound_the_traffic_behind_them() {
     // TCP has no profile; behind a shaper of 2 Mb/s it has one.
     let tcp = json!([{"name": "x", "from": "a", "to": "b", "source": {"bulk": {"tcp": {"profile": "linux-modern"}}}}]);
     let shape = json!({"shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "2Mb/s", "burst": "3000B"}}]}}});
@@ -123,7 +123,7 @@ fn what_a_shaper_or_a_policer_lets_go_is_bound_behind_it() {
 }
 
 #[test]
-fn ways_in_a_circle_have_no_bound() {
+fn cyclic_paths_have_no_bound() {
     // A ring of five routers, each flow over two of its links: every port awaits the one before it.
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
     let (mut hosts, mut routers) = (json!({}), json!({}));

@@ -52,7 +52,7 @@ fn shape(dice: &mut Dice) -> Value {
 }
 
 #[test]
-fn what_is_guaranteed_in_the_long_run_is_what_is_promised() {
+fn service_curves_match_promised_rates() {
     let (none, mut compared) = (BTreeMap::new(), 0);
     for seed in 0..100 {
         let loaded = perhop_scenario::load_json(scenario(seed), ".").unwrap().resolved;

@@ -145,7 +145,7 @@ fn counted(framing: Framing, headers: &HeaderStack, ip: u64) -> u64 {
 }
 
 #[test]
-fn frames_are_as_long_as_the_wire_counts() {
+fn frame_lengths_match_the_wire() {
     let mut seen = 0;
     for framing in Framing::ALL {
         for headers in stacks(framing) {
@@ -199,7 +199,7 @@ fn tags_labels_and_sessions_are_read_again() {
 }
 
 #[test]
-fn a_tag_and_labels_stand_where_they_belong() {
+fn tags_and_labels_are_in_their_positions() {
     let headers = HeaderStack::new(&[
         Header::Mpls(MplsLabels { labels: 2, control_word: false }),
         Header::Vlan(VlanTag { id: 20 }),

@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_counts_and_what_passes_in_an_instant_does_not() {
+    fn only_packets_that_wait_count() {
         let packet = Packet { length: 100, ..Packet::default() };
         let mut queues = vec![Queue::default()];
         let mut peaks = Peaks::new(ms(0), 1);

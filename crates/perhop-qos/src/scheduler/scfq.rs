@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_tournament_chooses_as_a_look_at_every_tag(
+        fn the_tournament_agrees_with_a_linear_search(
             weights in prop::collection::vec(1u32..5, 1..20),
             // Few lengths, so that tags are often equal.
             steps in prop::collection::vec((0u32..6, 0usize..20, 1u32..4), 1..400),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn more_classes_than_have_numbers_are_refused() {
+    fn too_many_classes_are_refused() {
         let classes = vec![ClassConfig::default(); Tournament::MOST_PLAYERS + 1];
         let error = Scfq::build(&classes).unwrap_err();
         assert!(error.message.contains("4097 classes") && error.help.is_some(), "{error}");

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_is_a_rate_that_guarantees_something() {
+    fn a_minimum_of_zero_is_refused() {
         let minimum = |kilobits: u64| {
             let rate = Rate::from_bits_per_second(kilobits * 1000);
             ShareConfig { minimum: Some(rate), ..Default::default() }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_different_and_complete() {
+    fn levels_are_distinct_and_complete() {
         let refused = |shares: &[ShareConfig]| error(SchedulerConfig::Priority, shares).message;
         assert!(refused(&[level(1), level(1)]).contains("level 1 is taken"));
         assert!(refused(&[level(1), ShareConfig::default()]).contains("no level"));

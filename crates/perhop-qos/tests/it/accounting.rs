@@ -53,7 +53,7 @@ fn saturate(port: &mut Port, of: &[(u8, u32)], until: Time) -> Vec<(u8, u32, Tim
 }
 
 #[test]
-fn a_shaper_passes_the_rate_times_the_part_that_is_ip() {
+fn a_shaper_passes_the_ip_share_of_its_rate() {
     for (overhead, length) in [(18_i32, 100_u32), (18, 1500), (-20, 100)] {
         let shape = json!({"rate": "1Mb/s", "burst": "2kB"});
         let policy =
@@ -71,7 +71,7 @@ fn a_shaper_passes_the_rate_times_the_part_that_is_ip() {
 }
 
 #[test]
-fn a_meter_passes_the_rate_times_the_part_that_is_ip() {
+fn a_meter_passes_the_ip_share_of_its_rate() {
     for (overhead, per) in [(18, "aggregate"), (18, "flow"), (-20, "aggregate")] {
         let meter = json!({"token-bucket": {"rate": "1Mb/s", "burst": "2kB"}});
         let stage = json!({"meter": meter, "per": per, "red": ["drop"]});
@@ -106,7 +106,7 @@ fn a_class_policer_counts_the_overhead() {
 }
 
 #[test]
-fn shares_are_those_of_counted_bytes() {
+fn shares_are_shares_of_counted_bytes() {
     let class = |dscp: u8| json!({"name": dscp.to_string(), "match": {"dscp": dscp}});
     let flows = json!({"name": "all", "fair-queueing": {"weights": "equal"}});
     for (queueing, second) in [
@@ -190,7 +190,7 @@ proptest! {
 
     /// An overhead has the effect of longer packets: alone, nested and shaped.
     #[test]
-    fn an_overhead_is_a_longer_packet(
+    fn an_overhead_equals_a_longer_packet(
         arrivals in traces(),
         outer in prop::sample::select(SCHEDULERS.to_vec()),
         inner in prop::sample::select(SCHEDULERS.to_vec()),

@@ -167,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(24), cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn does_what_the_plain_one_does(steps in steps(), (options, settings) in prop::sample::select(variants())) {
+    fn agrees_with_the_plain_implementation(steps in steps(), (options, settings) in prop::sample::select(variants())) {
         let tins = config(&options).tins;
         let (mut cake, mut plain) = (cake(&options), Plain::new(settings, &streams()));
         let (mut now, mut offered, mut gone, mut filtered) = (Time::ZERO, 0u64, 0u64, 0);
@@ -252,7 +252,7 @@ impl Acknowledgment {
 
 /// `vectors/queue/ack-filter.toml`: the packets that make others redundant, by hand.
 #[test]
-fn acknowledgments_are_dropped_as_worked_out() {
+fn acknowledgments_are_dropped_as_by_hand() {
     #[derive(serde::Deserialize)]
     struct Cases {
         case: Vec<FilterCase>,
@@ -345,7 +345,7 @@ fn part(one: u64, of: u64) -> f64 {
 /// A tin above its share follows its own clock: voice gets at most a quarter, bulk a sixteenth, while best
 /// effort is saturated.
 #[test]
-fn tins_beyond_their_shares_leave_the_rest() {
+fn tins_above_their_shares_leave_the_rest() {
     let options = json!({"bandwidth": "8Mb/s", "tins": "diffserv4", "isolation": "flows"});
     let sent: [u64; 4] =
         shares(&options, &[(0, 0), (1, 8), (2, 26), (3, 46)], |packet| match packet.dscp.value() {
@@ -495,7 +495,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn written_and_read_again() {
+fn written_configurations_are_read_back() {
     let text = r#"{"cake":{"bandwidth":"10Mb/s","tins":"diffserv4","isolation":"dual-srchost","rtt":"100ms","overhead":38,"mpu":84,"cells":"atm","memory-limit":"4MiB","wash":true,"ingress":true}}"#;
     let config: BufferConfig = serde_json::from_str(text).unwrap();
     let again: BufferConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();

@@ -11,7 +11,7 @@ fn has(tins: CakeTins, name: &str, codepoints: &[u8]) -> bool {
 
 /// The tables of Linux `sch_cake.c`, and the fractions of the bandwidth in tc-cake(8).
 #[test]
-fn every_codepoint_has_one_tin_and_every_tin_its_part() {
+fn every_codepoint_has_one_tin_and_every_tin_its_share() {
     let every = [
         (CakeTins::BestEffort, 1),
         (CakeTins::Diffserv3, 3),

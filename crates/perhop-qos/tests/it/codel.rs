@@ -150,7 +150,7 @@ fn by_plain(
 
 proptest! {
     #[test]
-    fn a_port_drops_what_the_pseudocode_does(
+    fn a_port_drops_as_the_pseudocode_does(
         arrivals in arrivals(),
         (target, ratio, mtu, limit) in (50..3_000u64, 2..8u64, 0..1600u64, 5..400usize),
         marks in any::<bool>(),
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn a_port_drops_what_linux_does(
+    fn a_port_drops_as_linux_does(
         arrivals in arrivals(),
         (target, ratio, mtu, limit) in (50..3_000u64, 2..8u64, 0..1600u64, 5..400usize),
         marks in any::<bool>(),
@@ -178,7 +178,7 @@ proptest! {
 /// RFC 8289 §5: the drop rate rises until exactly the excess is dropped. With an offered load of 6 to 4, that
 /// is a third of 3000 packets per second.
 #[test]
-fn a_steady_overload_is_dropped_as_a_whole() {
+fn a_steady_excess_is_dropped_completely() {
     for law in ["rfc", "linux"] {
         let settings = Settings { target: 5_000_000_000, interval: 100_000_000_000, mtu: 1500, marks: false };
         let port = port(law, &settings, 100_000, Framing::Raw);

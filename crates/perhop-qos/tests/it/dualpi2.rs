@@ -160,14 +160,14 @@ proptest! {
     #![proptest_config(same_cases())]
 
     #[test]
-    fn the_law_of_the_rfc_is_its_pseudocode(arrivals in arrivals(), shift_ms in 0..60u64) {
+    fn the_law_of_the_rfc_matches_its_pseudocode(arrivals in arrivals(), shift_ms in 0..60u64) {
         with_rfc(&json!({}), Turn::Weights(625, 9375), &arrivals);
         let shift = Time::from_milliseconds(shift_ms);
         with_rfc(&json!({"scheduler": {"time-shift": format!("{shift_ms}ms")}}), Turn::Shift(shift), &arrivals);
     }
 
     #[test]
-    fn the_law_of_linux_is_the_kernels(arrivals in arrivals()) {
+    fn the_law_of_linux_matches_the_kernel(arrivals in arrivals()) {
         with_linux(&arrivals);
     }
 
@@ -216,7 +216,7 @@ fn under_unresponsive_classic_overload_the_square_is_the_loss() {
 /// Both kinds at three quarters of the wire's rate: the classic queue keeps its share, and low-latency
 /// packets are dropped when marking all of them is not sufficient.
 #[test]
-fn in_overload_both_are_dropped_and_nobody_starves() {
+fn overload_drops_both_kinds_without_starvation() {
     let arrivals = steady(&[Ecn::Capable0, Ecn::Capable1], 1352, 40_000);
     for fates in [with_rfc(&json!({}), Turn::Weights(625, 9375), &arrivals), with_linux(&arrivals)] {
         let (dropped, full, marked) = parts(&fates[40_000..]);
@@ -250,7 +250,7 @@ fn sent_through(dualpi2: &Value, arrivals: &Arrivals) -> Vec<Fate> {
 /// The load is 1.1 times the rate and only classic packets are dropped: two of eleven, so p' is the root of
 /// that.
 #[test]
-fn one_queue_keeps_the_order_and_couples_both_kinds() {
+fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     let arrivals = steady(&[Ecn::NotCapable, Ecn::Capable1], 1844, 60_000);
     for law in ["rfc", "linux"] {
         let fates = sent_through(&json!({"law": law, "queues": "one"}), &arrivals);
@@ -273,7 +273,7 @@ fn one_queue_keeps_the_order_and_couples_both_kinds() {
 /// Of five simultaneous packets the first leaves: the others wait at least 1 ms, with 0 to 3 packets in front
 /// of them.
 #[test]
-fn the_step_spares_who_finds_few_others() {
+fn the_step_spares_packets_in_short_queues() {
     let arrivals = vec![(0, 1000, Ecn::Capable1); 5];
     let marked = |options: Value| -> Vec<bool> {
         let fates = sent_through(&options, &arrivals);
@@ -284,7 +284,7 @@ fn the_step_spares_who_finds_few_others() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error_with_its_field() {
+fn invalid_values_are_errors_with_their_field() {
     for (written, field) in [
         (json!({"min-qlen-step": 2}), "min-qlen-step"),
         (json!({"target": "0ms"}), "target"),

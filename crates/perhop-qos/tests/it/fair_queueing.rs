@@ -133,7 +133,7 @@ fn every_vector_holds() {
 }
 
 #[test]
-fn what_cannot_be_built_is_refused() {
+fn invalid_configurations_are_refused() {
     let refused = |fair: Value, scheduler: &str| {
         let classes = json!([{"name": "a", "match": {"dscp": 8}}, {"name": "b", "fair-queueing": fair}]);
         let queueing: QueueingConfig =
@@ -173,7 +173,7 @@ proptest! {
     /// Alone or next to another class, with few or many queues: no packet is lost or duplicated, and flows
     /// with a queue of their own remain in order.
     #[test]
-    fn every_packet_is_somewhere(
+    fn every_packet_is_accounted_for(
         arrivals in arrivals(), queues in prop_oneof![Just(1), Just(3), Just(256)], limit in 1_u64..40,
         flow_limit in 1_u64..10, hashed in any::<bool>(), scheduler in prop_oneof![
             Just("fifo"), Just("priority"), Just("wrr"), Just("drr"), Just("scfq"), Just("wf2q-plus"),
@@ -249,7 +249,7 @@ fn alone(packets: impl Iterator<Item = Packet>) -> usize {
 /// only in one of these fields, in low or high bits, share a queue by chance only: of 64 in 4096 queues 0.5
 /// pairs.
 #[test]
-fn a_hash_asks_for_every_field_of_a_flow() {
+fn a_hash_includes_every_field_of_a_flow() {
     let address = |bits: u128| IpAddr::V6(Ipv6Addr::from(bits)).into();
     let keys: [(&str, &dyn Fn(u16) -> FlowKey); 8] = [
         ("source port", &|n| FlowKey { source_port: n, ..FlowKey::default() }),

@@ -304,7 +304,7 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 
 proptest! {
     #[test]
-    fn a_port_does_what_plain_queues_do(
+    fn a_port_agrees_with_plain_queues(
         arrivals in arrivals(),
         (target, ratio, mtu) in (50..3_000u64, 2..8u64, 0..1600u64),
         (quantum, limit, batch, flows) in (256..3000u64, 5..200usize, 1..5usize, prop::sample::select(vec![1u16, 3, 1024])),
@@ -355,7 +355,7 @@ fn flows_spread_over_the_queues() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_values_are_refused() {
     for (config, at) in [
         (json!({"flows": 0}), "flows"),
         (json!({"quantum": "100B"}), "quantum"),

@@ -337,7 +337,7 @@ proptest! {
     // the same cases.
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::with_cases(80) })]
     #[test]
-    fn a_port_does_what_plain_queues_do(
+    fn a_port_agrees_with_plain_queues(
         arrivals in arrivals(),
         (quantum, limit, flows) in (256..3000u64, 20..400usize, prop::sample::select(vec![1u16, 3, 1024])),
         update_ms in 5..30u64,

@@ -41,7 +41,7 @@ fn every_vector_holds() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_stacks_are_refused() {
     for Refused { headers, framing, path, found, help } in cases("framing/refused.toml") {
         let error = headers.check(framing).expect_err(&found);
         assert_eq!(error.path.join("."), path, "{error}");
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stack_is_read_as_it_is_written(headers in headers()) {
+    fn written_stacks_are_read_back(headers in headers()) {
         let stack = HeaderStack::new(&headers).unwrap();
         let text = serde_json::to_string(&stack).unwrap();
         prop_assert_eq!(serde_json::from_str::<HeaderStack>(&text).unwrap(), stack);
@@ -116,14 +116,14 @@ proptest! {
 }
 
 #[test]
-fn a_stack_has_an_end() {
+fn a_stack_has_a_limit() {
     assert!(HeaderStack::new(&[Header::Ethernet; 9]).is_none());
     let error = serde_json::from_value::<HeaderStack>(serde_json::json!(vec!["gre"; 9])).unwrap_err();
     assert_eq!(error.to_string(), "9 headers, but there can be 8 at most");
 }
 
 #[test]
-fn a_word_has_the_defaults_and_esp_has_none() {
+fn a_bare_header_name_has_defaults_except_esp() {
     let read = |text: &str| serde_json::from_str::<Header>(text).map_err(|error| error.to_string());
     assert_eq!(read(r#""gre""#), read(r#"{"gre": {}}"#));
     assert_eq!(read(r#""pppoe""#), Ok(Header::Pppoe));

@@ -144,7 +144,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 
     #[test]
-    fn it_sends_what_linux_sends(classes in trees(), trace in traces()) {
+    fn hfsc_agrees_with_linux(classes in trees(), trace in traces()) {
         let queues = classes.iter().map(Tree::leaves).sum();
         let arrivals = arrivals(trace, queues);
         prop_assert_eq!(by_perhop(&classes, &arrivals), by_plain(&classes, &arrivals));
@@ -198,7 +198,7 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
 }
 
 #[test]
-fn what_guarantees_leave_is_shared_in_the_tree() {
+fn the_rest_of_guarantees_is_shared_in_the_tree() {
     // a claims half of the wire and has a small link-share; x (3) has b and c (1:1), y (1). All are
     // saturated.
     let megabits = |m2: u128| (m2 * 1_000_000, 0, m2 * 1_000_000);

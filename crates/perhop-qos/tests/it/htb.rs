@@ -103,7 +103,7 @@ fn policies() -> impl Strategy<Value = QueueingConfig> {
 proptest! {
     /// Times are any picoseconds; the kernel has whole nanoseconds.
     #[test]
-    fn every_packet_leaves_when_the_rules_say(
+    fn every_packet_leaves_by_the_rules(
         config in policies(),
         megabits in prop::sample::select(vec![1u64, 8, 100]),
         steps in prop::collection::vec((0u64..3_000_000_000, 0usize..64, 40u32..1500, 0u8..4), 1..120),
@@ -165,7 +165,7 @@ fn a_class_alone_gets_its_ceiling() {
 }
 
 #[test]
-fn everybody_gets_what_is_guaranteed() {
+fn every_class_gets_its_guarantee() {
     let class = |rate: &str, level: u8| json!({"rate": rate, "ceil": "8Mb/s", "level": level});
     let classes = [class("1Mb/s", 0), class("2Mb/s", 3), class("5Mb/s", 7)];
     near(&rates(shared(&classes), &[9_000_000; 3]), &[1e6, 2e6, 5e6]);
@@ -175,7 +175,7 @@ fn everybody_gets_what_is_guaranteed() {
 
 /// 4 Mb/s remain: two classes of the higher priority share them two to one, and a third class gets its rate.
 #[test]
-fn what_is_left_over_goes_by_quanta_to_the_highest_priority() {
+fn the_excess_is_divided_by_quanta_at_the_highest_priority() {
     let class = |level: u8, quantum: &str| json!({"rate": "1Mb/s", "ceil": "8Mb/s", "level": level, "quantum": quantum});
     let classes = [class(0, "6000B"), class(0, "3000B"), class(1, "60000B"), class(2, "60000B")];
     near(&rates(shared(&classes), &[9_000_000; 4]), &[1e6 + 4e6 * 2.0 / 3.0, 1e6 + 4e6 / 3.0, 1e6, 1e6]);

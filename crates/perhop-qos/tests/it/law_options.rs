@@ -41,7 +41,7 @@ fn build(name: &str, config: &Value) -> Result<AnyBuffer, ConfigError> {
 }
 
 #[test]
-fn a_law_needs_nothing_but_thresholds() {
+fn a_law_needs_only_thresholds() {
     for (law, name) in LAWS {
         assert_eq!(serde_json::to_value(law).unwrap(), json!(law.name()));
         build(name, &config(law, None)).unwrap_or_else(|error| panic!("{}: {error}", law.name()));
@@ -88,7 +88,7 @@ fn an_option_that_contradicts_the_law_is_an_error() {
 }
 
 #[test]
-fn what_an_implementation_does_not_have_is_refused() {
+fn options_that_an_implementation_lacks_are_refused() {
     let error = |name: &str, config: &Value| build(name, config).unwrap_err().to_string();
     let packets = json!({"law": "linux-gred", "precedences": thresholds(" packets", 2)});
     assert!(
@@ -110,7 +110,7 @@ fn what_an_implementation_does_not_have_is_refused() {
 
 /// ns-2 in bytes: any free byte is sufficient, even if the whole packet does not fit.
 #[test]
-fn a_limit_that_does_not_bound_the_queue_is_none() {
+fn limits_that_do_not_bound_the_queue_are_not_queue_limits() {
     let limit = |law: &str, limit: &str| {
         let config = json!({"law": law, "limit": limit, "precedences": thresholds("B", 1)});
         let config: MredConfig = serde_json::from_value(config).unwrap();
@@ -124,7 +124,7 @@ fn a_limit_that_does_not_bound_the_queue_is_none() {
 
 /// `rio-c` defines the averages differently in each implementation.
 #[test]
-fn a_name_takes_the_averages_that_the_law_knows() {
+fn a_name_uses_the_averages_of_the_law() {
     let built = |law: Law| match build("rio-c", &config(law, None)).unwrap() {
         AnyBuffer::Mred(buffer) => buffer,
         other => panic!("{other:?}"),
@@ -156,7 +156,7 @@ fn fates(config: &Value, held: u64) -> Vec<Verdict> {
 /// RFC 3168 has forced drops; Linux without `harddrop` marks instead; ns-2.35 does not mark packets whose
 /// probability is above `mark_p_`, 0.1.
 #[test]
-fn what_is_marked_is_the_implementations_own() {
+fn marked_packets_depend_on_the_implementation() {
     let red = |law: Option<&str>, ecn: &str| {
         json!({"law": law, "ecn": ecn, "averaging": {"weight": 1.0},
             "precedences": [{"min": "5 packets", "max": "15 packets", "max-probability": 0.5}]})

@@ -90,7 +90,7 @@ fn urgent_packets_go_between_two_fragments() {
 }
 
 #[test]
-fn what_a_class_policer_drops_is_not_cut() {
+fn packets_dropped_by_a_class_policer_are_not_fragmented() {
     let police = json!({"police": {"rate": "8kb/s", "burst": "200B", "when": "always"}});
     let arrivals = [(0, "rest", 200), (1, "rest", 200), (2, "voice", 60), (3, "rest", 200)];
     let (sent, policed) = send(RingConfig::Packets(1), &police, &arrivals);

@@ -37,7 +37,7 @@ fn value(mark: Option<LinkMark>) -> Option<u8> {
 }
 
 #[test]
-fn marks_are_set_where_a_policy_says_so() {
+fn a_policy_sets_marks() {
     assert_eq!(value(act(&json!({"mark-cos": 6}), packet("ef")).cos()), Some(6));
     assert_eq!(value(act(&json!({"mark-exp": 3}), packet("ef")).exp()), Some(3));
     let colored = act(&json!({"color": "red"}), packet("ef"));
@@ -45,7 +45,7 @@ fn marks_are_set_where_a_policy_says_so() {
 }
 
 #[test]
-fn a_table_copies_what_it_has_and_the_default_the_rest() {
+fn a_table_copies_its_values_and_the_default_others() {
     // Cisco IOS, "Enhanced Packet Marking": table-map, default copy, ignore or a value.
     let table =
         |default: Value| json!({"from": "dscp", "to": "cos", "map": {"ef": 5, "34": 4}, "default": default});
@@ -89,7 +89,7 @@ fn every_mark_is_copied_into_every_other() {
 }
 
 #[test]
-fn a_table_of_what_does_not_exist_is_refused() {
+fn a_table_with_unknown_marks_is_refused() {
     for (copy, error) in [
         (json!({"from": "dscp", "to": "cos", "map": {"ef": 8}}), "0.actions.0.copy.map.ef: `8` is not a CoS"),
         (
@@ -135,7 +135,7 @@ fn class_at_output(policy: &Value, headers: &Value, mut packet: Packet) -> Resul
 
 /// An output sets the marks of tags and labels only if it reads one of them.
 #[test]
-fn an_output_that_nobody_asks_for_marks_does_nothing() {
+fn an_output_that_reads_no_marks_does_nothing() {
     let asks = |class: Value| {
         let policy = json!({"queueing": {"classes": [{"name": "one", "match": class}, {"name": "rest"}]}});
         let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
@@ -162,7 +162,7 @@ fn an_output_that_nobody_asks_for_marks_does_nothing() {
 }
 
 #[test]
-fn an_output_asks_for_the_marks_with_which_packets_leave() {
+fn an_output_reads_the_marks_of_departing_packets() {
     let by_exp =
         json!({"queueing": {"classes": [{"name": "five", "match": {"mpls-exp": 5}}, {"name": "rest"}]}});
     let class = |policy: &Value, headers: &Value, packet| class_at_output(policy, headers, packet).unwrap().0;

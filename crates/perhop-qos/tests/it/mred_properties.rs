@@ -76,7 +76,7 @@ proptest! {
 
     /// The highest average of RIO-C counts the whole queue at every arrival: WRED's average.
     #[test]
-    fn the_highest_coupled_average_is_the_single_one(traffic in traffic()) {
+    fn the_highest_coupled_average_equals_the_single_one(traffic in traffic()) {
         // One pair of thresholds far above the queue: both keep every packet.
         let keep_all = |averages| MredConfig {
             precedences: vec![PrecedenceConfig {
@@ -160,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn names_stand_for_their_averages() {
+fn names_select_their_averages() {
     let unnamed = |count| MredConfig { averages: None, ..config(Averages::Single, count) };
     let count_of = |buffer: &BufferConfig| buffer.build(DRAIN, &Streams::new(1, 0)).unwrap().averages().len();
     assert_eq!(count_of(&BufferConfig::Red(unnamed(1))), 1);
@@ -172,7 +172,7 @@ fn names_stand_for_their_averages() {
 }
 
 #[test]
-fn errors_say_where_and_what_would_be_right() {
+fn errors_have_a_path_and_a_remedy() {
     let message = |buffer: BufferConfig| match buffer.build(DRAIN, &Streams::new(1, 0)) {
         Ok(_) => String::from("no error"),
         Err(error) => error.to_string(),

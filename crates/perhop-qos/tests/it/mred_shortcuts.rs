@@ -58,7 +58,7 @@ proptest! {
     /// With packets of the mean length, a probability per byte equals one per packet; an additional test that
     /// no packet reaches drops nothing. Both prevent the fast path.
     #[test]
-    fn the_fast_path_of_one_average_is_the_algorithm_in_full(config in configs(), traffic in traffic()) {
+    fn the_fast_path_of_one_average_equals_the_full_algorithm(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
             let (mut buffer, mut trail) = (build(config, Averages::Single), Vec::new());
             let verdicts =
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn averages_are_what_their_definition_says(
+    fn averages_match_their_definition(
         config in configs(),
         averages in prop::sample::select(vec![
             Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,
@@ -103,7 +103,7 @@ proptest! {
     }
     /// The decisions of Floyd and Jacobson, in floating point with the same random numbers.
     #[test]
-    fn verdicts_are_those_of_the_published_algorithm(
+    fn verdicts_match_the_published_algorithm(
         config in configs(),
         averages in prop::sample::select(vec![
             Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,

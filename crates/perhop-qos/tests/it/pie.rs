@@ -188,7 +188,7 @@ proptest! {
     #![proptest_config(same_cases())]
 
     #[test]
-    fn the_law_of_the_rfc_is_its_pseudocode(
+    fn the_law_of_the_rfc_matches_its_pseudocode(
         timestamps in any::<bool>(),
         derandomizes in any::<bool>(),
         update_us in prop::sample::select(vec![15_000u64, 15_000, 30_000, 1_000]),
@@ -198,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn the_law_of_linux_is_the_kernels(
+    fn the_law_of_linux_matches_the_kernel(
         is_ethernet in any::<bool>(),
         ecn in any::<bool>(),
         update_us in prop::sample::select(vec![15_000u64, 15_000, 16_500, 20_000, 1_000]),
@@ -333,7 +333,7 @@ fn assert_as_linux(metric: &str, found: &[f64]) {
 }
 
 #[test]
-fn under_unresponsive_overload_it_does_what_linux_was_seen_to_do() {
+fn unresponsive_overload_agrees_with_measurements_of_linux() {
     let runs: Vec<(Found, f64)> = (1..=3)
         .map(|seed| {
             let phase = Time::from_microseconds(100_000 + 211 * seed);
@@ -368,7 +368,7 @@ fn under_unresponsive_overload_it_does_what_linux_was_seen_to_do() {
 
 /// Under constant overload, only the loss that matches the rates is stable: λ p = λ − C, at the target delay.
 #[test]
-fn the_rfcs_law_settles_at_its_target_with_the_loss_that_fits() {
+fn the_rfcs_law_settles_at_its_target_with_the_required_loss() {
     for delay in ["departure-rate", "sojourn"] {
         for target_ms in [15.0, 30.0] {
             let pie = json!({"delay": delay, "target": format!("{target_ms}ms")});

@@ -176,7 +176,7 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
 }
 
 #[test]
-fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
+fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
     // Two best-effort packets of 1028 bytes occupy four particles; the fifth is too small for a third packet.
     // EF is sent after both: 4.664 ms of cells each, plus its own.
     let queueing = json!({ "scheduler": "priority", "classes": [
@@ -240,7 +240,7 @@ fn a_policer_acts_always_or_only_when_the_port_is_congested() {
 }
 
 #[test]
-fn a_port_says_when_to_poll() {
+fn a_port_reports_its_next_poll() {
     let queueing = json!({ "classes": [{ "name": "all", "shape": { "rate": "4Mb/s", "burst": "500B" } }] });
     let mut port = port(&queueing, &wire(8_000_000, Framing::Raw, ONE_PACKET));
     let at = Time::from_microseconds;

@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn send_is_enqueue_and_poll_where_more_decides(
+    fn send_is_enqueue_and_poll_with_further_decisions(
         queueing in prop::sample::select(ports_with_more_to_decide()),
         ring in rings(),
         arrivals in arrivals(),
@@ -386,7 +386,7 @@ fn number_in(line: &str) -> u64 {
 
 proptest! {
     #[test]
-    fn what_is_precomputed_is_what_polling_finds(
+    fn precomputed_departures_equal_polled_ones(
         queueing in prop::sample::select(decided_on_arrival()),
         // At 1.7 Mb/s a byte does not take a whole number of picoseconds.
         rate in prop::sample::select(vec![8_000_000, 1_700_000]),
@@ -401,7 +401,7 @@ proptest! {
 }
 
 #[test]
-fn a_departure_that_depends_on_what_comes_is_not_precomputed() {
+fn departures_that_depend_on_later_arrivals_are_not_precomputed() {
     for queueing in &ports_with_more_to_decide() {
         let port = port(Some(queueing), &raw(RingConfig::default()));
         assert!(!port.precomputes_departures(), "{queueing}");

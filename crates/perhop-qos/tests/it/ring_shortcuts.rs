@@ -106,7 +106,7 @@ fn configs() -> impl Strategy<Value = RingConfig> {
 
 proptest! {
     #[test]
-    fn a_ring_is_the_list_of_its_packets(
+    fn a_ring_agrees_with_a_list_of_packets(
         config in configs(),
         steps in prop::collection::vec((0..1500u64, 0..1500u32, 0..1500u64, any::<bool>()), 1..200),
     ) {

@@ -109,7 +109,7 @@ impl Waiting {
 
 proptest! {
     #[test]
-    fn scalable_senders_have_their_own_rule_and_nobody_else_notices(
+    fn scalable_senders_have_their_own_rule_without_effect_on_others(
         marks in marks(),
         averages in prop::sample::select(vec![
             Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,
@@ -208,7 +208,7 @@ fn a_wrong_ramp_is_refused() {
 }
 
 #[test]
-fn an_implementation_without_it_is_no_law_for_it() {
+fn laws_without_scalable_marks_refuse_them() {
     let error = refused(&json!({"mark": {"step": "1ms"}}), Some("linux-red"));
     assert!(
         error.starts_with("red.scalable: linux-red does not mark by the current queue length"),

@@ -162,7 +162,7 @@ proptest! {
 
     /// The checks of [`send`] for every scheduler, and its proved properties.
     #[test]
-    fn every_scheduler_conserves_never_rests_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
+    fn every_scheduler_conserves_packets_is_work_conserving_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
         for scheduler in ALL {
             Tree::flat(scheduler, &weights).check(&arrivals);
         }
@@ -196,7 +196,7 @@ proptest! {
 
     /// A shaper's output conforms in every interval, and no packet could have left a picosecond earlier.
     #[test]
-    fn a_shaper_conforms_and_holds_back_no_longer_than_it_must(
+    fn a_shaper_conforms_without_unnecessary_delay(
         arrivals in traces(2), rate in 1_000_000..7_000_000u64, burst in u64::from(LONGEST)..5000,
     ) {
         let mut config = queueing(SchedulerConfig::Wf2qPlus, &[1.0, 1.0]);
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn a_cap_bounds_what_priority_takes_from_others_on_every_interval() {
+fn a_cap_bounds_priority_in_every_interval() {
     let (cap_rate, burst) = (2_000_000, 3000);
     let mut config = queueing(SchedulerConfig::Priority, &[1.0, 1.0]);
     config.classes[0].share.cap =
@@ -253,7 +253,7 @@ fn a_cap_bounds_what_priority_takes_from_others_on_every_interval() {
 }
 
 #[test]
-fn a_shaped_class_whose_shape_does_not_bind_keeps_its_share() {
+fn a_class_below_its_shaper_rate_keeps_its_share() {
     // Short packets against long ones, 1:1, shaped to three quarters of the wire.
     for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
         let mut config = queueing(scheduler, &[1.0, 1.0]);

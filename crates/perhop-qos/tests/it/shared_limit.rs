@@ -96,7 +96,7 @@ proptest! {
 
     /// Queues that share a limit, served in order of arrival, are one queue with that limit.
     #[test]
-    fn first_come_first_served_it_is_one_queue(arrivals in arrivals(), limit in limits()) {
+    fn a_shared_limit_with_fifo_equals_one_queue(arrivals in arrivals(), limit in limits()) {
         let shared = json!({"limit": limit, "scheduler": "fifo", "classes": classes("1000 packets")});
         let one = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": limit}}}]});
         let fates = |queueing| drive(&mut build(&queueing).unwrap(), &arrivals, |_, _, _, _| {});
@@ -106,7 +106,7 @@ proptest! {
     /// Under every scheduler, around all queues and around some of them: every dropped packet exceeded the
     /// limit, and no packet within the limit was dropped.
     #[test]
-    fn only_what_does_not_fit_is_dropped(
+    fn only_packets_above_the_limit_are_dropped(
         arrivals in arrivals(), outer in 1..12u64, inner in 300..4000u64,
         scheduler in prop::sample::select(vec!["fifo", "priority", "drr", "scfq", "three-parameter"]),
     ) {
@@ -152,7 +152,7 @@ fn a_policer_comes_before_the_limit() {
 }
 
 #[test]
-fn a_limit_of_nothing_is_refused() {
+fn a_limit_of_zero_is_refused() {
     let inner = json!({"limit": "0 packets", "classes": [{"name": "a"}]});
     let error = build(&json!({"classes": [{"name": "outer", "queueing": inner}]})).unwrap_err();
     assert_eq!(error.path.join("."), "queueing.classes.0.queueing.limit");

@@ -90,7 +90,7 @@ fn minimum_and_excess_add_up() {
 }
 
 #[test]
-fn what_classes_do_not_want_of_their_minima_is_excess() {
+fn unused_minima_are_excess() {
     let (minima, weights, lengths) =
         ([300_000, 400_000, 100_000, 0], [1.0, 2.0, 1.0, 3.0], [1500, 300, 700, 1000]);
     let config = three_parameter(&minima, &weights);
@@ -156,7 +156,7 @@ fn minima_beyond_the_wire_are_kept_in_proportion() {
 /// While a strict priority occupies the wire for half a second, no class is served; afterwards a quarter of a
 /// second of the missed minima is made up for.
 #[test]
-fn what_was_missed_for_long_is_forgotten() {
+fn long_missed_minima_are_forgotten() {
     let inner = three_parameter(&[600_000, 0], &[1.0, 1.0]);
     let classes = vec![ClassConfig::default(), ClassConfig { queueing: Some(inner), ..Default::default() }];
     let config = QueueingConfig { scheduler: SchedulerConfig::Priority, classes, ..Default::default() };
@@ -188,7 +188,7 @@ proptest! {
     /// While all classes are backlogged, each has sent its configured share at any time, within three
     /// packets.
     #[test]
-    fn nobody_strays_from_its_share(
+    fn every_class_stays_near_its_share(
         parts in prop::array::uniform4(0..10u64), weights in prop::array::uniform4(1..10u32), length in 100..=LONGEST,
     ) {
         let weights = weights.map(f64::from);
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn without_minima_it_is_scfq(
+    fn without_minima_the_scheduler_equals_scfq(
         arrivals in traces(5), weights in prop::array::uniform5(1..10u32), is_shaped in any::<bool>(),
     ) {
         let config = |scheduler| {
@@ -361,7 +361,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn it_chooses_as_a_look_at_every_class(
+    fn choices_agree_with_a_linear_search(
         classes in prop::collection::vec((prop::sample::select(MINIMA.to_vec()), 0..3u32), 1..12),
         // Few lengths, so that deadlines and tags are often equal; occasionally a long pause.
         steps in prop::collection::vec(

@@ -16,7 +16,7 @@ fn colors_have_names() {
 
 /// The color of the excess is written unless it is the default, red.
 #[test]
-fn meters_are_written_as_they_were_read() {
+fn written_meters_equal_read_meters() {
     let bucket = json!({"rate": "1Mb/s", "burst": "5kB"});
     for excess in ["red", "yellow", "dp5"] {
         for (kind, mut limits) in [

@@ -163,7 +163,7 @@ proptest! {
 
     /// Without losses every sender is informed of its marked segments: by ECE, by runs of ECE, by a counter.
     #[test]
-    fn marks_are_heard_of(
+    fn senders_learn_of_marks(
         tcp in prop_oneof![any_tcp(), any_linux()],
         request in 1u64..100_000,
         response in 1u64..100_000,
@@ -205,7 +205,7 @@ fn any_one_segment_may_be_lost() {
 
 /// A receiver that reads slowly: the window closes, is probed, and opens, also after a lost window update.
 #[test]
-fn a_closed_window_stops_the_sender_and_lets_it_go_on() {
+fn a_closed_window_pauses_the_sender() {
     let config =
         TcpConfig { window: Some(perhop_qos::QueueSize::Packets(4)), ..TcpConfig::new(Profile::Rfc5681Reno) };
     let parameters = config.build().unwrap();

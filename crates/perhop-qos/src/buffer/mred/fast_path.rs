@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_fast_path_decides_as_the_algorithm_in_full(
+        fn the_fast_path_decides_as_the_full_algorithm(
             config in configs(),
             queues in prop::collection::vec((prop::array::uniform4(0..12u64), 0..1_000u64, 0..4usize), 1..400),
         ) {
