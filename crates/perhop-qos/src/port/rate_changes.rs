@@ -139,7 +139,7 @@ mod tests {
         let several = rates(10 * MEGABIT, &[(600, 0), (3600, 3 * MEGABIT), (9000, 7 * MEGABIT)]);
         for start in [0, 100, 599, 600, 3600, 8900, 20_000].map(Time::from_microseconds) {
             let found = several.began(start + several.time(start, 1500), 1500);
-            // What starts in an outage begins when it ends.
+            // A transmission that starts in an outage begins when the outage ends.
             let first_bit =
                 if start == Time::from_microseconds(600) { Time::from_microseconds(3600) } else { start };
             let apart = found.max(first_bit) - found.min(first_bit);

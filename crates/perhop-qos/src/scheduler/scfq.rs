@@ -16,10 +16,10 @@ const TAKES: Takes = Takes {
 /// Self-clocked fair queueing: serves the head with the lowest finish tag, and the tag of the packet
 /// in service is the virtual time.
 ///
-/// Only heads carry tags. Behind a head, F = F of its predecessor + length / φ whatever the
-/// virtual time at arrival: the virtual time is the tag of a packet that was chosen before the
-/// predecessor, so it is no larger. No reset is needed at idle: all tags are then at or below the
-/// virtual time, so that a new busy period starts all children from the same value.
+/// Only heads carry tags. Behind a head, F = F of its predecessor + length / φ for any virtual time at
+/// arrival: the virtual time is the tag of a packet that was chosen before the predecessor, so it is no
+/// larger. No reset is needed at idle: all tags are then at or below the virtual time, so that a new busy
+/// period starts all children from the same value.
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,

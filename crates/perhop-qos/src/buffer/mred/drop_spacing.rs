@@ -251,7 +251,7 @@ mod tests {
             prop_assert!(dropped == (draw < stated) || (draw - stated).abs() < 1e-11, "{draw} {stated} {dropped}");
         }
 
-        /// Whatever the probability becomes, and wherever counting begins anew.
+        /// For any changes of the probability, and any restarts of the count.
         #[test]
         fn one_number_for_each_drop_matches_its_formula(
             packets in prop::collection::vec((prop_oneof![Just(0), 0..=WHOLE, 0..1u64 << 58], 0..20u8), 1..400),

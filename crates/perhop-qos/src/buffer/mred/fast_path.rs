@@ -40,7 +40,7 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let profile = &*self.profile;
-        // What the first of coupled averages counts, all others count as well: none of them is idle.
+        // All coupled averages count the packets of the first one, so none of them is idle.
         let is_idle = profile.averages == Averages::Coupled && queue.packets_of[0] == 0;
         if queue.packets.wrapping_sub(1) >= profile.multiplying_up_to || is_idle {
             return self.admit_in_full(now, packet, precedence, queue);

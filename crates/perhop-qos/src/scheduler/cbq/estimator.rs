@@ -81,7 +81,7 @@ impl Estimator {
         self.average = average.min(self.most_idle);
         self.last_end = end;
         if self.average <= 0 {
-            // What the packet took too little, and what brings the average back to 0.
+            // The time that the packet took less than its share, and the time until the average is 0 again.
             self.until = end.saturating_add(due - takes).saturating_add(self.debt());
         }
     }
