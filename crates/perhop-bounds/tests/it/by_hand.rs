@@ -66,7 +66,7 @@ fn assert_delay(bound: &QueueBound, microseconds: f64) {
 
 #[test]
 fn a_fifo_counts_cells() {
-    // Three packets of 40 bytes, each a cell of 53 bytes, as no policy is there.
+    // Three packets of 40 bytes, each a cell of 53 bytes, because the port has no policy.
     let wire = WireConfig { framing: Framing::Aal5Mux, ..WIRE };
     let bounds = bounds_on(wire, None, vec![stream(40, Some((120.0, 0.01)))]);
     assert_delay(&bounds[0], 159.0);
@@ -82,7 +82,8 @@ fn self_clocked_fair_queueing() {
     // 600 bytes at two fifths of the wire, and one packet of the other.
     assert_delay(&bounds[0], 600.0 * 2.5 + 1500.0);
     assert!((bounds[0].rate - 4e5).abs() < 1e-3);
-    // Whatever comes to the other, it holds 64 packets: at three fifths, behind one of each on the wire.
+    // For any arrivals, the other queue has at most 64 packets: served at three fifths, behind one packet of
+    // each class on the wire.
     assert_delay(&bounds[1], 64.0 * 1500.0 * 5.0 / 3.0 + 1500.0 + 200.0);
     assert_eq!(bounds[1].rules, [Rule::Scfq, Rule::QueueLimit]);
     assert_eq!((bounds[1].overflows, bounds[0].overflows), (Some(true), Some(false)));
@@ -141,7 +142,7 @@ fn unbounded_priority_leaves_lower_levels_unbounded() {
     ] {
         let queueing = classes("priority", &[limit, json!({})]);
         let bounds = self::bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
-        // Whatever was on the wire, 1000 bytes, then 2000 + 0.25 · t and its own.
+        // A packet on the wire, 1000 bytes, then 2000 + 0.25 · t and its own.
         assert_delay(&bounds[1], (1000.0 + 2000.0 + 1000.0) / 0.75);
     }
 }

@@ -153,7 +153,7 @@ fn scenario(seed: u64) -> Value {
             }));
         }
     }
-    // Whoever keeps to nothing but the rules of TCP, and is not policed.
+    // A source that is limited only by TCP, and not policed.
     if dice.chance(25) {
         hosts["tcp"] = json!({});
         links.push(json!({"between": ["tcp", "r1"], "rate": "100Mb/s"}));

@@ -58,7 +58,7 @@ fn a_link_smooths_simultaneous_arrivals() {
 #[test]
 fn bursts_are_paid_once() {
     // A policed source without a profile: 5000 bytes at once, a tenth of a byte each microsecond. Both
-    // routers serve it by half of the wire; the other half is anybody's.
+    // routers serve it by half of the wire; other traffic may take the other half.
     let halves = json!({"queueing": {"scheduler": "scfq", "classes": [
         {"name": "x", "match": {"dscp": "ef"}}, {"name": "rest"},
     ]}});
@@ -150,7 +150,7 @@ fn cyclic_paths_have_no_bound() {
         .iter()
         .partition(|row| NAMES.iter().any(|name| row.port.starts_with(&format!("{name}->"))));
     assert!(outside.iter().all(|row| row.bound.overflows == Some(false)) && outside.len() == 5);
-    // What comes is not bounded; what a queue of 64 packets holds is.
+    // The arrivals are unbounded; the backlog of a queue of 64 packets is bounded.
     assert!(inside.iter().all(|row| row.bound.arrival.is_none() && row.bound.overflows == Some(true)));
     assert_time(at(&bounds, "ra->rb").bound.delay.clone().unwrap(), 64_000.0 + 1000.0);
 }
