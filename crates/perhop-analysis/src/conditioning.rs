@@ -10,7 +10,7 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets that may leave `conditioners` as one of `target`, whatever their meters have seen before.
+/// The packets that may leave `conditioners` as one of `target`, in any state of their meters.
 ///
 /// Backwards, stage by stage: a packet that a stage marks is in a set after the stage if and only if, before
 /// the stage, it is in the same set without the condition on that mark. A meter may give any color that it

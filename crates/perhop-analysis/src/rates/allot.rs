@@ -43,8 +43,8 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     got.into_iter().map(Got::exact).collect()
 }
 
-/// Returns the rates at which queues empty in [`allot`]: for each class, as if no policer stood before its
-/// own.
+/// Returns the rates at which queues empty in [`allot`]: for each class, without the policer in front of its
+/// own queue.
 pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     if queueing.scheduler == SchedulerConfig::Fifo {
         // Its packets leave with those of the other classes.
