@@ -22,7 +22,7 @@ const CODEPOINTS: [&str; 13] =
 
 /// Generates headers that may meet all conditions, without the addresses in `taken`.
 ///
-/// What other classes take is not analyzed, nor are negated conditions: the plain candidates are followed by
+/// The packets of other classes and negated conditions are not analyzed: the plain candidates are followed by
 /// variants with other addresses and other codepoints.
 pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> impl Iterator<Item = Header> {
     let parts = matches.iter().map(|condition| alternatives(condition, taken)).collect();
