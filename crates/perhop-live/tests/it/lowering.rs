@@ -111,7 +111,7 @@ fn routes_match_the_simulation() {
             .map(|route| (route.to.to_string(), route.direction.as_str()))
             .collect()
     };
-    // Addresses go by the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
+    // Addresses follow the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
     // dave.
     assert_eq!(
         routes("west"),
