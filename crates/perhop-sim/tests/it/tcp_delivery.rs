@@ -231,7 +231,7 @@ fn a_closed_window_pauses_the_sender() {
     assert_eq!(pair.received(SERVER), 40_000);
 }
 
-/// ns-2's one-way agents: data from the first instant, nothing but data and acknowledgments.
+/// ns-2's one-way agents: data from the first instant, and only data and acknowledgments.
 #[test]
 fn one_way_connections_have_neither_syn_nor_fin() {
     let parameters = TcpConfig::new(Profile::Ns2Reno1999).build().unwrap();
