@@ -32,7 +32,7 @@ class Rule:
     relative: float = 0.0
     #: In the unit of the quantity.
     absolute: float = 0.0
-    #: What the absolute difference is: an error of reading, one packet.
+    #: The name of the absolute difference: an error of reading, one packet.
     what: str = ""
     #: Whether the reference is a bound; values on its right side agree.
     bound: Literal["at most", "at least"] | None = None

@@ -87,7 +87,7 @@ class Case:
 
     name: str
     case: str
-    #: Commands of `tc` behind `tc`, `dev near0` left out; classes are told apart by the destination port.
+    #: Commands of `tc` behind `tc`, `dev near0` left out; the destination port distinguishes classes.
     commands: tuple[str, ...]
     #: The counterpart in perhop, and the rate of its link.
     queueing: Mapping[str, Any]

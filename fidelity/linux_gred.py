@@ -23,7 +23,7 @@ READINGS = Path(__file__).parents[1] / "tests" / "readings" / "linux-gred.toml"
 WARMUP_S = 10
 #: Connections of each color where colors are the connections' own, and connections behind a marker.
 EACH, MARKED = 4, 3
-#: What `rate 10mbit` sent, always busy, by the kernel's counters: 1.5 us a frame more than at 10 Mb/s.
+#: The rate of a busy `rate 10mbit` by the kernel's counters: 1.5 us a frame more than at 10 Mb/s.
 MIXED_RATE, BULK_RATE = "9987700b/s", "1.7Mb/s"
 ETHERNET = 14
 UDP_PAYLOAD, UDP_IP = 1024, 1052
