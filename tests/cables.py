@@ -19,7 +19,7 @@ READY_WITHIN_S = 60.0
 
 _FORWARD = "import pathlib, sys; from perhop import _core; _core.{}(pathlib.Path(sys.argv[1]).read_text())"
 
-# Sends frames that come in hexadecimal, one a line, by a raw socket, and then as often as is asked for.
+# Sends frames, read in hexadecimal, one per line, by a raw socket, and repeats them on request.
 _SEND = """
 import socket, sys
 with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
@@ -225,7 +225,7 @@ while left:
 
 @contextmanager
 def started(namespace: Namespace, program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A program that has said that it is ready."""
+    """A program that has reported that it is ready."""
     command = namespace.within(sys.executable, "-c", program, *arguments)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:

@@ -22,7 +22,7 @@ from system_calls import Change
 
 #: Files by their paths relative to the folder, and folders as `None`.
 Tree = dict[str, bytes | None]
-#: What becomes of contents that were not synchronized.
+#: The fates of contents that were not synchronized.
 Unsynchronized = Literal["kept", "lost", "zeros"]
 #: What is left at a path, which is empty for a file and relative to it for what is in a folder.
 Left = Callable[[str], Tree]
@@ -151,7 +151,7 @@ class Disk:
         folder.ended.append(change.ended)
 
     def now(self) -> Tree:
-        """What is in the folder without a loss."""
+        """The content of the folder without a loss."""
         return self._left({}, "kept", ".")
 
     def losses(self, draw: random.Random) -> Iterator[Left]:

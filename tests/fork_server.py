@@ -33,7 +33,7 @@ from typing import Any
 from perhop.__main__ import main
 from perhop.interrupts import ENDING
 
-# What a hostile input may take: 60 s of processor time, 8 GB of addresses.
+# The limits for a hostile input: 60 s of processor time, 8 GB of addresses.
 _LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
 _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # A fork has its main thread only. Polars starts these when it is imported, and its pool when it is first

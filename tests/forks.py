@@ -20,7 +20,7 @@ _SERVER = Path(__file__).with_name("fork_server.py")
 #: Long enough for a busy machine; only a hanging command exceeds it.
 HANGS_AFTER_S = 1800
 
-#: What most commands import.
+#: The modules that most commands import.
 MODULES = (
     "numpy",
     "polars",

@@ -153,7 +153,7 @@ class Inputs:
         )
 
     def _asked_of_any(self, file: str, draw: random.Random) -> list[Command]:
-        """The commands that a scenario, a router and a device of Linux are asked alike."""
+        """The commands that accept a scenario, a router and a Linux device."""
         to = draw.choice(["yaml", "ios", "tc"])
         platform = draw.choice(["linux", "hqf", "ios-xe"])
         return [

@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Callable
 
-# What a value or a line is replaced by.
+# Replacements of a value or a line.
 _PIECES = [
     *(
         "",

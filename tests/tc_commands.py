@@ -32,10 +32,10 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "cake": ("", "bandwidth rtt diffserv4 besteffort overhead mpu memlimit ack-filter nat docsis fwmark"),
 }
 _LACKS = re.compile(r"Specified qdisc kind is unknown|Unknown qdisc|Operation not supported|Exclusivity")
-# What iproute2 6.1 takes and perhop refuses on purpose: the kernel refuses it, or tc reads the first digits
-# alone (`sscanf`: `probability 10%` is 10) or turns a sign around.
+# Commands that iproute2 6.1 accepts and perhop refuses on purpose: the kernel refuses them, or tc reads only
+# the first digits (`sscanf`: `probability 10%` is 10) or turns a sign around.
 _BEYOND = re.compile(r"prio bands -3|cake bandwidth -3|probability (5ms|10mbit|15k|10%)")
-# What the kernel, not tc, finds wrong with values.
+# Errors about values from the kernel, not from tc.
 _KERNEL = re.compile(r"RTNETLINK|^Error: (?!argument|duplicate)", re.MULTILINE)
 
 

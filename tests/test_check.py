@@ -1,4 +1,4 @@
-"""`perhop check` as a linter: rules, suppression, SARIF, mended lines; `perhop explain`."""
+"""`perhop check` as a linter: rules, suppression, SARIF, corrected lines; `perhop explain`."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ LISTED = {
     "vectors/link-marks": "the router would have 0",
     # A class whose colors exclude its own codepoint.
     "policers-of-today": "color-aware",
-    # What a class sees of encrypted packets differs from one interface to the other.
+    # The header of encrypted packets that a class sees differs between the interfaces.
     "pre-classify": "web-2",
 }
 WITH_POLICIES = [file for file in CONFIGURATIONS if file.stem not in NONE]
@@ -374,7 +374,7 @@ def test_one_interface_by_an_abbreviated_name(perhop: Command) -> None:
 
 
 def test_ios_by_hand(tmp_path: Path) -> None:
-    # 512 kb/s of priority with 200 ms of burst, as IOS has it, is said without the burst.
+    # 512 kb/s of priority with 200 ms of burst, the default of IOS, is written without the burst.
     file = tmp_path / "edge.yaml"
     file.write_text("""\
 policies:

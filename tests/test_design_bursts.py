@@ -152,7 +152,7 @@ def test_the_limit_of_a_queue_holds_the_delay(bandwidth: str, delay: str) -> Non
     longest = _class(_scenario({"out": {"queueing": queueing}}, [flood], rate=bandwidth, ring=1), "flood")[
         "delay_max_s"
     ]
-    # Beside the queue: the packet in the ring, and its own time on the line; microseconds of access.
+    # In addition to the queue: the packet in the ring, and its own time on the line; microseconds of access.
     waited = longest - 2 * one
     assert advice["worst"] - one < waited <= advice["worst"] + 1e-4
 

@@ -128,6 +128,6 @@ def test_devices_of_linux_are_compared(perhop: Command, tmp_path: Path) -> None:
     new.write_text(old.read_text().replace("diffserv4", "diffserv3").replace("rate 20mbit", "rate 25mbit"))
     ended = perhop("diff", old, new, "--strict")
     assert ended.code == 4
-    # CS2 is video's with four tins, and nobody's with three.
+    # CS2 belongs to video with four tins, and to no special tin with three.
     assert "cake/video -> cake/best-effort: udp 192.0.2.1:50000 > 198.51.100.1:9 dscp cs2" in ended.out
     assert "queue 1:20, share: rate 20 Mb/s -> rate 25 Mb/s" in ended.out

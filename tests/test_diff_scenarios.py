@@ -118,7 +118,7 @@ def test_parameters_of_queues_conditioners_and_links(perhop: Command, old: Path)
 
 
 def test_the_input_policy_of_the_entrance_applies(perhop: Command, old: Path) -> None:
-    """What arrives as CS1 is marked: it moves with the mark, and without a way in nothing moves."""
+    """Packets that arrive as CS1 are marked and move with the mark; without an entrance no packet moves."""
     new = _changed(old, ("mark: af21", "mark: ef"))
     assert perhop("diff", old, new, "--json").json()["moved"] == []
     found = perhop("diff", old, new, "--at", "edge:office", "--out", "server", "--json").json()

@@ -28,7 +28,7 @@ PAGES = sorted(
     if "_build" not in page.parts and "generated" not in page.parts
 )
 ALGORITHMS = sorted((DOCS / "algorithms").glob("*.md"))
-# What `make docs` writes, and Sphinx then follows.
+# The pages that `make docs` writes for Sphinx.
 GENERATED = DOCS / "reference" / "generated"
 # Folders whose files are named in texts.
 FOLDERS = "crates|docs|examples|python|schema|studies|tests|tools|vectors|benchmarks|fidelity|requirements"
@@ -73,7 +73,7 @@ def test_links_resolve(page: Path) -> None:
             assert anchor in anchors(file), f"{page.relative_to(ROOT)}: no heading for {target}"
 
 
-# What git leaves out, since it is built.
+# Built files, which git ignores.
 BUILT = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}
 
 
@@ -88,7 +88,7 @@ def test_named_files_exist(page: Path) -> None:
     for name in re.findall(rf"`((?:{FOLDERS})/[^\s`]*[\w/])`", text):
         if re.search(r"[<{…]|_build|generated", name):
             continue
-        # A decision goes by its number; a crate's tests are named without the crate.
+        # A decision has a number; a crate's tests are named without the crate.
         file = name.partition("::")[0].rstrip("/")
         if file in BUILT:
             continue  # not in a fresh checkout
@@ -133,7 +133,7 @@ def test_every_algorithm_has_its_formula_and_its_source(page: Path) -> None:
 
 
 def test_every_algorithm_has_a_page() -> None:
-    """Whatever a policy can name is on a page, as it is written."""
+    """Every name of the policy language is on a page, as written."""
     written = "\n".join(page.read_text() for page in ALGORITHMS)
     names = []
     for kind in (
@@ -210,7 +210,7 @@ def test_every_entry_of_the_changelog_fits_two_lines() -> None:
 
 
 def test_the_changelog_is_ready_for_a_release() -> None:
-    """A release needs nothing but its tag where the version of the tree already has a section."""
+    """A release needs only its tag if the version of the tree already has a section."""
     sections = re.findall(r"^## (\S+)$", CHANGELOG, flags=re.MULTILINE)
     assert sections[0] == "Unreleased" and sections[1] == perhop.__version__
     assert len(set(sections)) == len(sections)

@@ -1,4 +1,4 @@
-"""What makes the package pleasant to use: paths, numbers in base units, frames and plots at hand."""
+"""Conveniences of the package: paths, numbers in base units, frames and plot methods."""
 
 from __future__ import annotations
 

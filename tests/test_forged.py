@@ -34,7 +34,7 @@ from tiers import touched
 
 FORGED = int(os.environ.get("PERHOP_FORGED", "40"))
 KINDS = ("run", "routers", "sweep", "comparison", "study")
-# What takes the place of a part of a JSON file.
+# Replacements for a part of a JSON file.
 OTHERS: list[Any] = [None, True, 0, -1, 1, 2**64, 10**400, 0.5, -1e308, 1e308, "", "text", "agrees", [], {}]
 OTHERS += [[0], [[]], {"mean": None}, "../../etc", "\u202e", "1s", "fifo"]
 DTYPES = [pl.String, pl.Float64, pl.Int64, pl.UInt32, pl.Boolean, pl.List(pl.UInt64), pl.Binary, pl.Date]

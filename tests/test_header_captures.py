@@ -174,7 +174,7 @@ def test_fields_of_tunnels_and_sessions(tmp_path: Path) -> None:
 
 
 def test_a_capture_with_tags_and_labels_is_a_source(tmp_path: Path) -> None:
-    """What was marked on one link is matched by a policy at the end of another that replays it."""
+    """A policy matches the marks of packets that another link replays from a capture."""
     headers = ["mpls", "vlan"]
     file = captured(tmp_path, "ethernet-wire", headers)
     scenario = perhop.Scenario.load(tmp_path / "headers.perhop.yaml")

@@ -100,7 +100,7 @@ def test_a_terminal_shows_every_name_literally(hostile: Path, tmp_path: Path, te
     assert "\x1b" not in _TOLD.sub("", shown)
 
 
-# Commands that show every name, and those that show none but are given all of them.
+# Commands that show every name, and commands that get all names but show no name.
 SHOWING = (
     "run FILE --watch --speed 100x",
     "run FILE --assert data[gold].loss<=100%",

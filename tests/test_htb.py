@@ -49,8 +49,8 @@ def policy(tmp_path: Path) -> Path:
 
 
 def test_tc_gets_the_written_classes(policy: Path) -> None:
-    # 4 Mb/s are 500000 bytes per second, a twentieth 25000; 80 kb/s would be 500 bytes. Nobody lends to an
-    # outermost class.
+    # 4 Mb/s are 500000 bytes per second, a twentieth 25000; 80 kb/s would be 500 bytes. An outermost class
+    # cannot borrow.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
     classes = [line.partition("parent ")[2] for line in converted.text.splitlines() if " class add " in line]
     assert classes[1:] == [

@@ -19,8 +19,8 @@ from perhop.ports import ports
 
 VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
 
-# What a branch router has: marking from the LAN, four classes to the WAN. What phones send is marked; what
-# comes with cs3 loses its mark, so that no packet reaches the class of signalling.
+# A typical branch router: marking from the LAN, four classes to the WAN. Packets of phones are marked;
+# packets with cs3 lose their mark, so no packet reaches the class of signalling.
 BRANCH = """\
 hostname Branch-17
 class-map match-all VOICE

@@ -167,7 +167,7 @@ def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Signals) -> None:
-    """What it raises is raised before the command has begun."""
+    """The exception is raised before the command begins."""
     at_once = (
         "import signal, sys\n"
         "from perhop import interrupts\n"
@@ -205,7 +205,7 @@ def test_a_signal_waits_for_native_code(library: str) -> None:
 
 @pytest.mark.parametrize("moment", ["taken", "to be released"])
 def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
-    """Whoever waits for it, as a thread does that has a result to give, would wait for ever."""
+    """A thread that waits for the lock, for example to deliver a result, would wait forever."""
     locking = (
         "import _thread, signal, sys, threading, time\n"
         "from functools import partial\n"

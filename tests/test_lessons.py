@@ -75,7 +75,7 @@ def test_results_are_judged_in_python() -> None:
     check = lesson.check(scenario.set(limit, "12 packets").run(seed=7))
     assert check.met and check.seed == 7
     assert str(check).startswith("1. One queue for all, seed 7: met\nmet      voice.delay_p99 <= 80ms: 6")
-    # A faster line is no answer.
+    # A faster line is not a solution.
     check = lesson.check(scenario.set("links.1.rate", "5Mb/s").run(seed=7))
     assert all(one.met for one in check.goals) and not check.met
     assert check.changed == ("links.1.rate",)

@@ -141,7 +141,7 @@ def test_the_processes_of_a_run_and_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_frame_that_preempts_is_described_in_words(tmp_path: Path) -> None:
-    # What a forwarder that breaks its filter ends with: SIGSYS. A configuration that cannot be read keeps it
+    # A forwarder that breaks its filter ends with SIGSYS. A configuration that cannot be read keeps it
     # waiting at a pipe until then.
     from perhop.live.inside import Place
 

@@ -75,7 +75,7 @@ APPLICATIONS = [
 
 
 def scenario(traffic: list[dict[str, Any]], addresses: tuple[str, str], **measure: object) -> Scenario:
-    # What a busy machine sends late still arrives before the end.
+    # Packets that a busy machine sends late still arrive before the end.
     traffic = [{"from": "a", "to": "b", "stop": "1600ms"} | one for one in traffic]
     hosts = dict(zip("ab", ({"address": address} for address in addresses), strict=True))
     data = {

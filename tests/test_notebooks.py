@@ -54,7 +54,7 @@ def test_a_users_router_file_is_unchanged(tmp_path: Path, monkeypatch: pytest.Mo
     assert (tmp_path / "router.cfg").read_text() == "hostname mine\n"
 
 
-# What Jupyter warns of is Jupyter's.
+# Warnings of Jupyter itself are ignored.
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", touched([file.stem for file in NOTEBOOKS], but=["my-router"]))
 def test_a_notebook_runs(name: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ class Case:
     warmup: int = 20
 
     def specification(self) -> str:
-        """What the script is handed: a Tcl list."""
+        """The argument of the script: a Tcl list."""
 
         def words(pairs: Any) -> str:
             return " ".join(f"{key} {str(value).removesuffix('/s')}" for key, value in pairs)
@@ -300,7 +300,7 @@ def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
 
 
 def far(case: Case, seed: int, count: int) -> list[str]:
-    """What is further apart than chance explains."""
+    """The differences beyond chance."""
     own, other = of_perhop(case, seed, count), of_ns2(case, seed, count)
     precedences = range(len(case.curves))
     names = [f"{what} of precedence {number}" for number in precedences for what in ("goodput", "drops")]

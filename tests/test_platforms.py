@@ -1,4 +1,4 @@
-"""What is said of the platform that a router configuration was read by."""
+"""Reports of the platform by whose rules a router configuration was read."""
 
 from __future__ import annotations
 

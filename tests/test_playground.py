@@ -27,7 +27,7 @@ HOSTILE = "<img src=x onerror=globalThis.broken=1>"
 
 
 def in_module(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the module gives for scenarios, under Node.js."""
+    """The results of the module for scenarios, under Node.js."""
     if reason := lacking("node"):
         pytest.skip(reason)
     asked = json.dumps({"module": str(ASSETS / "perhop.wasm"), "runs": runs})

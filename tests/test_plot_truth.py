@@ -49,7 +49,7 @@ def test_the_plot_shows_the_delay_of_the_starters_voice() -> None:
 
 
 def test_the_maximum_of_an_interval_equals_that_of_finer_samples() -> None:
-    """Sampled 50 times as often, the queue is nowhere longer than was said."""
+    """Sampled 50 times as often, the queue never exceeds the reported maximum."""
     scenario = ROOT / "examples" / "on-off-red.perhop.yaml"
     base = perhop.Scenario.load(scenario)
     probe = dict(base["measure"]["queues"][0])

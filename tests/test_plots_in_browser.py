@@ -129,7 +129,7 @@ def test_all_marks_are_drawn(page: Path, charts: list[Chart], name: str, width: 
 
 
 def drawn(chart: Chart) -> dict[str, int]:
-    """What a browser is to draw of a chart."""
+    """The expected parts of a chart in a browser."""
     lines = [mark for mark in chart.marks if isinstance(mark, Line)]
     points = [mark for mark in chart.marks if isinstance(mark, Points)]
     banded = [mark for mark in (*lines, *points) if mark.low is not None]
@@ -143,7 +143,7 @@ def drawn(chart: Chart) -> dict[str, int]:
 
 
 def overlapping(tab: Any) -> list[str]:
-    """Names of cases that lie upon each other, in the comparisons."""
+    """Names of cases that overlap in the comparisons."""
     found: list[str] = tab.evaluate(
         """() => [...document.querySelectorAll('figure[data-kind=published] .plot svg')].flatMap((svg) => {
           const left = svg.getBoundingClientRect();

@@ -36,7 +36,7 @@ from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untru
 pytestmark = needs_strace
 
 ALL = os.environ.get("PERHOP_POWER") == "all"
-# What remains of a loss, of which the next writer makes a whole result.
+# Remains of a loss, which the next writer completes.
 SAMPLE = 12
 # Losses of power that are tried after a call.
 MOST = 30
@@ -56,7 +56,7 @@ class Played:
 
     first: Tree
     recorded: Recorded
-    #: What each target held before the second command, and held after it.
+    #: The content of each target before and after the second command.
     old: dict[str, Tree]
     new: dict[str, Tree]
 
@@ -86,10 +86,10 @@ def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool
 
 @dataclass
 class Found:
-    """What the losses of power left."""
+    """The results of the losses of power."""
 
     count: int
-    #: Which of nothing, the old and the new result were there.
+    #: The outcomes that occurred: no result, the old one, the new one.
     seen: set[str]
     #: Losses after which a target was neither old nor new, and losses after the end that removed the new
     #: result.
@@ -209,7 +209,7 @@ def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path
             warnings.simplefilter("ignore", LeftoverWarning)
             result.save(folder / "out")
         assert Saved.open(folder / "out").contents == Saved.open(runs / "run-1").contents
-        # The name of a lock is no result; the next writer has taken it over.
+        # The name of a lock is not a result; the next writer has taken it over.
         assert leftovers(folder) == []
         shutil.rmtree(folder)
     assert len(chosen) >= 10
@@ -217,7 +217,7 @@ def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path
 
 @pytest.mark.parametrize("name", touched(GROWING, but=[]))
 def test_a_folder_that_grows_goes_on_after_any_loss(name: str, runs: Path, tmp_path: Path) -> None:
-    """Whatever a loss leaves can be read, and the same command continues it and ends with the same bytes."""
+    """The remains of any loss can be read, and the same command continues and ends with the same bytes."""
     writing = GROWING[name]
     played = play(writing, runs, tmp_path, twice=False)
     losses = lose_power(played, played.recorded.changes).whole

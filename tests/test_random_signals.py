@@ -36,7 +36,7 @@ IMPORTS = 50
 LATEST = 1.1
 # How often the folder of a command that grows is removed before the next signal, and completed after it.
 BEGINS, COMPLETES = 0.5, 0.3
-# What a command may end with: done, an exit code of its own, or, once all is written, by the signal itself.
+# The allowed exit codes: success, its own code, or, once all is written, that of the signal.
 ENDINGS = {Exit.OK, Exit.INTERRUPTED, *(-number for number in ENDING)}
 
 
@@ -107,7 +107,7 @@ class Grown:
 
     def __init__(self, writing: Writing, folder: Path) -> None:
         self.folder, self._writing = folder, writing
-        #: How long it takes from nothing, and where all is there.
+        #: Its duration with an empty folder, and with a complete one.
         self._usual_s: dict[tuple[Forks, bool], float] = {}
         self._complete: dict[str, Tree] = {}
         self._names: set[str] = set()
@@ -182,7 +182,7 @@ def test_results_survive_signals_at_any_time(
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_survives_signals_from_its_start(scenario: Path, number: signal.Signals) -> None:
-    """Also while Python itself starts, where only nothing being left behind can be asked for."""
+    """Also while Python itself starts; then the only promise is that no files remain."""
     draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]
     for _ in range(10):

@@ -25,7 +25,7 @@ MOST_PAGES = 6
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every study once: fewer replications make it no smaller, since every table and figure is there."""
+    """Every study once: fewer replications do not make it smaller, since it has every table and figure."""
     import subprocess
 
     folder = tmp_path_factory.mktemp("studies")

@@ -1,4 +1,4 @@
-"""A report of several results: cards, addresses, runs upon each other, tables on a phone."""
+"""A report of several results: cards, addresses, overlaid runs, tables on a phone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What real routers were seen to print and to carry: perhop resolves and simulates the same."""
+"""Output and rates of real routers: perhop resolves and simulates the same."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ UNITS = {"kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 
 
 def offers(said: str) -> dict[str, tuple[float, bool, str]]:
-    """The rate offered to each class, whether it may be more, and the kind, as they are said."""
+    """The rate offered to each class, whether it may be more, and the kind, as printed."""
     found = {}
     for line in said.splitlines():
         if one := OFFER.match(line):
@@ -456,7 +456,7 @@ def test_a_wrong_assumption_is_one_error(perhop: Command, assumption: str, said:
 
 
 def on_a_terminal(arguments: list[str | Path], width: int) -> str:
-    """What a command prints on a terminal of a width, without colors."""
+    """The output of a command on a terminal of a given width, without colors."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command_line(arguments),

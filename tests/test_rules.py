@@ -64,10 +64,10 @@ def test_there_are_enough_rules_and_each_has_an_example() -> None:
     assert {rule.id for rule in rules().values() if rule.bad is None} == set(WITHOUT_EXAMPLE)
 
 
-# What is said of the examples and of the papers' configurations, notes left out, and why it is true. Examples
+# Findings about the examples and the papers' configurations, without notes, and why they are true. Examples
 # with priority and no limit, and one with a long ring, name the rule in a comment.
 TRUE_ALARMS = {
-    # Its headlines are no comments.
+    # Its headlines are not comments.
     "vectors/ios/wred-bottleneck.cfg": {"command-unknown"},
 }
 PAPERS = ("car-wfq", "ef-star", "mred-af", "wred-bottleneck", "drop-precedence")

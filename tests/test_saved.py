@@ -250,7 +250,7 @@ def _command(tokens: list[str]) -> None:
 
 @pytest.mark.touched
 def test_a_large_scenario_is_read_back(perhop: Command, tmp_path: Path) -> None:
-    """What a run saves, a run accepts: here with more values than YAML aliases may multiply to."""
+    """A run accepts the files that a run saves: here with more values than YAML aliases may expand to."""
     hosts = "".join(f"  h{number}: {{}}\n" for number in range(20_000))
     links = "".join(
         f"  - {{ between: [h{number}, r], rate: 1Mb/s, delay: 1ms }}\n" for number in range(20_000)

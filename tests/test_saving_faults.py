@@ -39,7 +39,7 @@ def save(target: Path, text: str) -> None:
 
 
 def content(target: Path) -> str:
-    """What the folder holds; any damage raises."""
+    """The content of the folder; any damage raises."""
     saved = Saved.open(target)
     text = saved.content("one.txt").decode()
     assert saved.content("inner/two.txt").decode() == text * 1000
@@ -196,7 +196,7 @@ def test_an_error_at_every_step(tmp_path: Path, shim: Disk, code: int) -> None:
         found = content(target)
         assert leftovers(target.parent) == [], step
         assert interrupts.written == ([f"`{target}`"] if found == "new" else []), step
-        # What could not be removed is under a name that can be seen.
+        # Files that could not be removed have visible names.
         assert {path.name for path in target.parent.iterdir()} <= {"out", "out.old-1"}
         if step >= shim.count:
             break

@@ -37,7 +37,7 @@ def thousands(bps: float) -> int:
 
 
 class Expected:
-    """What Cisco's parser must return for our document, line by line; and nothing else."""
+    """The expected result of Cisco's parser for our document, line by line."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.is_xe = document["profile"] == "ios-xe"
@@ -248,7 +248,7 @@ def test_the_counters_match_the_run(run: Any) -> None:
     for name, counters in classes.items():
         queue, dropped = counters["queue"], counters["dropped"]["packets"]
         assert dropped == queue["dropped_packets"] + counters["exceed_drops"], name
-        # What came in during the warm-up and left after it is the difference.
+        # The difference is the packets that arrived during the warm-up and left after it.
         balance = counters["classified"]["packets"] - queue["output"]["packets"] - dropped
         assert abs(queue["depth_packets"] - balance) <= 64, name
         # 500 bytes of IP and four of the serial line.

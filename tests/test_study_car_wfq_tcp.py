@@ -46,7 +46,7 @@ def test_a_deep_ring_starves_a_connection(perhop: Command) -> None:
     # With a short ring, the class gets its guarantee: 1.27 Mb/s of payload.
     assert starved("ring-of-5") > 1.1
     assert starved("ring-of-40") > 10 * starved("nothing") * 0.9
-    # Nothing but window over round trip: half the window, half the throughput.
+    # The throughput is the window divided by the round trip: half the window, half the throughput.
     assert starved("half-the-window") == pytest.approx(starved("nothing") / 2, rel=0.1)
     assert starved("twice-the-window") == pytest.approx(starved("nothing") * 2, rel=0.1)
     assert starved("queue-limit-of-10") == starved("nothing")

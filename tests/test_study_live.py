@@ -60,6 +60,6 @@ def test_a_case_runs_on_real_packets(perhop: Command, tmp_path: Path) -> None:
     assert case["first"]["kind"] == "simulated" and case["second"]["kind"] == "live"
     assert case["agrees"] == (ended.code == 0)
     of = {(row["class"], row["quantity"]): row for row in case["rows"]}
-    # What the circuit carries does not depend on how punctual the machine is.
+    # The rate of the circuit does not depend on the timing of the machine.
     assert of["be", "throughput_bps"]["second"]["mean"] == pytest.approx(1.47e6, rel=0.2)
     assert len(list((tmp_path / "live").glob("*/comparison.json"))) == 1

@@ -255,7 +255,7 @@ def test_the_report_maps_two_parameters_of_three(perhop: Command, scenario: Path
     assert perhop(*two, "--set", "seed=1,2", "-o", "three").code == 0
     assert {one.kind for one in Swept(tmp_path / "three").charts} == {"parallel"}
     assert "Dropped of steady over" in page([tmp_path / "two"])
-    # Points that are drawn at random are no cells.
+    # Points that are drawn at random are not cells.
     drawn = [
         *two[:2],
         "--set",

@@ -129,7 +129,7 @@ def test_an_orphaned_part_is_simulated_again(scenario: Path, tmp_path: Path) -> 
 
 
 def test_a_damaged_part_is_simulated_again(scenario: Path, tmp_path: Path) -> None:
-    """What a loss of power leaves: a name without its content."""
+    """A result of a power loss: a name without its content."""
     with pytest.raises(OSError, match="the machine is gone"):
         library.sweep(scenario, VALUES, engine=Dying(), output=tmp_path / "out")
     for path in (tmp_path / "out" / POINTS).iterdir():

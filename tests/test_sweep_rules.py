@@ -1,4 +1,4 @@
-"""What sweeps measure: stop rules, seeds, paired differences, and the points of a design."""
+"""The design of sweeps: stop rules, seeds, paired differences, and the points of a design."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `-o` may replace: earlier results, and nothing of anybody else."""
+"""Folders that `-o` may replace: only earlier results."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ def test_the_script_becomes_behavior() -> None:
 
 
 def test_policies_survive_a_conversion_through_tc(tmp_path: Path) -> None:
-    """What is converted to commands is read again: the same shapers, policers and marks."""
+    """Converted commands are read back: the same shapers, policers and marks."""
     met = 0
     for file in WITH_POLICIES:
         for one in read_source(file).attached:

@@ -199,7 +199,7 @@ def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
 
 
 def test_a_second_conversion_changes_nothing(tmp_path: Path) -> None:
-    """Once said in the words of Linux, a tree stays as it is."""
+    """A tree that was converted to Linux once does not change again."""
     met = 0
     for path in FILES:
         for one, converted in _ways(path):

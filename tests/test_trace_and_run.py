@@ -1,8 +1,8 @@
 """For random configurations and packets `trace` names the class, marks, queue and drops that `run` counts.
 
-A run sends packets of one flow through a router, behind which another counts them by codepoint. What it
-counts must be among the paths of `trace`; a path that some packet is sure to take must be counted, also where
-it ends with a drop.
+A run sends packets of one flow through a router, behind which another counts them by codepoint. Every counted
+queue must be in a path of `trace`; every path that a packet surely takes must be counted, also if it ends
+with a drop.
 """
 
 from __future__ import annotations

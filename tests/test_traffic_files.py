@@ -59,7 +59,7 @@ def rates(document: dict[str, list[dict[str, dict[str, float]]]]) -> dict[str, f
 
 
 def offers(said: str) -> list[list[str]]:
-    """What is said to be offered: class, rate and kind of traffic."""
+    """The printed load: class, rate and kind of traffic."""
     return [re.split(r" {2,}", line.strip()) for line in said.splitlines() if line.startswith("  ")]
 
 

@@ -102,7 +102,7 @@ def test_immense_sweeps_are_refused_before_memory_is_allocated(monkeypatch: pyte
         design_of({"a": "1:9"}, sample=10**3 + 1)
 
 
-#: What a scenario can name, and the words for it.
+#: The files that a scenario can name, and the words for them.
 NAMED_BY_A_SCENARIO = {
     "configuration": (
         "routers: { router: {} }",

@@ -73,7 +73,7 @@ def test_damage_is_found(perhop: Command, out: Path) -> None:
 
 
 def test_changed_cells_are_found(perhop: Command, out: Path) -> None:
-    """What differs is said: the table, how many cells, and the first of them."""
+    """The message names the differing table, the number of cells, and the first of them."""
     table = pl.read_parquet(out / "classes.parquet")
     row = table.row(1, named=True)
     changed = table.with_columns(

@@ -89,7 +89,7 @@ def test_the_page_controls_pause_speed_step_and_port(tmp_path: Path) -> None:
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press(" ")
         until(page, "perhopView.player.run.paused")
-        # Whoever looks back leaves the run, which waits; and comes back to it.
+        # Looking back leaves the run, which waits; then the page returns to it.
         page.evaluate("perhopView.player.seek(0.1)")
         assert page.locator("#now").is_visible()
         page.click("#now")

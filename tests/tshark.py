@@ -15,7 +15,7 @@ _FIELD, _VALUE = "|", ";"
 
 # Everything is validated that Wireshark leaves alone by default.
 _VALIDATE = [f"-o{protocol}.check_checksum:TRUE" for protocol in ("ip", "tcp", "udp")]
-# What tshark could complain of: frames it cannot make sense of, bad checksums (status 0) and errors.
+# Possible complaints of tshark: frames that it cannot parse, bad checksums (status 0) and errors.
 _NONSENSE = ("_ws.malformed", "_ws.unreassembled")
 _CHECKSUMS = ("ip.checksum.status", "tcp.checksum.status", "udp.checksum.status")
 _SEVERITY, _ERROR = "_ws.expert.severity", str(0x0080_0000)

@@ -45,7 +45,7 @@ class Watched:
         return urlsplit(self.link).query.partition("=")[2]
 
     def errors(self) -> str:
-        """What it has written to standard error so far."""
+        """Its output to standard error so far."""
         self.err.seek(0)
         return self.err.read().decode()
 

@@ -92,7 +92,7 @@ def lay_out(folder: Path, writing: Writing, runs: Path) -> None:
 
 
 def trees(folder: Path, writing: Writing) -> dict[str, Tree]:
-    """What each target of a command holds now."""
+    """The current content of each target of a command."""
     return {one: tree(folder / one) for one in writing.targets}
 
 
