@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
-# What makes both be simulated.
+# The remedy that enables both simulations.
 _SIMULATE = "add --simulate, or --scenario FILE for two configurations in a network of your own"
 
 

@@ -23,7 +23,7 @@ _STYLES = {
     r"\bundecided\b": DOUBTFUL,
 }
 _HELD = {r"\b(?:it holds|all hold)$": GOOD, r"\b\d+ failed$": BAD}
-# The longest name beside which verdicts begin; longer ones have a line of their own.
+# The longest name with a verdict on its line; longer ones have a separate line.
 _LONGEST_NAME = 24
 _NARROWEST = 40
 # The replies of TCP, as results call them.
@@ -32,7 +32,7 @@ _BACK = " (back)"
 
 @dataclass(frozen=True)
 class Judging:
-    """What is to be judged of a run: assertions, and what is assumed of telephones."""
+    """The options of verdicts: assertions, and assumptions about telephones."""
 
     asserted: Sequence[Assertion]
     telephony: Telephony

@@ -136,7 +136,7 @@ def trace(
 
 
 def _answer(answer: Answer) -> Iterator[str]:
-    """Generate the lines about a packet: stages that all its paths share stand once, before the paths."""
+    """Generate the lines about a packet: the common stages of all paths once, then the paths."""
     yield printable(answer["packet"])
     paths = answer["paths"]
     shared = 0 if len(paths) == 1 else _shared([path["stages"] for path in paths])
@@ -199,7 +199,7 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
             yield _queue(stage)
             for one in stage["classes"]:
                 yield f"    {one['name']}: {_class(one)}"
-    # The lines of a queue's class stand with its class and conditioner already.
+    # The lines of a queue's class are already printed with its class and conditioner.
     if stage["stage"] != "queue":
         for line in stage.get("lines", stage.get("criteria", [])):
             yield f"    line {line['line']}: {line['text']}"

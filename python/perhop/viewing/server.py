@@ -92,7 +92,7 @@ class Server:
         knows = hmac.compare_digest(token.encode(errors="replace"), self._token.encode())
         is_here = headers.get("Host") == self.host
         origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
-        # A browser sends the Origin with every POST, and with whatever another page asks for.
+        # A browser sends the Origin with every POST, and with requests of other pages.
         is_own = origin == self.origin or (origin is None and not changes)
         return knows and is_here and is_own and site in (None, "none", "same-origin")
 
