@@ -72,7 +72,7 @@ def show_groups(title: str, groups: Sequence[str], keys: Sequence[Column], colum
     _print_title(screen, title)
     shown = most_important([Column(" " * (_INDENT - _PADDING), []), *keys], columns)
     _show_below(screen, groups, keys, shown)
-    if left_out := [one.heading for one in columns if one not in shown]:
+    if left_out := [column.heading for column in columns if column not in shown]:
         show_lines(f"on a wider terminal: {', '.join(left_out)}", {})
 
 

@@ -29,9 +29,9 @@ def complete(
 
     """
     *before, begun = words
-    for one in _candidates(before):
-        if one.startswith(begun):
-            print(one)
+    for candidate in _candidates(before):
+        if candidate.startswith(begun):
+            print(candidate)
     return Exit.OK
 
 
@@ -55,7 +55,7 @@ def _candidates(before: list[str]) -> Iterator[str]:
     ):
         from perhop.study.reading import identifiers  # lazy: only here
 
-        yield from (one for one in identifiers() if one not in before)
+        yield from (identifier for identifier in identifiers() if identifier not in before)
 
 
 def _paths(before: list[str]) -> list[str]:

@@ -101,9 +101,9 @@ class Judgement:
 
     def tell_failed(self) -> None:
         """Say on stderr which assertions do not hold, where nothing else is shown."""
-        for one in self.judged:
-            if not one.passed:
-                say(f"failed: {one.text}: {measured_words(one)}")
+        for judged in self.judged:
+            if not judged.passed:
+                say(f"failed: {judged.text}: {measured_words(judged)}")
 
 
 def _show_beside(name: str, words: str, room: int) -> None:
@@ -141,9 +141,9 @@ def _all_hold(count: int) -> str:
     return f" {counted(count, 'assertion')}, {'it holds' if count == 1 else 'all hold'}"
 
 
-def measured_words(one: Judged) -> str:
+def measured_words(judged: Judged) -> str:
     """Return what was measured, and whether its interval leaves the answer open."""
-    if one.measured is None:
-        return f"not measured: {one.why}"
-    doubt = "; undecided: the bound is within the 95 % interval" if one.uncertain else ""
-    return one.measured.shown().rstrip() + doubt
+    if judged.measured is None:
+        return f"not measured: {judged.why}"
+    doubt = "; undecided: the bound is within the 95 % interval" if judged.uncertain else ""
+    return judged.measured.shown().rstrip() + doubt

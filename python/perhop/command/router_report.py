@@ -32,10 +32,10 @@ _MOST_NOTES = 20
 def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
     return [
-        {"line": one["line"], "interfaces": one["interfaces"]}
-        for one in report["diagnostics"]
-        if one["severity"] == "error" and one["interfaces"]
-        if not one["rule"].startswith(_NOT_OF_POLICIES)
+        {"line": diagnostic["line"], "interfaces": diagnostic["interfaces"]}
+        for diagnostic in report["diagnostics"]
+        if diagnostic["severity"] == "error" and diagnostic["interfaces"]
+        if not diagnostic["rule"].startswith(_NOT_OF_POLICIES)
     ]
 
 

@@ -197,8 +197,8 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
             yield f"    {stage['packet']}"
         case "queue":
             yield _queue(stage)
-            for one in stage["classes"]:
-                yield f"    {one['name']}: {_class(one)}"
+            for entry in stage["classes"]:
+                yield f"    {entry['name']}: {_class(entry)}"
     # The lines of a queue's class are already printed with its class and conditioner.
     if stage["stage"] != "queue":
         for line in stage.get("lines", stage.get("criteria", [])):
