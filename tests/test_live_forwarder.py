@@ -372,7 +372,7 @@ def _taken(status: dict[str, Any]) -> int:
 
 
 def _ended(frames: dict[str, Any]) -> int:
-    """Frames by all their ends."""
+    """The numbers of frames by outcome."""
     ends = ("sent", "unsent", "no-slot", "oversized", "unexpected", "local", "held")
     refused, dropped = frames["refused"].values(), frames["dropped"].values()
     return int(sum(frames[end] for end in ends) + sum(refused) + sum(dropped))
