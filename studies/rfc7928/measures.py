@@ -67,7 +67,7 @@ def udp_percent(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def through_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the share of the flows that cross both queues, of what the second queue sends."""
+    """Return the share of the second queue's packets that belong to flows through both queues."""
     return [
         100 * rates["both"] / (rates["both"] + rates["right-only"]) for rates in goodputs(results, back=False)
     ]
