@@ -120,8 +120,8 @@ fn levels_of_priority() {
     let bounds = bounds(queueing, streams);
     assert_delay(&bounds[0], 1500.0 + 600.0);
     assert_delay(&bounds[1], (1500.0 + 600.0 + 1000.0) / 0.85);
-    // Below all: nothing can be on the wire when the busy period begins but what came to a level above, which
-    // while they waited had 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D); and one packet of 1500.
+    // The lowest level: when the busy period begins, only packets of the levels above can be on the wire.
+    // They have 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D) while this level waits; and one packet of 1500.
     let (first, second) = (bounds[0].delay.clone().unwrap() * 1e6, bounds[1].delay.clone().unwrap() * 1e6);
     let before = 600.0 + 0.15 * first + 1000.0 + 0.1 * second;
     assert_delay(&bounds[2], (64.0 * 1500.0 + 1500.0 + before) / 0.75);
