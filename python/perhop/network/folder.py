@@ -21,7 +21,7 @@ from perhop.network.labs import inner_configurations
 from perhop.network.written import Facts
 from perhop.running import processors
 
-# What is not a configuration by its name: data, documents, pictures, and outputs of devices.
+# Suffixes of files that are not configurations: data, documents, pictures, and outputs of devices.
 _OTHER_SUFFIXES = frozenset(
     f".{suffix}"
     for suffix in (

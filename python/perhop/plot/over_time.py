@@ -52,7 +52,7 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     cut = False
     for name, role in of_classes(results.classes["class"]).items():
         moments = _over_replications(table.filter(pl.col("class") == name), "throughput_bps")
-        # Of columns without any value the ends have no type.
+        # The bounds of a column without values have no type.
         moments = moments.cast({"low": pl.Float64, "high": pl.Float64})
         if moments["mean"].sum() == 0 or name in left_out:
             continue
