@@ -121,7 +121,7 @@ Examples:
   perhop diff old.perhop.yaml new.perhop.yaml --at R1:H1 --out R2
   perhop diff old.perhop.yaml new.perhop.yaml --simulate --chart change.svg
   perhop diff old.cfg new.cfg --strict            exit code 4 if anything differs
-  perhop diff configs-old configs-new             two networks: what changes for whom
+  perhop diff configs-old configs-new             two networks: the changes by pair
 """
 
 PROVE = """\
