@@ -1,9 +1,9 @@
 """Time and memory of the engine for its benchmark scenarios, and of ns-2 and ns-3 if they are installed.
 
 The twins are crates/perhop-sim/benches/engine.rs, benchmarks/ns2 and benchmarks/ns3. A time is the
-processor's, of the whole process: perhop's from the scenario's text to its results, on one core. The
-time to the first result is that of one simulated second: what somebody waits for who has just changed
-something. A packet-hop is a packet that enters a wire.
+processor's, of the whole process: perhop's from the scenario's text to its results, on one core. The time to
+the first result is that of one simulated second: the wait of a user after a change. A packet-hop is a packet
+that enters a wire.
 """
 
 from __future__ import annotations
@@ -98,8 +98,8 @@ def find_ns2(rounds: int) -> Simulator:
     def run(scenario: str, length: int) -> Run:
         kind, pairs = scenario.split("-")
         taken = measure(["ns", _HERE / "ns2" / f"{kind}.tcl", pairs, str(length)])
-        # What came to the bottleneck has crossed one link; what it let out crosses two, and so do
-        # the acknowledgments on three links.
+        # Packets that arrive at the bottleneck have crossed one link; those that leave it cross two, and
+        # acknowledgments cross three.
         counts = re.findall(r"^All\s+(\d+)\s+(\d+)", taken.output, re.MULTILINE)[0]
         arrived, sent = (int(count) for count in counts)
         return Run(taken.seconds, arrived + {"udp": 2, "tcp": 5}[kind] * sent, taken.peak_bytes)

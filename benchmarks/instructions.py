@@ -59,7 +59,7 @@ def main() -> int:
         return 0
     engine = build_benchmark("perhop-sim", "engine")
     data_plane = build_benchmark("perhop-qos", "data_plane")
-    # Counts do not depend on what runs beside them.
+    # Counts do not depend on other processes.
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         counting = {name: pool.submit(_count, engine, name, time) for name, time in _SCENARIOS.items()}
         counting |= {case: pool.submit(_count_per_packet, data_plane, case) for case in _CASES}

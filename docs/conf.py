@@ -12,7 +12,7 @@ source_suffix = {".md": "myst-nb", ".ipynb": "myst-nb"}
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
-# Notebooks stand in git without their output: it is made here, anew wherever a notebook has changed.
+# Notebooks are in git without their output, which is created here, again for each changed notebook.
 nb_execution_mode = "cache"
 nb_execution_in_temp = True
 nb_execution_raise_on_error = True

@@ -8,7 +8,7 @@ simulating: scenarios made here, and means of replications.
 analytic: queueing theory, shares, buckets, RED's drop rates.
 ns2: ns-2 and its DiffServ module.
 namespace, kernel: queueing disciplines of Linux in a network namespace.
-readings, router: what real routers were seen to do (tests/readings).
-record: what was compared, as rows of results.csv; peers.json.
+readings, router: measurements and output of real routers (tests/readings).
+record: the comparisons as rows of results.csv; peers.json.
 document: the page, made from these files.
 """

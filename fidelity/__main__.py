@@ -20,7 +20,7 @@ PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "
 
 
 def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
-    """Return what was compared with each peer."""
+    """Return the comparisons with each peer."""
     makers = {
         "analytic": analytic.part,
         "router": router.part,

@@ -1,4 +1,4 @@
-"""perhop beside what theory says: queues, priorities, shares, buckets, and RED's drop rates."""
+"""perhop compared with theory: queues, priorities, shares, buckets, and RED's drop rates."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WARMUP_S, SECONDS = 20, 400
 WEIGHTS, PACKETS = (1, 2, 5), (300, 700, 1500)
 # A difference of one packet of the longest ones in the bytes of a run.
 SHARE = Rule(absolute=0.1, what="0.1 points")
-# Drops of RED in one of so many packets.
+# RED drops one of this number of packets.
 OVERLOAD = 1.05
 
 
@@ -168,7 +168,7 @@ def _sharing(
 
 
 def _filled(demands: list[float]) -> list[float]:
-    """Return what generalized processor sharing gives classes that ask for so much, b/s."""
+    """Return the rates that generalized processor sharing gives classes with these demands, b/s."""
     got, waiting, left = dict.fromkeys(range(len(demands)), 0.0), set(range(len(demands))), LINK
     while waiting:
         level = left / sum(WEIGHTS[one] for one in waiting)
@@ -183,7 +183,7 @@ def _filled(demands: list[float]) -> list[float]:
 
 
 def _buckets(effort: Effort) -> Iterator[Comparison]:
-    """Compare what passes a meter beyond its rate with its burst: it is that, however long."""
+    """Compare the bytes that pass a meter above its rate with its burst: they are equal after any time."""
     length, seconds = 500, 60
     meters = {
         "token bucket": {"token-bucket": {"rate": "1Mb/s", "burst": "15000B"}},
@@ -277,7 +277,7 @@ def _red(effort: Effort) -> Iterator[Comparison]:
 def _mean_gap(spacing: str, p: float) -> float:
     """Return the mean distance between drops at a constant p_b, summed over the packets after a drop.
 
-    Also where 1/p is no whole number, for which the closed forms of the gaps hold.
+    The sum also applies if 1/p is not a whole number, unlike the closed forms of the gaps.
     """
     mean, kept, packet = 0.0, 1.0, 0
     while kept > 1e-12:

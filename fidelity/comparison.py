@@ -21,10 +21,10 @@ class Value:
 
 @dataclass(frozen=True)
 class Rule:
-    """When two values agree: by how much they may differ at most.
+    """The greatest difference with which two values agree.
 
-    Chance is what the 95 % intervals of both leave open, combined as the root of their squares; a part of the
-    reference and an absolute difference come on top.
+    Chance is the sum in quadrature of their 95 % intervals; a fraction of the reference and an absolute
+    difference are added.
     """
 
     chance: bool = False
@@ -32,9 +32,9 @@ class Rule:
     relative: float = 0.0
     #: In the unit of the quantity.
     absolute: float = 0.0
-    #: What the absolute difference is: an error of reading, one packet.
+    #: The name of the absolute difference: an error of reading, one packet.
     what: str = ""
-    #: Whether the reference is a bound, on which side of which nothing is wrong.
+    #: Whether the reference is a bound; values on its right side agree.
     bound: Literal["at most", "at least"] | None = None
 
     def allowed(self, reference: Value, measured: Value) -> float:
@@ -51,7 +51,7 @@ class Rule:
         return f"{self.bound} the reference, within {text}" if self.bound else text
 
 
-#: Random numbers on either side or both: what intervals leave open, and one in a hundred.
+#: Random numbers on one or both sides: the intervals, and one in a hundred.
 BY_CHANCE = Rule(chance=True, relative=0.01)
 EQUAL = Rule()
 
@@ -99,12 +99,12 @@ class Comparison:
 
     @property
     def met(self) -> bool:
-        """Whether the two agree; what was not measured (NaN) does not."""
+        """Whether the two agree; a value that was not measured (NaN) does not."""
         return not math.isnan(self.difference) and self.distance <= self.allowed
 
     @property
     def times_allowed(self) -> float:
-        """The difference in multiples of the one that is allowed; what was not measured is furthest away."""
+        """The difference in multiples of the one that is allowed; infinite if it was not measured."""
         if math.isnan(self.difference):
             return math.inf
         if self.distance == 0:

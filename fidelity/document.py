@@ -45,19 +45,19 @@ NAMED_CASES = 3
 
 @dataclass(frozen=True)
 class Part:
-    """What one peer was compared in."""
+    """The comparisons with one peer."""
 
     peer: str
     title: str
-    #: What the peer is, and how it is compared.
+    #: The peer, and the method of the comparison.
     about: str
     comparisons: Sequence[Comparison] = ()
-    #: What could not be compared, and why.
+    #: The comparisons that were not possible, with reasons.
     skipped: Mapping[str, str] = field(default_factory=dict)
 
 
 def page(parts: Sequence[Part]) -> str:
-    """Return the page of what was compared as Markdown."""
+    """Return the page of all comparisons as Markdown."""
     return render(record(parts))
 
 
@@ -125,7 +125,7 @@ def _misses_of(peer: Peer, rows: Sequence[Row]) -> list[list[str]]:
 
 
 def _compared(rows: Sequence[Row]) -> str:
-    """Return how many quantities are compared of what, by which rules."""
+    """Return the numbers of compared quantities by subject, with the rules."""
     rules = Counter(row.rule for row in rows)
     text = (
         f"{len(rows)} comparisons: {_counted(row.compared for row in rows)}. "

@@ -1,9 +1,9 @@
-"""perhop beside queueing disciplines of Linux: counters of `tc -s` in a network namespace of its own.
+"""perhop compared with queueing disciplines of Linux: counters of `tc -s` in a separate network namespace.
 
-Datagrams leave by one end of a pair of virtual interfaces, whose qdisc is what is compared; the other end
-discards them. Everything ends with the process that holds the namespace. Kernels differ in what they have: a
-qdisc that this one lacks is named on the page. Bytes are those that the kernel counts, with the Ethernet
-header; perhop's packets have the same length as IP packets.
+Datagrams leave by one end of a pair of virtual interfaces, whose qdisc is compared; the other end discards
+them. Everything ends with the process that keeps the namespace. Kernels differ in what they have: a qdisc
+that this one lacks is named on the page. Bytes are those that the kernel counts, with the Ethernet header;
+perhop's packets have the same length as IP packets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ BURST = 15_000
 NEAR = Rule(chance=True, relative=0.01)
 NEAR_PERCENT = Rule(chance=True, absolute=0.5, what="half a point")
 ONE_PACKET = Rule(chance=True, absolute=1.0, what="1 packet")
-# Disciplines with a counterpart in perhop, and how this machine is asked for them.
+# Disciplines with a counterpart in perhop, and the command that checks whether this machine has them.
 WANTED = {
     "pfifo": "limit 10",
     "bfifo": "limit 10000",
@@ -87,16 +87,16 @@ class Case:
 
     name: str
     case: str
-    #: Commands of `tc` behind `tc`, `dev near0` left out; classes are told apart by the destination port.
+    #: Commands of `tc` behind `tc`, `dev near0` left out; the destination port distinguishes classes.
     commands: tuple[str, ...]
-    #: What perhop has in its place, and the rate of its link.
+    #: The counterpart in perhop, and the rate of its link.
     queueing: Mapping[str, Any]
     rate: str
     #: Class (its minor number, or 0 for the qdisc itself) and rate in b/s; ports are 5000 and the class.
     flows: tuple[tuple[int, float], ...]
-    #: What of it is compared: `rates` of classes, or `rate`, `loss` and `queue`.
+    #: The compared quantities: `rates` of classes, or `rate`, `loss` and `queue`.
     quantities: tuple[str, ...]
-    #: The disciplines that it is made of.
+    #: The disciplines that it needs.
     needs: tuple[str, ...]
 
 
@@ -283,7 +283,7 @@ CASES = (
 
 
 def lacking() -> dict[str, str]:
-    """Return the disciplines that this kernel lacks, and what it says."""
+    """Return the disciplines that this kernel lacks, with its error messages."""
     found = {}
     for name, options in WANTED.items():
         with namespace() as inside:

@@ -1,7 +1,7 @@
-"""Prague and CUBIC in DualPI2, beside the kernel of the L4S team: tests/readings/l4s-tests.csv.
+"""Prague and CUBIC in DualPI2, compared with the kernel of the L4S team: tests/readings/l4s-tests.csv.
 
-Replications differ in the phases of the hosts' clocks and in the draws of DualPI2. Of the testbed there is
-one run for each pair of flows, in real time.
+Replications differ in the phases of the hosts' clocks and in the draws of DualPI2. The testbed has one run
+for each pair of flows, in real time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from fidelity.simulating import Effort, by_replication, simulate
 
 PEER = "l4s"
 READINGS = Path(__file__).parents[1] / "tests" / "readings" / "l4s-tests.csv"
-#: As in the testbed: what is counted, and until when.
+#: The measured interval of the testbed.
 FROM_S, UNTIL_S = 118, 178
 REPLICATIONS = 4
 NEAR = Rule(absolute=5.0, what="5 points")
@@ -53,7 +53,7 @@ def scenario(case: Mapping[str, str]) -> dict[str, Any]:
         "framing": "ethernet-header",
         "interfaces": {"router": {"output": "queue"}},
     }
-    # That kernel's step let packets alone that found less than two others.
+    # That kernel's step did not mark packets that found less than two others.
     dualpi2 = {"name": "all", "buffer": {"dualpi2": {"law": "linux", "min-qlen-step": 2}}}
     return {
         "perhop": 1,

@@ -1,6 +1,6 @@
-"""`linux-6` through queues of Linux, beside Linux: the study linux-aqm, but for its sender of constant rate.
+"""`linux-6` through queues of Linux, compared with Linux: the study linux-aqm but its constant-rate sender.
 
-Four bulk flows, alone or beside a call, through a queue at 10 Mb/s. Replications differ in when the flows
+Four bulk flows, alone or with a call, through a queue at 10 Mb/s. Replications differ in when the flows
 start, in the phases of the hosts' clocks, in the hashes of FQ-CoDel and CAKE, and in the draws of PIE and
 CAKE, and so do the runs of the kernel.
 """
@@ -35,7 +35,7 @@ QUANTITIES = {
 
 @dataclass(frozen=True)
 class Case:
-    """What was measured of one discipline under one load: a figure for each quantity."""
+    """The measurements of one discipline under one load: a figure for each quantity."""
 
     #: Its name in the study.
     id: str
@@ -68,7 +68,7 @@ def found() -> study.Study:
 
 
 def cases() -> list[Case]:
-    """Return what was measured."""
+    """Return the measured cases."""
     return [
         Case(case.name, table.id, tuple(found().figures_of(table, case)))
         for table in found().tables
@@ -78,7 +78,7 @@ def cases() -> list[Case]:
 
 
 def rule(unit: str, relative: float, absolute: float, reference: float) -> Rule:
-    """Return how near a value must be: by a part of the reference, or by so much where that is more."""
+    """Return the allowed difference: the larger of a fraction of the reference and an absolute value."""
     if relative * reference >= absolute:
         return Rule(relative=relative)
     return Rule(absolute=absolute, what=f"{absolute:g} {'points' if unit == '%' else unit}")

@@ -1,4 +1,4 @@
-"""TCP of `linux-6` through `law: linux-gred` beside Linux's own: tests/readings/linux-gred.toml."""
+"""TCP of `linux-6` through `law: linux-gred`, compared with Linux's own: tests/readings/linux-gred.toml."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ READINGS = Path(__file__).parents[1] / "tests" / "readings" / "linux-gred.toml"
 WARMUP_S = 10
 #: Connections of each color where colors are the connections' own, and connections behind a marker.
 EACH, MARKED = 4, 3
-#: What `rate 10mbit` sent, always busy, by the kernel's counters: 1.5 us a frame more than at 10 Mb/s.
+#: The rate of a busy `rate 10mbit` by the kernel's counters: 1.5 us a frame more than at 10 Mb/s.
 MIXED_RATE, BULK_RATE = "9987700b/s", "1.7Mb/s"
 ETHERNET = 14
 UDP_PAYLOAD, UDP_IP = 1024, 1052
 COLORS = ("green", "yellow")
 NEAR_RATE = 0.02
-#: As in linux_aqm: a part of the reference, or so many points where they are more.
+#: As in linux_aqm: a fraction of the reference, or these percentage points if they are more.
 NEAR_LOSS, NEAR_LOSS_POINTS = 0.1, 0.3
 #: CUBIC, by default; HZ of the kernel is 250.
 TCP = {"profile": "linux-6", "window": "4MiB", "clock": "4ms"}
 SCHEMES = {"single": "WRED", "coupled-sampled": "RIO-C"}
 
-#: What a case gives for each quantity, one number per run or replication.
+#: The results of a case by quantity, one number per run or replication.
 Rows = dict[str, list[float]]
 
 
 def cases() -> list[dict[str, Any]]:
-    """Return what was measured."""
+    """Return the measured cases."""
     return list(tomllib.loads(READINGS.read_text(encoding="utf-8"))["case"])
 
 
@@ -180,7 +180,7 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 
 
 def near(there: Value, here: Value) -> Rule:
-    """Return how near rates must be: 2 %, or what the intervals of both leave open where that is more."""
+    """Return the allowed difference of rates: 2 %, or the intervals of both if these are larger."""
     is_open = math.hypot(there.half, here.half) > NEAR_RATE * there.mean
     return Rule(chance=True) if is_open else Rule(relative=NEAR_RATE)
 

@@ -1,4 +1,4 @@
-"""`linux-6` beside curves of Linux's TCP: studies/linux-aqm/reference/windows.toml, sample by sample.
+"""`linux-6` compared with curves of Linux's TCP: studies/linux-aqm/reference/windows.toml, sample by sample.
 
 Replications differ in the phase of the hosts' clocks only, which is not known of the kernel.
 """
@@ -23,8 +23,8 @@ READINGS = Path(__file__).parents[1] / "studies" / "linux-aqm" / "reference" / "
 SECONDS = 60
 #: Samples are each 10 ms until then, later each 100 ms.
 FINE_UNTIL_S = 3.0
-#: The shaper counts IP bytes: 1500 in 1.21159 ms, the time between frames that the kernel's count of
-#: acknowledged bytes tells.
+#: The shaper counts IP bytes: 1500 in 1.21159 ms, the time between frames by the kernel's count of
+#: acknowledged bytes.
 RATE, BURST = "9904300b/s", "1500B"
 PLAIN = {
     "recovery": "newreno",
@@ -35,7 +35,7 @@ PLAIN = {
 }
 EXTRAS = {"plain": "without SACK, threshold of 8 segments", "on": "with SACK, RACK-TLP, HyStart"}
 NEAR = Rule(relative=0.01)
-#: What a recovery that is a sample late, about once in five seconds, makes of the mean.
+#: The effect on the mean of a recovery that is a sample late, about once in five seconds.
 CURVES = Rule(absolute=2.0, what="2 segments", bound="at most")
 
 

@@ -25,11 +25,11 @@ from perhop.results import Results
 
 PEER = "live-tcp"
 RUNS, SECONDS, WARMUP_S = 3, 60.0, 10.0
-#: At a tail drop all flows may lose at once: their shares of a minute lie ten points apart.
+#: At a tail drop all flows may lose packets at once: their shares of a minute differ by ten points.
 RUNS_AT_TAIL_DROP = 10
 FLOWS = (1, 2, 3, 4)
 RATE = "20Mb/s"
-#: A full frame on that link takes so long, ms: 1514 bytes, as Linux' queues count.
+#: Transmission time of a full frame on that link, ms: 1514 bytes, as Linux' queues count.
 FRAME_MS = 1514 * 8 / 20e3
 BUFFERS: Mapping[str, dict[str, Any]] = {
     "tail drop": {"tail-drop": {"limit": "100 packets"}},

@@ -1,7 +1,7 @@
-"""perhop beside ns-2: RED and RIO-C with TCP and without, each with several seeds.
+"""perhop compared with ns-2: RED and RIO-C with TCP and without, each with several seeds.
 
 Quantities are means over seeds with their 95 % intervals. Beyond chance a difference of one in a hundred is
-allowed: the smallest that has a meaning for a network.
+allowed: the smallest that matters in a network.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from perhop.results import Results
 
 PEER = "ns-2"
 ROOT = Path(__file__).parents[1]
-# The laws of perhop's buffer managers that are ns-2's: the one place to change them.
-# The scripts switch `gentle_` and `bytes_` off, which ns-2.35 has on.
+# The laws of perhop's buffer managers that are ns-2's: the only place to change them. The scripts switch
+# `gentle_` and `bytes_` off, which ns-2.35 has on.
 RED_LAW = {"law": "ns-2.35", "above-max": "drop", "probability": "per-packet"}
 DSRED_LAW = {"law": "ns-2.35-dsred"}
 SECONDS, WARMUP = 200, 20
@@ -34,12 +34,12 @@ SECONDS, WARMUP = 200, 20
 PACKET_BITS, COUNTED_S = 576 * 8, 100.1
 RED_OF_STUDY = "policies.red-n.queueing.classes.af1.buffer.mred"
 
-#: What a run gives for each quantity.
+#: The results of a run by quantity.
 Row = list[float]
 
 
 def missing() -> str | None:
-    """Why there is nothing to compare with, if so."""
+    """Why ns-2 is missing, if so."""
     return None if shutil.which("ns") else "there is no program `ns` (Debian's package ns2)"
 
 
@@ -90,7 +90,7 @@ def _compared(
 
 
 def _many(effort: Effort) -> Effort:
-    """Return an effort with as many replications as there are seeds: a few more than theory needs."""
+    """Return an effort with one replication for each seed: a few more than theory needs."""
     return Effort(effort.replications + 2, effort.scale)
 
 
@@ -145,7 +145,7 @@ def _ports(results: Results, value: Callable[[pl.DataFrame], float]) -> list[flo
 
 
 def _dropped(rows: pl.DataFrame) -> float:
-    """Return the part that is dropped of what arrives, percent."""
+    """Return the dropped percentage of the arriving packets."""
     return 100 * sum_of(rows, "dropped_packets") / sum_of(rows, "arrived_packets")
 
 

@@ -42,17 +42,17 @@ class Reading:
 
     @property
     def width(self) -> float:
-        """How far a number may be from the router's: a configured one not at all."""
+        """The allowed difference from the router's number: 0 for a configured one."""
         if self.values["kind"] == "configured":
             return 0.0
-        # A part of a whole is a share: for those 2 points do, too.
+        # Shares may also differ by 2 percentage points.
         unit = self.values["unit"]
         part_of = float(self.values.get("whole", 1.0 if unit == "fraction" else 0.0))
         whole = part_of * FACTORS.get(unit, 1.0)
         return max(PERCENT / 100 * self.wanted, POINTS / 100 * whole)
 
     def meets(self, found: float | str) -> bool:
-        """Whether a number is the router's."""
+        """Whether a number agrees with the router's."""
         value, kind = self.values["value"], self.values["kind"]
         if isinstance(found, str) or isinstance(value, str):
             return bool(found == value)
@@ -140,7 +140,7 @@ def class_at(found: dict[str, Any] | None, path: str) -> dict[str, Any]:
 
 
 def siblings(found: dict[str, Any], path: str) -> list[dict[str, Any]]:
-    """Return the classes beside a class, and itself."""
+    """Return a class and its siblings."""
     outer = path.rpartition("/")[0]
     return list((class_at(found, outer)["policy"] if outer else found)["classes"])
 
@@ -167,7 +167,7 @@ def of_traffic(reading: Reading, column: str) -> list[float]:
 
 
 def weight(reading: Reading) -> list[float]:
-    """Return the weight of a flow by what it got, where that of the other is known: the lighter gets more."""
+    """Return the weight of a flow from its rate if the other's weight is known; the lower one gets more."""
     name = reading.values["field"].partition(".")[2]
     other = "tcp" if name == "flood" else "flood"
     rows = {
@@ -177,7 +177,7 @@ def weight(reading: Reading) -> list[float]:
 
 
 def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
-    """Return a number of a class, from what `perhop show policy-map interface` prints."""
+    """Return a number of a class from the output of `perhop show policy-map interface`."""
     values = reading.values
     side = values.get("side", CASES[reading.case].get("side", "output"))
     found = policy(reading.case, side, values.get("after_s"))
@@ -203,7 +203,7 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
     if values["field"] in computed:
         return computed[values["field"]]()
     number = at(one, values["field"])
-    # The run has another length than the router's test: what counts is the share of the whole.
+    # The run and the router's test differ in length, so shares of the total are compared.
     if "whole" in values and values["field"].endswith((".bytes", ".packets")):
         key, parts = values["field"].rpartition(".")[::2]
         number *= values["whole"] / whole_of(found, values["class"], key, parts)
@@ -211,7 +211,7 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
 
 
 def whole_of(found: dict[str, Any], path: str, key: str, part: str) -> float:
-    """Return the sum of a count: over the colors of a policer, else over the classes beside it."""
+    """Return the sum of a count: over the colors of a policer, else over its sibling classes."""
     if key.startswith("counters.police."):
         colors = class_at(found, path)["counters"]["police"].values()
         return math.fsum(color[part] for color in colors)

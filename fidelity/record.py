@@ -65,7 +65,7 @@ class Peer:
 
 @dataclass(frozen=True)
 class Record:
-    """All that `make fidelity` keeps."""
+    """The files of `make fidelity`."""
 
     peers: Sequence[Peer]
     rows: Sequence[Row]
@@ -76,7 +76,7 @@ class Record:
 
 
 def record(parts: Sequence[Part]) -> Record:
-    """Return what was compared as rows."""
+    """Return all comparisons as rows."""
     peers = [Peer(part.peer, part.title, part.about, dict(part.skipped)) for part in parts]
     return Record(peers, [_row(one) for part in parts for one in part.comparisons])
 
@@ -92,7 +92,7 @@ def write(kept: Record, folder: Path = FOLDER) -> None:
 
 
 def read(folder: Path = FOLDER) -> Record:
-    """Return what `write` wrote.
+    """Return the content of a folder that `write` wrote.
 
     Raises:
         OSError: a file is missing.

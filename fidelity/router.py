@@ -1,7 +1,7 @@
-"""perhop beside real routers: what they printed, and the delays of one that were read off plots.
+"""perhop compared with real routers: their output, and delays of one router read off plots.
 
-The delays are those of studies/ef-star: its scenario holds the path of the readings, with two numbers fitted
-to the seven at the highest service rate.
+The delays are those of studies/ef-star: its scenario contains the path of the readings, with two numbers
+fitted to the seven at the highest service rate.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BOUNDS: dict[str, Literal["at most", "at least"]] = {"at-most": "at most", "at-l
 
 
 def compare(effort: Effort) -> Iterator[Comparison]:
-    """Generate the comparisons with the delays of a router, then with what routers printed."""
+    """Generate the comparisons with the delays of a router, then with the output of routers."""
     yield from compare_delays(effort)
     yield from compare_shown()
 
@@ -55,7 +55,7 @@ def compare_delays(effort: Effort) -> Iterator[Comparison]:
 
 
 def compare_shown() -> Iterator[Comparison]:
-    """Generate the comparisons with what routers printed; texts are left to the tests."""
+    """Generate the comparisons with the output of routers; tests compare texts."""
     for reading in READINGS:
         if isinstance(reading.values["value"], str):
             continue
@@ -93,7 +93,7 @@ def part(effort: Effort) -> Part:
 
 
 def _distances(found: Sequence[Comparison]) -> str:
-    """Say how many of the delays that were read off plots are how many reading errors away."""
+    """Count the delays that were read off plots by their distance in reading errors."""
     read = [one.distance / one.rule.absolute for one in found if one.rule.what == READ]
     near = ", ".join(f"{sum(one <= limit for one in read)} within {limit}" for limit in (1, 2, 5, 10))
     return f"Of {len(read)} delays {near} reading errors."

@@ -1,4 +1,4 @@
-"""Scenarios that are made here, and what their runs measured."""
+"""Creates scenarios and runs them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SEED = 1
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is run: simulated seconds are multiplied by `scale`."""
+    """The length of runs: simulated seconds are multiplied by `scale`."""
 
     replications: int = 8
     scale: float = 1.0
@@ -34,7 +34,7 @@ QUICK = Effort(replications=3, scale=0.1)
 
 
 def one_link(name: str, rate: str, queueing: dict[str, Any], traffic: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return a scenario of two hosts and a link, whose policy is `queueing`; `duration` is left to say."""
+    """Return a scenario of two hosts and a link, whose policy is `queueing`; the caller adds `duration`."""
     return {
         "perhop": 1,
         "name": name,
@@ -59,7 +59,7 @@ def of_class(results: Results, name: str, column: str) -> list[float]:
 
 
 def by_replication(table: pl.DataFrame, value: Callable[[pl.DataFrame], float]) -> list[float]:
-    """Return what `value` makes of the rows of each replication."""
+    """Return `value` of the rows of each replication."""
     numbers = sorted(table["replication"].unique().to_list())
     return [float(value(table.filter(pl.col("replication") == number))) for number in numbers]
 

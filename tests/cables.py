@@ -19,7 +19,7 @@ READY_WITHIN_S = 60.0
 
 _FORWARD = "import pathlib, sys; from perhop import _core; _core.{}(pathlib.Path(sys.argv[1]).read_text())"
 
-# Sends frames that come in hexadecimal, one a line, by a raw socket, and then as often as is asked for.
+# Sends frames, read in hexadecimal, one per line, by a raw socket, and repeats them on request.
 _SEND = """
 import socket, sys
 with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
@@ -98,7 +98,7 @@ class Forwarder:
         self._result = result
 
     def ask(self, line: str = "") -> str:
-        """Ask at its control socket."""
+        """Send a request to its control socket."""
         with socket.socket(socket.AF_UNIX) as asking:
             asking.settimeout(READY_WITHIN_S)
             asking.connect(str(self._control))
@@ -164,7 +164,7 @@ def forward_command(config: Path, entry: str = "live_forward") -> list[str]:
 
 
 def direction(near: str, far: str, **more: Any) -> dict[str, Any]:
-    """From one interface to another, as fast as they are unless told otherwise."""
+    """A direction from one interface to another, by default at their own rate."""
     name = f"{near}->{far}"
     ends = {"name": name, "from": near, "to": far, "receives-on": near, "sends-on": far}
     return ends | {"rate": "10Gb/s"} | more
@@ -204,7 +204,7 @@ class Row:
         return int(shown[0]["stats64"]["rx"]["packets"])
 
 
-#: Prints what arrives: seconds, frame, tag.
+#: Prints the arriving frames: seconds, frame, tag.
 LISTEN = """
 import socket, struct, sys, time
 listening = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
@@ -225,7 +225,7 @@ while left:
 
 @contextmanager
 def started(namespace: Namespace, program: str, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A program that has said that it is ready."""
+    """A program that has reported that it is ready."""
     command = namespace.within(sys.executable, "-c", program, *arguments)
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -239,12 +239,12 @@ def started(namespace: Namespace, program: str, *arguments: str) -> Iterator[sub
 def listening(
     namespace: Namespace, device: str, frames: int
 ) -> AbstractContextManager[subprocess.Popen[str]]:
-    """Listen on a device until so many frames have arrived."""
+    """Listen on a device until a number of frames have arrived."""
     return started(namespace, LISTEN, device, str(frames))
 
 
 def heard(listener: subprocess.Popen[str]) -> list[tuple[float, bytes, int | None]]:
-    """Return what arrived: seconds, frame, and the tag that the kernel has taken out of it."""
+    """Return the frames that arrived: seconds, frame, and the tag that the kernel has removed."""
     said, _ = listener.communicate(timeout=90)
     rows = [line.split(" ") for line in said.splitlines()]
     return [(float(at), bytes.fromhex(frame), int(tag) if tag else None) for at, frame, tag in rows]

@@ -79,7 +79,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 def opened_in(
     started: Any, address: str, *, width: int, height: int, scheme: str, patience_s: float = HANGS_AFTER_S
 ) -> Iterator[Seen]:
-    """Open an address in a profile of its own, and note what the page logs and requests."""
+    """Open an address in a new profile, and record the logs and requests of the page."""
     context = started.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     try:
         page = context.new_page()

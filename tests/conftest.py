@@ -92,7 +92,7 @@ def in_process_of_its_own(
 
 
 def runner(completed: Callable[..., subprocess.CompletedProcess[str]], folder: Path) -> Command:
-    """Return what runs a command line in a folder; no command may ever show a traceback."""
+    """Return a function that runs a command line in a folder and fails on a traceback."""
 
     def run(*arguments: str | Path, given: str = "", **environment: str) -> Ended:
         ended = completed([*map(str, arguments)], folder, {**os.environ, **environment}, given)
@@ -168,7 +168,7 @@ class Terminal:
 
 def _all_of(terminal: int) -> str:
     shown = b""
-    # Linux ends the reading of a terminal that nobody has open with an error.
+    # Linux ends a read with an error if no process has the other side of the terminal open.
     with suppress(OSError):
         while part := os.read(terminal, 65536):
             shown += part

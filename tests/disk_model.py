@@ -1,4 +1,4 @@
-"""What a disk may hold after a loss of power: a model of a file system that is handed recorded changes.
+"""The possible contents of a disk after a loss of power: a model of a file system that replays changes.
 
 The contents of a file survive as they were when a synchronization of it began that has ended; what was
 written later may survive, be lost, or be zeros of the same length (a file system that had put the length on
@@ -22,7 +22,7 @@ from system_calls import Change
 
 #: Files by their paths relative to the folder, and folders as `None`.
 Tree = dict[str, bytes | None]
-#: What becomes of contents that were not synchronized.
+#: The fates of contents that were not synchronized.
 Unsynchronized = Literal["kept", "lost", "zeros"]
 #: What is left at a path, which is empty for a file and relative to it for what is in a folder.
 Left = Callable[[str], Tree]
@@ -93,7 +93,7 @@ class Disk:
         return above.now.get(name)
 
     def apply(self, change: Change) -> None:
-        """Do what a call did."""
+        """Apply a recorded call."""
         first = self._find(change.paths[0])
         match change.what:
             case "write":
@@ -151,11 +151,11 @@ class Disk:
         folder.ended.append(change.ended)
 
     def now(self) -> Tree:
-        """What is in the folder without a loss."""
+        """The content of the folder without a loss."""
         return self._left({}, "kept", ".")
 
     def losses(self, draw: random.Random) -> Iterator[Left]:
-        """Generate the losses of power that are possible now, each as what it leaves at a path."""
+        """Generate the possible losses of power, each as the content that it leaves at a path."""
         every = {number: len(folder.ended) for number, folder in self._folders.items()}
         kept = {number: folder.kept for number, folder in self._folders.items()}
         for surviving in (*self._in_one_order(), *self._each_on_its_own(kept, every, draw)):
@@ -183,7 +183,7 @@ class Disk:
             yield {number: draw.randint(kept[number], every[number]) for number in every}
 
     def _left(self, surviving: Mapping[int, int], loss: Unsynchronized, path: str) -> Tree:
-        """Return what is at a path when so many changes of each folder survive, by default all."""
+        """Return the content of a path if this number of changes of each folder survives, by default all."""
         at = _ROOT
         for name in path.split("/") if path != "." else ():
             found = self._survivors(at, surviving).get(name) if at in self._folders else None
@@ -212,7 +212,7 @@ class Disk:
 
 
 def tree(folder: Path) -> Tree:
-    """What is in a folder on the disk; what is at a file, under the empty path."""
+    """The content of a folder on the disk by path; for a file, under the empty path."""
     if folder.is_file():
         return {"": folder.read_bytes()}
     return {

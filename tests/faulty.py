@@ -12,7 +12,7 @@ from programs import needs
 needs_compiler = needs("cc")
 _SOURCE = Path(__file__).with_name("faults.c")
 
-#: What happens at a call, as faults.c numbers it.
+#: The effects at a call, as numbered in faults.c.
 COUNT, FAIL, FAIL_FROM, SIGNAL = range(4)
 
 
@@ -27,7 +27,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a command ended."""
+    """The end of a command."""
 
     code: int
     said: str

@@ -33,13 +33,13 @@ from typing import Any
 from perhop.__main__ import main
 from perhop.interrupts import ENDING
 
-# What a hostile input may take: 60 s of processor time, 8 GB of addresses.
+# The limits for a hostile input: 60 s of processor time, 8 GB of addresses.
 _LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
 _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 # A fork has its main thread only. Polars starts these when it is imported, and its pool when it is first
 # used: the allocator knows of forks, and the cleaner removes what was too large for the memory.
 _NOT_MISSED = {"python", "jemalloc_bg_thd", "polars-ooc-clea"}
-# Where no reader of a log of system calls can mistake it for a file of the command.
+# A place that a log of system calls does not show as a file of the command.
 _LOG = 900
 
 
@@ -76,7 +76,7 @@ def _end(code: int) -> None:
 
 
 def _run(request: dict[str, Any], streams: list[int], requests: socket.socket, *, is_loaded: bool) -> Any:
-    """Return how a command in a process of its own ended, and what it took."""
+    """Return the exit code and the resources of a command that ran in its own process."""
     began = time.monotonic()
     child = os.fork()
     if child == 0:
@@ -133,7 +133,7 @@ def _serve(requests: socket.socket, modules: list[str]) -> None:
         importlib.import_module(name)
     threads = {task.joinpath("comm").read_text().strip() for task in Path("/proc/self/task").iterdir()}
     assert threads <= _NOT_MISSED, f"forks would miss some of {threads}"
-    # A collection in a fork would copy every page of what is loaded.
+    # A collection in a fork would copy every page of the loaded modules.
     gc.collect()
     gc.freeze()
     while (request := _received(requests)) is not None:

@@ -20,7 +20,7 @@ _SERVER = Path(__file__).with_name("fork_server.py")
 #: Long enough for a busy machine; only a hanging command exceeds it.
 HANGS_AFTER_S = 1800
 
-#: What most commands import.
+#: The modules that most commands import.
 MODULES = (
     "numpy",
     "polars",
@@ -51,7 +51,7 @@ MODULES = (
     ),
     "perhop.report",
 )
-#: What commands that plot import besides.
+#: Additional imports of commands that plot.
 PLOTTING = ("numpy.ma", "matplotlib.figure", "matplotlib.backends.backend_svg")
 
 # Beginnings of variables that Python, the C library and loaded modules read when they start: a fork is too

@@ -60,7 +60,7 @@ class MetaParser:
 
 
 def check(schema: Anything, value: object, path: str) -> None:
-    """Assert that a value has the form that a schema says."""
+    """Assert that a value conforms to a schema."""
     if isinstance(schema, dict):
         assert isinstance(value, dict), path
         plain = {key for key in schema if not isinstance(key, Optional | Any)}
@@ -117,6 +117,6 @@ def _parsers() -> ModuleType:
 
 
 def parse(text: str) -> dict[str, Anything]:
-    """Return what Cisco's parser reads in the output of `show policy-map interface`."""
+    """Return the result of Cisco's parser for the output of `show policy-map interface`."""
     parser: MetaParser = _parsers().ShowPolicyMapInterface()
     return parser.parse(text)

@@ -62,7 +62,7 @@ def left_behind(pid: int) -> list[str]:
 
 
 def main(action: str) -> None:
-    """Build it, start a program that starts another, say so, and do `action`."""
+    """Build it, start a program that starts another, report that, and do `action`."""
     interrupts.handle()
     with LiveTestbed(two_hosts(), "Test") as testbed:
         copier, _ = start_copier(testbed)

@@ -1,4 +1,4 @@
-"""Malformed inputs of every kind that perhop reads, made of good ones, and the commands that read them."""
+"""Malformed variants of every kind of input that perhop reads, and the commands that read them."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Inputs:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         shutil.copytree(ROOT / "examples", folder, dirs_exist_ok=True)
-        # Where commands write that refuse what is there.
+        # Targets of commands that refuse to replace them.
         (folder / "made").mkdir()
         mistakes = "crates/perhop-scenario/tests/diagnostics/*.yaml"
         self._scenarios = _texts("examples/*.perhop.yaml", mistakes)
@@ -153,7 +153,7 @@ class Inputs:
         )
 
     def _asked_of_any(self, file: str, draw: random.Random) -> list[Command]:
-        """The commands that a scenario, a router and a device of Linux are asked alike."""
+        """The commands that accept a scenario, a router and a Linux device."""
         to = draw.choice(["yaml", "ios", "tc"])
         platform = draw.choice(["linux", "hqf", "ios-xe"])
         return [
@@ -209,7 +209,7 @@ class Inputs:
             yield ("run", "edge.cfg", "--traffic", "traffic.csv", *_QUIETLY)
 
     def _line(self, draw: random.Random) -> Commands:
-        """Damage what stands in the line itself, as long as a system takes it."""
+        """Damage an argument of the command line, up to the length that the system accepts."""
         *words, last = shlex.split(draw.choice(_LINES))
         damaged = mutated_text(last, draw).decode(errors="replace").replace("\0", "")
         yield (*words, damaged[:10_000])

@@ -7,7 +7,7 @@ import re
 import struct
 from collections.abc import Callable
 
-# What a value or a line is replaced by.
+# Replacements of a value or a line.
 _PIECES = [
     *(
         "",
@@ -117,7 +117,7 @@ _TEXT: list[Callable[[str, random.Random], str]] = [_token, _token, _number, _li
 
 
 def mutated_bytes(content: bytes, draw: random.Random) -> bytes:
-    """Change bytes in one to eight places: bits, words, what is left out, repeated or missing at the end."""
+    """Change bytes in one to eight places: flip bits, insert words, remove or repeat parts, cut the end."""
     for _ in range(draw.choice([1, 1, 2, 4, 8])):
         at = draw.randrange(len(content) + 1)
         match draw.randrange(6):

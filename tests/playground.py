@@ -25,7 +25,7 @@ _PATIENCE_S = 60.0
 
 
 class Page:
-    """The page in a browser, and what a user does there."""
+    """The page in a browser, and the actions of a user."""
 
     def __init__(self, seen: Seen) -> None:
         self.seen = seen
@@ -87,7 +87,7 @@ class Page:
 def page(
     file: Path, *, fragment: str = "", width: int = 1400, height: int = 900, scheme: str = "light"
 ) -> Iterator[Page]:
-    """Open the page and wait for its first run; it must log no error and ask no network."""
+    """Open the page and wait for its first run; it must not log an error or use the network."""
     with opened(file, width=width, height=height, scheme=scheme, fragment=fragment) as seen:
         here = Page(seen)
         here.after(0)

@@ -24,7 +24,7 @@ _PACKAGES = {
 
 
 def lacking(*programs: str) -> str | None:
-    """Why a test cannot run that needs these programs, `None` if all are there."""
+    """Why a test cannot run that needs these programs, `None` if all exist."""
     missing = [program for program in programs if shutil.which(program) is None]
     if not missing:
         return None

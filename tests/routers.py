@@ -12,7 +12,7 @@ class Router:
     """A router between two hosts: packets enter by the LAN and leave by the WAN."""
 
     name: str
-    #: What stands above the interfaces: the release, classes and policies.
+    #: The lines above the interfaces: the release, classes and policies.
     policies: str
     wan: str = "service-policy output WAN"
     lan: str = ""

@@ -1,4 +1,4 @@
-"""The order of tests and their distribution to workers: what waits and what takes long begins first.
+"""The order of tests and their distribution to workers: tests that wait or take long begin first.
 
 Some tests wait more than they compute: for packets in real time, for a browser, for signals. Each group of
 these goes to one worker, which leaves its processor to the others: `pytest -n 4` suits two processors.

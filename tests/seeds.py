@@ -9,5 +9,5 @@ SEED = int(os.environ.get("PERHOP_SEED", "1"))
 
 
 def drawing(name: str) -> random.Random:
-    """Return the random numbers of a test; `name` tells them from those of other tests."""
+    """Return the random numbers of a test; each `name` has its own."""
     return random.Random(f"{SEED} {name}")

@@ -32,13 +32,13 @@ _HEX = r"((?:\\x[0-9a-f]{2})*)"
 
 @dataclass(frozen=True)
 class Change:
-    """A call that changed the folder: what it did, the paths in the folder, and what was written."""
+    """A call that changed the folder: its kind, the paths in the folder, and the written bytes."""
 
     #: create, truncate, write, sync, make, rename, exchange, link or remove.
     what: str
     paths: tuple[str, ...]
     content: bytes = b""
-    #: Where the content goes; `None` is at the end of what this process has written.
+    #: The offset of the content; `None` is the end of the bytes that this process has written.
     at: int | None = None
     #: When the call began and ended, in lines of the log: it may have overlapped others.
     begun: int = 0
@@ -47,7 +47,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Recorded:
-    """How a command ended, and what it changed."""
+    """The exit code of a command, and its changes."""
 
     code: int
     said: str
@@ -102,7 +102,7 @@ def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
     names = [one for one in (_inside(path, folder) for path in paths) if one]
     match name:
         case "open" | "openat" | "creat":
-            # A file without a name is seen by nobody.
+            # A file without a name is invisible.
             if names and "O_TMPFILE" not in given and re.search("O_CREAT|O_TRUNC", given):
                 yield Change("truncate" if "O_TRUNC" in given else "create", tuple(names))
         case "write" | "writev" | "pwrite64" if of:
@@ -131,7 +131,7 @@ def _paths(given: str, folder: Path) -> Iterator[str]:
 
 
 def _inside(path: str | bytes, folder: Path) -> str | None:
-    """Return a path relative to the folder: empty for the folder, `None` for what is not in it."""
+    """Return a path relative to the folder: empty for the folder, `None` for a path outside it."""
     text = os.fsdecode(path)
     if text == str(folder):
         return "."

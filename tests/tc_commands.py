@@ -1,4 +1,4 @@
-"""Commands of `tc` of every queueing discipline, right and wrong, and what the program says of each."""
+"""Valid and invalid commands of `tc` for every queueing discipline, and the program's answer to each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 _VALUES = ("10", "5ms", "10mbit", "15k", "10%", "abc")
 # Values at the edges of one kind of number each: for one option of each discipline.
 _EDGES = ("10mbps", "1.5Mbit", "0.02", "0x1f", "-3", "8kbit/8", "2e3", "")
-#: Options by discipline, with what must stand beside them.
+#: Options by discipline, with the options that each requires.
 OPTIONS: dict[str, tuple[str, str]] = {
     "pfifo": ("", "limit"),
     "bfifo": ("", "limit"),
@@ -32,10 +32,10 @@ OPTIONS: dict[str, tuple[str, str]] = {
     "cake": ("", "bandwidth rtt diffserv4 besteffort overhead mpu memlimit ack-filter nat docsis fwmark"),
 }
 _LACKS = re.compile(r"Specified qdisc kind is unknown|Unknown qdisc|Operation not supported|Exclusivity")
-# What iproute2 6.1 takes and perhop refuses on purpose: the kernel refuses it, or tc reads the first digits
-# alone (`sscanf`: `probability 10%` is 10) or turns a sign around.
+# Commands that iproute2 6.1 accepts and perhop refuses on purpose: the kernel refuses them, or tc reads only
+# the first digits (`sscanf`: `probability 10%` is 10) or turns a sign around.
 _BEYOND = re.compile(r"prio bands -3|cake bandwidth -3|probability (5ms|10mbit|15k|10%)")
-# What the kernel, not tc, finds wrong with values.
+# Errors about values from the kernel, not from tc.
 _KERNEL = re.compile(r"RTNETLINK|^Error: (?!argument|duplicate)", re.MULTILINE)
 
 

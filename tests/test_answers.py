@@ -28,7 +28,7 @@ def _closed(schema: Any) -> Any:
 
 
 def faults(name: str, document: Any) -> list[str]:
-    """Return what is wrong with a document, the deepest fault first."""
+    """Return the faults of a document, the deepest first."""
     validator = jsonschema.Draft202012Validator(_closed(json_schema(name)))
     found = [inner for error in validator.iter_errors(document) for inner in (error.context or [error])]
     return [f"{error.json_path}: {error.message}" for error in sorted(found, key=lambda one: -len(one.path))]
@@ -43,7 +43,7 @@ def changed(tmp_path: Path) -> Path:
     return file
 
 
-def test_the_files_are_those_of_the_module(perhop: Command) -> None:
+def test_the_schema_files_match_the_module(perhop: Command) -> None:
     for name in ANSWERS:
         file = ROOT / "schema" / f"perhop-{name}.schema.json"
         assert json.loads(file.read_text()) == json_schema(name), "run: python schema/write_answers.py"
@@ -55,7 +55,7 @@ def test_the_files_are_those_of_the_module(perhop: Command) -> None:
     assert set(json.loads(perhop("schema").out)["properties"]) > {"perhop", "duration"}
 
 
-def test_a_key_without_a_shape_is_noticed() -> None:
+def test_a_key_without_a_shape_is_detected() -> None:
     document = {"schema_version": 1, "settings": None, "files": []}
     assert faults("check", document) == []
     assert any("'more' was unexpected" in one for one in faults("check", {**document, "more": 1}))
@@ -160,7 +160,7 @@ def test_errors(name: str, tmp_path: Path, perhop: Command) -> None:
 
 @pytest.fixture
 def network(tmp_path: Path) -> Path:
-    """Two routers with a site each; the second resets the mark of what the first sends."""
+    """Two routers with a site each; the second resets the mark of packets from the first."""
     reset = "policy-map RESET\n class class-default\n  set dscp default\n"
     for number in (1, 2):
         text = f"hostname R{number}\n{reset if number == 2 else ''}interface Gi0/0\n"
@@ -188,7 +188,7 @@ def test_network(perhop: Command, network: Path) -> None:
     assert {row["fate"] for row in document["matrix"]} == {"kept", "changed"}
 
 
-def test_the_schema_of_network_yaml_takes_what_perhop_writes_and_no_other_keys(
+def test_the_schema_of_network_yaml_accepts_written_files_and_rejects_other_keys(
     perhop: Command, network: Path
 ) -> None:
     yaml = pytest.importorskip("yaml")

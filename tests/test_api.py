@@ -103,7 +103,7 @@ def test_a_wrong_change_is_reported(scenario: Path, path: str, value: str, said:
     assert loaded.to_json() == before
 
 
-def test_columns_are_not_copied(scenario: Path) -> None:
+def test_columns_share_memory(scenario: Path) -> None:
     running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
     assert running.wait(60)
     _, tables, _, _ = running.result()
@@ -156,7 +156,7 @@ results = perhop.run(sys.argv[1])
         ("pyarrow", "perhop.Scenario.load(sys.argv[1]).bounds().to_pandas()", "needs the package pyarrow"),
     ],
 )
-def test_a_missing_package_is_named_with_what_installs_it(
+def test_a_missing_package_is_named_with_its_install_command(
     scenario: Path, package: str, conversion: str, said: str
 ) -> None:
     code = WITHOUT.format(package=package, conversion=conversion)
@@ -171,7 +171,7 @@ def test_a_missing_package_is_named_with_what_installs_it(
     assert "During handling" not in ran.stderr
 
 
-def test_a_result_is_handed_over_once(scenario: Path) -> None:
+def test_a_result_can_be_taken_once(scenario: Path) -> None:
     running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
     assert running.wait(60)
     running.result()
@@ -216,7 +216,7 @@ def test_unknown_attributes() -> None:
     assert set(dir(perhop)) == set(perhop.__all__)
 
 
-def test_former_names_warn_and_still_work(scenario: Path, tmp_path: Path) -> None:
+def test_deprecated_names_warn_and_work(scenario: Path, tmp_path: Path) -> None:
     perhop.run(scenario).save(tmp_path / "saved")
     with pytest.warns(DeprecationWarning, match=r"^Results\.of will be removed .*; use Results\.from_saved$"):
         read = perhop.Results.of(Saved.open(tmp_path / "saved", "run", "live"))
@@ -228,7 +228,7 @@ def test_former_names_warn_and_still_work(scenario: Path, tmp_path: Path) -> Non
         assert Seen([], []).of("a -> b", "voice") is None
 
 
-def test_every_error_derives_from_one_and_is_exported() -> None:
+def test_every_error_has_a_common_base_and_is_exported() -> None:
     defined = {
         name: kind
         for name, kind in vars(errors).items()

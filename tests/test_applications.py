@@ -29,7 +29,7 @@ def figures(folder: Path, key: str) -> dict[str, Any]:
     return {name: value["mean"] for name, value in group.items() if isinstance(value, dict)}
 
 
-def test_fair_queueing_is_better_for_all_but_the_speed_test(saved: dict[str, Path]) -> None:
+def test_fair_queueing_improves_all_applications_except_the_speed_test(saved: dict[str, Path]) -> None:
     plain, fair = saved["fifo"], saved["fq"]
     # 250 packets of 1500 bytes at 20 Mb/s are 150 ms.
     before, after = figures(plain, "speed_tests"), figures(fair, "speed_tests")
@@ -78,7 +78,7 @@ def test_page_loads_are_plotted(saved: dict[str, Path], perhop: Command, tmp_pat
     assert "Page load time" in (tmp_path / "pages.svg").read_text(encoding="utf-8")
 
 
-def test_runs_without_applications_say_nothing_of_them(perhop: Command) -> None:
+def test_runs_without_applications_have_no_application_tables(perhop: Command) -> None:
     ended = perhop("run", ROOT / "examples" / "drr.perhop.yaml", "--duration", "2s", "-o", "out", "--json")
     assert ended.code == 0, ended.err
     assert not {one.key for one in APPLICATIONS} & set(ended.json())
@@ -97,6 +97,6 @@ def test_mistakes_are_named_with_their_line(perhop: Command, tmp_path: Path) -> 
     assert "from 1 to 1000" in ended.err + ended.out
 
 
-def test_live_runs_refuse_what_they_do_not_have() -> None:
+def test_live_runs_refuse_unsupported_applications() -> None:
     with pytest.raises(ScenarioError, match="players, browsers and speed tests"):
         _core.live_plan(Scenario.load(EXAMPLE).to_json(), EXAMPLE.parent, 1)

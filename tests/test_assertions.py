@@ -1,4 +1,4 @@
-"""Assertions about a run: `--assert`, their grammar, and what they are judged by."""
+"""Assertions about a run: `--assert`, their grammar, and the values that decide them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_every_column_of_a_summary_is_a_quantity_with_its_unit(results: perhop.R
         ("dropped_queue_full", "dropped_queue_full"),
     ],
 )
-def test_a_quantity_is_the_column_of_its_name(results: perhop.Results, quantity: str, column: str) -> None:
+def test_a_quantity_names_its_column(results: perhop.Results, quantity: str, column: str) -> None:
     unit = {"s": "s", "b/s": "b/s"}.get(units()[quantity], "")
     (one,) = judged(results, f"business.{quantity} >= 0{unit}")
     assert one.measured is not None
@@ -110,7 +110,7 @@ def test_an_interval_around_the_bound_is_uncertain(results: perhop.Results) -> N
     assert (far.passed, far.uncertain) == (True, False)
 
 
-def test_what_was_not_measured_does_not_hold(results: perhop.Results) -> None:
+def test_an_unmeasured_quantity_fails_the_assertion(results: perhop.Results) -> None:
     for text, why in (("voice.goodput > 0", "no TCP"), ("voice.completion_p95 > 0", "no TCP")):
         (one,) = judged(results, text)
         assert (one.passed, one.measured) == (False, None)
@@ -143,7 +143,7 @@ def test_errors_are_reported(text: str, said: str, help: str) -> None:
     assert help in (error.value.help or "")
 
 
-def test_the_exit_code_is_4_where_one_does_not_hold(perhop: Command, scenario: Path) -> None:
+def test_a_failed_assertion_has_exit_code_4(perhop: Command, scenario: Path) -> None:
     held, failed = "steady.offered > 100", "random.loss < 1%"
     assert perhop("run", scenario, "--assert", held).code == 0
     ended = perhop("run", scenario, "--replications", "1", "--assert", held, "--assert", failed)
@@ -154,16 +154,14 @@ def test_the_exit_code_is_4_where_one_does_not_hold(perhop: Command, scenario: P
     assert "2 assertions, 1 failed" in ended.out
 
 
-def test_quiet_tells_what_fails_and_nothing_else(perhop: Command, scenario: Path) -> None:
+def test_quiet_prints_only_failures(perhop: Command, scenario: Path) -> None:
     asserted = ("--assert", "steady.offered > 1", "--assert", "steady.offered < 1")
     ended = perhop("run", scenario, "-q", "--replications", "1", *asserted)
     assert (ended.code, ended.out) == (4, "")
     assert ended.err == "failed: steady.offered < 1: 401 packets\n"
 
 
-def test_results_are_written_also_where_an_assertion_fails(
-    perhop: Command, scenario: Path, tmp_path: Path
-) -> None:
+def test_results_are_written_if_an_assertion_fails(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert perhop("run", scenario, "-o", "out", "--assert", "steady.offered < 1").code == 4
     assert (tmp_path / "out" / "summary.json").is_file()
 
@@ -178,7 +176,7 @@ def test_json_has_the_assertions(perhop: Command, scenario: Path) -> None:
     assert len(one["measured"]["ci95"]) == 2
 
 
-def test_a_file_holds_several(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_a_file_contains_several_assertions(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     file = tmp_path / "sla.txt"
     file.write_text("# what was promised\nsteady.offered > 100   # packets\n\nrandom.offered > 100\n")
     ended = perhop("run", scenario, "--assert", "@sla.txt")
@@ -233,14 +231,14 @@ def test_assertions_need_no_polars() -> None:
     assert "polars" not in loaded
 
 
-def test_upper_and_lower_case_of_a_class_are_alike_where_one_class_is_meant() -> None:
+def test_the_case_of_a_class_name_does_not_matter_if_it_is_unambiguous() -> None:
     assert named_class("voice", ["VOICE", "data"]) == "VOICE"
     assert named_class("voice", ["voice", "VOICE"]) == "voice"
     assert named_class("Voice", ["voice", "VOICE"]) is None
     assert named_class("video", ["VOICE"]) is None
 
 
-def test_an_assertion_in_lower_case_is_about_the_class_in_upper_case(perhop: Command) -> None:
+def test_an_assertion_in_lower_case_matches_a_class_in_upper_case(perhop: Command) -> None:
     file = ROOT / "tests" / "configurations" / "branch-15-subrate.cfg"
     options = ("--duration", "2s", "--replications", "1", "--json")
     ended = perhop("run", file, *options, "--assert", "voice.loss < 50%")

@@ -93,7 +93,7 @@ def test_no_command_shows_the_commands(perhop: Command) -> None:
     assert "Usage: perhop" in ended.out
 
 
-def test_help_is_offered_for_the_command_that_was_meant(perhop: Command) -> None:
+def test_help_is_offered_for_the_closest_command(perhop: Command) -> None:
     for given, command in ((["run", "--sed", "1"], "perhop run"), (["live", "rnu"], "perhop live")):
         assert f"help: see: {command} --help" in perhop(*given).err
 
@@ -124,7 +124,7 @@ def test_the_output_cannot_be_written(perhop: Command, scenario: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["schema"], ["run", "{scenario}", "--json"], ["--help"]])
 def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
-    """As in `perhop schema | head`: the reader closes the pipe before anything is written."""
+    """In `perhop schema | head`, the reader closes the pipe before the first write."""
     line = command_line([argument.format(scenario=scenario) for argument in arguments])
     process = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout is not None
@@ -233,7 +233,7 @@ def test_a_scenario_that_reads_a_folder(perhop: Command, tmp_path: Path, reading
     assert "`./folder`: it is a directory\n" in ended.err
 
 
-def test_a_file_without_permission_is_not_taken_for_a_misspelled_one(perhop: Command, scenario: Path) -> None:
+def test_a_file_without_permission_is_not_reported_as_misspelled(perhop: Command, scenario: Path) -> None:
     """Even root cannot read it, unlike a file without permission bits."""
     scenario.with_name("memory.yaml").symlink_to("/proc/self/mem")
     scenario.rename(scenario.with_name("memory-1.yaml"))
@@ -244,7 +244,9 @@ def test_a_file_without_permission_is_not_taken_for_a_misspelled_one(perhop: Com
     assert "did you mean `memory-1.yaml`?" in perhop("run", "memory-2.yaml").err
 
 
-def test_a_run_whose_results_fit_nowhere_is_refused_before_it_begins(scenario: Path, perhop: Command) -> None:
+def test_a_run_whose_results_exceed_memory_is_refused_before_it_begins(
+    scenario: Path, perhop: Command
+) -> None:
     many = ("--replications", "1000", "--duration", "100h", "--set")
     for arguments, key, remedy in (
         (("--replications", "1000000000"), "replications", "fewer replications"),
@@ -260,7 +262,7 @@ def test_a_run_whose_results_fit_nowhere_is_refused_before_it_begins(scenario: P
     assert perhop("check", scenario).code == 2
 
 
-def test_more_hops_than_a_packet_survives_are_an_error_of_check_too(tmp_path: Path, perhop: Command) -> None:
+def test_more_hops_than_the_hop_limit_are_an_error_of_check(tmp_path: Path, perhop: Command) -> None:
     names = ["a", *(f"r{number}" for number in range(300)), "b"]
     document = {
         "perhop": 1,

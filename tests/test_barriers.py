@@ -30,7 +30,9 @@ def hold(tab: Any, width: int) -> None:
 @needs_axe
 @screens
 @pytest.mark.parametrize("arguments", [["run", WRED], ["sweep", FIRST, *SWEEP]], ids=["run", "sweep"])
-def test_a_live_view_has_none(arguments: list[Any], width: int, scheme: str, tmp_path: Path) -> None:
+def test_a_live_view_has_no_accessibility_barriers(
+    arguments: list[Any], width: int, scheme: str, tmp_path: Path
+) -> None:
     with (
         watched([*arguments, "-q"], tmp_path) as here,
         view(here.link, width=width, height=844, scheme=scheme) as seen,
@@ -63,7 +65,7 @@ def report_of_study(folder: Path) -> list[Any]:
 @needs_chromium
 @needs_axe
 @pytest.mark.parametrize("made", [report_of_run, report_of_folders, report_of_study])
-def test_a_report_has_none(made: Callable[[Path], list[Any]], tmp_path: Path) -> None:
+def test_a_report_has_no_accessibility_barriers(made: Callable[[Path], list[Any]], tmp_path: Path) -> None:
     subprocess.run(command_line(made(tmp_path)), cwd=tmp_path, capture_output=True, check=True)
     for width, scheme in ((1440, "light"), (390, "dark")):
         with opened(tmp_path / "page.html", width=width, height=844, scheme=scheme) as seen:

@@ -1,4 +1,4 @@
-"""The benchmarks' own parts: twins that do what they should, and tables that reach their page."""
+"""The parts of the benchmarks: twins that work, and tables that are written to their page."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def has_ns3() -> bool:
 
 @pytest.mark.thorough
 @pytest.mark.skipif(not has_ns3(), reason="needs libns3-dev")
-def test_ns3_carries_what_the_bottleneck_lets_through() -> None:
+def test_ns3_carries_the_rate_of_the_bottleneck() -> None:
     run = find_ns3(rounds=1).run
     # Six seconds are a long run: its routes are found in another way than those of a short one.
     for length in (1, 6):
@@ -63,7 +63,7 @@ FOUND: dict[str, Any] = {
 }
 
 
-def test_tables_go_between_their_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tables_are_written_between_their_marks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "speed.md"
     before = (ROOT / "docs" / "speed.md").read_text(encoding="utf-8")
     page.write_text(before, encoding="utf-8")

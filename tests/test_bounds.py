@@ -1,4 +1,4 @@
-"""`perhop bounds`, `Scenario.bounds` and what a run shows beside them."""
+"""`perhop bounds`, `Scenario.bounds` and the comparison with a run."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def test_voice_waits_for_one_packet(perhop: Command, file: Path) -> None:
     assert voice["delay_s"] == pytest.approx(1700 * 8e-6, rel=1e-4)
     assert [step["rule"] for step in voice["rules"]] == ["priority"]
     assert all(step["formula"] and step["source"] for step in voice["rules"])
-    # Whatever comes, 40 packets wait at most; beside them 80 kb/s of voice and a packet on the wire.
+    # For any arrivals, at most 40 packets wait, in addition to 80 kb/s of voice and a packet on the wire.
     assert rest["overflows"] and rest["backlog_packets"] == 40
     assert [step["rule"] for step in rest["rules"]] == ["priority", "queue-limit"]
     assert rest["delay_s"] > 41 * 1500 * 8e-6
     assert {one["class"]: one["hops"] for one in found["classes"]} == {"voice": 3, "bulk": 3}
 
 
-def test_nothing_simulated_exceeds_the_bound(perhop: Command, file: Path) -> None:
+def test_simulated_delays_are_within_the_bound(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--simulate", "--json").json()
     bounds = {(one["port"], one["queue"]): one for one in found["queues"]}
     assert len(found["simulated"]) == len(bounds) == 6 - 2
@@ -116,7 +116,7 @@ def test_one_class(perhop: Command, file: Path) -> None:
     assert "there is no traffic class `video`" in ended.err and "voice, bulk" in ended.err
 
 
-def test_ef_is_late_by_no_more_than_one_packet(perhop: Command, file: Path) -> None:
+def test_ef_error_is_at_most_one_packet(perhop: Command, file: Path) -> None:
     found = perhop("bounds", file, "--ef", "R1->R2:voice=1Mb/s", "--json").json()
     [terms] = found["expedited"]
     assert terms["packets"] == 250
@@ -162,7 +162,7 @@ def test_a_run_next_to_its_bounds(perhop: Command, file: Path, tmp_path: Path) -
 
 
 def _assert_kept(scenario: package.Scenario) -> None:
-    """Check that no queue of a run is longer, and no packet later, than the bounds say."""
+    """Check that no queue and no delay of a run exceeds its bound."""
     bounds, seen = bounds_of(scenario), seen_in(scenario)
     for bound in bounds.queues:
         assert (bound["delay_s"] is None) == (bound["reason"] is not None)

@@ -24,11 +24,11 @@ def tested() -> bufferbloat.Tested:
     [(0, "A+"), (4.9, "A+"), (5, "A"), (29.9, "A"), (30, "B"), (60, "C"), (199, "C"), (200, "D"),
      (399, "D"), (400, "F"), (5000, "F")],
 )  # fmt: skip
-def test_grades_are_those_of_the_public_test(increase_ms: float, wanted: str) -> None:
+def test_grades_match_the_public_test(increase_ms: float, wanted: str) -> None:
     assert bufferbloat.grade(increase_ms / 1e3) == wanted
 
 
-def test_the_round_trip_times_are_those_of_the_queues(tested: bufferbloat.Tested) -> None:
+def test_round_trip_times_match_the_queue_delays(tested: bufferbloat.Tested) -> None:
     fifo, codel, short = tested.runs
     # 30 ms of propagation, and a ping of 64 bytes on lines of 20 and 5 Mb/s: 26 and 102 us.
     for run in tested.runs:
@@ -109,7 +109,7 @@ def test_the_document_has_the_runs_and_the_source_of_the_grades(perhop: Command)
         (("--rate", "10Mb/s", "--plot", "graph.txt"), "`graph.txt` has no suffix of a known format"),
     ],
 )
-def test_what_cannot_be_tested_is_refused(perhop: Command, arguments: tuple[str, ...], said: str) -> None:
+def test_invalid_lines_are_refused(perhop: Command, arguments: tuple[str, ...], said: str) -> None:
     ended = perhop("bufferbloat", *arguments)
     assert ended.code == 2
     assert said in ended.err

@@ -1,4 +1,4 @@
-"""Ownership of what `sudo perhop` writes: the calling user's in a folder of theirs, else root's."""
+"""Owner of the files that `sudo perhop` writes: the calling user in a folder of theirs, else root."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ def save(target: Path) -> None:
         manifest.seal(new, "run", {})
 
 
-def test_a_folder_and_those_above_it_are_given(theirs: Path) -> None:
+def test_a_folder_and_its_new_parents_get_the_callers_ownership(theirs: Path) -> None:
     for _ in range(2):
         save(theirs / "new" / "out")
         assert owners(theirs) == {(USER, GROUP)}
 
 
-def test_files_are_given(theirs: Path) -> None:
+def test_files_get_the_callers_ownership(theirs: Path) -> None:
     for _ in range(2):
         replace_file(theirs / "report.html", "page")
     write_new(theirs / "scenario.yaml", "text")
@@ -59,7 +59,7 @@ def test_files_are_given(theirs: Path) -> None:
     assert owners(theirs) == {(USER, GROUP)}
 
 
-def test_a_sweep_that_grows_is_given(theirs: Path, scenario: Path) -> None:
+def test_a_growing_sweep_gets_the_callers_ownership(theirs: Path, scenario: Path) -> None:
     values = {"seed": "1,2", "duration": "2s"}
     for _ in range(2):
         library.sweep(scenario, values, output=theirs / "out")
@@ -72,14 +72,14 @@ def test_a_sweep_that_grows_is_given(theirs: Path, scenario: Path) -> None:
     assert owners(theirs) == {(USER, GROUP)}
 
 
-def test_what_is_in_a_folder_of_another_user_stays_roots(tmp_path: Path) -> None:
+def test_files_in_a_folder_of_another_user_stay_roots(tmp_path: Path) -> None:
     save(tmp_path / "out")
     replace_file(tmp_path / "report.html", "page")
     assert owners(tmp_path / "out") | owners(tmp_path / "report.html") == {(0, 0)}
 
 
 @pytest.mark.parametrize(("user", "group"), [("", ""), ("0", "0"), ("-1", "5"), ("root", "root"), ("5", "")])
-def test_without_sudo_nothing_is_given(
+def test_without_sudo_ownership_is_unchanged(
     user: str, group: str, theirs: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SUDO_UID", user)
@@ -113,7 +113,7 @@ def test_links_in_a_folder_are_not_followed(theirs: Path, tmp_path: Path) -> Non
     assert (theirs / "out").stat().st_uid == USER
 
 
-def test_a_folder_that_was_put_in_place_is_not_given(theirs: Path, tmp_path: Path) -> None:
+def test_a_replaced_folder_keeps_its_owner(theirs: Path, tmp_path: Path) -> None:
     """The caller moves a folder of root to the name, or puts a link there, before it is opened."""
     (theirs / "roots").mkdir()
     (theirs / "roots" / "key").write_text("root's")
@@ -126,7 +126,7 @@ def test_a_folder_that_was_put_in_place_is_not_given(theirs: Path, tmp_path: Pat
     assert tmp_path.stat().st_uid == 0
 
 
-def test_a_run_by_sudo_gives_its_results(perhop: Command, scenario: Path, theirs: Path) -> None:
+def test_a_run_by_sudo_gives_its_results_to_the_caller(perhop: Command, scenario: Path, theirs: Path) -> None:
     line = ["run", scenario, "--duration", "2s", "-q", "-o", theirs / "out", "--pcap", theirs / "captures"]
     ended = perhop(*line, "--plot", "throughput=" + str(theirs / "plot.svg"))
     assert ended.code == 0, ended.err

@@ -1,4 +1,5 @@
-"""Captures: tshark reads them without complaint and counts what perhop counts; they replay what they hold."""
+"""Captures: tshark reads them without complaint and counts as perhop does; a replay sends the same
+packets."""
 
 from __future__ import annotations
 
@@ -137,7 +138,7 @@ def test_tcp_with_retransmissions(tmp_path: Path) -> None:
     results = perhop.run(file, pcap=tmp_path / "pcap", snap_length=WHOLE, set=change)
     access = tmp_path / "pcap" / "client--edge.pcapng"
     assert_no_complaint(access)
-    # tshark sorts what is sent again by what it takes for the reason; perhop counts all of it.
+    # tshark divides retransmissions by their presumed reason; perhop counts all of them.
     again = " || ".join(
         f"tcp.analysis.{kind}"
         for kind in ("retransmission", "fast_retransmission", "spurious_retransmission", "out_of_order")
@@ -159,7 +160,7 @@ def test_tcp_with_retransmissions(tmp_path: Path) -> None:
 @needs_tshark
 def test_ecn(tmp_path: Path) -> None:
     file = written(tmp_path, ("marking", "ecn"), TCP)
-    # At the end nothing is queued: what was marked was sent.
+    # At the end the queues are empty, so all marked packets were sent.
     change = {"traffic.bulk.source.bulk.tcp.ecn": "true", "traffic.bulk.stop": "9s"}
     results = perhop.run(file, pcap=tmp_path / "pcap", set=change)
     wire = tmp_path / "pcap" / "edge--core.pcapng"
@@ -314,7 +315,7 @@ def test_captures_may_be_part_of_the_results(scenario: Path, tmp_path: Path, per
     assert perhop("run", scenario, "-o", "out", "--pcap", "out").code == 2
 
 
-def test_nothing_is_left_of_a_capture_that_fails(scenario: Path, tmp_path: Path, perhop: Command) -> None:
+def test_a_failed_capture_leaves_no_files(scenario: Path, tmp_path: Path, perhop: Command) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "notes.txt").write_text("keep")
     ended = perhop("run", scenario, "--pcap", "mine")

@@ -1,4 +1,4 @@
-"""Class-based queueing in what the Python side makes of a policy: conversions, rates, pictures."""
+"""Class-based queueing in the Python package: conversions, rates, pictures."""
 
 from __future__ import annotations
 
@@ -41,7 +41,8 @@ def policy(tmp_path: Path) -> Path:
 
 
 def test_tc_gets_rates_and_a_list_of_what_is_missing(policy: Path) -> None:
-    # Allotments are parts of 10 Mb/s, inside the agency as well; who may not borrow has them as its ceiling.
+    # Allotments are fractions of 10 Mb/s, also inside the agency; they are the ceiling of a class that may
+    # not borrow.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
     classes = [line.partition("htb ")[2].partition(" prio")[0] for line in converted.text.splitlines()]
     assert [one for one in classes if one][2:] == [
@@ -70,6 +71,6 @@ def test_allotments_are_guarantees() -> None:
     assert found[0]["promised_bps"] == 5e6
 
 
-def test_pictures_say_how_the_wire_is_shared() -> None:
+def test_pictures_show_how_the_wire_is_shared() -> None:
     config = {"scheduler": "cbq", "link-sharing": {"guideline": "formal"}, "classes": []}
     assert [line for line, _ in words.queueing(config)] == ["CBQ", "guideline formal"]  # type: ignore[arg-type]

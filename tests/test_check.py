@@ -1,4 +1,4 @@
-"""`perhop check` as a linter: rules, suppression, SARIF, mended lines; `perhop explain`."""
+"""`perhop check` as a linter: rules, suppression, SARIF, corrected lines; `perhop explain`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_each_finding_names_its_rule(perhop: Command, router: Path) -> None:
     assert "better: class DATA" in ended.out
 
 
-def test_rules_are_left_out_by_option_and_by_comment(perhop: Command, router: Path) -> None:
+def test_rules_are_ignored_by_option_and_by_comment(perhop: Command, router: Path) -> None:
     both = "wred-thresholds-crossed,class-map-undefined"
     assert perhop("check", router, "--ignore", both).code == 0
     text = SWAPPED.replace(" class DTAA", " ! perhop: ignore class-map-undefined\n class DTAA")
@@ -118,7 +118,7 @@ def test_findings_are_a_data_frame(router: Path) -> None:
     assert errors["fixed"].to_list() == ["  random-detect dscp 18 30 40 10"]
 
 
-def test_a_file_of_another_kind_is_reported_as_that_kind(perhop: Command, router: Path) -> None:
+def test_a_file_of_another_kind_is_reported_with_its_kind(perhop: Command, router: Path) -> None:
     router.write_text("set system host-name R1\nset interfaces ge-0/0/0 unit 0 family inet\n")
     ended = perhop("check", router, "--strict")
     assert ended.code == 1
@@ -217,7 +217,7 @@ def test_classes_of_a_router_without_traffic_are_reported(perhop: Command, tmp_p
 
 
 def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Path) -> None:
-    """They come to the class behind the one that asks for a port; without an MTU there are none."""
+    """They fall into the class after the one that matches a port; without an MTU there are none."""
     scenario = tmp_path / "s.perhop.yaml"
     text = (
         "perhop: 1\nname: s\nduration: 1s\nhosts: {a: {}, b: {}}\nrouters: {r: {}}\n"
@@ -260,7 +260,7 @@ def test_a_misspelled_command_of_ios_has_a_suggestion(
     assert (found["message"], found["remedy"]) == (f"`{line.strip()}`", meant)
 
 
-def test_commands_of_tc_that_are_all_misspelled_are_those_of_tc(perhop: Command, tmp_path: Path) -> None:
+def test_a_script_of_misspelled_tc_commands_is_recognized_as_tc(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.txt"
     file.write_text("tc qdisc add dev eth0 root tfb rate 1mbit burst 15k limit 30k\n")
     shown = perhop("check", file).out

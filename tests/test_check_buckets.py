@@ -1,4 +1,4 @@
-"""Findings about buckets, labels and sums of rates: what an expert sees first in a posted configuration."""
+"""Findings about buckets, labels and sums of rates: the first that an expert sees in a configuration."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_label_that_no_attached_policy_sets(perhop: Command, tmp_path: Path, c
     assert "label-never-set" not in rules(perhop, tmp_path, attached + INTERFACE)
 
 
-def test_group_0_is_that_of_every_packet_until_a_policy_sets_one(perhop: Command, tmp_path: Path) -> None:
+def test_packets_have_group_0_until_a_policy_sets_another(perhop: Command, tmp_path: Path) -> None:
     text = LABELLED.format(criterion="qos-group 0", mark="qos-group 5", attachment="") + INTERFACE
     (tmp_path / "r.cfg").write_text(text)
     printed = perhop("check", "r.cfg").out
@@ -60,7 +60,7 @@ def test_group_0_is_that_of_every_packet_until_a_policy_sets_one(perhop: Command
     assert "label-never-set" not in rules(perhop, tmp_path, attached + INTERFACE)
 
 
-def test_a_group_copied_from_a_field_may_be_any(perhop: Command, tmp_path: Path) -> None:
+def test_a_group_copied_from_a_field_may_have_any_value(perhop: Command, tmp_path: Path) -> None:
     text = LABELLED.format(
         criterion="qos-group 5", mark="qos-group dscp", attachment=" service-policy input IN\n"
     )
@@ -229,7 +229,9 @@ policy-map OUT
 @pytest.mark.parametrize(
     ("options", "rate"), [("delay 1000ms", "1000 packets/s"), ("delay 20ms limit 100", "5000 packets/s")]
 )
-def test_what_the_limit_of_netem_passes(perhop: Command, tmp_path: Path, options: str, rate: str) -> None:
+def test_the_throughput_of_netem_with_its_limit(
+    perhop: Command, tmp_path: Path, options: str, rate: str
+) -> None:
     (tmp_path / "delay.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: prio\n"
         f"tc qdisc add dev eth0 parent 1:1 handle 10: netem {options}\n"

@@ -82,7 +82,9 @@ def test_order_and_content_do_not_depend_on_threads(sites: Path, perhop: Command
         assert alone == one
 
 
-def test_a_system_that_is_not_simulated_is_2_and_the_others_are_checked(sites: Path, perhop: Command) -> None:
+def test_an_unsupported_system_has_exit_code_2_and_other_files_are_checked(
+    sites: Path, perhop: Command
+) -> None:
     (sites / "switch.cfg").write_text(SWITCH)
     ended = perhop("check", sites)
     assert ended.code == 2

@@ -48,7 +48,7 @@ TBF = "tc qdisc add dev eth0 root tbf {numbers} latency 50ms\n"
         (TC_POLICE, "rate 10mbit burst 80000", "rate 10mbit burst 250000"),
     ],
 )
-def test_a_burst_too_small_for_tcp_names_that_of_the_design(
+def test_a_burst_too_small_for_tcp_names_the_designed_burst(
     perhop: Command, tmp_path: Path, form: str, small: str, large: str
 ) -> None:
     needed = design.policer("10Mb/s", rtt="100ms")["Bc"]
@@ -186,7 +186,7 @@ FREE = "police 1000000 30000 conform-action transmit exceed-action drop"
 
 
 def policed(rate: int) -> str:
-    """Return a policer that drops what exceeds."""
+    """Return a policer that drops the excess."""
     return f"police {rate} 3000 conform-action transmit exceed-action drop"
 
 
@@ -223,7 +223,7 @@ def test_the_rate_that_routing_needs(
     assert said is None or said in reported[0][1]
 
 
-def test_routing_that_falls_into_the_rest(perhop: Command, tmp_path: Path) -> None:
+def test_routing_packets_in_class_default(perhop: Command, tmp_path: Path) -> None:
     text = COPP.format(entry="icmp any any", police=policed(8000), rest="drop") + OSPF
     [(line, said)] = found(perhop, tmp_path, text, "control-plane-rate-low")
     assert line == 9

@@ -53,8 +53,8 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
     assert perhop("run", router).code == 2
 
 
-def test_errors_in_unused_parts_are_errors_that_run_does_not_mind(perhop: Command, router: Path) -> None:
-    """They are errors all the same: `ok` stands beside none."""
+def test_errors_in_unused_parts_do_not_stop_run(perhop: Command, router: Path) -> None:
+    """They remain errors: none of the parts is `ok`."""
     unused = CONFIGURATION.replace(" class nobody\n  bandwidth 64\n", "")
     router.write_text(f"{unused}!\npolicy-map other\n class nobody\n  bandwidth 64\n")
     ended = perhop("check", router)
@@ -68,7 +68,7 @@ def test_errors_in_unused_parts_are_errors_that_run_does_not_mind(perhop: Comman
     assert "warning[class-map-undefined]: class-map nobody is not defined" in ended.err
 
 
-def test_an_error_deep_below_an_interface_is_its_own(perhop: Command, router: Path) -> None:
+def test_an_error_in_a_nested_policy_belongs_to_its_interface(perhop: Command, router: Path) -> None:
     """The interface attaches a policy, whose child has a class without a definition."""
     router.write_text(NESTED)
     found = perhop("check", router, "--json").json()["files"][0]
@@ -144,7 +144,7 @@ def test_two_tables_of_routes_may_have_the_same_address(perhop: Command, router:
     assert ended.code == 0, ended.err
 
 
-def test_strict_refuses_what_may_change_the_result(perhop: Command, router: Path) -> None:
+def test_strict_refuses_lines_that_may_change_the_result(perhop: Command, router: Path) -> None:
     assert perhop("check", router, "--strict").code == 1
     kept = [line for line in CONFIGURATION.splitlines() if "nat" not in line and "frob" not in line]
     clean = "\n".join(line for line in kept if "nobody" not in line and "bandwidth 64" not in line)
@@ -168,7 +168,7 @@ def test_json_has_lines_and_policies(perhop: Command, router: Path) -> None:
     assert port["addresses"] == [["192.0.2.1", 30]]
     voice, others = port["output"]["queueing"]["classes"]
     assert voice["police"] == {"rate": "128kb/s", "burst": "3200B", "when": "congested"}
-    # What the priority class leaves of 512 kb/s.
+    # The rest of 512 kb/s after the priority class.
     assert others["queueing"]["classes"][0]["share"]["bandwidth"] == "384kb/s"
 
 
@@ -199,7 +199,7 @@ def test_every_line_of_a_cfg_has_a_state(perhop: Command, tmp_path: Path) -> Non
     assert perhop("check", noise, "--strict").code == 1
 
 
-def test_the_papers_configurations_leave_nothing_out(perhop: Command) -> None:
+def test_the_papers_configurations_have_no_unmodeled_lines(perhop: Command) -> None:
     files = [VECTORS / f"car-wfq-tcp-scenario-{number}.cfg" for number in (1, 3)]
     ended = perhop("check", *files, "--strict")
     assert ended.code == 0, ended.out

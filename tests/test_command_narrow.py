@@ -38,7 +38,7 @@ _CODES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r")
 
 
 def plain(shown: str) -> str:
-    """Return what a terminal shows, without colors and without progress."""
+    """Return the screen of a terminal, without colors and progress bars."""
     return _CODES.sub("", re.sub(r"\x1b\[\?25l.*?\x1b\[\?25h", "", shown, flags=re.DOTALL))
 
 
@@ -47,7 +47,7 @@ def lines_of(terminal: Terminal, folder: Path, *options: str) -> list[str]:
     return plain(shown).split("seed 1\n")[1].partition("verdicts")[0].splitlines()
 
 
-def test_a_routers_table_is_one_and_adds_up(tmp_path: Path, terminal: Terminal) -> None:
+def test_a_routers_table_is_not_split_and_adds_up(tmp_path: Path, terminal: Terminal) -> None:
     lines = lines_of(terminal, tmp_path, "--replications", "1")
     rules = [line for line in lines if line.startswith("───")]
     assert len(rules) == 1, "one table"

@@ -59,7 +59,7 @@ def test_check_accepts_and_refuses(perhop: Command, scenario: Path, tmp_path: Pa
     assert (found["path"], found["line"], found["severity"]) == ("duration", 3, "error")
 
 
-def test_strict_refuses_what_is_suspicious(perhop: Command, scenario: Path) -> None:
+def test_strict_refuses_warnings(perhop: Command, scenario: Path) -> None:
     scenario.write_text(scenario.read_text() + "policies: { nobody-asks: { conditioners: [] } }\n")
     tolerant = perhop("check", scenario)
     assert tolerant.code == 0
@@ -67,7 +67,7 @@ def test_strict_refuses_what_is_suspicious(perhop: Command, scenario: Path) -> N
     assert perhop("check", scenario, "--strict").code == 1
 
 
-def test_the_schema_is_a_schema_and_knows_scenarios(perhop: Command) -> None:
+def test_the_schema_is_valid_and_accepts_scenarios(perhop: Command) -> None:
     import jsonschema
 
     schema = perhop("schema").json()
@@ -155,7 +155,7 @@ def test_an_unknown_template_is_refused(perhop: Command, tmp_path: Path) -> None
     assert not list(tmp_path.glob("*.yaml"))
 
 
-def test_a_scenario_goes_by_its_name(perhop: Command) -> None:
+def test_a_scenario_is_found_by_its_name(perhop: Command) -> None:
     assert perhop("init", "first").code == 0
     for command in (("run", "first", "-q"), ("check", "first"), ("draw", "first"), ("bounds", "first")):
         ended = perhop(*command)
@@ -179,7 +179,7 @@ def test_a_wrong_option_names_the_right_one(perhop: Command, given: str, meant: 
     assert f"Did you mean {meant}?" in ended.err
 
 
-def test_nothing_is_suggested_where_nothing_is_alike(perhop: Command) -> None:
+def test_no_suggestion_without_a_similar_name(perhop: Command) -> None:
     ended = perhop("run", "first.perhop.yaml", "--zzzz")
     assert ended.code == 2 and "unknown option: --zzzz." in ended.err and "Did you mean" not in ended.err
 
@@ -197,7 +197,7 @@ def completed(perhop: Command, *words: str) -> list[str]:
     return ended.out.split()
 
 
-def test_what_changes_is_completed(perhop: Command) -> None:
+def test_changing_values_are_completed(perhop: Command) -> None:
     assert perhop("init", "first").code == 0
     assert completed(perhop, "plot", "delay-") == ["delay-cdf", "delay-histogram"]
     assert completed(perhop, "run", "first", "--plot", "qu") == ["queue"]
@@ -212,7 +212,7 @@ def test_what_changes_is_completed(perhop: Command) -> None:
 
 
 @needs("bash")
-def test_bash_completes_it(perhop: Command, tmp_path: Path) -> None:
+def test_bash_completes_changing_values(perhop: Command, tmp_path: Path) -> None:
     assert perhop("init", "first").code == 0
     (tmp_path / "bin").mkdir()
     program = tmp_path / "bin" / "perhop"
@@ -271,7 +271,7 @@ def test_completion_refuses_other_shells(perhop: Command) -> None:
     assert "bash" in ended.err
 
 
-def test_cite_prints_what_the_citation_file_has(perhop: Command) -> None:
+def test_cite_prints_the_citation_file(perhop: Command) -> None:
     stated = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     bibtex, text = perhop("cite"), perhop("cite", "--style", "text")
     assert (bibtex.code, text.code) == (0, 0)
@@ -313,7 +313,7 @@ def options_of_every_command() -> Iterator[tuple[str, str, str]]:
     yield from of_group(app, ())
 
 
-def test_every_option_has_a_help_and_shared_ones_have_it_once() -> None:
+def test_every_option_has_a_help_text_and_shared_options_share_it() -> None:
     found = list(options_of_every_command())
     assert len({command for command, _, _ in found}) > 30
     assert [(command, name) for command, name, help in found if not help] == []

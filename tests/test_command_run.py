@@ -28,7 +28,7 @@ def test_the_table_shows_every_class(perhop: Command, scenario: Path) -> None:
     assert ended.err == "", "no progress bar in a pipe"
 
 
-def test_what_was_offered_adds_up_on_screen(perhop: Command, scenario: Path) -> None:
+def test_offered_packets_add_up_on_screen(perhop: Command, scenario: Path) -> None:
     rows = [line.split() for line in perhop("run", scenario, "--replications", "1").out.splitlines()]
     for name in ("steady", "random"):
         (row,) = (row for row in rows if row[:1] == [name])
@@ -50,7 +50,7 @@ def test_queues_have_configured_and_obtained_rates(perhop: Command, tmp_path: Pa
     assert gold["guaranteed_bps"] == pytest.approx(gold["obtained_bps"]["mean"], rel=0.01)
 
 
-def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None:
+def test_marked_packets_have_a_table(perhop: Command, scenario: Path) -> None:
     file = ROOT / "python" / "perhop" / "templates" / "l4s.perhop.yaml"
     options = ("--duration", "4s", "--set", "measure.warmup=1s", "--replications", "1")
     ended = perhop("run", file, *options, "-o", "out")
@@ -71,7 +71,7 @@ def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None
         one for one in perhop("run", file, *options, "--json").json()["ports"] if one["port"] == "edge->home"
     )
     assert (row["sent_packets"]["mean"], row["marked_packets"]["mean"]) == (sent, marked)
-    # Nobody asks for a table of what did not happen.
+    # Events that did not occur have no table.
     assert "marked by" not in perhop("run", scenario).out
     assert perhop("report", "out", "-o", "report.html").code == 0
     report = (scenario.parent / "report.html").read_text()
@@ -79,7 +79,7 @@ def test_what_queues_marked_has_a_table(perhop: Command, scenario: Path) -> None
     assert "marked packets (ECN)" in report
 
 
-def test_a_queue_that_marked_and_sent_nothing_has_no_part(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_queue_without_sent_packets_has_no_marked_share(capsys: pytest.CaptureFixture[str]) -> None:
     def count(mean: float) -> dict[str, object]:
         return {"mean": mean, "ci95": None, "unit": "packets"}
 
@@ -148,7 +148,7 @@ measure:
 """
 
 
-def test_tcp_has_a_table_of_its_own(perhop: Command, tmp_path: Path) -> None:
+def test_tcp_has_a_separate_table(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "tcp.perhop.yaml").write_text(TCP)
     ended = perhop("run", "tcp.perhop.yaml", "--replications", "1", "-o", "out")
     assert ended.code == 0, ended.err
@@ -196,7 +196,7 @@ def test_quiet_prints_nothing(perhop: Command, scenario: Path) -> None:
     assert (ended.code, ended.out, ended.err) == (0, "", "")
 
 
-def test_the_folder_holds_all_that_was_found(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_the_folder_contains_all_results(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     ended = perhop("run", scenario, "--replications", "1", "-o", "lab/out", "--json")
     assert ended.code == 0, ended.err
     out = tmp_path / "lab" / "out"
@@ -212,9 +212,7 @@ def test_the_folder_holds_all_that_was_found(perhop: Command, scenario: Path, tm
     assert leftovers(tmp_path / "lab") == []
 
 
-def test_an_earlier_result_is_replaced_and_anything_else_is_not(
-    perhop: Command, scenario: Path, tmp_path: Path
-) -> None:
+def test_only_an_earlier_result_is_replaced(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert perhop("run", scenario, "-o", "out").code == 0
     assert perhop("run", scenario, "-o", "out", "--seed", "2").code == 0
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["seed"] == 2

@@ -58,7 +58,7 @@ def test_shapers_that_exceed_their_common_port_are_reported(
     assert not findings(perhop, tmp_path, SITE.replace("RATE", "5000000") + "".join(parts[:2]))
 
 
-def test_a_shaper_alone_is_the_matter_of_another_rule(perhop: Command, tmp_path: Path) -> None:
+def test_a_single_shaper_belongs_to_another_rule(perhop: Command, tmp_path: Path) -> None:
     text = SITE.replace("RATE", "15000000") + SUBINTERFACE.replace("NUMBER", "1")
     assert not findings(perhop, tmp_path, text)
 
@@ -95,7 +95,7 @@ def test_a_run_of_the_whole_port_divides_its_rate_among_its_shapers(perhop: Comm
     assert sum(alone.values()) == pytest.approx(6e6, rel=0.04), "a shaper alone keeps its rate"
     ended = perhop("run", file, "--whole-port", "e0/0", *options)
     together = obtained(ended.json())
-    # Headers of the wire take what is left of the port.
+    # Headers of the wire occupy the rest of the port's rate.
     assert 9e6 < sum(together.values()) < 10e6
     for number in (1, 2, 3):
         site = [rate for name, rate in together.items() if name.startswith(f"Ethernet0/0.{number}/")]

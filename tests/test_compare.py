@@ -1,4 +1,4 @@
-"""`perhop compare` and `perhop.compare`: two results, and what is made of the difference."""
+"""`perhop compare` and `perhop.compare`: two results, and verdicts on their differences."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_a_result_agrees_with_itself(results: Results) -> None:
     assert sum(one.first.mean for one in shares) == pytest.approx(100)
 
 
-def test_another_seed_is_a_difference_that_chance_explains(results: Results, overload: Path) -> None:
+def test_another_seed_is_within_random_variation(results: Results, overload: Path) -> None:
     found = compare(results, perhop.run(overload, replications=5, seed=7))
     verdicts = [one.verdict for one in found.rows]
     assert any(one.difference != 0 for one in found.rows)
@@ -52,7 +52,7 @@ def test_another_seed_is_a_difference_that_chance_explains(results: Results, ove
     assert verdicts.count("differs") <= len(verdicts) / 5
 
 
-def test_another_rate_is_no_chance(results: Results, overload: Path) -> None:
+def test_another_rate_is_beyond_random_variation(results: Results, overload: Path) -> None:
     faster = perhop.run(overload, replications=5, set={"links.1.rate": "3Mb/s"})
     found = compare(results, faster)
     of = {(one.class_name, one.quantity.key): one for one in found.rows}
@@ -67,7 +67,7 @@ def test_causes_without_drops_have_no_row(results: Results) -> None:
     assert causes == {"dropped_percent", "dropped_queue_full_percent"}
 
 
-def test_chance_of_two_means_is_that_of_both() -> None:
+def test_random_variation_of_two_means_combines_both() -> None:
     # Three samples 1 apart: s = 1, Student's 97.5 % quantile at 2 degrees of freedom is 4.303.
     half = 4.303 / math.sqrt(3)
     found = row([1.0, 2.0, 3.0], [11.0, 12.0, 13.0])
@@ -76,7 +76,7 @@ def test_chance_of_two_means_is_that_of_both() -> None:
     assert row([1.0, 2.0, 3.0], [4.0, 5.0, 6.0]).verdict == "agrees"
 
 
-def test_chance_of_a_single_run_is_where_one_more_would_lie() -> None:
+def test_random_variation_of_a_single_run_is_a_prediction_interval() -> None:
     # The prediction interval: t·s·√(1 + 1/n).
     found = row([1.0, 2.0, 3.0], [6.9])
     assert found.by_chance == pytest.approx(4.303 * math.sqrt(1 + 1 / 3))
@@ -84,20 +84,20 @@ def test_chance_of_a_single_run_is_where_one_more_would_lie() -> None:
     assert row([1.0, 2.0, 3.0], [7.0]).verdict == "differs"
 
 
-def test_without_repetitions_nothing_is_known_of_chance() -> None:
+def test_without_replications_random_variation_is_unknown() -> None:
     found = row([1.0], [5.0])
     assert (found.by_chance, found.inside, found.verdict) == (None, None, "differs")
     assert row([1.0], [math.nan]).verdict == "not-comparable"
 
 
-def test_a_tolerance_is_as_good_as_chance() -> None:
+def test_a_difference_within_the_tolerance_agrees() -> None:
     same = [0.1, 0.1, 0.1]
     assert row(same, [0.104], Tolerance(1e-3, 0.05)).verdict == "agrees"
     assert row(same, [0.106], Tolerance(1e-3, 0.05)).verdict == "differs"
     assert row([0.001] * 3, [0.0019], Tolerance(1e-3, 0.05)).verdict == "agrees"
 
 
-def test_no_chance_excuses_what_a_binding_tolerance_forbids() -> None:
+def test_a_binding_tolerance_overrides_random_variation() -> None:
     assert row([1.0, 2.0, 3.0], [2.5], Tolerance(0.1)).verdict == "agrees"
     assert row([1.0, 2.0, 3.0], [2.5], Tolerance(0.1, binding=True)).verdict == "differs"
 
@@ -108,7 +108,7 @@ def test_tolerances_are_judged_on_the_same_draws() -> None:
     assert found.difference == pytest.approx(0.04) and found.verdict == "agrees"
 
 
-def test_tcp_is_given_more_room_than_datagrams() -> None:
+def test_tcp_has_wider_tolerances_than_datagrams() -> None:
     tolerances = Tolerances()
     for quantity, tcp, words, binding in [
         (SHARE, False, "2", True),
@@ -160,7 +160,7 @@ def test_two_folders_on_the_command_line(
         (["nowhere", "neither", "--duration", "5s"], "options that change a run do not apply"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(perhop: Command, arguments: list[str], said: str) -> None:
+def test_incomparable_results_are_refused(perhop: Command, arguments: list[str], said: str) -> None:
     ended = perhop("compare", *arguments)
     assert ended.code == 2 and said in ended.err
 

@@ -1,4 +1,4 @@
-"""`perhop convert` between IOS and perhop's own policies: what was one policy stays one."""
+"""`perhop convert` between IOS and perhop's own policies: a converted policy means the same."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ NONE = {
     "fragment-two", "fragment-wan", "frame-relay-branch", "legacy-queueing", "multilink-and-dsl", "no-policy",
     "switch-qos",
 }  # fmt: skip
-# What of the others is not the same when read again, by a word of what is listed.
+# The parts of the others that change when read again, by a word of the listed loss.
 LISTED = {
-    # One class-map by VLAN means something else at each sub-interface.
+    # One class-map by VLAN has a different meaning at each sub-interface.
     "vectors/link-marks": "the router would have 0",
     # A class whose colors exclude its own codepoint.
     "policers-of-today": "color-aware",
-    # What a class sees of encrypted packets differs from one interface to the other.
+    # The header of encrypted packets that a class sees differs between the interfaces.
     "pre-classify": "web-2",
 }
 WITH_POLICIES = [file for file in CONFIGURATIONS if file.stem not in NONE]
@@ -86,9 +86,9 @@ def _side(one: Attached) -> Any:
 
 
 def _agree(one: Any, other: Any, where: str) -> None:
-    """Both are equal but for conditions that say the same in other words, tried with random packets."""
+    """Both are equal except for equivalent conditions, which random packets compare."""
     if isinstance(one, Mapping) and isinstance(other, Mapping):
-        # A port with one queue is the same whatever the queue, its scheduler and its share are called.
+        # The names of the queue, its scheduler and its share do not matter at a port with one queue.
         alone = len(one.get("classes", ())) == len(other.get("classes", ())) == 1
         if alone and "scheduler" in one:
             one, other = ({"classes": [{**queueing["classes"][0], "name": "", "share": {}}]}
@@ -98,7 +98,7 @@ def _agree(one: Any, other: Any, where: str) -> None:
             if name == "match" and left != right:
                 _same_packets(left, right, where)
             elif name == "precedence" and isinstance(left, Mapping):
-                # Groups of codepoints stand beside their thresholds: their order means nothing.
+                # Groups of codepoints have their thresholds, so their order does not matter.
                 assert _codepoints(left) == _codepoints(right), where
             elif name in {"green", "yellow", "red", "actions"}:
                 assert _without_repeated(left) == _without_repeated(right), where
@@ -280,7 +280,7 @@ def test_policies_as_yaml_run_as_the_configuration(name: str, tmp_path: Path, pe
             interface.pop("name", None)
     by_policies = Scenario(resolved)
     expected, got = by_text.run(threads=1), by_policies.run(threads=1)
-    # As text: what nobody measured is not a number, and no number is equal to it.
+    # As text, because a value that was not measured is NaN, which no number equals.
     assert json.dumps(expected.classes.to_dicts()) == json.dumps(got.classes.to_dicts())
 
 
@@ -340,7 +340,7 @@ def test_a_file_without_policies_is_one_error(perhop: Command) -> None:
 
 
 @pytest.mark.parametrize("name", ["router.cfg", "nested-classes.perhop.yaml", "class-based-wfq.perhop.yaml"])
-def test_standard_input_is_read_as_a_file_is(name: str, perhop: Command, tmp_path: Path) -> None:
+def test_standard_input_is_read_like_a_file(name: str, perhop: Command, tmp_path: Path) -> None:
     file = ROOT / "examples" / name
     with file.open("rb") as given:
         ended = subprocess.run(
@@ -361,7 +361,7 @@ def test_linux_policies_are_attached_to_router_interfaces(platform: str | None) 
     shaped = ports[0]["output"]["queueing"]["classes"][0]
     assert shaped["shape"]["rate"] == "1900kb/s"
     assert [one["name"] for one in shaped["queueing"]["classes"]] == ["10:1", "10:2", "others"]
-    # The platform is that of the router, and none that commands of Linux are read as.
+    # The platform of the router, not one of Linux commands.
     assert "qdisc" not in converted.text
     assert not any("nothing" in str(remark) for remark in converted.remarks)
 
@@ -374,7 +374,7 @@ def test_one_interface_by_an_abbreviated_name(perhop: Command) -> None:
 
 
 def test_ios_by_hand(tmp_path: Path) -> None:
-    # 512 kb/s of priority with 200 ms of burst, as IOS has it, is said without the burst.
+    # 512 kb/s of priority with 200 ms of burst, the default of IOS, is written without the burst.
     file = tmp_path / "edge.yaml"
     file.write_text("""\
 policies:

@@ -1,4 +1,4 @@
-"""`perhop convert` of random policies: every one is converted or refused, and what is lost is listed."""
+"""`perhop convert` of random policies: every one is converted or refused, and losses are listed."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def test_random_policies(tmp_path: Path) -> None:
         try:
             source = read_source(file)
         except ScenarioError:
-            # What perhop itself refuses: a scheduler with too few classes, two classes of one name.
+            # Policies that perhop itself refuses: a scheduler with too few classes, two classes of one name.
             continue
         converted += 1
         again.write_text(convert.convert(file, to="yaml").text)

@@ -1,4 +1,4 @@
-"""`perhop convert --to tc`: filters take the packets of their classes, and Linux does what is written."""
+"""`perhop convert --to tc`: filters select the packets of their classes, and Linux applies the commands."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ policies:
                 buffer: { tail-drop: { limit: 50 packets } }
 """
 CLASS = 'tc class add dev "$DEV" parent 1:1 classid '
-# What tc says where its kernel was built without something; everything else is an error in a command.
+# Answers of tc to commands that its kernel was built without; any other answer is an error in a command.
 LACKS = re.compile(r"Specified qdisc kind is unknown|Failed to load TC action module|Qdisc not classful")
 
 needs_namespaces = pytest.mark.skipif(
@@ -109,7 +109,7 @@ def _chosen(text: str, packet: dict[str, Any]) -> str | None:
 
 
 def _leaves(queueing: Any, around: list[Any], found: list[tuple[str, list[Any]]]) -> None:
-    """Classes with a queue in the order in which they are asked, with what must hold."""
+    """Classes with a queue in the order of their conditions, with those conditions."""
     for one in queueing["classes"]:
         own = [*around, *([one["match"]] if one.get("match") else [])]
         if one.get("queueing"):
@@ -162,7 +162,7 @@ def test_nearly_all_conditions_are_filters() -> None:
                 converted = convert.convert(file, to="tc", interface=one.interface)
                 ports += 1
                 said += not any(remark.construct.startswith("match") for remark in converted.remarks)
-    # The others ask for colors, tags or labels of frames, or the interface of arrival.
+    # The others match colors, tags or labels of frames, or the interface of arrival.
     assert (ports, said) >= (70, 65)
 
 
@@ -188,13 +188,13 @@ def test_tc_by_hand(policy: Path) -> None:
     assert any(construct.startswith("excess of a three-parameter") for construct, _ in said)
 
 
-def test_what_linux_does_not_have_is_listed(perhop: Command) -> None:
+def test_features_that_linux_lacks_are_listed(perhop: Command) -> None:
     file = ROOT / "vectors" / "ios" / "enterprise-wan-edge.cfg"
     ended = perhop("convert", file, "--to", "tc", "--interface", "Serial0/0", "--json")
     constructs = " ".join(remark["construct"] for remark in ended.json()["remarks"])
     for construct in ("under congestion", "scheduler scfq", "thresholds by drop precedence", "by precedence"):
         assert construct in constructs
-    # Each stands in the script as well.
+    # The script contains each as well.
     assert ended.json()["text"].count("# Otherwise than in perhop:") == len(ended.json()["remarks"])
 
 
@@ -202,7 +202,7 @@ def test_commands_are_for_one_interface(perhop: Command) -> None:
     several = perhop("convert", ROOT / "vectors" / "ios" / "pre-classify.cfg", "--to", "tc")
     assert (several.code, several.out) == (2, "")
     assert "choose with --interface: GigabitEthernet0/0, GigabitEthernet0/1" in several.err
-    # Policies of both directions of one interface stand in one script.
+    # One script contains the policies of both directions of an interface.
     one = perhop("convert", ROOT / "examples" / "router.cfg", "--to", "tc")
     assert one.code == 0
 
@@ -227,13 +227,13 @@ def ends() -> Iterator[tuple[Namespace, Namespace]]:
         far.end()
 
 
-# Sends so many datagrams of 1000 bytes with each type of service to each port.
+# Sends a number of datagrams of 1000 bytes with each type of service to each port.
 _DATAGRAMS = """
 import json, socket, sys
 for service, port, count in json.loads(sys.argv[1]):
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
         sending.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, service)
-        # SO_SNDBUFFORCE: what waits in a queue must not stop the sender.
+        # SO_SNDBUFFORCE: waiting packets must not stop the sender.
         sending.setsockopt(socket.SOL_SOCKET, 32, 1 << 22)
         for _ in range(count):
             sending.sendto(bytes(972), ("192.0.2.2", port))
@@ -241,7 +241,7 @@ for service, port, count in json.loads(sys.argv[1]):
 
 
 def _drained(near: Namespace) -> None:
-    """Wait until no packet waits: what a class sends is counted as it leaves, at its rate."""
+    """Wait until the queues are empty, because a class counts packets as they leave, at its rate."""
     for _ in range(200):
         waiting = re.findall(r"backlog \w+ (\d+)p", near.run("tc", "-s", "qdisc", "show", "dev", "near0"))
         if not any(map(int, waiting)):
@@ -269,7 +269,7 @@ def test_linux_puts_packets_into_their_classes(
     assert {number: one["ceil"] for number, one in classes.items()} == {
         "1:1": 10e6, "1:2": 1e6, "1:3": 10e6, "1:4": 10e6,
     }  # fmt: skip
-    # The rest also has what looks for addresses (ARP), which is not counted by length here.
+    # The rest class also has ARP packets, whose lengths are not counted here.
     assert classes["1:2"]["packets"] == 5
     assert classes["1:3"]["packets"] == 7
     assert classes["1:4"]["packets"] >= 7
@@ -304,12 +304,12 @@ def test_linux_counts_the_bytes_that_the_policy_counts(
 
 
 @needs_namespaces
-def test_linux_drops_what_does_not_fit(
+def test_linux_drops_packets_above_the_limit(
     policy: Path, tmp_path: Path, ends: tuple[Namespace, Namespace]
 ) -> None:
     near, _ = ends
     script = tmp_path / "wan.sh"
-    # 8 kb/s: one packet a second, so that at once 20 wait and the others are lost.
+    # 8 kb/s: one packet a second, so that 20 packets wait and the others are lost.
     policy.write_text(POLICY.replace("rate: 1Mb/s", "rate: 8kb/s"))
     script.write_text(convert.convert(policy, to="tc", rate="10Mb/s").text)
     near.run("sh", str(script), "near0")
@@ -358,7 +358,7 @@ policies:
     classes = _classes(near)
     bits = 8 * classes["1:1"]["bytes"]
     ended = time.monotonic()
-    # Half of the rate at least leaves, and besides the rate no more than its bursts.
+    # At least half of the rate leaves, and at most the rate plus the bursts.
     assert bits - first > 0.5e6 * 2
     assert bits < 1.05e6 * (ended - before) + 8 * 10_000
     assert bits - first < 1.05e6 * (ended - waiting) + 8 * 10_000
@@ -371,7 +371,7 @@ policies:
 def test_linux_shares_between_classes_inside_classes(
     around: str, tmp_path: Path, ends: tuple[Namespace, Namespace]
 ) -> None:
-    # 3 : 1, with a class that has priority inside the first, whatever it borrows.
+    # 3 : 1, with a class that has priority inside the first and may borrow.
     near, _ = ends
     limit = {"tail-drop": {"limit": "2500 packets"}}
     inner = [{"name": "interactive", "match": {"dscp": "af21"}}, {"name": "bulk", "buffer": limit}]
@@ -420,7 +420,7 @@ def _classes(near: Namespace) -> dict[str, dict[str, float]]:
 
 
 def _failures(near: Namespace, lines: list[str]) -> list[str]:
-    """Run commands by one process of tc; return what it reports for each, nothing where it takes it."""
+    """Run commands by one process of tc; return its report on each, empty if it accepts the command."""
     known = [line.partition(" 2>")[0].replace('"$DEV"', "near0").replace("${P}", "1") for line in lines]
     commands = "".join(f"{' '.join(shlex.split(line)[1:])}\n" for line in known)
     batch = near.within("tc", "-force", "-batch", "-")
@@ -436,7 +436,7 @@ def _failures(near: Namespace, lines: list[str]) -> list[str]:
 
 
 @needs_namespaces
-def test_tc_takes_every_command_that_its_kernel_has(tmp_path: Path) -> None:
+def test_tc_accepts_every_command_that_its_kernel_supports(tmp_path: Path) -> None:
     near = Namespace()
     accepted = refused = 0
     try:
@@ -462,7 +462,7 @@ def test_tc_takes_every_command_that_its_kernel_has(tmp_path: Path) -> None:
         pytest.skip(f"{accepted} commands loaded; this kernel lacks what {refused} others ask for")
 
 
-def test_a_name_is_no_command(tmp_path: Path, perhop: Command) -> None:
+def test_a_name_cannot_inject_a_command(tmp_path: Path, perhop: Command) -> None:
     # A line of a name would be run by the shell, or be read by the router.
     file = tmp_path / "odd.yaml"
     odd = json.dumps("voice\nrm -rf $HOME\n! $(reboot)")

@@ -53,7 +53,7 @@ from perhop import convert
         ),
     ],
 )
-def test_waits_are_controlled_by_linux_as_well(
+def test_delay_controllers_are_written_for_linux(
     buffer: dict[str, Any], expected: str, said: list[str], tmp_path: Path
 ) -> None:
     file = tmp_path / "policy.yaml"
@@ -64,7 +64,7 @@ def test_waits_are_controlled_by_linux_as_well(
     assert [one.construct for one in converted.remarks] == said
 
 
-def test_pie_is_that_of_linux(tmp_path: Path) -> None:
+def test_pie_matches_linux(tmp_path: Path) -> None:
     for pie, command, differences in (
         (
             {"law": "linux", "target": "20ms", "ecn": "mark"},
@@ -85,7 +85,7 @@ def test_pie_is_that_of_linux(tmp_path: Path) -> None:
         assert len([one for one in converted.remarks if "pie" in str(one)]) == differences
 
 
-def test_dualpi2_is_that_of_linux(tmp_path: Path) -> None:
+def test_dualpi2_matches_linux(tmp_path: Path) -> None:
     for dual, command, differences in (
         ({"law": "linux"}, "dualpi2 limit 10000 target 15000us tupdate 16000us coupling_factor 2", 1),
         (

@@ -1,4 +1,4 @@
-"""The engine dask: the same bytes as on the threads of this machine, whatever dies meanwhile."""
+"""The engine dask: the same bytes as on the threads of this machine, even if workers are killed."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_that_was_finished(
     assert files_in(tmp_path / "out") == files_in(tmp_path / "whole")
 
 
-def test_no_host_answers(perhop: Command, scenario: Path) -> None:
+def test_an_unreachable_scheduler_is_one_error(perhop: Command, scenario: Path) -> None:
     line = ["sweep", scenario, "--set", "seed=1,2", "--duration", "2s"]
     refused = perhop(*line, "--scheduler", "tcp://127.0.0.1:1")
     assert (refused.code, "add --engine dask" in refused.err) == (2, True)

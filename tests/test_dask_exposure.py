@@ -119,7 +119,7 @@ def nobody_listens() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("scheme", ["tcp://", ""])
-def test_a_scheduler_without_tls_is_warned_of(
+def test_a_scheduler_without_tls_has_a_warning(
     scheme: str, nobody_listens: str, perhop: Command, scenario: Path
 ) -> None:
     address = f"{scheme}{nobody_listens}"
@@ -179,7 +179,7 @@ def protected(tmp_path: Path) -> Iterator[tuple[str, Path, Path]]:
 
 
 @pytest.mark.touched
-def test_a_scheduler_with_tls_is_for_those_with_its_certificate(
+def test_a_scheduler_with_tls_requires_its_certificate(
     protected: tuple[str, Path, Path], scenario: Path, tmp_path: Path
 ) -> None:
     address, certificate, key = protected

@@ -1,7 +1,7 @@
 """Cargo.lock and that of fuzz/ keep the rules of deny.toml; the oldest supported compiler takes every crate.
 
 The rules are those of cargo-deny (`make deny`), which takes minutes to build; this reads the metadata that
-cargo gives. tests/test_supply.py is about what does not come from crates.io.
+cargo gives. tests/test_supply.py covers all that does not come from crates.io.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def test_every_allowed_license_is_needed(packages: list[dict[str, Any]]) -> None
     assert {license for license in ALLOWED if license not in named} == set()
 
 
-def test_no_crate_is_banned_or_there_twice(either: list[dict[str, Any]]) -> None:
+def test_no_crate_is_banned_or_duplicated(either: list[dict[str, Any]]) -> None:
     count = Counter(package["name"] for package in either)
     assert {rule["crate"] for rule in RULES["bans"]["deny"]} & set(count) == set()
     twice = {name for name, versions in count.items() if versions > 1}
@@ -140,7 +140,7 @@ def test_every_crate_of_the_registry_has_its_hash(lock: str) -> None:
     assert [crate["name"] for crate in registry if not re.fullmatch("[0-9a-f]{64}", crate["checksum"])] == []
 
 
-def test_fuzzing_takes_the_versions_that_are_shipped(packages: list[dict[str, Any]]) -> None:
+def test_fuzzing_uses_the_shipped_versions(packages: list[dict[str, Any]]) -> None:
     shipped = {(package["name"], package["version"]) for package in packages}
     known = {name for name, _ in shipped}
     fuzzed = {(package["name"], package["version"]) for package in metadata_of("fuzz/Cargo.toml")}

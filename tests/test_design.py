@@ -35,7 +35,7 @@ def test_wred_weight_follows_the_bandwidth(bandwidth: str, exponent: int) -> Non
     assert advice["n"] == exponent
 
 
-def test_wred_has_the_denominators_it_is_given() -> None:
+def test_wred_uses_the_given_denominators() -> None:
     ios = design.wred("2Mb/s", "100ms", denominators={1: 20, 0: 10}).ios
     assert ios.splitlines()[-2:] == [
         "  random-detect precedence 0 6 17 10",
@@ -57,9 +57,7 @@ def test_star_of_the_paper() -> None:
     ("delay", "packet", "ratio", "rate"),
     [("20ms", "1500B", 1.0, 600_000), ("20ms", "64B", 1.5, 450_000), ("7ms", "1000B", 1.0, 1_143_000)],
 )
-def test_star_takes_what_the_delay_or_the_ratio_needs(
-    delay: str, packet: str, ratio: float, rate: float
-) -> None:
+def test_star_uses_the_larger_of_delay_and_ratio(delay: str, packet: str, ratio: float, rate: float) -> None:
     advice = design.star("300kb/s", delay, link="2Mb/s", packet=packet, ratio=ratio)
     assert advice["G"] == rate
     assert advice["STAR"] == rate / 300_000
@@ -79,7 +77,7 @@ def test_star_takes_what_the_delay_or_the_ratio_needs(
         ("not a whole number", lambda: design.star("300kb/s", "20ms", link="2Mb/s", packet=1.5)),
     ],
 )
-def test_what_cannot_be_is_refused_with_what_would_be_right(found: str, wrong: object) -> None:
+def test_impossible_values_are_refused_with_a_remedy(found: str, wrong: object) -> None:
     with pytest.raises(InvalidInputError, match=found) as refused:
         wrong()  # type: ignore[operator]
     assert refused.value.help

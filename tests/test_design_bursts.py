@@ -1,4 +1,4 @@
-"""Advice on bursts, calls, limits and rings: by hand, and by what a simulation makes of it."""
+"""Advice on bursts, calls, limits and rings: compared with results by hand and with simulations."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_shaper_queue_and_ring_by_hand() -> None:
 
 
 def _scenario(policies: dict[str, Any], traffic: list[dict[str, Any]], **link: Any) -> Scenario:
-    """From a host by a router to another: an input policy `in`, an output policy `out` where there is one."""
+    """A host, a router and a host: an input policy `in`, and an optional output policy `out`."""
     inner = {"input": "in"} if "in" in policies else {}
     outer: dict[str, Any] = {"output": "out"} if "out" in policies else {}
     if "ring" in link:
@@ -152,7 +152,7 @@ def test_the_limit_of_a_queue_holds_the_delay(bandwidth: str, delay: str) -> Non
     longest = _class(_scenario({"out": {"queueing": queueing}}, [flood], rate=bandwidth, ring=1), "flood")[
         "delay_max_s"
     ]
-    # Beside the queue: the packet in the ring, and its own time on the line; microseconds of access.
+    # In addition to the queue: the packet in the ring, and its own time on the line; microseconds of access.
     waited = longest - 2 * one
     assert advice["worst"] - one < waited <= advice["worst"] + 1e-4
 
@@ -179,7 +179,7 @@ def test_the_ring_holds_the_delay_of_priority_packets(line: str, delay: str) -> 
     assert longest(int(advice["ring"]) + 1) > budget
 
 
-def test_so_many_calls_fit_and_no_more() -> None:
+def test_exactly_the_advised_number_of_calls_fits() -> None:
     # On a link with that framing and nothing else: a share of 1 is all of it.
     number = int(design.calls("1Mb/s", codec="g729", framing="ppp", share=1)["calls"])
     assert number == 37
@@ -199,7 +199,7 @@ def test_so_many_calls_fit_and_no_more() -> None:
     assert lost(number + 1) > 0
 
 
-def test_routers_take_the_lines() -> None:
+def test_routers_accept_the_lines() -> None:
     advices = [
         design.policer("2Mb/s"),
         design.voice_policer(10),
@@ -237,7 +237,7 @@ def test_routers_take_the_lines() -> None:
         ("not above 0", lambda: design.ring("2Mb/s", 0)),
     ],
 )
-def test_what_cannot_be_is_refused_with_what_would_be_right(found: str, wrong: Any) -> None:
+def test_impossible_values_are_refused_with_a_remedy(found: str, wrong: Any) -> None:
     with pytest.raises(InvalidInputError, match=found) as refused:
         wrong()
     assert refused.value.help

@@ -1,4 +1,4 @@
-"""`perhop diff`: what a change of a configuration changes."""
+"""`perhop diff`: the effects of a change to a configuration."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_the_same_configuration_has_no_difference(perhop: Command, old: Path) ->
     assert (ended.code, ended.out) == (0, "nothing differs\n")
 
 
-def test_packets_that_wait_elsewhere_have_a_witness(perhop: Command, old: Path) -> None:
+def test_packets_that_change_queues_have_an_example(perhop: Command, old: Path) -> None:
     new = _changed(old, ("match dscp af21 af22", "match dscp af21"))
     found = perhop("diff", old, new, "--json").json()
     (moved,) = found["moved"]
@@ -62,7 +62,7 @@ def test_packets_that_wait_elsewhere_have_a_witness(perhop: Command, old: Path) 
     assert moved["interface"] == "Serial0/0"
 
 
-def test_what_queues_have_and_are_guaranteed(perhop: Command, old: Path) -> None:
+def test_queue_parameters_and_guarantees(perhop: Command, old: Path) -> None:
     new = _changed(old, ("bandwidth 500\n", "bandwidth 700\n"), ("queue-limit 64", "queue-limit 128"))
     ended = perhop("diff", old, new, "--strict")
     assert ended.code == 4
@@ -70,8 +70,8 @@ def test_what_queues_have_and_are_guaranteed(perhop: Command, old: Path) -> None
     assert "guaranteed: " in ended.out
 
 
-def test_marks_on_the_way_in_count(perhop: Command, old: Path) -> None:
-    """What arrives is marked: no packet that arrives there is told otherwise than before."""
+def test_input_marks_are_applied(perhop: Command, old: Path) -> None:
+    """The input policy marks all arriving packets, so none of them changes its class."""
     mark = "policy-map IN\n class class-default\n  set dscp af21\ninterface Gig"
     text = OLD.replace("interface Gig", mark).replace(
         "255.255.0.0\n", "255.255.0.0\n service-policy input IN\n"
@@ -128,6 +128,6 @@ def test_devices_of_linux_are_compared(perhop: Command, tmp_path: Path) -> None:
     new.write_text(old.read_text().replace("diffserv4", "diffserv3").replace("rate 20mbit", "rate 25mbit"))
     ended = perhop("diff", old, new, "--strict")
     assert ended.code == 4
-    # CS2 is video's with four tins, and nobody's with three.
+    # CS2 belongs to video with four tins, and to no special tin with three.
     assert "cake/video -> cake/best-effort: udp 192.0.2.1:50000 > 198.51.100.1:9 dscp cs2" in ended.out
     assert "queue 1:20, share: rate 20 Mb/s -> rate 25 Mb/s" in ended.out

@@ -55,7 +55,7 @@ def ending(out: str) -> list[str]:
     return lines[begins[-1] :] if begins else []
 
 
-def test_voice_feels_that_it_was_forgotten(perhop: Command, files: tuple[Path, Path]) -> None:
+def test_a_forgotten_voice_class_has_more_delay(perhop: Command, files: tuple[Path, Path]) -> None:
     ended = perhop("diff", *files)
     assert ended.code == 0, ended.err
     lines = ending(ended.out)
@@ -104,7 +104,7 @@ def test_a_codepoint_is_offered_once(tmp_path: Path) -> None:
         assert [one["name"] for one in before["traffic"] if one["dscp"] == "ef"] == [voice]
 
 
-def test_many_classes_take_five_lines(perhop: Command, tmp_path: Path) -> None:
+def test_many_classes_are_summarized_in_five_lines(perhop: Command, tmp_path: Path) -> None:
     names = [f"C{number}" for number in range(6)]
     maps = "".join(f"class-map {name}\n match dscp {8 + 8 * place}\n" for place, name in enumerate(names))
     classes = "".join(f" class {name}\n  bandwidth percent 14\n" for name in names)
@@ -129,7 +129,7 @@ def test_a_long_simulation_is_left_to_an_option(perhop: Command, files: tuple[Pa
     assert ended.code == 2 and "are for simulations" in ended.err
 
 
-def test_what_cannot_be_simulated_has_a_reason(perhop: Command, tmp_path: Path) -> None:
+def test_a_missing_simulation_has_a_reason(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "old.cfg").write_text(OLD)
     (tmp_path / "down.cfg").write_text(OLD.replace(" speed 10\n", " speed 10\n shutdown\n"))
     ended = perhop("diff", "old.cfg", "down.cfg")
@@ -137,7 +137,7 @@ def test_what_cannot_be_simulated_has_a_reason(perhop: Command, tmp_path: Path) 
     assert ended.out.splitlines()[-1].startswith("not simulated: "), ended.out
 
 
-def test_nothing_is_simulated_where_nothing_differs(
+def test_equal_configurations_are_not_simulated(
     perhop: Command, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ended = perhop("diff", files[0], files[0])

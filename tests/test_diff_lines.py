@@ -160,7 +160,7 @@ def test_numbers_of_lines_are_those_of_each_file(changed: Any) -> None:
     assert line["section"] == ["policy-map IN", "class VOICE"]
 
 
-def test_packets_by_a_changed_input_policy_wait_elsewhere(changed: Any) -> None:
+def test_a_changed_input_policy_moves_packets_to_another_queue(changed: Any) -> None:
     found = changed(IOS, "set dscp af41", "set dscp ef")
     moved = [one for one in found["moved"] if one["interface"] == "Serial0/0"]
     assert {one["arrives"] for one in moved} == {"GigabitEthernet0/0"}
@@ -184,7 +184,7 @@ def test_sections_in_another_order_are_the_same(perhop: Command, tmp_path: Path)
     assert found["not_looked_at"] == []
 
 
-def test_one_interface_names_what_it_leaves_out(perhop: Command, tmp_path: Path) -> None:
+def test_a_comparison_of_one_interface_names_the_others(perhop: Command, tmp_path: Path) -> None:
     old, new = tmp_path / "old.cfg", tmp_path / "new.cfg"
     old.write_text(IOS)
     new.write_text(IOS.replace("shape average 500000", "shape average 600000"))

@@ -1,4 +1,5 @@
-"""`perhop diff OLDDIR NEWDIR` and `perhop prove DIR1 DIR2`: what a change of a network changes for whom."""
+"""`perhop diff OLDDIR NEWDIR` and `perhop prove DIR1 DIR2`: the effects of a change to a network, by pair of
+sites."""
 
 from __future__ import annotations
 
@@ -81,7 +82,7 @@ def compared(perhop: Command, tmp_path: Path) -> Any:
     return ask
 
 
-def test_nothing_differs_and_that_is_proved(compared: Any) -> None:
+def test_equal_networks_are_proved_equal(compared: Any) -> None:
     found, proof, text = compared(STAR, STAR)
     assert (found["changes"], found["devices"], found["only"]) == ([], [], [])
     assert proof["verdict"] == "equal"
@@ -106,7 +107,7 @@ def test_a_guarantee_changes_for_the_pairs_that_pass_it(compared: Any) -> None:
     assert len(text.splitlines()) < 30, text
 
 
-def test_a_class_by_ports_has_a_witness_that_no_codepoint_shows(compared: Any) -> None:
+def test_a_class_by_ports_has_an_example_packet(compared: Any) -> None:
     changed = branch(1).replace("eq 443", "eq 444")
     found, proof, _ = compared(STAR, {**STAR, "b1.cfg": changed})
     assert proof["verdict"] == "differ"
@@ -132,7 +133,7 @@ def test_a_class_that_no_packet_between_sites_reaches_is_not_a_difference_for_th
     assert found["differs"]
 
 
-def test_an_unmodeled_line_is_never_nothing(compared: Any) -> None:
+def test_an_unmodeled_line_is_always_reported(compared: Any) -> None:
     changed = branch(1, further=" foo bar\n")
     found, proof, text = compared(STAR, {**STAR, "b1.cfg": changed})
     assert proof["verdict"] == "not-decided"
@@ -148,7 +149,7 @@ def test_another_name_and_an_irrelevant_line_change_nothing(compared: Any) -> No
     assert proof["verdict"] == "equal", proof
 
 
-def test_a_device_that_is_gone_is_named(compared: Any) -> None:
+def test_a_removed_device_is_named(compared: Any) -> None:
     found, proof, text = compared(STAR, {name: text for name, text in STAR.items() if name != "b3.cfg"})
     assert {"snapshot": "old", "kind": "device", "name": "B3"} in found["only"]
     assert {one["kind"] for one in found["only"]} >= {"device", "link", "site"}
@@ -156,7 +157,7 @@ def test_a_device_that_is_gone_is_named(compared: Any) -> None:
     assert "only old: device B3" in text
 
 
-def test_a_route_that_drops_packets_is_an_end(compared: Any) -> None:
+def test_a_route_that_drops_packets_ends_the_path(compared: Any) -> None:
     found, proof, _ = compared(STAR, {**STAR, "hub.cfg": hub("ip route 10.2.0.0 255.255.255.128 Null0\n")})
     ends = {
         (one["first"], one["second"]) for c in found["changes"] for one in c["what"] if one["what"] == "end"

@@ -1,4 +1,4 @@
-"""`perhop diff` of two scenarios, charts of what is simulated, and data frames of differences."""
+"""`perhop diff` of two scenarios, charts of the simulations, and data frames of differences."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_the_same_scenario_has_no_difference(perhop: Command, old: Path) -> None
     assert ended.out.splitlines()[-1] == "nothing differs"
 
 
-def test_packets_that_wait_elsewhere_have_a_witness(perhop: Command, old: Path) -> None:
+def test_packets_that_change_queues_have_an_example(perhop: Command, old: Path) -> None:
     new = _changed(old, ("[af21, af22]", "af21"))
     ended = perhop("diff", old, new, "--strict")
     assert ended.code == 4
@@ -81,8 +81,8 @@ def test_packets_that_wait_elsewhere_have_a_witness(perhop: Command, old: Path) 
     assert "dscp af22" in moved["packet"]
 
 
-def test_what_a_meter_may_send_to_either_queue_has_not_moved(perhop: Command, old: Path) -> None:
-    """Voice is policed into data or voice, before as after; only what the changed match takes moves."""
+def test_packets_that_a_meter_sends_to_either_queue_have_not_moved(perhop: Command, old: Path) -> None:
+    """Voice is policed into data or voice in both; only packets of the changed match move."""
     meter = "meter: { token-bucket: { rate: 100kb/s, burst: 2kB } }"
     policed = f"{{ name: web, match: {{ dscp: ef }}, {meter}, red: [ {{ mark: af21 }} ] }}"
     web = "{ name: web, match: { dscp: cs1 }, actions: [ { mark: af21 } ] }"
@@ -93,7 +93,7 @@ def test_what_a_meter_may_send_to_either_queue_has_not_moved(perhop: Command, ol
     assert [(one["before"], one["after"]) for one in found] == [("data", "rest")]
 
 
-def test_a_policy_in_one_of_them_alone(perhop: Command, old: Path) -> None:
+def test_a_policy_in_only_one_scenario(perhop: Command, old: Path) -> None:
     new = _changed(old, (", interfaces: { edge: { output: wan } }", ""))
     found = perhop("diff", old, new, "--json").json()
     assert {(one["before"], one["after"]) for one in found["moved"]} == {
@@ -106,7 +106,7 @@ def test_a_policy_in_one_of_them_alone(perhop: Command, old: Path) -> None:
     }
 
 
-def test_what_queues_conditioners_and_links_have(perhop: Command, old: Path) -> None:
+def test_parameters_of_queues_conditioners_and_links(perhop: Command, old: Path) -> None:
     new = _changed(
         old, ("weight: 4", "weight: 3"), ("mark: af21", "mark: af22"), ("2Mb/s, delay", "3Mb/s, delay")
     )
@@ -117,8 +117,8 @@ def test_what_queues_conditioners_and_links_have(perhop: Command, old: Path) -> 
     assert "  queue voice, guaranteed: 1,143 kb/s -> 1,500 kb/s" in lines
 
 
-def test_packets_meet_the_input_policy_of_where_they_arrive(perhop: Command, old: Path) -> None:
-    """What arrives as CS1 is marked: it moves with the mark, and without a way in nothing moves."""
+def test_the_input_policy_of_the_entrance_applies(perhop: Command, old: Path) -> None:
+    """Packets that arrive as CS1 are marked and move with the mark; without an entrance no packet moves."""
     new = _changed(old, ("mark: af21", "mark: ef"))
     assert perhop("diff", old, new, "--json").json()["moved"] == []
     found = perhop("diff", old, new, "--at", "edge:office", "--out", "server", "--json").json()
@@ -164,7 +164,7 @@ def test_markdown_for_a_comment(perhop: Command, old: Path) -> None:
     assert rows[-1] == "different besides, and not compared: traffic"
 
 
-def test_one_may_be_standard_input(old: Path) -> None:
+def test_one_scenario_may_be_standard_input(old: Path) -> None:
     new = _changed(old, ("weight: 4", "weight: 3"))
     line = command_line(["diff", "-", new, *SAMPLED])
     ended = subprocess.run(line, input=OLD, capture_output=True, text=True, check=True)
@@ -252,7 +252,7 @@ def test_frames_of_files_and_scenarios(old: Path) -> None:
     assert difference(loaded, loaded).frame().is_empty()
 
 
-def test_the_frame_of_what_is_simulated(old: Path) -> None:
+def test_the_frame_of_simulated_results(old: Path) -> None:
     loaded = Scenario.load(old)
     faster = loaded.changed({"links.1.rate": "4Mb/s"})
     found = difference(loaded, faster).including(simulated(loaded, faster, replications=3))
@@ -265,7 +265,7 @@ def test_the_frame_of_what_is_simulated(old: Path) -> None:
         simulated(loaded, faster, old)
 
 
-def test_what_is_for_simulations_needs_one(perhop: Command, old: Path) -> None:
+def test_simulation_options_require_a_simulation(perhop: Command, old: Path) -> None:
     for option in ("--seed", "--replications"):
         ended = perhop("diff", old, old, option, "3")
         assert ended.code == 2
@@ -273,7 +273,7 @@ def test_what_is_for_simulations_needs_one(perhop: Command, old: Path) -> None:
         assert "--simulate" in ended.err
 
 
-def test_folders_of_results_are_for_compare(perhop: Command, tmp_path: Path) -> None:
+def test_folders_of_results_are_refused_with_a_hint_to_compare(perhop: Command, tmp_path: Path) -> None:
     for name in ("fifo", "cake"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "manifest.json").write_text("{}")

@@ -1,4 +1,4 @@
-"""The pictures of README and docs: all there, each used, and what the program makes today."""
+"""The pictures of README and docs: all exist, each is used, and the program still draws them."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ PAGES = sorted(
     if "_build" not in page.parts and "generated" not in page.parts
 )
 ALGORITHMS = sorted((DOCS / "algorithms").glob("*.md"))
-# What `make docs` writes, and Sphinx then follows.
+# The pages that `make docs` writes for Sphinx.
 GENERATED = DOCS / "reference" / "generated"
 # Folders whose files are named in texts.
 FOLDERS = "crates|docs|examples|python|schema|studies|tests|tools|vectors|benchmarks|fidelity|requirements"
@@ -59,7 +59,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
-def test_links_lead_somewhere(page: Path) -> None:
+def test_links_resolve(page: Path) -> None:
     for target in links(page):
         if re.match(r"[a-z]+:", target):
             assert target.startswith("https://"), f"{target}: written without https"
@@ -73,12 +73,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(file), f"{page.relative_to(ROOT)}: no heading for {target}"
 
 
-# What git leaves out, since it is built.
+# Built files, which git ignores.
 BUILT = {line.strip("/") for line in (ROOT / ".gitignore").read_text().splitlines()}
 
 
 @pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: str(page.relative_to(ROOT)))
-def test_files_named_are_there(page: Path) -> None:
+def test_named_files_exist(page: Path) -> None:
     if page.name == "CHANGELOG.md":
         return  # it tells of the past
     text = markdown(page)
@@ -88,7 +88,7 @@ def test_files_named_are_there(page: Path) -> None:
     for name in re.findall(rf"`((?:{FOLDERS})/[^\s`]*[\w/])`", text):
         if re.search(r"[<{…]|_build|generated", name):
             continue
-        # A decision goes by its number; a crate's tests are named without the crate.
+        # A decision has a number; a crate's tests are named without the crate.
         file = name.partition("::")[0].rstrip("/")
         if file in BUILT:
             continue  # not in a fresh checkout
@@ -102,14 +102,14 @@ def test_every_exit_code_is_named() -> None:
     assert [int(code) for code in rows] == [int(code) for code in helped] == list(Exit)
 
 
-def test_the_seam_is_named_in_full() -> None:
+def test_the_page_names_every_function_of_the_extension_module() -> None:
     names = {name for name, value in vars(_core).items() if callable(value) and not isinstance(value, type)}
     assert len(names) > 10
     page = (ROOT / "ARCHITECTURE.md").read_text()
     assert {name for name in names if f"`{name}`" not in page} == set()
 
 
-def test_nothing_reaches_up_to_the_command_line() -> None:
+def test_no_module_imports_the_command_line() -> None:
     package = ROOT / "python" / "perhop"
     files = [file for file in package.rglob("*.py") if (package / "command") not in file.parents]
     assert len(files) > 50
@@ -133,7 +133,7 @@ def test_every_algorithm_has_its_formula_and_its_source(page: Path) -> None:
 
 
 def test_every_algorithm_has_a_page() -> None:
-    """Whatever a policy can name is on a page, as it is written."""
+    """Every name of the policy language is on a page, as written."""
     written = "\n".join(page.read_text() for page in ALGORITHMS)
     names = []
     for kind in (
@@ -176,7 +176,7 @@ def _words(group: App, before: str = "") -> Iterator[str]:
             yield from _words(group[word], f"{before} {word}".strip())
 
 
-def test_what_departs_from_its_source_is_named_in_full() -> None:
+def test_every_deviation_from_a_source_is_documented() -> None:
     found = tomllib.loads((DOCS / "deviations.toml").read_text())["deviation"]
     for one in found:
         assert all(one[key].strip() for key in ("algorithm", "source", "quote", "reason"))
@@ -210,7 +210,7 @@ def test_every_entry_of_the_changelog_fits_two_lines() -> None:
 
 
 def test_the_changelog_is_ready_for_a_release() -> None:
-    """A release needs nothing but its tag where the version of the tree already has a section."""
+    """A release needs only its tag if the version of the tree already has a section."""
     sections = re.findall(r"^## (\S+)$", CHANGELOG, flags=re.MULTILINE)
     assert sections[0] == "Unreleased" and sections[1] == perhop.__version__
     assert len(set(sections)) == len(sections)
@@ -330,7 +330,7 @@ def faults_of_merged(rows: list[list[str]]) -> Iterator[str]:
         yield from (f"{test}: there is no such test" for test in after if not exists(test))
 
 
-def test_merged_tests_are_gone_and_their_promises_held() -> None:
+def test_merged_tests_are_removed_and_their_replacements_exist() -> None:
     page = (DOCS / "tests-merged.md").read_text(encoding="utf-8")
     assert list(faults_of_merged(merged(page))) == []
 
@@ -348,7 +348,7 @@ def test_a_wrong_row_of_merged_tests_is_found() -> None:
 SECURITY = (ROOT / "SECURITY.md").read_text(encoding="utf-8")
 
 
-def test_the_list_of_unsafe_code_is_that_of_the_sources() -> None:
+def test_the_list_of_unsafe_code_matches_the_sources() -> None:
     part = SECURITY.partition("### Unsafe code\n")[2].partition("\n#")[0]
     places = re.findall(r"^- `(crates/[^`]+)`:", part, flags=re.MULTILINE)
     code = re.compile(

@@ -95,7 +95,7 @@ def test_limits_by_drop_precedence() -> None:
         ),
     ],
 )
-def test_waits_that_are_controlled(buffer: dict[str, object], expected: tuple[str, ...]) -> None:
+def test_delay_controllers_show_their_targets(buffer: dict[str, object], expected: tuple[str, ...]) -> None:
     loaded = perhop.Scenario.load(ROOT / "examples" / "nested-classes.perhop.yaml")
     drawn = loaded.set("policies.campus.queueing.classes.0.buffer", buffer)
     words = texts(ElementTree.fromstring(draw(drawn)))
@@ -190,7 +190,7 @@ def test_a_routers_configuration_is_drawn_interface_by_interface(perhop: Command
     assert "40 particles of 512 B behind the packet sent" in words
 
 
-def test_what_cannot_be_drawn_is_reported(perhop: Command, tmp_path: Path) -> None:
+def test_undrawable_files_are_reported(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "bare.cfg").write_text("hostname bare\n")
     for arguments, expected in [
         (("bare.cfg",), "has no interface"),
@@ -290,7 +290,7 @@ def test_text_that_looks_like_an_element_stays_text(scenario: Path) -> None:
     assert 'a class="box" b' in texts(ElementTree.fromstring(text))
 
 
-def test_a_circuit_is_as_fast_as_it_is_driven() -> None:
+def test_a_circuit_has_its_configured_rate() -> None:
     """The link of ef-star is a port of 149.8 Mb/s, and the circuit on it one of 2 Mb/s."""
     scenario = perhop.Scenario.load(ROOT / "studies" / "ef-star" / "star.perhop.yaml")
     picture = ElementTree.fromstring(network(scenario).svg())

@@ -1,4 +1,4 @@
-"""What makes the package pleasant to use: paths, numbers in base units, frames and plots at hand."""
+"""Conveniences of the package: paths, numbers in base units, frames and plot methods."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_means_are_the_summary_as_a_frame(scenario: Path) -> None:
     assert perhop.run(scenario).means["low"].null_count() == perhop.run(scenario).means.height
 
 
-def test_a_print_of_classes_shows_what_matters(scenario: Path, tmp_path: Path) -> None:
+def test_printed_classes_show_the_main_columns(scenario: Path, tmp_path: Path) -> None:
     results = perhop.run(scenario)
     shown = str(results.classes).replace("\n", "")
     for column in ("class", "throughput_bps", "dropped_percent", "delay_mean_s", "delay_p99_s"):
@@ -119,7 +119,7 @@ def test_a_print_of_classes_shows_what_matters(scenario: Path, tmp_path: Path) -
     assert perhop.Results.load(tmp_path / "saved").classes.equals(results.classes)
 
 
-def test_plots_are_at_hand(scenario: Path) -> None:
+def test_results_have_plot_methods(scenario: Path) -> None:
     results = perhop.run(scenario)
     assert results.plot.queue().to_json() == perhop.plot.queue(results).to_json()
     assert results.plot.throughput(stacked=True).stacked

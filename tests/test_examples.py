@@ -33,12 +33,12 @@ def schema() -> Draft202012Validator:
     return Draft202012Validator(found)
 
 
-def test_there_are_examples() -> None:
+def test_the_examples_are_found() -> None:
     assert len(EXAMPLES) > 30 and len(STUDIES) > 7
 
 
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
-def test_it_is_accepted(perhop: Command, file: Path) -> None:
+def test_an_example_is_accepted(perhop: Command, file: Path) -> None:
     ended = perhop("check", file, "--strict")
     assert ended.code == 0, ended.err
 
@@ -52,7 +52,7 @@ def test_a_scenario_of_a_study_runs(perhop: Command, file: Path) -> None:
     assert sum(one["delivered_packets"]["mean"] for one in ended.json()["classes"]) > 0
 
 
-def test_a_step_and_the_ack_filter_do_what_their_examples_say() -> None:
+def test_examples_of_step_and_ack_filter_show_their_claims() -> None:
     def rates(name: str, column: str) -> dict[str, float]:
         rows = perhop.run(ROOT / "examples" / f"{name}.perhop.yaml").classes
         return dict(zip(rows["class"], rows[column], strict=True))

@@ -1,6 +1,6 @@
 """Every system call by which any command touches its folder fails, or is the last one, or meets a signal.
 
-Whatever happens, a result is there as it was or as it was to be, nothing hidden remains, the message is true
+In every case, the old or the new result is complete, no hidden file remains, the message is true
 and the next command finishes what a killed one left.
 
 `PERHOP_FAULTS` is the number of calls for each command and fault: 4, or `all`.
@@ -31,13 +31,13 @@ from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untru
 pytestmark = needs_compiler
 
 SAMPLE = os.environ.get("PERHOP_FAULTS", "4")
-# What a signal ends a command with, once its message is out also by the signal itself.
+# The exit codes after a signal; once the message is printed, the signal itself may end the command.
 _BY_SIGNAL = {number: {Exit.OK, Exit.INTERRUPTED, -number} for number in (1, 2, 15)}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """What happens at a call."""
+    """The effect at a call."""
 
     what: str
     action: int
@@ -69,14 +69,14 @@ def faulty(base: Path) -> Iterator[Faulty]:
 
 @dataclass(frozen=True)
 class Case:
-    """A command in a folder with earlier results, and what it makes of them without a fault."""
+    """A command in a folder with earlier results, and the folder after it ran without a fault."""
 
     writing: Writing
     line: str
     before: Path
     old: dict[str, Tree]
     new: dict[str, Tree]
-    #: What it makes of them where the plot in the results cannot be written.
+    #: The folder if the plot in the results cannot be written.
     plotless: dict[str, Tree]
     calls: tuple[Call, ...]
 
@@ -103,7 +103,7 @@ def case(request: pytest.FixtureRequest, faulty: Faulty, base: Path, tmp_path: P
     return Case(writing, line, before, old, new, plotless, ended.calls)
 
 
-def test_every_call(
+def test_every_system_call_may_fail(
     case: Case, faulty: Faulty, tmp_path: Path, record_property: Callable[[str, object], None]
 ) -> None:
     count, wrong = 0, []
@@ -135,7 +135,7 @@ def test_every_call(
     "case", touched(["run-plots-captures", "report", "export-csv"], but=["report"]), indirect=True
 )
 def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path: Path) -> None:
-    """No change of the folder goes another way than through what is made to fail."""
+    """Every change of the folder uses a call that the tests can make fail."""
     folder = tmp_path / "folder"
     shutil.copytree(case.before, folder)
     recorded = record(command_line(case.line.split()), folder, base / "strace")
@@ -179,7 +179,7 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
     )
     if ended.code not in usual:
         yield "another exit code"
-    # What could not be removed or renamed is said.
+    # Files that could not be removed or renamed are reported.
     hidden = [name for name in leftovers(folder) if name not in ended.said]
     if hidden and not (call.name in ("unlink", "unlinkat", "rmdir") and fault.what == "error"):
         yield f"{hidden} remain"
@@ -190,7 +190,7 @@ def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> 
 def test_every_call_of_a_command_whose_folder_grows(
     name: str, is_complete: bool, faulty: Faulty, base: Path, tmp_path: Path
 ) -> None:
-    """Whatever disturbs it, the same command goes on and ends with the same folder and nothing hidden."""
+    """After any disturbance, the same command continues and ends with the same folder and no hidden files."""
     before, folder = tmp_path / "before", tmp_path / "folder"
     writing = GROWING[name]
     lay_out(before, writing, base)

@@ -56,7 +56,7 @@ def theory() -> list[Comparison]:
 
 
 def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
-    """Of rows that chance decides one in twenty may be missed, and none by far."""
+    """One in twenty rows that depend on chance may be missed, and none by far."""
     missed = [one for one in theory if not one.met]
     assert len(missed) <= len(theory) / 20, missed
     assert all(one.times_allowed < 2 for one in missed), missed
@@ -102,7 +102,7 @@ def test_the_page_has_counts_misses_by_reason_and_what_is_missing() -> None:
     assert "- ns-2: RED: there is no program `ns`." in text
 
 
-def test_what_is_recorded_is_what_was_compared(tmp_path: Path) -> None:
+def test_recorded_values_are_the_compared_values(tmp_path: Path) -> None:
     kept = record(small_parts())
     recording.write(kept, tmp_path)
     assert recording.read(tmp_path) == kept
@@ -128,13 +128,13 @@ def test_recorded_numbers_have_six_digits_and_no_exponent(value: float, text: st
     assert plain(value) == text
 
 
-def test_a_reason_is_one_of_the_named_ones() -> None:
+def test_every_reason_is_a_named_deviation() -> None:
     with pytest.raises(LookupError):
         reason("rio", "a book")
     assert reason("tcp", "ns-2.35 tcp/tcp.cc, slowdown").sentence.endswith(".")
 
 
-def test_readings_of_routers_that_are_missed_have_a_reason() -> None:
+def test_missed_router_readings_have_a_reason() -> None:
     shown = list(router.compare_shown())
     assert len(shown) > 90
     assert [one for one in shown if not one.met and one.reason is None] == []
@@ -142,7 +142,7 @@ def test_readings_of_routers_that_are_missed_have_a_reason() -> None:
 
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="there is no program `ns` (Debian's package ns2)")
-def test_red_is_as_in_ns2() -> None:
+def test_red_agrees_with_ns2() -> None:
     sent, dropped, queue = ns2._red(QUICK)
     assert [one.unit for one in (sent, dropped, queue)] == ["packets/s", "%", "packets"]
     for one in (sent, dropped, queue):
@@ -150,7 +150,7 @@ def test_red_is_as_in_ns2() -> None:
 
 
 @pytest.mark.skipif(kernel.missing() is not None, reason=str(kernel.missing()))
-def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
+def test_a_fifo_of_the_kernel_drops_as_perhop_does() -> None:
     lacks = kernel.lacking()
     assert set(lacks) < set(kernel.WANTED)
     case = next(one for one in kernel.CASES if one.name == "tbf")
@@ -159,12 +159,12 @@ def test_a_fifo_of_the_kernel_drops_what_perhop_drops() -> None:
     there = kernel._by_kernel(case, 1.0)
     here = kernel._by_perhop(case, 1.0, QUICK)
     assert set(there) == set(here) == {"rate", "loss", "queue"}
-    # Half of what comes is lost. A busy machine delays the sender, hence the width.
+    # Half of the arrivals are lost. A busy machine delays the sender, hence the width.
     assert there["loss"] == pytest.approx(50, abs=5)
     assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
 
 
-def test_windows_of_linux_6_are_those_of_linux() -> None:
+def test_windows_of_linux_6_match_linux() -> None:
     rows = linux_tcp.part(QUICK).comparisons
     assert len(rows) == 16
     assert [one for one in rows if not one.met] == []
@@ -198,7 +198,7 @@ PAIRS = {
 
 @pytest.mark.parametrize("mbps", touched(PAIRS, but=["10"]))
 def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel(mbps: str) -> None:
-    """Of 48 pairs three in `make check`, two more in `make touched`."""
+    """`make check` takes three of the 48 pairs, `make touched` two more."""
     assert len(l4s.cases()) == 48
     chosen = [(mbps, *pair) for pair in PAIRS[mbps]]
     keys = ("rate_mbps", "first", "first_rtt_ms", "second", "second_rtt_ms")
@@ -209,11 +209,11 @@ def test_prague_and_cubic_share_as_in_the_l4s_teams_kernel(mbps: str) -> None:
 
 @pytest.mark.touched
 def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
-    """Rates within 2 %, or chance; drops as everywhere beside Linux."""
+    """Rates within 2 %, or chance; drops by the rule of all comparisons with Linux."""
     rows = list(linux_gred.compare(replace(WHOLE, replications=4)))
     assert len(rows) == 3 * 4
     assert [one for one in rows if not one.met] == []
-    # What one average does to green is far from what RIO-C does: neither passes for the other.
+    # A single average treats green packets very differently from RIO-C, so neither passes for the other.
     rates = {one.name: one for one in rows if one.quantity == "TCP"}
     assert rates["RIO-C"].measured.mean > 4 * rates["WRED"].reference.mean
     # Wide intervals are named, and only they replace the 2 %.
@@ -222,7 +222,7 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
 
 
 def test_another_discipline_would_be_missed() -> None:
-    """The median wait tells the disciplines apart by far more than is allowed."""
+    """The median waits of the disciplines differ by far more than the allowed difference."""
     loads = {"flows": "cubic-on", "rtt_ms": "20"}.items()
     cases = [one for one in linux_aqm.cases() if loads <= one.values.items() and one.table == "four-flows"]
     waits = {one.values["discipline"]: one.figure("wait_p50_ms").runs[0] for one in cases}

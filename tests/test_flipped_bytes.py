@@ -29,10 +29,10 @@ from tiers import touched
 FLIPS = os.environ.get("PERHOP_FLIPS", "400")
 STARTER = ROOT / "examples" / "first-steps.perhop.yaml"
 
-# Takes the number of what was tried, for the report of `pytest --junitxml`.
+# Records the number of cases, for the report of `pytest --junitxml`.
 Told = Callable[[str, object], None]
 
-# The kind of a folder, and whoever reads such a folder.
+# The kind of a folder, and the commands that read it.
 READERS: dict[str, tuple[Callable[[Path], object], ...]] = {
     "run": (Results.load, lambda folder: page([folder])),
     "sweep": (library.Sweep.load, lambda folder: page([folder])),
@@ -172,8 +172,8 @@ def test_no_file_can_be_swapped(
     READERS[kind][0](folder)
 
 
-def test_files_of_another_folder_but_one(kind: str, two: list[dict[str, Path]], tmp_path: Path) -> None:
-    """The other way round: all files of the other folder, and one that stayed."""
+def test_all_files_but_one_from_another_folder(kind: str, two: list[dict[str, Path]], tmp_path: Path) -> None:
+    """All files of the other folder, and one of the original folder."""
     folder, mixed, count = two[0][kind], tmp_path / kind, 0
     shutil.copytree(two[1][kind], mixed)
     for file in files(folder):

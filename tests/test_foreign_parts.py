@@ -103,7 +103,7 @@ HARM = [
 @pytest.mark.filterwarnings("ignore::perhop.disk.LeftoverWarning")
 @pytest.mark.parametrize("is_complete", [True, False], ids=["complete", "growing"])
 @pytest.mark.parametrize("harm", HARM, ids=lambda one: one.__name__)
-def test_the_same_sweep_puts_its_folder_right(
+def test_the_same_sweep_repairs_its_folder(
     harm: Callable[[Path, Path], None], is_complete: bool, saved: Path, tmp_path: Path
 ) -> None:
     folder = tmp_path / "out"
@@ -116,7 +116,7 @@ def test_the_same_sweep_puts_its_folder_right(
     harm(folder, saved / "other")
     if is_complete:
         with pytest.raises((UnreadableFileError, InvalidInputError)):
-            # A part that is only added is not in the manifest, and no part of what is read.
+            # An added part is not in the manifest and is not read.
             if harm is foreign_part_added:
                 raise InvalidInputError("not read")
             Sweep.load(folder)
@@ -233,7 +233,7 @@ def test_the_sweep_command_names_the_part(perhop: Command, scenario: Path, tmp_p
     ],
     ids=["sweep", "tune"],
 )
-def test_a_folder_whose_question_is_no_text_is_refused(
+def test_a_folder_whose_question_is_not_text_is_refused(
     command: str, changes: list[str], texts: list[str], perhop: Command, scenario: Path, tmp_path: Path
 ) -> None:
     """The highest bit of a letter, which leaves no UTF-8."""
@@ -252,7 +252,7 @@ def test_a_folder_whose_question_is_no_text_is_refused(
 TUNE = ["--duration", "2s", "-q", "--vary", "links.1.rate=1Mb/s,2Mb/s,3Mb/s", "--replications", "3"]
 
 
-def test_the_tune_command_puts_its_journal_right(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_the_tune_command_repairs_its_journal(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     """Whichever part is damaged, missing or of another tuning, also the first of several."""
 
     def tune(seed: int, output: str) -> object:

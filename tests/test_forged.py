@@ -34,14 +34,14 @@ from tiers import touched
 
 FORGED = int(os.environ.get("PERHOP_FORGED", "40"))
 KINDS = ("run", "routers", "sweep", "comparison", "study")
-# What takes the place of a part of a JSON file.
+# Replacements for a part of a JSON file.
 OTHERS: list[Any] = [None, True, 0, -1, 1, 2**64, 10**400, 0.5, -1e308, 1e308, "", "text", "agrees", [], {}]
 OTHERS += [[0], [[]], {"mean": None}, "../../etc", "\u202e", "1s", "fifo"]
 DTYPES = [pl.String, pl.Float64, pl.Int64, pl.UInt32, pl.Boolean, pl.List(pl.UInt64), pl.Binary, pl.Date]
 
 
 def seal(folder: Path) -> None:
-    """Write the checksums that fit what is in a folder now."""
+    """Write the checksums of the current files of a folder."""
     inner = [path.parent for path in folder.rglob(manifest.MANIFEST)]
     for one in sorted(inner, key=lambda path: -len(path.parts)):
         said = json.loads((one / manifest.MANIFEST).read_text())
@@ -171,8 +171,8 @@ def test_forged_contents_are_used_or_refused(
     assert refused > FORGED // 4
 
 
-def test_the_layout_is_that_of_a_run(saved: dict[str, Path]) -> None:
-    """What readers ask for is what the simulator makes, column by column."""
+def test_readers_require_exactly_the_columns_of_a_run(saved: dict[str, Path]) -> None:
+    """The columns that readers require are those that the simulator writes."""
     results = Results.load(saved["run"])
     assert results.names == list(TABLES)
     for name, always in TABLES.items():
@@ -234,7 +234,7 @@ def test_a_table_without_a_class_of_the_summary(saved: dict[str, Path], tmp_path
         page([tmp_path / "forged"])
 
 
-def test_a_trace_that_is_elsewhere_is_no_damage(tmp_path: Path) -> None:
+def test_a_moved_trace_is_not_damage(tmp_path: Path) -> None:
     """Results do not hold the files that their scenario names, and are read without them."""
     scenario = library.Scenario.load(ROOT / "examples" / "trace.perhop.yaml", {"duration": "2s"})
     scenario.run(seed=1, replications=1).save(tmp_path / "out")

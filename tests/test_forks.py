@@ -1,4 +1,4 @@
-"""A command that is a fork does what it does as a process of its own: the same streams and exit code."""
+"""A command in a fork behaves as in its own process: the same streams and exit code."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_files_and_standard_input(perhop: Command, perhop_process: Command, scen
     assert fork == process and "throughput.svg" in fork
 
 
-def test_nothing_of_one_command_is_found_by_the_next(perhop: Command, scenario: Path) -> None:
+def test_a_command_leaves_no_state_for_the_next(perhop: Command, scenario: Path) -> None:
     before = perhop("run", scenario)
     assert perhop("run", scenario, "--seed", "2", COLUMNS="60", NO_COLOR="1", PERHOP_TRACEBACK="1").code == 0
     assert perhop("run", "gone.yaml").code == 2
@@ -57,7 +57,7 @@ def test_a_variable_that_is_read_at_the_start_needs_a_process_of_its_own(command
     assert not command_forks.takes({key: value for key, value in os.environ.items() if key != "HOME"})
 
 
-def test_more_is_written_than_a_pipe_holds(perhop: Command) -> None:
+def test_output_may_exceed_a_pipe_buffer(perhop: Command) -> None:
     document = perhop("schema")
     assert len(document.out) > 1 << 16 and json.loads(document.out)
     ended = perhop("check", "-", given="#" * (1 << 18))

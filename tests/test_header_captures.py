@@ -61,7 +61,7 @@ def protocols(file: Path, decode_as: str = "") -> set[str]:
 ESP = {"cipher": "aes-cbc", "integrity": "sha1"}
 DMVPN = [{"gre": {"key": True}}, {"esp": {**ESP, "mode": "transport"}}]
 
-# Framing, headers, and what tshark calls the protocols down to the inner IP packet; without it, all it sees.
+# Framing, headers, and tshark's names of the protocols down to the inner IP packet, or of all without one.
 STACKS: list[tuple[str, list[Any], str]] = [
     ("ethernet-frame", [{"vlan": {"id": 100}}], "eth:vlan:ip"),
     ("ethernet-wire", [{"vlan": {"id": 20}}, {"vlan": {"id": 100}}], "eth:ieee8021ad:vlan:ip"),
@@ -99,7 +99,7 @@ STACKS: list[tuple[str, list[Any], str]] = [
 @pytest.mark.parametrize("family", ["IPv4", "IPv6"])
 def test_every_header(tmp_path: Path, framing: str, headers: list[Any], stack: str, family: str) -> None:
     file = captured(tmp_path, framing, headers, family)
-    # What a pseudowire carries only its two ends know (RFC 3985 §5.1): tshark is told.
+    # Only the two ends of a pseudowire know its payload (RFC 3985 §5.1), so an option configures tshark.
     word = "pwethcw" if {"mpls": {"control-word": True}} in headers else "pwethnocw"
     decode_as = f"mpls.label==16,{word}" if "eth:mpls:eth" in stack else ""
     inner = stack if family == "IPv4" else stack.removesuffix("ip") + "ipv6"
@@ -109,7 +109,7 @@ def test_every_header(tmp_path: Path, framing: str, headers: list[Any], stack: s
 @needs_tshark
 @pytest.mark.parametrize("headers", [[{"esp": ESP}], DMVPN, [{"esp": {**ESP, "nat-t": True}}]])
 @pytest.mark.parametrize("family", ["IPv4", "IPv6"])
-def test_what_is_encrypted_is_opaque(tmp_path: Path, headers: list[Any], family: str) -> None:
+def test_encrypted_headers_are_opaque(tmp_path: Path, headers: list[Any], family: str) -> None:
     file = captured(tmp_path, "ethernet-frame", headers, family)
     there = fields(file, "esp.spi", "esp.sequence", "frame.len", where="eth.src == 02:00:00:00:00:02")
     assert {index for index, _, _ in there} == {"0x00000102"}
@@ -174,7 +174,7 @@ def test_fields_of_tunnels_and_sessions(tmp_path: Path) -> None:
 
 
 def test_a_capture_with_tags_and_labels_is_a_source(tmp_path: Path) -> None:
-    """What was marked on one link is matched by a policy at the end of another that replays it."""
+    """A policy matches the marks of packets that another link replays from a capture."""
     headers = ["mpls", "vlan"]
     file = captured(tmp_path, "ethernet-wire", headers)
     scenario = perhop.Scenario.load(tmp_path / "headers.perhop.yaml")

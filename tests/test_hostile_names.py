@@ -38,7 +38,7 @@ NAMES = (
     "../up",
     "naïve 数据 \N{GRINNING FACE}",
 )
-# What a terminal may be told: colors, and the cursor and lines of a progress bar.
+# Allowed control sequences: colors, and the cursor and lines of a progress bar.
 _TOLD = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -92,7 +92,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path, terminal: Terminal) -> None:
+def test_a_terminal_shows_every_name_literally(hostile: Path, tmp_path: Path, terminal: Terminal) -> None:
     shown = terminal.shown(tmp_path, "run", hostile, "-o", "results")
     for name in NAMES:
         assert name in shown, name
@@ -100,7 +100,7 @@ def test_a_terminal_shows_every_name_as_it_is(hostile: Path, tmp_path: Path, ter
     assert "\x1b" not in _TOLD.sub("", shown)
 
 
-# Commands that show every name, and those that show none but are given all of them.
+# Commands that show every name, and commands that get all names but show no name.
 SHOWING = (
     "run FILE --watch --speed 100x",
     "run FILE --assert data[gold].loss<=100%",
@@ -124,7 +124,7 @@ SILENT = (
 
 
 @pytest.mark.parametrize("line", [*SHOWING, *SILENT])
-def test_every_command_shows_names_as_they_are(line: str, saved: Path, terminal: Terminal) -> None:
+def test_every_command_shows_names_literally(line: str, saved: Path, terminal: Terminal) -> None:
     arguments = ["hostile.perhop.yaml" if one == "FILE" else one for one in shlex.split(line)]
     shown = terminal.shown(saved, *arguments)
     assert "\x1b" not in _TOLD.sub("", shown)
@@ -132,7 +132,7 @@ def test_every_command_shows_names_as_they_are(line: str, saved: Path, terminal:
         assert [name for name in NAMES if name not in shown] == []
 
 
-def test_a_comment_has_every_name_as_it_is(saved: Path, perhop: Command) -> None:
+def test_a_comment_contains_every_name_literally(saved: Path, perhop: Command) -> None:
     written = perhop("diff", *sorted(saved.glob("*.perhop.yaml")), "--markdown").out
     page = MarkdownIt("commonmark").enable("table").render(written)
     found = ElementTree.fromstring(f"<page>{page}</page>")
@@ -145,7 +145,7 @@ def test_a_comment_has_every_name_as_it_is(saved: Path, perhop: Command) -> None
     assert {f"queue {name}" for name in NAMES if re.search("[@$:]|www", name)} <= code
 
 
-def test_policies_are_written_with_every_name_as_it_is(
+def test_written_policies_contain_every_name_literally(
     hostile: Path, tmp_path: Path, perhop: Command
 ) -> None:
     assert perhop("convert", hostile, "--to", "yaml", "-o", "policies.yaml").code == 0
@@ -156,7 +156,9 @@ def test_policies_are_written_with_every_name_as_it_is(
     assert [one["name"] for one in queueing["classes"]] == [*NAMES]
 
 
-def test_pictures_and_pages_have_every_name_as_it_is(hostile: Path, tmp_path: Path, perhop: Command) -> None:
+def test_pictures_and_pages_contain_every_name_literally(
+    hostile: Path, tmp_path: Path, perhop: Command
+) -> None:
     assert perhop("run", hostile, "-q", "-o", "results").code == 0
     for kind in ("throughput", "queue", "delay-cdf"):
         for suffix in (".svg", ".png", ".html") if kind == "throughput" else (".svg",):
@@ -174,7 +176,7 @@ def test_pictures_and_pages_have_every_name_as_it_is(hostile: Path, tmp_path: Pa
     assert all(name in drawn for name in NAMES)
 
 
-def test_a_spreadsheet_computes_nothing(hostile: Path, tmp_path: Path, perhop: Command) -> None:
+def test_a_spreadsheet_evaluates_no_formula(hostile: Path, tmp_path: Path, perhop: Command) -> None:
     assert perhop("run", hostile, "-q", "-o", "results").code == 0
     assert perhop("export", "csv", "results").code == 0
     with (tmp_path / "results.csv" / "throughput.csv").open(newline="") as file:
@@ -183,7 +185,7 @@ def test_a_spreadsheet_computes_nothing(hostile: Path, tmp_path: Path, perhop: C
     assert {f"'{name}" if name[0] in "=@" else name for name in NAMES} <= cells
 
 
-# Files with commands to a terminal in what they name, and marks that turn the order of reading around.
+# Files whose names contain control sequences of terminals, and marks that reverse the reading direction.
 _COMMANDING = {
     "router.cfg": (
         "hostname r\x1b]0;title\x07\nclass-map A\x1b[31m\n match dscp ef\npolicy-map P\n"
@@ -239,6 +241,6 @@ def test_a_file_name_is_shown_without_its_control_characters(tmp_path: Path, per
     assert "\u202e" not in ended.err
 
 
-def test_what_is_printable_is_kept() -> None:
+def test_printable_characters_are_kept() -> None:
     assert printable("data[gold] 数据\n\tx") == "data[gold] 数据\n\tx"
     assert printable("a\x1b[0m\x07\x7f\x9b\u202e\udc80") == "a␛[0m␇␡���"

@@ -1,4 +1,4 @@
-"""HTB in what the Python side makes of a policy: conversions, rates, pictures; and the command line."""
+"""HTB in the Python package: conversions, rates, pictures; and the command line."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def policy(tmp_path: Path) -> Path:
     return file
 
 
-def test_tc_gets_the_classes_as_they_are_written(policy: Path) -> None:
-    # 4 Mb/s are 500000 bytes per second, a twentieth 25000; 80 kb/s would be 500 bytes. Nobody lends to an
-    # outermost class.
+def test_tc_gets_the_written_classes(policy: Path) -> None:
+    # 4 Mb/s are 500000 bytes per second, a twentieth 25000; 80 kb/s would be 500 bytes. An outermost class
+    # cannot borrow.
     converted = convert.convert(policy, to="tc", rate="10Mb/s")
     classes = [line.partition("parent ")[2] for line in converted.text.splitlines() if " class add " in line]
     assert classes[1:] == [
@@ -69,7 +69,7 @@ def test_ios_gets_guarantees_and_a_list_of_what_is_missing(policy: Path) -> None
     assert {"scheduler htb", "ceil 8Mb/s of htb", "level 1 of htb", "quantum 300B of htb"} <= said
 
 
-def test_rates_are_those_of_the_classes() -> None:
+def test_rates_are_the_written_rates_of_classes() -> None:
     inner = {"scheduler": "htb", "classes": [{"name": "b", "share": {"rate": "2Mb/s", "ceil": "6Mb/s"}}]}
     classes = [
         {"name": "a", "share": {"rate": "1Mb/s"}, "queueing": inner},
@@ -82,7 +82,7 @@ def test_rates_are_those_of_the_classes() -> None:
     assert (beside["promised_bps"], beside["limit_bps"]) == (3e6, 3e6)
 
 
-def test_a_picture_names_it() -> None:
+def test_a_picture_names_htb() -> None:
     lines = words.queueing({"scheduler": "htb", "rate-to-quantum": 20, "classes": []})
     assert [line for line, _ in lines] == ["HTB", "quantum: rate / 20"]
 

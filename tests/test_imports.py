@@ -130,7 +130,7 @@ def test_the_checks_see_imports_that_go_up_or_around() -> None:
     with pytest.raises(CycleError):
         TopologicalSorter(_places(around)).prepare()
     assert _upward(_places(around), _layers()) == ["`plot` imports `report`, which stands above it"]
-    # What `import_module` takes counts, too.
+    # Arguments of `import_module` count, too.
     assert "perhop.plot" in _graph()["perhop"]
 
 

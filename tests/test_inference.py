@@ -19,8 +19,8 @@ from perhop.ports import ports
 
 VECTORS = sorted((ROOT / "vectors" / "ios").glob("*.cfg"))
 
-# What a branch router has: marking from the LAN, four classes to the WAN. What phones send is marked; what
-# comes with cs3 loses its mark, so that no packet reaches the class of signalling.
+# A typical branch router: marking from the LAN, four classes to the WAN. Packets of phones are marked;
+# packets with cs3 lose their mark, so no packet reaches the class of signalling.
 BRANCH = """\
 hostname Branch-17
 class-map match-all VOICE
@@ -78,7 +78,7 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
     assert ran.code == 0
     assert "inferred: traffic from an added interface to Serial0/0/0, 2,048 kb/s:\n" in ran.err
     assert "\n  VOICE           452 kb/s  voice (90 % of limit): 200-byte packets\n" in ran.err
-    # The policy of the LAN would mark everything anew.
+    # The policy of the LAN would remark all packets.
     assert "packets enter by an added interface, because FastEthernet0/0 would change or drop some" in ran.err
     assert f"to edit it: perhop init --from {branch}" in ran.err
     assert all(name in ran.out for name in ("VOICE", "SIGNALLING", "BUSINESS", "class-default"))
@@ -101,7 +101,7 @@ def test_a_policed_class_gets_voice_not_tcp(branch: Path, police: str, rate: str
 
 
 def test_headers_match_the_access_lists(branch: Path) -> None:
-    """By the LAN, whose input policy is under test, packets have the addresses that it matches."""
+    """Packets that enter by the LAN, whose input policy is under test, have the addresses that it matches."""
     scenario = Scenario.infer(branch, "FastEthernet0/0")
     traffic = {one["name"]: one for one in scenario["traffic"]}
     addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
@@ -119,7 +119,7 @@ def test_headers_match_the_access_lists(branch: Path) -> None:
 
 
 def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: Path) -> None:
-    """What stands above takes all its packets, and the message says so."""
+    """The classes above it take all its packets, and the message reports that."""
     above = " class VOICE\n  priority 512\n"
     branch.write_text(BRANCH.replace(above, f" class EVERYTHING\n  bandwidth 100\n{above}") + EVERYTHING)
     said = perhop("run", branch).err
@@ -137,7 +137,7 @@ ip access-list extended BOTH
 """
 
 
-def test_a_host_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
+def test_an_address_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
     """Access lists often name a server in both directions; its packets enter by another interface."""
     file = tmp_path / "server.cfg"
     file.write_text("""\
@@ -193,7 +193,7 @@ def test_the_file_equals_the_scenario(perhop: Command, branch: Path, tmp_path: P
 
 @pytest.mark.parametrize("own", ["10.0.0.1 255.255.255.252", "10.0.0.1 255.0.0.0"])
 def test_hosts_of_an_added_interface_have_their_own_subnet(tmp_path: Path, own: str) -> None:
-    """With one interface in the configuration, the other is added, with hosts in another subnet."""
+    """If the configuration has one interface, perhop adds another, with hosts in a different subnet."""
     file = tmp_path / "excerpt.cfg"
     file.write_text(f"interface Serial0/0\n bandwidth 2000\n fair-queue\n ip address {own}\n")
     addresses = {name: host["address"] for name, host in Scenario.infer(file)["hosts"].items()}
@@ -271,7 +271,7 @@ def test_the_scenario_is_that_of_the_playground(name: str) -> None:
     assert json.dumps(data, ensure_ascii=False, separators=(",", ":")) + "\n" == expected.read_text()
 
 
-def test_standard_input_is_either(branch: Path, scenario: Path) -> None:
+def test_standard_input_is_a_scenario_or_a_configuration(branch: Path, scenario: Path) -> None:
     for file, said in ((branch, "-: router, ok"), (scenario, "-: scenario, ok")):
         ended = subprocess.run(
             command_line(["check", "-"]),
@@ -331,8 +331,8 @@ def test_nothing_enters_by_the_loopback_device(tmp_path: Path) -> None:
     assert (made.entering, made.leaving) == (None, "eth0")
 
 
-def test_a_prefix_of_the_usual_hosts_is_no_obstacle(tmp_path: Path) -> None:
-    """By a filter for 10.0.0.0/8, where senders and receivers have their usual addresses."""
+def test_a_filter_for_the_usual_hosts_does_not_stop_inference(tmp_path: Path) -> None:
+    """A filter for 10.0.0.0/8 contains the usual addresses of senders and receivers."""
     file = tmp_path / "uplink.tc"
     file.write_text(
         "tc qdisc add dev eth0 root handle 1: htb default 20\n"

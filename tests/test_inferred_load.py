@@ -1,4 +1,4 @@
-"""The load that `perhop run` infers: what queues and limits count, and packets from several interfaces."""
+"""The load that `perhop run` infers: the bytes that queues and limits count, and several entrances."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def verdicts(perhop: Command, folder: Path, text: str, name: str, *options: obje
 
 
 @pytest.mark.parametrize("case", CELLS)
-def test_a_busy_load_fits_in_the_cells_that_are_counted(perhop: Command, tmp_path: Path, case: str) -> None:
+def test_a_busy_load_fits_in_counted_cells(perhop: Command, tmp_path: Path, case: str) -> None:
     found = verdicts(perhop, tmp_path, CELLS[case], "uplink.tc")
     for name, one in found.items():
         # CAKE drops 8 % of these transfers without cells, by CoDel.

@@ -40,7 +40,7 @@ def test_saved_results_are_read_again(results: perhop.Results, tmp_path: Path) -
         assert again.table(name).equals(results.table(name))
     again.save(tmp_path / "again")
     assert files_in(tmp_path / "again") == files_in(tmp_path / "out")
-    # What was kept of empty tables is what would be written of them.
+    # The stored form of an empty table equals the form that would be written.
     assert any(results.table(name).is_empty() for name in results.names)
     results.save(tmp_path / "kept")
     assert files_in(tmp_path / "kept") == files_in(tmp_path / "again")
@@ -68,7 +68,7 @@ def test_iperf3_counts_like_the_tables(results: perhop.Results) -> None:
     assert received == pytest.approx(rates.sum() * 0.5 / 8)
 
 
-def test_iperf3_tells_tcp_from_udp(scenario: Path) -> None:
+def test_iperf3_distinguishes_tcp_and_udp(scenario: Path) -> None:
     scenario.write_text(
         scenario.read_text().replace(
             "cbr: { rate: 800kb/s, packet: { ip: 1000B } }", "bulk: { tcp: { profile: linux-modern } }"
@@ -112,7 +112,7 @@ def home(tmp_path: Path) -> perhop.Results:
     return perhop.run(tmp_path / "home.perhop.yaml")
 
 
-def test_flent_data_is_what_flent_wants(results: perhop.Results, tmp_path: Path) -> None:
+def test_flent_data_has_the_format_of_flent(results: perhop.Results, tmp_path: Path) -> None:
     """The keys and types that flent's `ResultSet.unserialise` reads (flent 2.3, resultset.py)."""
     file = tmp_path / "overload.flent.gz"
     date = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
@@ -161,7 +161,7 @@ def test_flent_has_classes_by_direction(home: perhop.Results, tmp_path: Path) ->
     )
 
 
-def test_the_ping_of_flent_is_the_calls(home: perhop.Results, tmp_path: Path) -> None:
+def test_the_ping_of_flent_is_the_delay_of_calls(home: perhop.Results, tmp_path: Path) -> None:
     file = tmp_path / "home.flent.gz"
     interchange.write_flent(home, file)
     data = flent_document(file)
@@ -183,7 +183,7 @@ def test_a_class_with_both_directions_is_divided(home: perhop.Results, tmp_path:
     for name, results in {"two": home, "one": perhop.run(tmp_path / "one.perhop.yaml")}.items():
         interchange.write_flent(results, tmp_path / f"{name}.flent.gz")
     two, one = (flent_document(tmp_path / f"{name}.flent.gz")["results"] for name in ("two", "one"))
-    # At an instant one way may have more packets than the other: the means are the same.
+    # At an instant one direction may have more packets than the other, but the means are equal.
     for name, same in (
         ("TCP upload::call", "TCP upload::call"),
         ("TCP download::call", "TCP download::callee"),

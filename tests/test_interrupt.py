@@ -74,7 +74,7 @@ def test_an_earlier_result_survives_an_interrupted_run(scenario: Path) -> None:
 
 
 def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
-    """As a shell does for its jobs in the background; SIGTERM still ends them."""
+    """A shell ignores Ctrl-C for its jobs in the background; SIGTERM still ends them."""
     line = " ".join(command_line(["run", scenario, *LONG]))
     process = subprocess.Popen(
         ["bash", "-c", f"trap '' INT; exec {line}"], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -88,8 +88,8 @@ def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
     assert (process.returncode, complained) == (3, "terminated: nothing was written\n")
 
 
-def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None:
-    """As in the callbacks of weak references that importing a module has."""
+def test_a_signal_inside_a_callback_is_raised_later() -> None:
+    """An example is a callback of a weak reference, which importing a module runs."""
     unlucky = (
         "import os, sys, time, weakref\n"
         "from perhop import interrupts\n"
@@ -112,8 +112,8 @@ def test_a_signal_that_arrives_where_nothing_can_be_raised_comes_again() -> None
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> None:
-    """Half a module would stay, and answer the next who asks for it with errors of its own."""
+def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Signals) -> None:
+    """A partly initialized module would remain, and the next import of it would fail."""
     (tmp_path / "torn.py").write_text(
         "import os, sys, time\nos.kill(os.getpid(), int(sys.argv[1]))\ntime.sleep(0.1)\nwhole = True\n"
     )
@@ -133,7 +133,7 @@ def test_an_import_is_not_torn_apart(tmp_path: Path, number: signal.Signals) -> 
     assert (ended.stdout, ended.stderr) == (f"{raised} True\n", "")
 
 
-def test_a_signal_that_would_have_come_again_is_forgotten_at_the_end() -> None:
+def test_a_pending_signal_is_discarded_at_the_end() -> None:
     """Its alarm would end the process in place of the exit code."""
     ending = (
         "import os, signal, sys, time\n"
@@ -167,7 +167,7 @@ def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Signals) -> None:
-    """What it raises is raised before the command has begun."""
+    """The exception is raised before the command begins."""
     at_once = (
         "import signal, sys\n"
         "from perhop import interrupts\n"
@@ -185,8 +185,8 @@ def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Si
 
 
 @pytest.mark.parametrize("library", ["matplotlib.transforms", "numpy.ma", "polars.frame"])
-def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
-    """It answers an exception in what it calls with an error of its own."""
+def test_a_signal_waits_for_native_code(library: str) -> None:
+    """It replaces an exception of a callback with an error of its own."""
     working = (
         "import os, signal, sys, time\n"
         "from perhop import interrupts\n"
@@ -205,13 +205,13 @@ def test_a_library_with_native_code_ends_its_work_first(library: str) -> None:
 
 @pytest.mark.parametrize("moment", ["taken", "to be released"])
 def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
-    """Whoever waits for it, as a thread does that has a result to give, would wait for ever."""
+    """A thread that waits for the lock, for example to deliver a result, would wait forever."""
     locking = (
         "import _thread, signal, sys, threading, time\n"
         "from functools import partial\n"
         "from perhop import interrupts\n"
         "interrupts.handle()\n"
-        # In C: the handler runs as soon as Python goes on, which is in the methods of `threading`.
+        # In C, because the handler runs when Python code continues, which is in the methods of `threading`.
         "send = partial(_thread.interrupt_main, signal.SIGTERM)\n"
         "class Sender:\n"
         "    __neg__ = send\n"
@@ -238,7 +238,7 @@ def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
 
 
 def test_a_message_is_one_line_for_any_input(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a signal has to say must not follow on the same line."""
+    """The message of a signal must not follow on the same line."""
     written = []
 
     class Disturbed:
@@ -262,7 +262,7 @@ class _Disturbed(ThreadPoolExecutor):
 
 @pytest.fixture
 def ended() -> Iterator[None]:
-    """SIGTERM ends what the test calls, as it ends a command."""
+    """SIGTERM ends the called function, as it ends a command."""
 
     def ends(number: int, frame: object) -> None:
         raise EndedBySignal(number)
@@ -326,7 +326,7 @@ def test_a_batch_whose_threads_start_is_given_up(scenario: Path, monkeypatch: py
 @pytest.mark.parametrize(
     "sent", [KeyboardInterrupt(), EndedBySignal(signal.SIGTERM), EndedBySignal(signal.SIGHUP)]
 )
-def test_a_lock_that_a_signal_tore_apart_is_no_error_of_its_own(sent: BaseException) -> None:
+def test_a_lock_broken_by_a_signal_is_not_reported(sent: BaseException) -> None:
     with pytest.raises(RuntimeError, match="release unlocked lock") as found:
         _tear(sent)
     assert interrupts.behind(found.value) is sent
@@ -336,7 +336,7 @@ def test_a_lock_that_a_signal_tore_apart_is_no_error_of_its_own(sent: BaseExcept
 
 
 def _tear(sent: BaseException) -> None:
-    """As `Condition.wait` does where a signal comes before the lock is taken again."""
+    """Leave the state of a `Condition.wait` that a signal interrupts before the lock is taken again."""
     lock = threading.Lock()
     with lock:
         lock.release()

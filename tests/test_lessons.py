@@ -29,7 +29,7 @@ def run(text: str, seed: int) -> tuple[str, str]:
     return resolved(scenario), running.result()[0]
 
 
-def test_there_are_twelve_and_their_names_are_found() -> None:
+def test_all_twelve_lessons_are_found_by_name() -> None:
     assert [one.number for one in COURSE] == list(range(1, 13))
     assert len({one.id for one in COURSE}) == 12
     assert perhop.lesson("rio") is COURSE[5]
@@ -39,7 +39,9 @@ def test_there_are_twelve_and_their_names_are_found() -> None:
 
 
 @each
-def test_it_is_not_met_at_the_start_and_met_by_its_solution_for_everybody(lesson: lessons.Lesson) -> None:
+def test_a_lesson_is_unmet_at_the_start_and_met_by_its_solution_for_any_student(
+    lesson: lessons.Lesson,
+) -> None:
     for name in STUDENTS:
         seed = lessons.seed_of(name)
         start = lesson.judge(seed, *run(lesson.start, seed))
@@ -56,10 +58,10 @@ def test_students_see_different_figures(lesson: lessons.Lesson) -> None:
 
 
 @each
-def test_it_teaches(lesson: lessons.Lesson) -> None:
+def test_a_lesson_is_short_and_does_not_reveal_its_solution(lesson: lessons.Lesson) -> None:
     assert 1 <= len(lesson.hints) <= 4
     assert len(lesson.text.split()) < 200, "what is read before anything is tried is short"
-    # Neither text nor hints name what is only in the solution.
+    # Text and hints do not name parts that are only in the solution.
     assert lesson.solution.text not in lesson.text
     assert lesson.solution.scenario != lesson.start
     # The scenario runs as it is, with the defaults that it does not write out.
@@ -73,7 +75,7 @@ def test_results_are_judged_in_python() -> None:
     check = lesson.check(scenario.set(limit, "12 packets").run(seed=7))
     assert check.met and check.seed == 7
     assert str(check).startswith("1. One queue for all, seed 7: met\nmet      voice.delay_p99 <= 80ms: 6")
-    # A faster line is no answer.
+    # A faster line is not a solution.
     check = lesson.check(scenario.set("links.1.rate", "5Mb/s").run(seed=7))
     assert all(one.met for one in check.goals) and not check.met
     assert check.changed == ("links.1.rate",)
@@ -89,7 +91,7 @@ def test_conditions_on_the_scenario_are_checked() -> None:
     assert all(one.met for one in check.goals) and not check.met
     (condition,) = check.conditions
     assert (condition.met, condition.measured, condition.words) == (False, 300e3, "300 kb/s")
-    # Of a name that is a pattern all members count, and one has to be there.
+    # A name that is a pattern includes all matching members, of which at least one must exist.
     lesson = perhop.lesson("branch")
     without = lesson.solution.scenario.replace("priority 256", "bandwidth 256")
     (police, ring) = lesson.judge(1, *run(without, 1)).conditions
@@ -143,7 +145,7 @@ def test_a_scalable_sender_waits_for_a_millisecond_as_in_the_lesson_on_ecn() -> 
         ("branch", ("tx-ring-limit 2", "tx-ring-limit 16"), "voice.delay_p99"),
     ],
 )
-def test_half_an_answer_is_none(lesson: str, replacement: tuple[str, str], unmet: str) -> None:
+def test_a_partial_answer_is_not_accepted(lesson: str, replacement: tuple[str, str], unmet: str) -> None:
     found = perhop.lesson(lesson)
     old, new = replacement
     assert found.solution.scenario.count(old) == 1
@@ -190,14 +192,14 @@ def test_a_sheet_is_run_again(tmp_path: Path) -> None:
     assert (start.met, start.same) == (False, False), "what a sheet says counts for nothing"
     broken = verified(scenario="perhop: 1\n")
     assert (broken.met, broken.same) == (False, False) and "missing" in broken.error
-    # Somebody else's seed gives somebody else's run.
+    # Another student's seed gives a different run.
     assert verified(seed=1).same is False
 
 
 @pytest.mark.parametrize(
     "text", ["", "[]", "{}", '{"perhop-sheet": 2}', '{"perhop-sheet": 1, "lessons": [{}]}']
 )
-def test_what_is_no_sheet_is_refused(tmp_path: Path, text: str) -> None:
+def test_an_invalid_sheet_is_refused(tmp_path: Path, text: str) -> None:
     file = tmp_path / "sheet.json"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(InvalidInputError, match=r"sheet\.json"):

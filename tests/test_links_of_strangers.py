@@ -1,4 +1,4 @@
-"""Links that another user put next to a result are neither opened nor created nor removed."""
+"""Links that another user put next to a result are not opened, created or removed."""
 
 from __future__ import annotations
 

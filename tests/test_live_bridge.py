@@ -41,7 +41,7 @@ policies:
 """
 ROUTER = ROOT / "examples" / "router.cfg"
 
-# 300 datagrams of 1000 bytes of IP at once, every third of them EF; says how many of each come through.
+# Sends 300 datagrams of 1000 bytes of IP at once, every third of them EF, and prints the numbers received.
 SEND = """
 import socket, time
 udp = socket.socket(type=socket.SOCK_DGRAM)
@@ -173,7 +173,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
         queues = {queue["queue"]: queue for queue in forth["queues"]}
         assert queues["voice"]["arrived"]["packets"] == 100
         assert queues["voice"]["dropped"] == {}
-        # ARP passed; the queue of ten took what it could of 200 that came at once.
+        # ARP passed; the queue of ten dropped most of 200 simultaneous packets.
         assert queues["rest"]["arrived"]["packets"] == 200
         assert queues["rest"]["sent"]["packets"] + queues["rest"]["dropped"]["queue-full"]["packets"] == 200
         assert queues["rest"]["dropped"]["queue-full"]["packets"] > 50
@@ -185,7 +185,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
 @own_run
 @needs_rights
 def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
-    """Both would forward each frame, which arrives twice then."""
+    """Both would forward each frame, so it would arrive twice."""
     with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         again = ("--policy", str(policies), "--name", "wan", "--in", "eth1", "--out", "eth0")
         command = [sys.executable, "-m", "perhop", "live", "bridge", *again]
@@ -198,7 +198,7 @@ def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
         ]
         with namespaces.inside(testbed.state.namespaces["router"]):
             assert not kernel.offloads("eth0")["generic-receive"], "the first one is as it was"
-        # Its death, even by SIGKILL, gives the interfaces back.
+        # When it ends, even by SIGKILL, the interfaces are free again.
         process.kill()
         process.wait()
         with namespaces.inside(testbed.state.namespaces["router"]), claimed(["eth0", "eth1"]):
@@ -276,7 +276,7 @@ def test_from_another_namespace_its_interfaces_are_restored_too(policies: Path, 
 @own_run
 @needs_rights
 @pytest.mark.parametrize("network", [[1, 1], None])
-def test_what_cannot_be_restored_stays_on_record(network: list[int] | None, perhop: Command) -> None:
+def test_an_unrestorable_interface_stays_on_record(network: list[int] | None, perhop: Command) -> None:
     """The namespace of a bridge that was killed is not found, or an earlier version did not note it."""
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -298,7 +298,7 @@ def test_what_cannot_be_restored_stays_on_record(network: list[int] | None, perh
 
 @own_run
 @needs_rights
-def test_a_missing_interface_in_the_right_namespace_is_past_restoring(perhop: Command) -> None:
+def test_a_removed_interface_needs_no_restoring(perhop: Command) -> None:
     offloads = {"perhop-gone0": {"generic-receive": True}}
     dead = subprocess.Popen(["true"])
     dead.wait()
@@ -322,7 +322,7 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
 
 
 @needs_rights
-def test_what_passes_the_policy_is_a_doubt(policies: Path) -> None:
+def test_packets_that_bypass_the_policy_raise_a_doubt(policies: Path) -> None:
     with bridged("--policy", policies, "--name", "wan", "--rate", "1Mb/s") as (testbed, process):
         sender = testbed.start("left", "sender", "program", sys.executable, "-c", FLOOD)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
@@ -336,7 +336,7 @@ def test_what_passes_the_policy_is_a_doubt(policies: Path) -> None:
     assert "PPPoE session (0x8864)" in doubts[0]
 
 
-def test_an_interface_that_is_not_there(policies: Path, perhop: Command) -> None:
+def test_an_unknown_interface_is_refused(policies: Path, perhop: Command) -> None:
     ended = perhop(
         "live", "bridge", "--policy", policies, "--name", "wan", "--in", "nonesuch0", "--out", "nonesuch1"
     )

@@ -1,4 +1,4 @@
-"""A testbed is removed completely however it ends, and nothing else is touched."""
+"""A testbed is removed completely after any end, and nothing else is touched."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def running_testbed(action: str = "wait") -> Iterator[tuple[subprocess.Popen[str
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
+def test_a_signal_removes_the_testbed(number: signal.Signals) -> None:
     with running_testbed() as (process, pids):
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
@@ -74,21 +74,21 @@ def test_a_signal_ends_it_whole(number: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("action", ["fail", "end"])
-def test_its_end_and_its_failure_leave_nothing(action: str) -> None:
+def test_end_and_failure_leave_no_testbed(action: str) -> None:
     with running_testbed(action) as (process, pids):
         assert process.wait(timeout=WITHIN_S) == (1 if action == "fail" else 0)
         assert left_behind(process.pid) == []
         assert gone(*pids)
 
 
-def test_killed_it_leaves_what_clean_removes() -> None:
+def test_clean_removes_the_remains_of_a_killed_testbed() -> None:
     with running_testbed() as (process, pids):
         inside = namespaces.processes(
             name for owner, name in namespaces.existing() if owner.pid == process.pid
         )
         process.kill()
         process.wait()
-        # What it started itself dies with it.
+        # Its own children end with it.
         assert gone(*pids)
         assert len(left_behind(process.pid)) == 4
         cleaned = clean()
@@ -122,7 +122,7 @@ def test_clean_touches_nothing_else() -> None:
         namespaces.remove(other)
 
 
-def test_a_number_that_came_round_again_is_another_process() -> None:
+def test_a_reused_process_number_is_another_process() -> None:
     current = Owner.current()
     assert current.alive
     assert not Owner(current.pid, current.started - 1).alive

@@ -1,4 +1,4 @@
-"""What processes of the live path may still do: nothing but their work."""
+"""Confined processes of the live path can do only their work."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_the_processes_of_a_run_and_its_folder(tmp_path: Path) -> None:
 
 
 def test_a_frame_that_preempts_is_described_in_words(tmp_path: Path) -> None:
-    # What a forwarder that breaks its filter ends with: SIGSYS. A configuration that cannot be read keeps it
+    # A forwarder that breaks its filter ends with SIGSYS. A configuration that cannot be read keeps it
     # waiting at a pipe until then.
     from perhop.live.inside import Place
 
@@ -160,7 +160,7 @@ def test_a_frame_that_preempts_is_described_in_words(tmp_path: Path) -> None:
 
 
 def test_a_client_may_come_and_go_at_the_end(tmp_path: Path) -> None:
-    """A client that says nothing does not keep a confined forwarder from its end."""
+    """A silent client does not prevent a confined forwarder from ending."""
     middle = Namespace()
     try:
         middle.cable("m0", middle, "m1")

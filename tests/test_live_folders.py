@@ -1,4 +1,4 @@
-"""Folders of testbeds: those of strangers, links and mere namesakes are neither used nor removed."""
+"""Folders of testbeds: links and folders of other users or with similar names are not used or removed."""
 
 from __future__ import annotations
 
@@ -100,8 +100,8 @@ def test_a_folder_that_others_can_replace_is_not_used(public: Path) -> None:
         clean()
 
 
-def test_a_name_is_not_enough(public: Path, valuable: Path) -> None:
-    """In the right place, and this user's: a testbed has a state file of its owner."""
+def test_a_folder_without_a_state_file_is_not_a_testbed(public: Path, valuable: Path) -> None:
+    """A folder in the right place that belongs to this user is a testbed only with a state file."""
     root = public / "perhop"
     private.make(root)
     for name in ("1.0", "1.1"):
@@ -136,7 +136,7 @@ def test_a_testbed_that_had_only_begun_is_removed(public: Path, names: list[str]
     assert list(root.iterdir()) == []
 
 
-def test_what_is_in_a_testbed_is_removed_without_following_links(public: Path, valuable: Path) -> None:
+def test_removal_of_a_testbed_does_not_follow_links(public: Path, valuable: Path) -> None:
     testbed = State(DEAD, "Test", root=public / "perhop")
     testbed.make_folder()
     (testbed.folder / "link").symlink_to(valuable)

@@ -1,4 +1,4 @@
-"""The forwarder on real interfaces: what it carries, tells, survives and leaves behind."""
+"""The forwarder on real interfaces: its packets, reports, errors and remains."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MISSING = missing_right()
 pytestmark = pytest.mark.skipif(_MISSING is not None, reason=str(_MISSING))
 
 _PAIR = [direction("m0", "m1"), direction("m1", "m0")]
-# Where memory is flat it still moves by what the allocator keeps, and by pages touched for the first time.
+# Constant memory still varies by the allocator's cache and by pages touched for the first time.
 _FLAT_BYTES = 4 << 20
 
 
@@ -77,7 +77,7 @@ def test_frames_pass_and_every_counter_counts_them(row: Row, tmp_path: Path, kin
     labels = 'node="router",direction="m0->m1",queue="fifo",precedence="0",fate="sent"'
     assert f"perhop_queue_packets_total{{{labels}}} 50\n" in metrics
     assert page.startswith("HTTP/1.0 200 OK\r\n")
-    # A confined process removes no file; nobody listens there any more.
+    # A confined process cannot remove its socket file, but does not listen any more.
     with pytest.raises(ConnectionRefusedError):
         forwarder.ask()
 
@@ -146,9 +146,9 @@ def test_a_lost_interface_is_reported_and_the_others_go_on(
 
 
 @pytest.mark.parametrize("before", ["up", "down"])
-def test_it_ends_with_a_result_when_no_interface_is_left(row: Row, tmp_path: Path, before: str) -> None:
+def test_the_forwarder_ends_with_a_result_without_interfaces(row: Row, tmp_path: Path, before: str) -> None:
     with forwarding(row.middle, tmp_path, _config()) as forwarder:
-        # The kernel switches an interface off before it removes it, and says no more than the former.
+        # The kernel switches an interface off before it removes it, and reports only the first.
         row.middle.run("ip", "link", "set", "m0", before)
         forwarder.await_status(lambda status: status["devices"][0]["state"] == before)
         row.middle.run("ip", "link", "delete", "m0")
@@ -252,7 +252,7 @@ def test_counters_begin_at_the_start_of_measurement(row: Row, tmp_path: Path) ->
 def test_a_bridge_lets_hosts_find_each_other_and_polices_what_they_say(row: Row, tmp_path: Path) -> None:
     row.left.run("ip", "address", "add", "10.1.0.1/24", "dev", "l0")
     row.right.run("ip", "address", "add", "10.1.0.2/24", "dev", "r0")
-    # Each policy is one by itself: what the first has decided, the second may decide anew.
+    # Each policy is independent: the second may override a decision of the first.
     coming = {"actions": [{"mark": "af11"}]}
     leaving = {"match": {"dscp": "af11"}, "actions": [{"mark": "ef"}]}
     forth = {"rate": "10Mb/s", "input": [coming], "output": [leaving]}
@@ -326,7 +326,7 @@ def test_a_tunnel_carries_bare_packets(row: Row, tmp_path: Path) -> None:
     config = _config(directions=[direction("t0", "t0")], socket="tun")
     packet = datagram(100, codepoint=10)[14:]
     with listening(row.middle, "t0", 1) as listener, forwarding(row.middle, tmp_path, config) as forwarder:
-        # The kernel notices by and by that the interface has a far side, and drops what is sent before.
+        # The kernel detects the carrier of the interface after some time, and drops earlier packets.
         wait_until(lambda: "state DOWN" not in row.middle.run("ip", "link", "show", "t0"))
         row.middle.send("t0", [packet])
         ((_, found, _),) = heard(listener)
@@ -372,7 +372,7 @@ def _taken(status: dict[str, Any]) -> int:
 
 
 def _ended(frames: dict[str, Any]) -> int:
-    """Frames by all their ends."""
+    """The numbers of frames by outcome."""
     ends = ("sent", "unsent", "no-slot", "oversized", "unexpected", "local", "held")
     refused, dropped = frames["refused"].values(), frames["dropped"].values()
     return int(sum(frames[end] for end in ends) + sum(refused) + sum(dropped))

@@ -41,7 +41,7 @@ def tagged(frame: bytes, tag: int) -> bytes:
     return frame[:12] + b"\x81\x00" + tag.to_bytes(2, "big") + frame[12:]
 
 
-# Voice by CoS 5, data by EXP 3; what comes with CoS 1 leaves with CoS 6, what comes with EXP 3 with EXP 2.
+# Voice by CoS 5, data by EXP 3; packets with CoS 1 leave with CoS 6, those with EXP 3 with EXP 2.
 POLICY = {
     "output": [
         {"match": {"cos": 1}, "actions": [{"mark-cos": 6}]},
@@ -119,7 +119,7 @@ def test_labels_that_carry_no_ip_pass_a_bridge(row: Row, tmp_path: Path) -> None
     assert result["frames"]["passed"] == 2
 
 
-# Voice has CoS 5 and EXP 6 between the routers; what r marks, s sees, and the hosts know nothing of it.
+# Voice has CoS 5 and EXP 6 between the routers; s sees the marks of r; the hosts do not.
 SCENARIO = """\
 perhop: 1
 name: Live headers

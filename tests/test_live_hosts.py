@@ -1,4 +1,4 @@
-"""The hosts' traffic programs between two namespaces: what is sent, received and counted."""
+"""The hosts' traffic programs between two namespaces: sent, received and counted packets."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ APPLICATIONS = [
 
 
 def scenario(traffic: list[dict[str, Any]], addresses: tuple[str, str], **measure: object) -> Scenario:
-    # What a busy machine sends late still arrives before the end.
+    # Packets that a busy machine sends late still arrive before the end.
     traffic = [{"from": "a", "to": "b", "stop": "1600ms"} | one for one in traffic]
     hosts = dict(zip("ab", ({"address": address} for address in addresses), strict=True))
     data = {
@@ -109,14 +109,14 @@ def ip(*arguments: str) -> None:
 
 
 def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
-    """Run both hosts' programs; the results of what they wrote down."""
+    """Run both hosts' programs; return the results of their records."""
     for name, host in zip(names, "ab", strict=True):
         address = wanted["hosts"][host]["address"]
         length, options = ("64", ["nodad"]) if ":" in address else ("24", [])
         ip("-n", name, "address", "add", f"{address}/{length}", "dev", "eth0", *options)
-        # As in a testbed: no segmentation offload, so each captured frame is one packet.
+        # A testbed has no segmentation offload, so each captured frame is one packet.
         ip("-n", name, "link", "set", "eth0", "gso_max_segs", "1", "up")
-        # No faster than what a busy machine can watch packet by packet.
+        # A rate that a busy machine can capture packet by packet.
         subprocess.run(["tc", "-n", name, "qdisc", "add", "dev", "eth0", "root", "tbf", *SHAPED], check=True)
     start = time.monotonic_ns() + LEAD_NS
     files = [tmp_path / f"{host}.json" for host in "ab"]
@@ -144,7 +144,7 @@ def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
 
 
 @pytest.mark.parametrize("addresses", [("10.9.0.1", "10.9.0.2"), ("fd00::1", "fd00::2")])
-def test_what_is_sent_is_what_the_simulator_sends(
+def test_hosts_send_the_packets_of_the_simulator(
     pair: tuple[str, str], addresses: tuple[str, str], tmp_path: Path
 ) -> None:
     wanted = scenario(TRAFFIC, addresses, packets=["cbr", "poisson", "on-off"])
@@ -198,7 +198,7 @@ def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: P
         assert abs(row["reply_bytes"] / 2000 - row["transactions"]) <= 2
         assert abs(row["received_bytes"] / 100 - row["transactions"]) <= 2
     files = rows["file-transfer"]
-    # Of the first ones that end within the measurement the bytes may have come before.
+    # The first transfers that end within the measurement may have received their bytes before it.
     assert files["received_bytes"] >= 50_000 * (files["transactions"] - 2)
     assert files["reply_bytes"] >= files["transactions"] - 2
     # Packets are seen as they leave and arrive, acknowledgments too; nothing is lost here.
@@ -209,7 +209,7 @@ def test_tcp_applications_follow_the_scenario(pair: tuple[str, str], tmp_path: P
     assert live.connections.height >= 9 and (live.connections["cwnd_segments"] >= 1).all()
 
 
-def test_bulk_fills_its_window_and_leaves_others_their_turn(pair: tuple[str, str], tmp_path: Path) -> None:
+def test_bulk_fills_its_window_without_blocking_others(pair: tuple[str, str], tmp_path: Path) -> None:
     bulk = tcp("bulk", 5004, "a", {"tcp": {"profile": "linux-modern", "window": "64KiB"}}) | {"count": 2}
     live = play(scenario([bulk, APPLICATIONS[0]], ("10.9.0.1", "10.9.0.2")), pair, tmp_path)
     rows = {row["class"]: row for row in live.transactions.iter_rows(named=True)}
@@ -224,7 +224,7 @@ def test_an_address_without_a_listener_is_an_error(tmp_path: Path) -> None:
         _core.live_host(wanted.to_json(), "/", "b", 1, time.monotonic_ns(), tmp_path / "b.json")
 
 
-def test_a_congestion_control_that_is_not_there_is_an_error(tmp_path: Path) -> None:
+def test_an_unknown_congestion_control_is_an_error(tmp_path: Path) -> None:
     wanted = scenario(APPLICATIONS, ("127.0.0.1", "127.0.0.2"))
     with pytest.raises(OSError, match="congestion control `nobody`"):
         _core.live_host(wanted.to_json(), "/", "b", 1, time.monotonic_ns(), tmp_path / "b.json", 0, "nobody")

@@ -1,4 +1,4 @@
-"""`perhop._core.live_plan`: who runs which port of a scenario made of processes and cables."""
+"""`perhop._core.live_plan`: the assignment of ports to processes, and the cables."""
 
 from __future__ import annotations
 

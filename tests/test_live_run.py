@@ -21,9 +21,9 @@ from perhop.live.state import State, running
 
 pytestmark = [needs_rights, own_run]
 
-# What the router drops of 2.4 Mb/s does not depend on how punctual a busy machine is: steady packets go
-# first, the others get what is left of the wire. In one queue for both, late packets would find another
-# queue than punctual ones.
+# The router's drops of 2.4 Mb/s do not depend on the timing of a busy machine: steady packets have priority,
+# and the others get the rest of the wire. In one queue for both, late packets would find another queue than
+# punctual ones.
 SCENARIO = """\
 perhop: 1
 name: Live overload
@@ -124,7 +124,7 @@ def by_class(summary: dict[str, Any], metric: str) -> dict[str, float]:
     return {group["class"]: group[metric]["mean"] for group in summary["classes"]}
 
 
-def test_results_are_those_of_a_simulation_measured(perhop: Command, scenario: Path) -> None:
+def test_results_have_the_tables_of_a_simulation(perhop: Command, scenario: Path) -> None:
     ended = perhop("live", "run", scenario, "--json", "-o", "out")
     assert ended.code == 0, ended.err
     live = ended.json()
@@ -153,14 +153,14 @@ def test_the_express_data_path_measures_the_same(perhop: Command, scenario: Path
         assert dropped == pytest.approx(by_class(simulated, "dropped_percent")[name], abs=5.0)
 
 
-def test_what_is_printed(perhop: Command, scenario: Path) -> None:
+def test_the_printed_output(perhop: Command, scenario: Path) -> None:
     ended = perhop("live", "run", scenario, "--time-scale", "0.5")
     assert ended.code == 0, ended.err
     assert "Live overload" in ended.out and "steady" in ended.out
     assert ended.out.rstrip().splitlines()[-1].startswith("fidelity: ")
 
 
-def test_programs_of_ones_own(perhop: Command, scenario: Path, ping: str) -> None:
+def test_user_programs_run_in_hosts(perhop: Command, scenario: Path, ping: str) -> None:
     ended = perhop(
         "live", "run", scenario, "--no-traffic", "--duration", "20s", "--json", "-o", "out",
         "--exec", f"sink={ping} answer", "--exec", f"source={ping} sink; exit 3",
@@ -220,7 +220,7 @@ def test_a_killed_run_is_cleaned_up(perhop: Command, scenario: Path) -> None:
         assert left_behind(process.pid) == []
 
 
-def test_a_network_to_play_with(perhop: Command, scenario: Path, ping: str) -> None:
+def test_an_interactive_testbed(perhop: Command, scenario: Path, ping: str) -> None:
     with started("live", "up", scenario) as process:
         find_testbed(process)
         pid = ("--pid", str(process.pid))

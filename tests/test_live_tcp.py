@@ -1,4 +1,4 @@
-"""Four CUBIC flows of this kernel's TCP in `perhop live`, beside `linux-6` in the simulation."""
+"""Four CUBIC flows of this kernel's TCP in `perhop live`, compared with `linux-6` in the simulation."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def transfer(testbed: LiveTestbed, target: str, size: int) -> None:
 def test_tcp_sends_whole_packets_with_their_checksums() -> None:
     with LiveTestbed(two_hosts(), "Test") as testbed:
         _, seen = start_copier(testbed)
-        # By its name: hosts know each other as the scenario calls them.
+        # By name: hosts resolve each other by their names in the scenario.
         transfer(testbed, "right", 1_000_000)
         frames = seen.read_text().splitlines()
         assert len(frames) > 1_000_000 // 1460
@@ -103,8 +103,8 @@ def test_hosts_send_only_the_configured_traffic() -> None:
 def test_the_routers_kernel_answers_nothing() -> None:
     with LiveTestbed(two_hosts(), "Test") as testbed:
         _, seen = start_copier(testbed)
-        # An address that nobody has: the packet ends at the right host, which forwards nothing; nobody says
-        # so.
+        # An address without a host: the packet ends at the right-hand host, which does not forward it or
+        # report an error.
         datagram = "import socket; socket.socket(type=socket.SOCK_DGRAM).sendto(b'x', ('10.9.9.9', 9))"
         sender = testbed.start("left", "sender", "program", sys.executable, "-c", datagram)
         assert sender.process.wait(timeout=WITHIN_S) == 0, sender.failure()
@@ -135,7 +135,7 @@ with socket.create_connection(("right", 5001), timeout=10) as connection:
 
 
 @pytest.mark.parametrize("name", ["reno", "cubic"])
-def test_congestion_control_is_each_hosts_own(name: str) -> None:
+def test_congestion_control_is_set_per_host(name: str) -> None:
     before = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text()
     with LiveTestbed(two_hosts(), "Test", congestion_controls={"left": name}) as testbed:
         start_copier(testbed)

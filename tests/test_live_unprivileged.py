@@ -42,7 +42,7 @@ def as_nobody(*arguments: str | Path, **environment: str) -> subprocess.Complete
 
 
 def user_namespaces_work() -> bool:
-    """Whether the system gives one to somebody without rights, by a program that is not perhop."""
+    """Whether the system allows them without privileges, tried with a program other than perhop."""
     tried = subprocess.run(
         ["unshare", "-Urnm", "true"], user=NOBODY, group=NOBODY, extra_groups=[], check=False
     )
@@ -164,7 +164,7 @@ def test_without_privileges_the_missing_ones_are_named(
     assert "CAP_NET_ADMIN" in ended.stdout + ended.stderr
 
 
-def test_what_to_run_as_root_is_found_by_sudo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_sudo_finds_the_command_to_run_as_root(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The PATH of sudo has no virtual environment: `sudo perhop` is not found there."""
     from perhop.live.rights import as_root
 

@@ -19,7 +19,7 @@ from seeds import drawing
 from tiers import touched
 
 NUMBER = int(os.environ.get("PERHOP_MALFORMED", "150"))
-# What a refusal may take. Time is that of the processor: the machine may be busy.
+# Limits of a refusal. The time is processor time, because the machine may be busy.
 MOST_S = 2.0
 MOST_MB = 200
 # What is valid after all may be work; nothing may take more than this.
@@ -27,10 +27,10 @@ VALID_S = 30
 
 
 def _wrong(ended: Ended) -> Iterator[str]:
-    """Generate what is not as promised."""
+    """Generate the broken promises."""
     if re.search("internal error|Traceback|Panic|panicked|Exception ignored", ended.said):
         yield "what it says is for its developers"
-    # 4: a goal or an assertion is not met, of what is valid after all.
+    # 4: the input is valid after all, but a goal or an assertion is not met.
     if ended.code not in (0, 1, 2, 4):
         yield f"exit code {ended.code}"
     if ended.code in (1, 2) and not re.search(r"\berror|\bnot ok|\bnot supported", ended.said):

@@ -32,7 +32,7 @@ interface FastEthernet0/0
  ip address 198.51.100.1 255.255.255.0
 """
 
-# Nothing says which line the packets of the tunnel leave by.
+# The configuration does not determine the line by which packets of the tunnel leave.
 SOURCELESS = """\
 class-map match-any CALLS
  match dscp ef

@@ -26,7 +26,7 @@ from perhop.verdicts.quantities import units
         (" EF 1.2.share ", ("EF 1.2", "share_percent", "%")),
     ],
 )
-def test_names(text: str, found: tuple[str | None, str, str]) -> None:
+def test_names_resolve_to_metrics(text: str, found: tuple[str | None, str, str]) -> None:
     assert tuple(resolve(text)) == found
 
 
@@ -38,7 +38,7 @@ def test_every_number_of_a_class_and_every_asserted_column_has_a_name() -> None:
     assert {name: resolve(name).unit for name in told} == told
 
 
-def test_words() -> None:
+def test_metrics_have_words() -> None:
     assert [resolve(one).words for one in ("delay_p99", "loss", "share", "fairness")] == [
         "delay p99",
         "dropped",

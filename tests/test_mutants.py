@@ -35,7 +35,7 @@ def fault(number: int, old: str, new: str, function: str) -> mutants.Mutant:
     return mutants.Mutant(number, f"{old} for {new}", "lib.rs", start, start + len(old), new, span)
 
 
-def test_only_functions_that_run_can_choose() -> None:
+def test_faults_are_chosen_only_in_functions_that_run() -> None:
     able = {name: mutants._body(RUST, fault(1, "+", "-", name).function or (0, 0)) for name in FUNCTIONS}
     assert [name for name, brace in able.items() if brace is not None] == ["pub fn sum"]
 
@@ -55,7 +55,7 @@ def test_each_fault_runs_where_its_number_is_chosen_and_nowhere_else(tmp_path: P
         assert done.stdout == expected, number
 
 
-def test_the_interval_is_wilsons() -> None:
+def test_the_interval_is_wilsons_score_interval() -> None:
     # Brown, Cai and DasGupta 2001: 0 of 10, and its mirror.
     low, high = mutants.interval(0.0, 10)
     assert (round(low, 4), round(high, 4)) == (0.0, 0.2775)

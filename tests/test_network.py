@@ -78,7 +78,7 @@ def test_links_are_the_subnets_that_devices_share(perhop: Command, star: Path) -
     assert "B1:GigabitEthernet0/0 - HUB:GigabitEthernet0/1  (both in 192.0.2.4/30)" in printed
 
 
-def test_a_packet_is_followed_to_its_host_and_back(perhop: Command, star: Path) -> None:
+def test_a_packet_is_traced_to_its_host_and_back(perhop: Command, star: Path) -> None:
     walk = walked(
         perhop, star, "--from", "10.1.0.5", "--to", "10.3.0.9", "--packet", "udp 16384 > 16385 dscp ef"
     )

@@ -57,7 +57,7 @@ def overlaps(boxes: list[Box]) -> list[tuple[Box, Box]]:
 
 
 @pytest.mark.parametrize(("routers", "fan_out"), [(300, 299), (300, 8), (120, 1), (3, 2)])
-def test_no_labels_overlap(perhop: Command, tmp_path: Path, routers: int, fan_out: int) -> None:
+def test_labels_do_not_overlap(perhop: Command, tmp_path: Path, routers: int, fan_out: int) -> None:
     (tmp_path / "net").mkdir()
     picture = tmp_path / "net.svg"
     ended = perhop("draw", tree(tmp_path / "net", routers, fan_out), "-o", picture)

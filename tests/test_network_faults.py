@@ -13,7 +13,7 @@ from perhop.checking import Finding
 from perhop.network.findings import between_devices
 
 NETWORKS = networks()
-#: The findings of the healthy networks, to tell what is new.
+#: The findings of the healthy networks, to recognize new ones.
 HEALTHY: dict[str, set[tuple[str, str, str]]] = {}
 #: Kinds of faults of which perhop does not name the line of the first one, and why.
 NOT_NAMED: dict[str, str] = {}

@@ -34,12 +34,12 @@ def test_forty_harmless_changes() -> None:
     assert len(harmless()) == 40
 
 
-def test_no_two_changes_have_an_id() -> None:
+def test_every_change_has_a_unique_id() -> None:
     ids = Counter(change.id for change in [*faults(), *harmless()])
     assert [name for name, number in ids.items() if number > 1] == []
 
 
-def test_no_two_faults_are_the_same() -> None:
+def test_every_fault_is_unique() -> None:
     edits = Counter((fault.network, fault.file, fault.edits) for fault in faults())
     assert [key for key, number in edits.items() if number > 1] == []
 

@@ -45,7 +45,7 @@ def fate(walk: Mapping[str, Any], sent: str) -> str:
 
 
 @pytest.mark.parametrize(("name", "network", "files"), CHANGED, ids=[name for name, *_ in CHANGED])
-def test_each_fate_is_that_of_a_walk(
+def test_matrix_fates_match_single_walks(
     name: str, network: str, files: Mapping[str, str], tmp_path: Path
 ) -> None:
     """The matrix computes the effect of a port once for all pairs; a walk follows one packet."""

@@ -122,7 +122,7 @@ def test_routes_are_given_by_an_option(perhop: Command, tmp_path: Path, place: s
     assert (path["end"], path["device"], hops(path)) == ("path-unknown", "R2", ["R1"])
 
 
-def test_a_printed_table_is_all_that_a_device_has(perhop: Command, tmp_path: Path) -> None:
+def test_a_printed_table_replaces_computed_routes(perhop: Command, tmp_path: Path) -> None:
     """A static route that is not in the table, and an interface that is not up, are not used."""
     static = "ip route 10.3.0.0 255.255.255.0 192.0.2.2\n"
     folder = network(
@@ -207,7 +207,7 @@ def gns3(*cables: tuple[str, str], switches: tuple[str, ...] = ()) -> str:
 
 
 def test_a_project_of_gns3_names_devices_and_cables(perhop: Command, tmp_path: Path) -> None:
-    """Two labs with the same subnets in one project: the cables tell them apart."""
+    """Two labs in one project have the same subnets; their cables distinguish them."""
     for name, address in (("R1", "1"), ("R2", "2"), ("R3", "1"), ("R4", "2")):
         inside = tmp_path / "project-files" / "dynamips" / f"0000-{name}" / "configs"
         inside.mkdir(parents=True)
@@ -343,7 +343,7 @@ def test_a_site_in_a_vrf_reaches_another_only_by_a_route(perhop: Command, tmp_pa
     assert (path["end"], path["interface"]) == ("delivered", "GigabitEthernet0/2")
 
 
-def test_a_vpn_stops_where_labels_begin(perhop: Command, tmp_path: Path) -> None:
+def test_a_vpn_path_ends_at_the_first_label(perhop: Command, tmp_path: Path) -> None:
     folder = network(tmp_path, **provider())
     table = (
         f"PE1#show ip route vrf RED\n\nRouting Table: RED\n{CODES}\nGateway of last resort is not set\n\n"

@@ -70,7 +70,7 @@ def test_a_matrix_runs_and_the_hop_of_loss_is_named(perhop: Command, tmp_path: P
     assert (at["device"], at["interface"]) == ("B1", "GigabitEthernet0/0")
     assert at["queue"].split("/")[-1] == "class-default"
     assert rest["delay_at"]["device"] == "B1"
-    # The loss is where the counters of the run have it.
+    # The reported place of the loss is that of the run's counters.
     counted = {(one["port"], one["queue"]): one["dropped_packets"]["mean"] for one in found["ports"]}
     assert counted[at["port"], at["queue"]] > 0
     assert sum(counted.values()) == counted[at["port"], at["queue"]]
@@ -208,7 +208,7 @@ def test_given_routes_lead_a_run(perhop: Command, tmp_path: Path) -> None:
     assert pair["delivered_bps"] == pytest.approx(200e3, rel=0.02)
 
 
-def test_bounds_are_from_end_to_end(perhop: Command, tmp_path: Path) -> None:
+def test_bounds_are_end_to_end(perhop: Command, tmp_path: Path) -> None:
     """The longest simulated delay of voice is below its bound."""
     folder = star(tmp_path)
     arguments = (folder, "--traffic", matrix(tmp_path, f"{PAIR},voice,200kb/s,200,voice"))

@@ -205,7 +205,7 @@ def compare(folder: Path, trial: int) -> tuple[bool, int]:
 @pytest.mark.parametrize(
     "first", [0, *(pytest.param(first, marks=pytest.mark.thorough) for first in range(20, 400, 20))]
 )
-def test_a_run_counts_packets_where_trace_has_them(tmp_path: Path, first: int) -> None:
+def test_a_run_counts_packets_on_traced_paths(tmp_path: Path, first: int) -> None:
     found = [compare(tmp_path, trial) for trial in range(first, first + 20)]
     assert sum(drops for drops, _ in found) >= LEAST_DROPPING
     assert sum(length > 2 for _, length in found) >= LEAST_LONG

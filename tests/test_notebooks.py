@@ -1,4 +1,4 @@
-"""The notebooks run from top to bottom in a kernel of their own, and stand in the tree without output."""
+"""The notebooks run from top to bottom in their own kernel; the tree contains them without output."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ HANGS_S = 300
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_it_is_attached_without_output(file: Path) -> None:
+def test_a_notebook_is_attached_without_output(file: Path) -> None:
     book = nbformat.read(file, as_version=4)
     nbformat.validate(book)
     for cell in book.cells:
@@ -27,7 +27,7 @@ def test_it_is_attached_without_output(file: Path) -> None:
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_it_teaches_in_order(file: Path) -> None:
+def test_a_notebook_has_text_before_code(file: Path) -> None:
     book = nbformat.read(file, as_version=4)
     text = "\n".join(cell.source for cell in book.cells if cell.cell_type == "markdown")
     wanted = ["## Exercise"]
@@ -43,7 +43,7 @@ def test_it_teaches_in_order(file: Path) -> None:
     assert -1 not in places and places == sorted(places), dict(zip(wanted, places, strict=True))
 
 
-def test_a_router_of_ones_own_is_left_as_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_users_router_file_is_unchanged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     book = nbformat.read(ROOT / "docs" / "notebooks" / "my-router.ipynb", as_version=4)
     first = next(cell.source for cell in book.cells if cell.cell_type == "code")
     monkeypatch.chdir(tmp_path)
@@ -54,10 +54,10 @@ def test_a_router_of_ones_own_is_left_as_it_is(tmp_path: Path, monkeypatch: pyte
     assert (tmp_path / "router.cfg").read_text() == "hostname mine\n"
 
 
-# What Jupyter warns of is Jupyter's.
+# Warnings of Jupyter itself are ignored.
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("name", touched([file.stem for file in NOTEBOOKS], but=["my-router"]))
-def test_it_runs(name: str, tmp_path: Path) -> None:
+def test_a_notebook_runs(name: str, tmp_path: Path) -> None:
     """`make docs` executes all whenever one has changed, and raises their errors."""
     book = nbformat.read(ROOT / "docs" / "notebooks" / f"{name}.ipynb", as_version=4)
     NotebookClient(book, timeout=HANGS_S, resources={"metadata": {"path": str(tmp_path)}}).execute()

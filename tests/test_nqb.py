@@ -9,7 +9,7 @@ import pytest
 from conftest import Command
 
 POLICE = "police 64000 8000 exceed-action set-dscp-transmit {}"
-# What asks for voice, with which mark, and whether the configuration speaks of 45 itself.
+# The match of voice, its mark, and whether the configuration contains 45 itself.
 ROUTER = """\
 version 15.1
 class-map match-all VOICE
@@ -117,7 +117,7 @@ TOKENS = {
     [
         ("nqb", "trust", PRIORITY, {"nqb-gets-priority"}),
         ("nqb", "trust", TOKENS, {"nqb-gets-priority"}),
-        # Equal turns are what RFC 9956 asks for.
+        # RFC 9956 recommends equal turns.
         ("nqb", "trust", TURNS, set()),
         ("ef", "trust", PRIORITY, {"nqb-may-get-priority"}),
         ("ef", "bleach", PRIORITY, {"nqb-may-get-priority"}),

@@ -34,7 +34,7 @@ OTHERS = [(0, "517kb/s"), (0, "401kb/s"), (0, "311kb/s"), (0, "263kb/s")]
 
 @dataclass
 class Case:
-    """An experiment; `buffer` is what the RED of perhop says beside its thresholds."""
+    """An experiment; `buffer` has the keys of perhop's RED other than its thresholds."""
 
     law: str
     curves: list[list[float]]
@@ -51,7 +51,7 @@ class Case:
     warmup: int = 20
 
     def specification(self) -> str:
-        """What the script is handed: a Tcl list."""
+        """The argument of the script: a Tcl list."""
 
         def words(pairs: Any) -> str:
             return " ".join(f"{key} {str(value).removesuffix('/s')}" for key, value in pairs)
@@ -171,7 +171,7 @@ CASES = {
     "on-off overlapped WRED": Case(
         DS, OVERLAPPED, {"averages": "single"}, limit=146, size=1052, cbr=[(1, "2Mb/s")], bursts=BURSTS
     ),
-    # TCP beside UDP of a higher precedence.
+    # TCP with UDP of a higher precedence.
     "TCP beside UDP WRED": Case(
         DS, [[15, 30, 0.1], [5, 15, 0.1]], {"averages": "single"}, tcp={0: 10}, cbr=[(1, "1Mb/s")], limit=50
     ),
@@ -292,7 +292,7 @@ def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
         counts: list[float] = []
         for row in ports.head(len(case.curves)).iter_rows(named=True):
             counts += [row["arrived_packets"], row["dropped_packets"]]
-        # A row for each average: all say what the whole queue holds.
+        # A row for each average; each reports the whole queue.
         queues = result.queues.filter(result.queues["replication"] == replication)
         held = queues["packets"].to_list()
         rows.append([*figures(counts, case), sum(held) / len(held)])
@@ -300,7 +300,7 @@ def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
 
 
 def far(case: Case, seed: int, count: int) -> list[str]:
-    """What is further apart than chance explains."""
+    """The differences beyond chance."""
     own, other = of_perhop(case, seed, count), of_ns2(case, seed, count)
     precedences = range(len(case.curves))
     names = [f"{what} of precedence {number}" for number in precedences for what in ("goodput", "drops")]
@@ -324,7 +324,7 @@ def half(samples: list[float]) -> float:
 @pytest.mark.thorough
 @needs("ns")
 @pytest.mark.parametrize("name", CASES)
-def test_a_law_does_as_ns2(name: str) -> None:
+def test_a_law_agrees_with_ns2(name: str) -> None:
     """Ten seeds; of many figures one in twenty is apart by chance, and must not be so with forty others."""
     if far(CASES[name], 1, 10):
         assert not far(CASES[name], 101, 40)

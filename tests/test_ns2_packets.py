@@ -1,4 +1,4 @@
-"""`ns2-reno-1999` beside ns-2.35, packet by packet: the same packets leave the bottleneck at the same times.
+"""`ns2-reno-1999` compared with ns-2.35: the same packets leave the bottleneck at the same times.
 
 Both count time in ticks of 100 ms from a phase that is drawn, and nothing else is random. Where there are
 timeouts, the phases of many seeds are tried.
@@ -43,7 +43,7 @@ pytestmark = [
 
 
 def by_ns2(case: tuple[str, str, int, int], seed: int, timerfix: str = "false") -> Sent:
-    """Return what ns-2 sends with the phase that a seed draws."""
+    """Return the packets that ns-2 sends with the phase that a seed draws."""
     rate, delay, limit, udp = case
     command = ["ns", str(SCRIPT), str(seed), rate, delay, str(limit), str(SECONDS), str(udp), timerfix]
     text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -81,13 +81,13 @@ def scenario(case: tuple[str, str, int, int]) -> dict[str, Any]:
 
 
 def by_perhop(case: tuple[str, str, int, int], folder: Path, seed: int = 1) -> Sent:
-    """Return what perhop sends, from a capture of the bottleneck."""
+    """Return the packets that perhop sends, from a capture of the bottleneck."""
     perhop.Scenario(scenario(case)).run(seed=seed, pcap=folder)
     first: int | None = None
     sent: Sent = []
     for time, packet, options in captured(folder / "r1--r2.pcapng"):
         length, protocol = struct.unpack_from(">2xH5xB", packet)
-        # Acknowledgments are shorter; what the queue dropped is captured with a comment.
+        # Acknowledgments are shorter; the capture has a comment on each dropped packet.
         if protocol != 6 or length < PAYLOAD or b"drop" in options:
             continue
         (sequence,) = struct.unpack_from(">I", packet, 24)
@@ -130,7 +130,7 @@ def any_is_equal(case: tuple[str, str, int, int], folder: Path, timerfix: str) -
 
 
 @pytest.mark.parametrize("case", ALONE, ids=lambda case: f"{case[0]} {case[1]} {case[2]}")
-def test_a_flow_alone_sends_what_ns2_sends(case: tuple[str, str, int, int], tmp_path: Path) -> None:
+def test_a_single_flow_sends_as_in_ns2(case: tuple[str, str, int, int], tmp_path: Path) -> None:
     """No timeouts, so that the phase of the clock does not matter; thousands of packets, dozens lost."""
     mine = by_perhop(case, tmp_path / "pcap")
     assert len(mine) > 5_000
@@ -138,7 +138,7 @@ def test_a_flow_alone_sends_what_ns2_sends(case: tuple[str, str, int, int], tmp_
 
 
 @pytest.mark.parametrize("case", BESIDE_UDP, ids=lambda case: f"{case[3] / 1000:g} kb/s of UDP")
-def test_timeouts_are_those_of_ns2(case: tuple[str, str, int, int], tmp_path: Path) -> None:
+def test_timeouts_agree_with_ns2(case: tuple[str, str, int, int], tmp_path: Path) -> None:
     """Between 1 and 50 % of the packets are lost; with the right phase everything is equal."""
     assert any_is_equal(case, tmp_path, "false")
 

@@ -27,7 +27,7 @@ def paced(speed: float) -> tuple[Pace, Clock]:
     return Pace(speed, clock), clock
 
 
-def test_it_goes_with_the_clock() -> None:
+def test_a_run_follows_the_clock() -> None:
     pace, clock = paced(0.5)
     assert pace.limit_s() == 0.0, "it starts when it is first asked"
     clock.now += 3
@@ -48,14 +48,14 @@ def test_a_pause_takes_no_time() -> None:
     assert pace.limit_s() == 3.0
 
 
-def test_another_speed_begins_where_the_run_is() -> None:
+def test_a_new_speed_starts_at_the_current_time() -> None:
     pace, clock = paced(MAX)
     assert pace.limit_s() == math.inf
     pace.reach(40.0)
     pace.set_speed(2.0)
     clock.now += 1
     assert pace.limit_s() == 42.0
-    # A run that cannot keep up is not asked to make up for what it missed.
+    # A run that cannot keep up does not have to catch up afterwards.
     clock.now += 100
     pace.reach(50.0)
     pace.set_speed(1.0)
@@ -98,7 +98,7 @@ def test_usual_speeds() -> None:
 @pytest.mark.parametrize(
     ("text", "speed"), [("1x", 1), ("0.1x", 0.1), (".5x", 0.5), ("10x", 10), ("max", MAX)]
 )
-def test_speeds_as_they_are_written(text: str, speed: float) -> None:
+def test_speeds_are_parsed(text: str, speed: float) -> None:
     assert speed_of(text) == speed
     assert speed_of(speed_words(speed)) == speed
 
@@ -106,12 +106,12 @@ def test_speeds_as_they_are_written(text: str, speed: float) -> None:
 @pytest.mark.parametrize(
     "text", ["", "fast", "1", "-1x", "0x", "1e3x", "nanx", "9999999x", "0.0000001x", "x"]
 )
-def test_what_is_no_speed(text: str) -> None:
+def test_invalid_speeds_are_refused(text: str) -> None:
     with pytest.raises(InvalidInputError, match="is not a speed"):
         speed_of(text)
 
 
-def test_a_run_at_any_pace_gives_the_same(scenario: Path) -> None:
+def test_the_pace_does_not_change_results(scenario: Path) -> None:
     plain = perhop.run(scenario, replications=2)
     pace, clock = paced(0.5)
     seen: list[Snapshot] = []
@@ -143,7 +143,7 @@ def test_a_run_at_any_pace_gives_the_same(scenario: Path) -> None:
 
 
 def test_a_step_past_the_end_of_a_part_is_seen(scenario: Path) -> None:
-    """The run is looked at at each 200th of it, too; where it stands afterwards is not lost behind that."""
+    """The run is looked at at each 200th of it, too; the position after a step remains visible."""
     loaded = perhop.Scenario.load(scenario, {"duration": "20s"})
     pace = Pace(1.0)
     steps, polls = [0.099, 0.154], 0
@@ -164,7 +164,7 @@ def test_a_step_past_the_end_of_a_part_is_seen(scenario: Path) -> None:
     assert steps == []
 
 
-def test_a_speed_that_is_none_is_one_clear_error(perhop: Command, scenario: Path) -> None:
+def test_an_invalid_speed_is_one_clear_error(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--watch", "--speed", "fast")
     assert (ended.code, ended.out) == (2, "")
     assert ended.err.count("error") == 1

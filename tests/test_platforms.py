@@ -1,4 +1,4 @@
-"""What is said of the platform that a router configuration was read by."""
+"""Reports of the platform by whose rules a router configuration was read."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_a_system_that_is_not_simulated_is_refused(lines: str) -> None:
     assert report["counts"]["modelled"] == 0
 
 
-def test_the_platform_that_the_user_chooses_counts() -> None:
+def test_the_chosen_platform_applies() -> None:
     text = "feature interface-vlan\ninterface Ethernet1/1\n ip address 192.0.2.1 255.255.255.0\n"
     report = checked(text, "ios-xe")
     assert report["platform"]["profile"] == "ios-xe"

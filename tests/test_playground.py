@@ -27,7 +27,7 @@ HOSTILE = "<img src=x onerror=globalThis.broken=1>"
 
 
 def in_module(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What the module gives for scenarios, under Node.js."""
+    """The results of the module for scenarios, under Node.js."""
     if reason := lacking("node"):
         pytest.skip(reason)
     asked = json.dumps({"module": str(ASSETS / "perhop.wasm"), "runs": runs})
@@ -38,7 +38,7 @@ def in_module(runs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 @needs_playground
-def test_the_module_gives_the_bytes_of_the_native_engine() -> None:
+def test_the_module_and_the_native_engine_give_the_same_bytes() -> None:
     files = [*(EXAMPLES / f"{name}.perhop.yaml" for name in COMPARED), STARTER]
     runs = [{"text": file.read_text(), "seed": seed, "times": 1} for file in files for seed in (1, 2, 77)]
     natively = [summary_of(_core.load(file, []), seed) for file in files for seed in (1, 2, 77)]
@@ -62,7 +62,7 @@ def test_the_command_writes_the_page(perhop: Command, tmp_path: Path) -> None:
     assert (ended.code, ended.out) == (0, "")
     assert "written to page.html" in ended.err
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
-    # Without a browser it says where the page is.
+    # Without a browser it prints the path of the page.
     ended = perhop("playground", BROWSER="/bin/false", XDG_CACHE_HOME=str(tmp_path / "cache"), DISPLAY="")
     assert ended.code == 0
     assert str(tmp_path / "cache" / "perhop" / "playground.html") in ended.err
@@ -117,7 +117,7 @@ def test_a_router_is_pasted_run_changed_and_stepped_through(file: Path) -> None:
 
 
 @needs_page
-def test_verdicts_tell_what_is_guaranteed(file: Path) -> None:
+def test_verdicts_show_guarantees(file: Path) -> None:
     rows = perhop.Scenario.load(STARTER).bounds(end_to_end=True).rows(named=True)
     (voice,) = (row["delay_s"] for row in rows if row["class"] == "voice")
     with page(file) as here:
@@ -149,7 +149,7 @@ def test_verdicts_are_above_their_assumptions_and_omissions(file: Path) -> None:
             for one in lines.all_inner_texts()
         )
         assert "voice" in here.text("verdicts")
-        # A scenario is run as it is written: nothing of the router's stays.
+        # A scenario runs as written; no setting of the router remains.
         here.write(STARTER.read_text())
         assert lines.all_inner_texts() == []
 
@@ -186,7 +186,7 @@ def test_a_link_restores_everything(file: Path) -> None:
 
 @needs_page
 @pytest.mark.parametrize("example", ["tcp", "router"])
-def test_exports_are_the_native_ones(file: Path, example: str, tmp_path: Path) -> None:
+def test_exports_equal_the_native_ones(file: Path, example: str, tmp_path: Path) -> None:
     source = EXAMPLES / ("router.cfg" if example == "router" else f"{example}.perhop.yaml")
     with page(file) as here:
         here.write(source.read_text())
@@ -205,7 +205,7 @@ def test_exports_are_the_native_ones(file: Path, example: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("width", "scheme"), [(1400, "dark"), (1400, "light"), (390, "dark"), (390, "light")]
 )
-def test_it_fits_any_screen_and_serious_barriers_are_none(file: Path, width: int, scheme: str) -> None:
+def test_the_page_fits_any_screen_without_serious_barriers(file: Path, width: int, scheme: str) -> None:
     with page(file, width=width, height=850, scheme=scheme) as here:
         here.slide("traffic.1.source.poisson.rate", 60)
         assert here.tab.evaluate("document.documentElement.scrollWidth") <= width
@@ -216,7 +216,7 @@ def test_it_fits_any_screen_and_serious_barriers_are_none(file: Path, width: int
 
 
 @needs_page
-def test_the_keyboard_is_enough(file: Path) -> None:
+def test_the_page_is_usable_with_the_keyboard(file: Path) -> None:
     with page(file) as here:
         keys = here.tab.keyboard
         here.tab.locator("#tab-sliders").focus()

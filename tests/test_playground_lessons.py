@@ -1,4 +1,4 @@
-"""The lessons in the playground: all twelve are solved with nothing but the page; sheets reach teachers."""
+"""The lessons in the playground: all twelve can be solved with the page alone; sheets reach teachers."""
 
 from __future__ import annotations
 
@@ -82,12 +82,12 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
         screenshot(here.tab, "lessons-met")
         file = tmp_path / "sheet.json"
         file.write_bytes(exported_sheet(here))
-    # What the page judged is what Python finds, from runs of the same bytes.
+    # The page and Python give the same verdicts, from runs with the same bytes.
     sheet = lessons.read_sheet(file)
     assert sheet.name == STUDENT and len(sheet.entries) == 12
     found = lessons.verify(sheet)
     assert all(one.met and one.same for one in found), [one.entry.lesson.id for one in found if not one.same]
-    # And what the teacher's page finds. Whoever copies the text without its seed is found out.
+    # The teacher's page gives them too, and detects a student who copies the text without its seed.
     other = json.loads(file.read_bytes())
     other["name"] = "Charles Babbage"
     other["lessons"][3]["scenario"] = COURSE[3].start
@@ -119,7 +119,7 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
 
 @needs_page
 @pytest.mark.parametrize("name", touched([lesson.id for lesson in COURSE], but=["fifo"]))
-def test_the_page_judges_as_python_does(students: Path, name: str) -> None:
+def test_the_page_and_python_give_the_same_verdicts(students: Path, name: str) -> None:
     lesson = lessons.lesson(name)
     with page(students) as here:
         begin(here, "Zoë  Müller")
@@ -188,7 +188,7 @@ def test_the_teacher_sees_solutions(teachers: Path) -> None:
 
 
 @needs_page
-def test_a_link_holds_what_was_done(students: Path) -> None:
+def test_a_link_restores_the_work(students: Path) -> None:
     with page(students) as here:
         begin(here)
         choose(here, "ring")
@@ -228,7 +228,7 @@ def test_another_name_has_another_seed_and_its_own_results(students: Path) -> No
 
 
 @needs_page
-def test_what_cannot_be_run_or_judged_is_reported(students: Path) -> None:
+def test_scenarios_that_cannot_run_are_reported(students: Path) -> None:
     with page(students) as here:
         begin(here)
         here.type("perhop: 1\n")
@@ -270,9 +270,7 @@ def test_hostile_names_stay_text(students: Path, teachers: Path, tmp_path: Path)
 @pytest.mark.parametrize(
     ("width", "scheme"), [(1400, "dark"), (1000, "light"), (390, "dark"), (390, "light")]
 )
-def test_lessons_fit_any_screen_and_serious_barriers_are_none(
-    teachers: Path, width: int, scheme: str
-) -> None:
+def test_lessons_fit_any_screen_without_serious_barriers(teachers: Path, width: int, scheme: str) -> None:
     sheet = json.dumps({"perhop-sheet": 1, "perhop": "0", "name": STUDENT, "lessons": []}).encode()
     with page(teachers, width=width, height=850, scheme=scheme) as here:
         begin(here)
@@ -287,7 +285,7 @@ def test_lessons_fit_any_screen_and_serious_barriers_are_none(
 
 
 @needs_page
-def test_the_keyboard_is_enough_for_a_lesson(students: Path) -> None:
+def test_a_lesson_is_usable_with_the_keyboard(students: Path) -> None:
     with page(students) as here:
         keys, known = here.tab.keyboard, here.runs()
         here.tab.locator("#lessons-open").focus()
@@ -319,5 +317,5 @@ def test_the_command_writes_the_teachers_page(perhop: Command, students: Path, t
     assert (ended.code, ended.out) == (0, "")
     text = (tmp_path / "teacher.html").read_text(encoding="utf-8")
     assert 'id="teacher"' in text and COURSE[0].solution.text[:60] in text
-    # The page of everybody, which is below 4 MB, and the solutions.
+    # The common page, which is below 4 MB, and the solutions.
     assert len(text.encode()) - students.stat().st_size < 20_000

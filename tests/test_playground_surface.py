@@ -18,7 +18,7 @@ from playground import Page, needs_page, page
 STARTER = (ROOT / "python" / "perhop" / "templates" / "voice.perhop.yaml").read_text(encoding="utf-8")
 ROUTER = (ROOT / "examples" / "router.cfg").read_text(encoding="utf-8")
 LONG = ("headquarters-customer-premium-voice-north", "headquarters-customer-premium-voice-south")
-# A canvas has no text to read: what is drawn on it is noted.
+# A canvas has no text to read, so the drawing calls are recorded.
 RECORDED = """() => {
   globalThis.drawn = new Set();
   const { fillText } = CanvasRenderingContext2D.prototype;
@@ -68,7 +68,7 @@ def open_lesson(here: Page, name: str) -> None:
 
 @needs_page
 @pytest.mark.parametrize("width", [1440, 390])
-def test_names_of_queues_differ_where_they_are_cut(file: Path, width: int) -> None:
+def test_truncated_names_of_queues_differ(file: Path, width: int) -> None:
     text = STARTER
     for old, new in zip(("voice", "bulk"), LONG, strict=True):
         text = text.replace(f"- name: {old}\n", f"- name: {new}\n")
@@ -90,7 +90,7 @@ def test_names_of_queues_differ_where_they_are_cut(file: Path, width: int) -> No
 
 @needs_page
 @pytest.mark.parametrize("width", [1440, 390])
-def test_a_verdict_is_a_colored_line_with_the_rest_behind_it(file: Path, width: int) -> None:
+def test_a_verdict_is_a_colored_line_with_hidden_details(file: Path, width: int) -> None:
     with page(file, width=width, height=844) as here:
         lines = here.tab.locator("#verdicts li")
         # Voice has a queue of its own, and the same traffic without it does not.

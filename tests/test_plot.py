@@ -50,7 +50,7 @@ def test_every_kind_is_drawn_with_units_and_caption(wred: perhop.Results, kind: 
         assert chart.title in text
 
 
-def test_throughput_is_that_of_the_table(wred: perhop.Results) -> None:
+def test_throughput_matches_the_table(wred: perhop.Results) -> None:
     (line,) = perhop.plot.throughput(wred).marks
     assert isinstance(line, Line)
     means = wred.throughput.group_by("time_s").agg(pl.col("throughput_bps").mean()).sort("time_s")
@@ -74,7 +74,7 @@ def test_the_queue_is_plotted_with_its_thresholds(wred: perhop.Results) -> None:
     assert max(average.y) == samples["deciding_average"].max()
 
 
-def test_drop_curves_are_those_of_the_policy(wred: perhop.Results) -> None:
+def test_drop_curves_match_the_policy(wred: perhop.Results) -> None:
     marks = perhop.plot.drop_curve(wred).marks
     green, yellow = (mark for mark in marks if isinstance(mark, Line))
     assert list(zip(green.x, green.y, strict=True))[:4] == [(0, 0), (40, 0), (80, 0.02), (80, 1)]
@@ -95,7 +95,7 @@ def test_a_distribution_ends_at_all_packets(wred: perhop.Results) -> None:
     assert wred.classes["delay_p50_s"].min() <= median <= wred.classes["delay_p50_s"].max()
 
 
-def test_delays_over_time_agree_with_the_whole(wred: perhop.Results) -> None:
+def test_delays_over_time_agree_with_the_total(wred: perhop.Results) -> None:
     table = wred.delays
     assert table["delay_max_s"].max() == wred.classes["delay_max_s"].max()
     weighted = (table["delay_mean_s"] * table["packets"]).sum() / table["packets"].sum()
@@ -163,7 +163,7 @@ def test_missing_samples_are_reported(scenario: Path) -> None:
         perhop.plot.drop_curve(results)
 
 
-def test_the_command_plots_what_was_saved(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_the_command_plots_saved_results(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     ran = perhop("run", scenario, "-o", "out", "--plot", "queue", "--plot", "delay-cdf=cdf.png", "--quiet")
     assert (ran.code, ran.out, ran.err) == (0, "", "")
     assert (tmp_path / "out" / "queue.svg").read_text().startswith("<?xml")

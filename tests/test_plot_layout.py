@@ -146,7 +146,7 @@ def is_crossed(one: Bbox, other: Bbox) -> bool:
 
 @pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
 @pytest.mark.parametrize("name", charts())
-def test_no_text_is_clipped_and_none_covers_another(name: str, look: Look) -> None:
+def test_texts_are_not_clipped_or_covered(name: str, look: Look) -> None:
     made = drawn(charts()[name], look)
     found = list(boxes(made))
     assert len(found) > 5
@@ -164,7 +164,7 @@ def test_no_text_is_clipped_and_none_covers_another(name: str, look: Look) -> No
         assert not is_crossed(legend.get_window_extent(), axes.get_window_extent()), "the legend is outside"
 
 
-def test_a_size_is_that_of_the_picture() -> None:
+def test_a_size_is_the_size_of_the_picture() -> None:
     wide, high = drawn(legend_of_14(), Look.parse(size="3.4in x 3in", font="7pt")).get_size_inches()
     assert (wide, high) == pytest.approx((3.4, 3.0))
     assert drawn(legend_of_14(), Look.parse(size="85mm")).get_figwidth() == pytest.approx(85 / 25.4)
@@ -193,7 +193,7 @@ def test_every_line_of_14_classes_differs() -> None:
     assert all(not line.get_clip_on() for line in axes.get_lines()), "a line along the edge is whole"
 
 
-def test_the_front_is_above_all_points() -> None:
+def test_the_front_is_drawn_above_all_points() -> None:
     made = drawn(charts()["pareto"], Look())
     (axes,) = made.axes
     order = {line.get_label(): line.get_zorder() for line in axes.get_lines()}
@@ -230,7 +230,7 @@ def test_scales_end_in_round_numbers(least: float, greatest: float, expected: li
     assert round_ticks(least, greatest) == expected
 
 
-def test_names_move_apart_as_little_as_goes() -> None:
+def test_names_move_apart_minimally() -> None:
     assert apart([0.0, 10.0, 20.0], 5.0, 0.0, 100.0) == [0.0, 10.0, 20.0]
     assert apart([50.0, 50.0, 50.0], 10.0, 0.0, 100.0) == [40.0, 50.0, 60.0]
     assert apart([100.0, 100.0], 10.0, 0.0, 100.0) == [90.0, 100.0]

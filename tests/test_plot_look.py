@@ -87,12 +87,14 @@ def test_title_names_size_and_font_of_a_picture(perhop: Command, folder: Path, t
         (("-o", "a.html", "--size", "3in"), "--size and --font do not apply to pages"),
     ],
 )
-def test_what_is_refused(perhop: Command, folder: Path, options: tuple[str, ...], message: str) -> None:
+def test_invalid_options_are_refused(
+    perhop: Command, folder: Path, options: tuple[str, ...], message: str
+) -> None:
     ended = perhop("plot", "throughput", folder, *options)
     assert ended.code == 2 and message in ended.err
 
 
-def test_a_label_is_of_the_whole_name_or_of_a_part() -> None:
+def test_a_label_option_matches_a_name_or_a_part() -> None:
     (chart,) = Look.parse(labels={"bulk_1": "Bulk", "x": "t"}).worded([CHART])
     assert [mark.name for mark in chart.marks] == ["voice", "red, Bulk"]
     assert chart.x.title == "t (s)"

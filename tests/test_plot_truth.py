@@ -34,7 +34,7 @@ def lines(chart: perhop.plot.Chart) -> list[Line]:
     return [mark for mark in chart.marks if isinstance(mark, Line)]
 
 
-def test_the_starters_voice_is_seen_to_wait() -> None:
+def test_the_plot_shows_the_delay_of_the_starters_voice() -> None:
     """Every 100 ms, a multiple of voice's 20 ms, its queue is empty; between, up to five wait."""
     voice = TEMPLATES / "voice.perhop.yaml"
     results = perhop.run(voice)
@@ -48,8 +48,8 @@ def test_the_starters_voice_is_seen_to_wait() -> None:
     assert perhop.run(voice, engine="plain").queues.equals(results.queues)
 
 
-def test_the_most_of_an_interval_is_that_of_a_finer_look() -> None:
-    """Sampled 50 times as often, the queue is nowhere longer than was said."""
+def test_the_maximum_of_an_interval_equals_that_of_finer_samples() -> None:
+    """Sampled 50 times as often, the queue never exceeds the reported maximum."""
     scenario = ROOT / "examples" / "on-off-red.perhop.yaml"
     base = perhop.Scenario.load(scenario)
     probe = dict(base["measure"]["queues"][0])
@@ -78,7 +78,7 @@ def test_stacked_throughput_fits_the_line(classes: perhop.Results) -> None:
     assert "without what goes the other way: business (back)" in chart.caption
 
 
-def test_traffic_against_the_first_is_known() -> None:
+def test_traffic_in_the_opposite_direction_is_recognized() -> None:
     scenario = perhop.Scenario.load(TEMPLATES / "voice.perhop.yaml")
     back = {
         "name": "back",
@@ -148,7 +148,7 @@ def test_every_example_can_have_every_natural_plot(file: Path) -> None:
         assert every.endswith(("ms", "us")) and not every.startswith("0")
 
 
-def test_a_plot_measures_what_it_needs(perhop: Command, tmp_path: Path) -> None:
+def test_a_plot_adds_its_measurements(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "mm1.perhop.yaml").write_text((ROOT / "examples" / "poisson-mm1.perhop.yaml").read_text())
     ended = perhop("run", "mm1", "--duration", "20s", "--plot", "throughput=plot.svg", "-q", "-o", "with")
     assert ended.code == 0, ended.err
@@ -169,7 +169,7 @@ def test_a_plot_measures_what_it_needs(perhop: Command, tmp_path: Path) -> None:
     assert perhop("plot", "throughput", "again").code == 0
 
 
-def test_what_cannot_be_measured_is_reported() -> None:
+def test_impossible_measurements_are_reported() -> None:
     scenario = perhop.Scenario.load(TEMPLATES / "voice.perhop.yaml")
     assert remedy(scenario, "connections") == "no samples for this plot: the scenario has no TCP traffic"
     assert "edge" in asking(scenario, "queues")["measure.queues"]
@@ -187,6 +187,6 @@ def test_axes_end_in_labels(classes: perhop.Results) -> None:
                 assert min(abs(tick - limits[1]) for tick in ticks) <= 0.021 * limits[1], chart.kind
 
 
-def test_a_class_is_red_by_a_word_only() -> None:
+def test_only_a_word_colors_a_class_red() -> None:
     roles = of_classes(["assured", "af1 red", "green"])
     assert (roles["assured"], roles["af1 red"], roles["green"]) == ("class0", "red", "green")

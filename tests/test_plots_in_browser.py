@@ -23,7 +23,7 @@ SAMPLED = {"measure.throughput-every": "500ms", "measure.delay-every": "500ms", 
 ZOOM = (
     "one => { const at = echarts.getInstanceByDom(one).getOption().dataZoom[0]; return at.end - at.start; }"
 )
-# How ECharts is asked what it draws: series by type, rules, spans, and whether a number is missing from any.
+# Reads the charts from ECharts: series by type, rules, spans, and whether a number is missing.
 SERIES = """one => {
   const { series } = echarts.getInstanceByDom(one.querySelector('.plot')).getOption();
   const of = (type) => series.filter((each) => each.type === type && each.name).length;
@@ -106,7 +106,7 @@ def page(charts: list[Chart], tmp_path_factory: pytest.TempPathFactory) -> Path:
     return file
 
 
-def test_there_is_one_of_every_kind(charts: list[Chart]) -> None:
+def test_every_kind_of_plot_is_tested(charts: list[Chart]) -> None:
     assert {chart.kind for chart in charts} == {*perhop.plot.KINDS, "share", *STUDY_KINDS}
 
 
@@ -129,7 +129,7 @@ def test_all_marks_are_drawn(page: Path, charts: list[Chart], name: str, width: 
 
 
 def drawn(chart: Chart) -> dict[str, int]:
-    """What a browser is to draw of a chart."""
+    """The expected parts of a chart in a browser."""
     lines = [mark for mark in chart.marks if isinstance(mark, Line)]
     points = [mark for mark in chart.marks if isinstance(mark, Points)]
     banded = [mark for mark in (*lines, *points) if mark.low is not None]
@@ -143,7 +143,7 @@ def drawn(chart: Chart) -> dict[str, int]:
 
 
 def overlapping(tab: Any) -> list[str]:
-    """Names of cases that lie upon each other, in the comparisons."""
+    """Names of cases that overlap in the comparisons."""
     found: list[str] = tab.evaluate(
         """() => [...document.querySelectorAll('figure[data-kind=published] .plot svg')].flatMap((svg) => {
           const left = svg.getBoundingClientRect();

@@ -1,4 +1,4 @@
-"""`perhop test`: files of tests, their outcomes, JUnit XML, and what is said of a wrong file."""
+"""`perhop test`: files of tests, their outcomes, JUnit XML, and the errors of an invalid file."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_json_is_one_document(perhop: Command, scenario: Path, tmp_path: Path) -
     assert [one["class"] for one in overload["verdicts"]] == ["steady", "random"]
 
 
-def test_quiet_tells_what_fails(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_quiet_prints_failures(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     write(tmp_path, GOOD)
     ended = perhop("test", "policy.tests.yaml", "-q")
     assert (ended.code, ended.out) == (4, "")
@@ -228,7 +228,7 @@ def test_a_file_that_cannot_be_read(perhop: Command, name: str, said: str) -> No
     assert said in ended.err
 
 
-def test_a_file_that_is_no_text(perhop: Command, tmp_path: Path) -> None:
+def test_a_file_that_is_not_text(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "policy.tests.yaml").write_bytes(b"\xff\xfe\x00")
     assert "is not UTF-8 text" in perhop("test", "policy.tests.yaml").err
 
@@ -256,7 +256,7 @@ def test_paths_start_from_the_folder_of_the_file(scenario: Path, tmp_path: Path)
     assert [one.text for one in outcome.judged] == ["steady.offered > 100"]
 
 
-def test_values_of_set_are_those_of_the_command_line(scenario: Path, tmp_path: Path) -> None:
+def test_values_of_set_are_parsed_as_on_the_command_line(scenario: Path, tmp_path: Path) -> None:
     file = write(
         tmp_path,
         "perhop-tests: 1\n"

@@ -36,7 +36,7 @@ from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untru
 pytestmark = needs_strace
 
 ALL = os.environ.get("PERHOP_POWER") == "all"
-# What remains of a loss, of which the next writer makes a whole result.
+# Remains of a loss, which the next writer completes.
 SAMPLE = 12
 # Losses of power that are tried after a call.
 MOST = 30
@@ -44,7 +44,7 @@ MOST = 30
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two runs, of which other commands make something."""
+    """Two runs as the input of other commands."""
     base = tmp_path_factory.mktemp("runs")
     save_runs(base)
     return base
@@ -52,11 +52,11 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @dataclass(frozen=True)
 class Played:
-    """Two commands, one after the other: what there was before, and what each of them did."""
+    """Two successive commands: the folder before, and the changes of each."""
 
     first: Tree
     recorded: Recorded
-    #: What each target held before the second command, and held after it.
+    #: The content of each target before and after the second command.
     old: dict[str, Tree]
     new: dict[str, Tree]
 
@@ -86,12 +86,13 @@ def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool
 
 @dataclass
 class Found:
-    """What the losses of power left."""
+    """The results of the losses of power."""
 
     count: int
-    #: Which of nothing, the old and the new result were there.
+    #: The outcomes that occurred: no result, the old one, the new one.
     seen: set[str]
-    #: Losses after which a target was neither, and those after the end that took the new result.
+    #: Losses after which a target was neither old nor new, and losses after the end that removed the new
+    #: result.
     torn: list[tuple[int, str]]
     taken: list[str]
     #: All that was left in the folder, for some of the losses.
@@ -172,7 +173,7 @@ def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("what", ["files", "folders"])
-def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Path) -> None:
+def test_a_missing_synchronization_is_detected(what: str, runs: Path, tmp_path: Path) -> None:
     played = play(COMMANDS["run"], runs, tmp_path)
     files = {one.paths[0] for one in played.recorded.changes if one.what == "write"}
     kept = [
@@ -189,8 +190,8 @@ def test_what_is_not_synchronized_is_noticed(what: str, runs: Path, tmp_path: Pa
 @pytest.mark.parametrize(
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
-def test_the_next_writer_starts_from_any_remains(name: str, runs: Path, tmp_path: Path) -> None:
-    """It ends with a whole result and nothing hidden; what it cannot know to be its own is visible."""
+def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path: Path) -> None:
+    """It ends with a whole result and no hidden files; files that may not be its own are visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())
@@ -208,7 +209,7 @@ def test_the_next_writer_starts_from_any_remains(name: str, runs: Path, tmp_path
             warnings.simplefilter("ignore", LeftoverWarning)
             result.save(folder / "out")
         assert Saved.open(folder / "out").contents == Saved.open(runs / "run-1").contents
-        # The name of a lock is no result; the next writer has taken it over.
+        # The name of a lock is not a result; the next writer has taken it over.
         assert leftovers(folder) == []
         shutil.rmtree(folder)
     assert len(chosen) >= 10
@@ -216,7 +217,7 @@ def test_the_next_writer_starts_from_any_remains(name: str, runs: Path, tmp_path
 
 @pytest.mark.parametrize("name", touched(GROWING, but=[]))
 def test_a_folder_that_grows_goes_on_after_any_loss(name: str, runs: Path, tmp_path: Path) -> None:
-    """Whatever a loss leaves can be read, and the same command continues it and ends with the same bytes."""
+    """The remains of any loss can be read, and the same command continues and ends with the same bytes."""
     writing = GROWING[name]
     played = play(writing, runs, tmp_path, twice=False)
     losses = lose_power(played, played.recorded.changes).whole

@@ -76,7 +76,7 @@ def aspects(proof: Proof) -> dict[str, tuple[str | None, str | None]]:
     return {one["what"]: (one["first"], one["second"]) for one in rows if one["first"] != one["second"]}
 
 
-def test_a_configuration_treats_all_packets_as_itself(proved: Any) -> None:
+def test_a_configuration_equals_itself(proved: Any) -> None:
     proof = proved(BASE, BASE)
     assert (proof["verdict"], proof["counterexample"], proof["not_decided"]) == ("equal", None, [])
 
@@ -109,9 +109,7 @@ def test_names_and_the_order_of_disjoint_classes_do_not_matter(proved: Any) -> N
         ("bandwidth 2000", "bandwidth 2000\n  queue-limit 128 packets", "", "buffer"),
     ],
 )
-def test_a_change_has_a_packet_that_shows_it(
-    before: str, after: str, packet: str, what: str, proved: Any
-) -> None:
+def test_a_change_has_an_example_packet(before: str, after: str, packet: str, what: str, proved: Any) -> None:
     proof = proved(BASE, BASE.replace(before, after))
     assert proof["verdict"] == "differ"
     assert packet in proof["counterexample"]["packet"]
@@ -281,7 +279,7 @@ def mutate(
         case _:
             duplicate = f"{name}2"
             if duplicate not in classes and not actions[0].startswith("priority"):
-                # Two classes in place of one: the packets of the second share nothing with the first.
+                # Two classes in place of one: the packets of the second do not share with those of the first.
                 classes[duplicate] = [classes[name].pop()] if len(classes[name]) > 1 else ["dscp cs1"]
                 policy.insert(place + 1, (duplicate, [a for a in actions if not a.startswith("bandwidth")]))
 

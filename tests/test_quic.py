@@ -1,4 +1,4 @@
-"""The profile `quic` through the command line: what it sends, and what it refuses."""
+"""The profile `quic` on the command line: the packets that it sends and the keys that it refuses."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ def measured(perhop: Command, file: Path) -> dict[str, float]:
     return {name: value["mean"] for name, value in bulk.items() if isinstance(value, dict)}
 
 
-def test_a_transfer_fills_a_link_with_datagrams_of_1200_bytes(perhop: Command, tmp_path: Path) -> None:
+def test_quic_fills_a_link_with_datagrams_of_1200_bytes(perhop: Command, tmp_path: Path) -> None:
     bulk = measured(perhop, written(tmp_path, "0.0", "congestion: cubic"))
     # 28 bytes of UDP and IP around each; 10 Mb/s for 10 s, but for the first round trips.
     assert 1227 < bulk["delivered_bytes"] / bulk["delivered_packets"] <= 1228
     assert 0.9 * 12_500_000 < bulk["delivered_bytes"] < 12_500_000
 
 
-def test_random_losses_cost_what_they_cost_newreno(perhop: Command, tmp_path: Path) -> None:
+def test_random_losses_reduce_quic_as_newreno(perhop: Command, tmp_path: Path) -> None:
     bulk = measured(perhop, written(tmp_path, "0.01", "congestion: reno"))
     # Mathis et al. 1997: 1.22 / sqrt(p) datagrams per round trip of 20 ms, 0.87 of it with an acknowledgment
     # for every second packet; and a queue on the way.
@@ -46,8 +46,8 @@ def test_random_losses_cost_what_they_cost_newreno(perhop: Command, tmp_path: Pa
     assert bulk["dropped_lost"] > 30
 
 
-def test_pages_are_not_loaded_by_it(perhop: Command, tmp_path: Path) -> None:
-    """One request at a time on each connection would be taken for HTTP/3."""
+def test_pages_over_quic_are_refused(perhop: Command, tmp_path: Path) -> None:
+    """Readers would mistake one request at a time on each connection for HTTP/3."""
     file = written(tmp_path, "0.0", "congestion: cubic")
     file.write_text(file.read_text().replace("bulk: { tcp", "page-load: { tcp"))
     ended = perhop("run", file)

@@ -30,13 +30,13 @@ from tiers import touched
 from writing import COMMANDS, GROWING, Writing, lay_out, save_runs, trees, untrue, untrue_of_growing
 
 SIGNALS = int(os.environ.get("PERHOP_SIGNALS", "30"))
-# One of so many commands imports what it needs, as it does for a user; the others find it loaded.
+# One in this number of commands imports its modules, as for a user; the others find them loaded.
 IMPORTS = 50
 # A signal comes at a moment of the usual time of a command, or up to a tenth later, when it has ended.
 LATEST = 1.1
 # How often the folder of a command that grows is removed before the next signal, and completed after it.
 BEGINS, COMPLETES = 0.5, 0.3
-# What a command may end with: done, an exit code of its own, or, once all is written, by the signal itself.
+# The allowed exit codes: success, its own code, or, once all is written, that of the signal.
 ENDINGS = {Exit.OK, Exit.INTERRUPTED, *(-number for number in ENDING)}
 
 
@@ -49,7 +49,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def forks(base: Path) -> Iterator[tuple[Forks, Forks]]:
-    """Where everything is loaded, and where nothing is."""
+    """A fork server with all modules loaded, and one with none."""
     found = Forks(base, (*MODULES, *PLOTTING)), Forks(base, ())
     yield found
     for one in found:
@@ -62,7 +62,7 @@ class Disturbed:
     def __init__(self, writing: Writing, folder: Path) -> None:
         self.folder, self._writing = folder, writing
         self._usual_s: dict[Forks, float] = {}
-        #: What the targets hold, by seed, and what else is in the folder.
+        #: The content of the targets, by seed, and the other files of the folder.
         self._made: dict[int, dict[str, Tree]] = {}
         self._names: set[str] = set()
 
@@ -80,7 +80,7 @@ class Disturbed:
         return forks.run(self.folder, self._writing.line.format(seed=seed).split(), **told)
 
     def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
-        """Return how the command ended, and generate what is not as promised."""
+        """Return the exit code of the command, and generate the broken promises."""
         old = trees(self.folder, self._writing)
         seed = 2 if old == self._made[1] else 1
         sent, after_s = draw.choice(ENDING), self._usual_s[forks] * draw.uniform(0.0, LATEST)
@@ -107,7 +107,7 @@ class Grown:
 
     def __init__(self, writing: Writing, folder: Path) -> None:
         self.folder, self._writing = folder, writing
-        #: How long it takes from nothing, and where all is there.
+        #: Its duration with an empty folder, and with a complete one.
         self._usual_s: dict[tuple[Forks, bool], float] = {}
         self._complete: dict[str, Tree] = {}
         self._names: set[str] = set()
@@ -130,7 +130,7 @@ class Grown:
             shutil.rmtree(self.folder / one, ignore_errors=True)
 
     def once(self, forks: Forks, draw: random.Random) -> tuple[str, Iterator[str]]:
-        """Return from what to what it came, and generate what is not as promised."""
+        """Return the numbers of points before and after, and generate the broken promises."""
         if draw.random() < BEGINS:
             self._remove()
         was = self._stage()
@@ -181,8 +181,8 @@ def test_results_survive_signals_at_any_time(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_process_from_its_very_start(scenario: Path, number: signal.Signals) -> None:
-    """Also while Python itself starts, where only nothing being left behind can be asked for."""
+def test_a_process_survives_signals_from_its_start(scenario: Path, number: signal.Signals) -> None:
+    """Also while Python itself starts; then the only promise is that no files remain."""
     draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]
     for _ in range(10):

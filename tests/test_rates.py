@@ -75,7 +75,7 @@ def test_the_line_of_a_policy_alone_is_not_known(perhop: Command, tmp_path: Path
     assert (found["gold"]["promised_bps"], found["rest"]["promised_bps"]) == (6e6, 3e6)
 
 
-def test_commands_of_tc_say_their_rates(perhop: Command, tmp_path: Path) -> None:
+def test_commands_of_tc_have_rates(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.tc"
     file.write_text(
         "tc qdisc add dev eth0 root handle 1: htb default 20\n"
@@ -149,14 +149,14 @@ def test_a_run_shows_no_guarantee_behind_a_limiter_of_all_packets(perhop: Comman
 
     found = configured(200_000)
     most = rates_of(perhop, file)
-    # Each is below the limiter, as `perhop rates` has it: nothing holds that a policer of all packets drops.
+    # Each is below the limiter, as in `perhop rates`: a policer of all packets voids guarantees.
     assert found["BULK"] == (None, 200e3) == (None, most["BULK"]["maximum_bps"])
     assert found["DATA"] == (None, 200e3) == (None, most["DATA"]["maximum_bps"])
     # A limiter above the promises leaves them.
     assert configured(4_000_000)["BULK"] == (232e3, None)
 
 
-def test_losses_by_a_limiter_of_all_are_not_those_of_the_class(perhop: Command, tmp_path: Path) -> None:
+def test_losses_by_a_common_limiter_are_not_the_classs(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "site.cfg"
     file.write_text(
         SITE.replace(
@@ -207,7 +207,7 @@ def test_the_excess_burst_of_peak_shaping_counts(perhop: Command, tmp_path: Path
 @pytest.mark.parametrize(
     ("example", "queue", "wanted"),
     [
-        # Of 10 Mb/s by quantum; WRR's weights count packets, and say no rate.
+        # Shares of 10 Mb/s by quantum; WRR's weights count packets and do not determine a rate.
         ("drr", "gold", (5e6, None)),
         ("wrr", "gold", (None, None)),
         # A shaper below the rate that the queue has anyway.
@@ -222,7 +222,7 @@ def test_guarantees_and_limits_of_scenarios(example: str, queue: str, wanted: tu
     assert (rows[queue]["guaranteed_bps"], rows[queue]["limit_bps"]) == wanted
 
 
-def test_what_is_still_queued_is_within_what_is_in_the_network() -> None:
+def test_queued_packets_are_part_of_those_in_the_network() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-15-subrate.cfg", load="overload")
     results = scenario.run(threads=1)
     queued = {(row["port"], row["queue"]): row["queued_packets"] for row in results.summary["rates"]}
@@ -239,14 +239,14 @@ def test_policers_have_their_limits() -> None:
     assert (row["class"], row["side"], row["limit_bps"]) == ("P2P", "output", 500e3)
 
 
-def test_a_folder_of_results_holds_the_rates(tmp_path: Path) -> None:
+def test_a_folder_of_results_contains_the_rates(tmp_path: Path) -> None:
     results = library.run(ROOT / "examples" / "drr.perhop.yaml", duration="2s")
     results.save(tmp_path / "out")
     assert library.Results.load(tmp_path / "out").summary["rates"] == results.summary["rates"]
 
 
-def test_strict_priority_goes_by_level(perhop: Command, tmp_path: Path) -> None:
-    """The class that takes what others leave is written last, and need not be the last to be served."""
+def test_strict_priority_follows_levels(perhop: Command, tmp_path: Path) -> None:
+    """The class that takes the rest is written last, but is not necessarily served last."""
     file = tmp_path / "bands.tc"
     file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")
     rows = perhop("run", file, "--duration", "20ms", "--json").json()["rates"]

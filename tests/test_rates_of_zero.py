@@ -8,7 +8,7 @@ import pytest
 
 from conftest import Command
 
-# The wire is slower than what the priority class may take: the others get nothing.
+# The wire is slower than the limit of the priority class, so the others get nothing.
 STARVED = """\
 version 15.2
 class-map match-any CALLS
@@ -36,14 +36,14 @@ def router(tmp_path: Path) -> Path:
     return tmp_path / "router.cfg"
 
 
-def test_classes_that_get_nothing_are_offered_something(perhop: Command, router: Path) -> None:
+def test_starved_classes_are_offered_traffic(perhop: Command, router: Path) -> None:
     router.write_text(STARVED)
     ran = perhop("run", router, "--duration", "10s")
     assert ran.code == 0, ran.err
     assert "as nothing is left" in ran.err
 
 
-def test_a_load_interval_of_zero_is_not_heeded(perhop: Command, router: Path) -> None:
+def test_a_load_interval_of_zero_is_ignored(perhop: Command, router: Path) -> None:
     router.write_text(PLAIN.replace(" bandwidth 2000\n", " bandwidth 2000\n load-interval 0\n"))
     shown = perhop("show", "policy-map", "interface", router, "--after", "2min")
     assert shown.code == 0, shown.err

@@ -1,4 +1,4 @@
-"""Values as YAML for people: what is read back is what was written, and short parts stay in one line."""
+"""Values as YAML for people: reading returns the written values, and short parts stay in one line."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from perhop.readable_yaml import block, flow
         (0.5, "0.5"),
     ],
 )
-def test_text_is_plain_where_it_may_be(value: Any, text: str) -> None:
+def test_text_is_unquoted_if_possible(value: Any, text: str) -> None:
     assert flow(value) == text
 
 
 @pytest.mark.parametrize(
     "text", [".inf", "0b1", "0o17", "2001-01-01", "\x7f", "a\nb", "", "x" * 200, "a, b", "#"]
 )
-def test_a_text_is_read_as_text(text: str) -> None:
+def test_written_text_is_read_as_text(text: str) -> None:
     assert yaml.safe_load(flow({text: [text]})) == {text: [text]}
 
 

@@ -1,4 +1,5 @@
-"""Policies that a router refuses: `check` reports them in every place, and `run` names what it leaves out."""
+"""Policies that a router refuses: `check` reports them in every place, and `run` names those that it leaves
+out."""
 
 from __future__ import annotations
 
@@ -59,7 +60,7 @@ def _file(folder: Path, *parts: str, version: str = "15.4") -> Path:
 
 
 @pytest.mark.parametrize("case", REFUSED)
-def test_a_run_names_first_what_it_leaves_out(perhop: Command, tmp_path: Path, case: str) -> None:
+def test_a_run_names_left_out_policies_first(perhop: Command, tmp_path: Path, case: str) -> None:
     file = _file(tmp_path, REFUSED[case], GOOD)
     assert perhop("check", file).code == 1
     for command in ("run", "bounds"):
@@ -112,7 +113,7 @@ ABOVE = {
 @pytest.mark.parametrize("version", ["15.4", "12.4"])
 @pytest.mark.parametrize("attached", ["alone", "attached"])
 @pytest.mark.parametrize("case", ABOVE)
-def test_promises_inside_are_errors(
+def test_excessive_nested_guarantees_are_errors(
     perhop: Command, tmp_path: Path, case: str, attached: str, version: str
 ) -> None:
     policies, message = ABOVE[case]
@@ -137,7 +138,7 @@ WITHIN = {
 
 
 @pytest.mark.parametrize("case", WITHIN)
-def test_promises_up_to_the_rate_are_right(perhop: Command, tmp_path: Path, case: str) -> None:
+def test_guarantees_up_to_the_rate_are_accepted(perhop: Command, tmp_path: Path, case: str) -> None:
     ended = perhop("check", _file(tmp_path, WITHIN[case], GOOD))
     assert ended.code == 0, ended.out
     assert "promised-above-rate" not in ended.out

@@ -1,4 +1,4 @@
-"""What tools/reproducible.py finds in two archives, and in one that names the folder of its build."""
+"""The findings of tools/reproducible.py in two archives, and in one that names the folder of its build."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_a_file_that_names_the_folder_of_the_build_is_found(tmp_path: Path) -> N
 
 
 def test_the_build_gets_date_and_paths(tmp_path: Path) -> None:
-    """What maturin is started with, by a program in its place."""
+    """The arguments and environment of maturin, recorded by a program in its place."""
     program = tmp_path / "maturin"
     program.write_text('#!/bin/sh\necho "$1 $SOURCE_DATE_EPOCH"\necho "$CARGO_ENCODED_RUSTFLAGS"\n')
     program.chmod(0o755)
@@ -82,7 +82,7 @@ def test_the_build_gets_date_and_paths(tmp_path: Path) -> None:
 @needs_checkout
 @needs("cargo")
 def test_two_source_distributions_of_a_commit_are_the_same(tmp_path: Path) -> None:
-    """By maturin itself; the wheel, which takes minutes, is left to `make reproducible`."""
+    """maturin builds them; `make reproducible` checks the wheel, which takes minutes."""
     maturin = Path(sys.executable).with_name("maturin")
     program = tmp_path / "maturin"
     program.write_text(f'#!/bin/sh\nif [ "$1" = sdist ]; then exec {maturin} "$@"; fi\n')

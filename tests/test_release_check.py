@@ -1,4 +1,4 @@
-"""A release: what tools/release_check.py refuses, and what the workflow does before it publishes."""
+"""A release: the checks of tools/release_check.py, and the steps of the workflow before it publishes."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_a_consistent_tree_is_released_with_its_notes(tree: Path) -> None:
         ("CHANGELOG.md", "### Fixed", "### Fixed\n\n- Late.", "Unreleased has entries"),
     ],
 )
-def test_what_is_not_consistent_is_refused(tree: Path, file: str, old: str, new: str, said: str) -> None:
+def test_an_inconsistent_tree_is_refused(tree: Path, file: str, old: str, new: str, said: str) -> None:
     text = (tree / file).read_text()
     assert old in text
     (tree / file).write_text(text.replace(old, new))
@@ -82,7 +82,7 @@ def test_the_workflow_publishes_a_tag_after_everything_else() -> None:
     publish = JOBS["publish"]
     assert publish["if"] == "github.ref_type == 'tag'"
     assert (publish["environment"], publish["permissions"]) == ("pypi", {"id-token": "write"})
-    # Only what publishes may do more than read.
+    # Only the publishing job may do more than read.
     writing = {name for name, job in JOBS.items() if "permissions" in job}
     assert writing == {"publish", "announce"}
     assert WORKFLOW["permissions"] == {"contents": "read"}

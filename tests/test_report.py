@@ -56,7 +56,7 @@ def report(run_folder: Path) -> Path:
     return file
 
 
-def test_it_is_one_file_that_asks_for_nothing(report: Path) -> None:
+def test_a_report_is_one_file_without_requests(report: Path) -> None:
     text = report.read_text()
     assert len(text) < 3e6
     outside = re.sub(r"<script.*?</script>", "", text, flags=re.S)
@@ -68,7 +68,9 @@ def test_it_is_one_file_that_asks_for_nothing(report: Path) -> None:
 
 @needs_chromium
 @pytest.mark.parametrize(("name", "width", "scheme"), [("desktop", 1280, "light"), ("phone", 390, "dark")])
-def test_in_a_browser(report: Path, run_folder: Path, name: str, width: int, scheme: str) -> None:
+def test_a_report_works_in_a_browser(
+    report: Path, run_folder: Path, name: str, width: int, scheme: str
+) -> None:
     run = Run(perhop.Results.load(run_folder))
     charts = [*run.linked, *run.more_charts]
     kinds = {chart.kind for chart in charts}
@@ -105,7 +107,7 @@ def _every_mark_is_there(tab: Any, charts: list[perhop.plot.Chart]) -> None:
 
 
 @needs_chromium
-def test_with_the_keyboard(report: Path) -> None:
+def test_a_report_is_usable_with_the_keyboard(report: Path) -> None:
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tab = seen.page
         tab.keyboard.press("Tab")
@@ -162,7 +164,7 @@ def test_tables_are_copied_and_numbers_sort_as_numbers(
         ports = tab.locator("table.data", has_text="precedence").last
         button = ports.locator("th.n button").first
         column = button.evaluate("one => one.closest('th').cellIndex")
-        # By the keyboard: charts that are still being drawn may shift what a mouse aims at.
+        # With the keyboard, because charts that are still being drawn may move the target of a mouse.
         button.press("Enter")
         tab.wait_for_function(
             "one => one.closest('th').ariaSort === 'ascending'", arg=button.element_handle()
@@ -184,8 +186,8 @@ def test_in_print_the_linked_charts_are_drawn_and_light(report: Path, tmp_path: 
 
 
 @needs_chromium
-def test_it_opens_in_under_a_second(report: Path) -> None:
-    """By the processor time of the page's own thread: other work on the machine does not count."""
+def test_a_report_opens_in_under_a_second(report: Path) -> None:
+    """Measured as processor time of the page's own thread, so that other work does not count."""
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tools = seen.page.context.new_cdp_session(seen.page)
         tools.send("Performance.enable", {"timeDomain": "threadTicks"})
@@ -236,7 +238,7 @@ def test_notebooks_show_results(scenario: Path) -> None:
     assert perhop.plot.queue(results)._repr_svg_().startswith("<?xml")
 
 
-def test_the_findings_of_rules_are_in_it(perhop: Command, tmp_path: Path) -> None:
+def test_a_report_contains_the_findings_of_rules(perhop: Command, tmp_path: Path) -> None:
     scenario = tmp_path / "scenario.perhop.yaml"
     bad = rules()["class-without-traffic"].bad
     assert bad is not None
@@ -257,7 +259,7 @@ def test_the_findings_of_rules_are_in_it(perhop: Command, tmp_path: Path) -> Non
     assert "<summary>Findings" not in page([tmp_path / "quiet"])
 
 
-def test_it_replaces_no_file_of_something_else(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_a_report_does_not_replace_other_files(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert perhop("run", scenario, "-q", "-o", "mine").code == 0
     before = scenario.read_text()
     ended = perhop("report", "mine", "-o", scenario)

@@ -25,7 +25,7 @@ MOST_PAGES = 6
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Every study once: fewer replications make it no smaller, since every table and figure is there."""
+    """Every study once: fewer replications do not make it smaller, since it has every table and figure."""
     import subprocess
 
     folder = tmp_path_factory.mktemp("studies")
@@ -37,7 +37,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "report.html"
 
 
-def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
+def test_the_report_is_small_and_contains_each_picture_once(report: Path) -> None:
     text = report.read_text(encoding="utf-8")
     assert len(text.encode()) < MOST_BYTES
     pictures = re.findall(r'<g id="picture-\d+" class="pd">(.*?)</g></svg>', text, flags=re.DOTALL)
@@ -50,13 +50,13 @@ def test_it_is_small_and_holds_each_picture_once(report: Path) -> None:
         assert "claims hold" in article
         # Verdicts with a scale: how far the figures are from the published ones.
         if study not in WITHOUT_FIGURES:
-            assert "figures within 10 %" in article and "Errors: how many figures" in article
+            assert "figures within 10 %" in article and "Errors: numbers of figures" in article
     assert '<span class="verdict partly">partly</span>' in text
 
 
 @needs_chromium
-def test_it_opens_in_under_three_seconds(report: Path) -> None:
-    """By the processor time of the page's own thread: other work on the machine does not count."""
+def test_the_report_opens_in_under_three_seconds(report: Path) -> None:
+    """Measured as processor time of the page's own thread, so that other work does not count."""
     with opened(report, width=1280, height=900, scheme="light") as seen:
         tab = seen.page
         tools = tab.context.new_cdp_session(tab)
@@ -90,7 +90,7 @@ def test_the_overview_is_the_first_screen(report: Path) -> None:
 @needs_chromium
 @pytest.mark.parametrize("width", [1280, 390])
 def test_an_address_leads_to_its_page(report: Path, width: int) -> None:
-    """With parts of unknown height before it, `#mred-af` opened drop-precedence."""
+    """`#mred-af` opened drop-precedence when parts before it had an unknown height."""
     with opened(report, width=width, height=844, scheme="light") as seen:
         tab = seen.page
         for study in identifiers():

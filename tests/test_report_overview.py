@@ -1,4 +1,4 @@
-"""A report of several results: cards, addresses, runs upon each other, tables on a phone."""
+"""A report of several results: cards, addresses, overlaid runs, tables on a phone."""
 
 from __future__ import annotations
 
@@ -68,20 +68,20 @@ def test_the_key_of_a_table_stays_on_a_phone(report: Path) -> None:
         assert 0 <= apart <= 2
 
 
-def test_runs_lie_upon_each_other(folders: list[Path], report: Path, tmp_path: Path) -> None:
+def test_runs_are_overlaid(folders: list[Path], report: Path, tmp_path: Path) -> None:
     charts = [perhop.plot.delay_cdf(perhop.Results.load(one)) for one in folders]
     both = overlaid(charts, ["priority", "fifo"])
     names = [mark.name for mark in both.marks]
     assert names == ["voice, priority", "bulk, priority", "voice, fifo", "bulk, fifo"]
     assert len({(mark.color, mark.stroke) for mark in both.marks}) == 4
     assert "One-way delay (CDF), 2 runs" in report.read_text()
-    # In one unit: the voice of one is in milliseconds, the other may be in seconds.
+    # In one unit, because the delays of one may be in milliseconds and those of the other in seconds.
     assert max(both.marks[0].x) == pytest.approx(
         max(charts[0].marks[0].x) * (1e-3 if both.x.unit == "s" else 1)
     )
 
 
-def test_the_command_lays_runs_upon_each_other(perhop: Command, folders: list[Path], tmp_path: Path) -> None:
+def test_the_command_overlays_runs(perhop: Command, folders: list[Path], tmp_path: Path) -> None:
     for kind in ("delay-cdf", "throughput"):
         ended = perhop("plot", kind, *folders, "-o", f"{kind}.svg")
         assert ended.code == 0, ended.err
@@ -95,7 +95,7 @@ def test_names_are_distinguished() -> None:
     assert told_apart(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
 
 
-def test_what_is_drawn_at_a_glance(folders: list[Path]) -> None:
+def test_the_overview_chart_of_classes(folders: list[Path]) -> None:
     results = perhop.Results.load(folders[0])
     shown = str(classes(results.summary["classes"]))
     assert "45 % lost" in shown and "0 % lost" in shown

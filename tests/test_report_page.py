@@ -113,21 +113,21 @@ def test_a_time_and_a_class_are_shared_by_all_charts(folder: Path) -> None:
         )
         assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
         assert not any(one.get("VOICE") is False for one in tab.evaluate(selected))
-        # A theme draws all charts anew, and what is hidden stays hidden.
+        # A theme redraws all charts, and hidden series stay hidden.
         tab.locator("#theme").click()
         assert [one.get("CRITICAL") for one in tab.evaluate(selected)] == [False] * 4
         assert seen.errors == []
 
 
 @needs_chromium
-def test_it_takes_two_sheets_of_paper(folder: Path, tmp_path: Path) -> None:
+def test_a_printed_page_has_two_sheets(folder: Path, tmp_path: Path) -> None:
     with opened(folder / "page.html", width=1440, height=900, scheme="dark") as seen:
         seen.page.pdf(path=str(tmp_path / "page.pdf"), format="A4")
     pages = len(re.findall(rb"/Type\s*/Page\b", (tmp_path / "page.pdf").read_bytes()))
     assert pages == 2
 
 
-def test_bounds_are_those_of_perhop_bounds(folder: Path) -> None:
+def test_bounds_match_perhop_bounds(folder: Path) -> None:
     """Queues of 10,000,000 packets around the router gave bounds of minutes."""
     loaded = Scenario.load(folder / "own.cfg")
     ports = {port for port, _ in loaded.queues.values()}
@@ -172,7 +172,7 @@ def test_a_saved_run_gives_the_same_page(perhop: Command, folder: Path, tmp_path
     assert summary["inferred"]["queues"]["VOICE"] == ["br1->far-side", "VOICE"]
 
 
-def test_a_page_replaces_no_file_of_something_else(perhop: Command, folder: Path, tmp_path: Path) -> None:
+def test_a_page_does_not_replace_other_files(perhop: Command, folder: Path, tmp_path: Path) -> None:
     ended = perhop("run", folder / "own.cfg", "--report", "page.txt", "-q")
     assert ended.code == 2 and "does not end in .html" in ended.err
     (tmp_path / "page.html").write_text("mine")

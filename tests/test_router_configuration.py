@@ -91,7 +91,7 @@ def test_a_repeated_line_is_listed_once(perhop: Command, tmp_path: Path) -> None
     assert "`mpls ip` (2 lines), `frobnicate 3`: not simulated" in ended.err
 
 
-def test_results_are_plotted_where_their_traces_are_not(tmp_path: Path) -> None:
+def test_results_are_plotted_without_their_traces(tmp_path: Path) -> None:
     """Saved results are plotted without the traces and configurations of the run."""
     import perhop.plot
     from perhop.draw import policies

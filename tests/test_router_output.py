@@ -1,4 +1,4 @@
-"""`perhop compare --router`: what real routers print, read and laid beside a run."""
+"""`perhop compare --router`: the output of real routers, compared with a run."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def policies(text: str) -> list[dict[str, Any]]:
     return read(text)["policies"]
 
 
-def test_before_hqf_the_lines_are_others() -> None:
+def test_output_before_hqf_has_other_lines() -> None:
     [policy] = policies(OLD)
     assert (policy["interface"], policy["side"], policy["name"]) == ("Serial0/1/0", "output", "EDGE")
     voice, data, default = policy["classes"]
@@ -172,7 +172,7 @@ def test_before_hqf_the_lines_are_others() -> None:
     assert (default["numbers"]["shape_cir_bps"], default["numbers"]["shape_bc_bits"]) == (128_000, 7936)
 
 
-def test_policies_nest_and_noise_is_passed_over() -> None:
+def test_policies_nest_and_noise_is_ignored() -> None:
     mark, top = policies(NESTED)
     assert [mark["interface"], top["interface"]] == ["GigabitEthernet0/0/1.100"] * 2
     [marked] = mark["classes"]
@@ -243,12 +243,12 @@ def test_output_without_indentation_whose_levels_are_lost_is_refused() -> None:
         read(unindented(cut))
 
 
-def test_something_else_is_refused() -> None:
+def test_other_text_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="no output of `show policy-map interface`"):
         read("Building configuration...\ninterface Serial0/0\n service-policy output WAN\n")
 
 
-def test_what_perhop_shows_it_reads(perhop: Command, tmp_path: Path) -> None:
+def test_perhop_reads_its_own_output(perhop: Command, tmp_path: Path) -> None:
     for name, classes in (("levels", 5), ("nested", 5), ("both-sides", 6)):
         text = perhop("show", "policy-map", "interface", BY_NAME[name].scenario(tmp_path)).out
         assert sum(len(policy["classes"]) for policy in policies(text)) == classes, name
@@ -261,7 +261,7 @@ def verdicts(one: str, other: str) -> dict[tuple[str, str], str]:
     return {(row["class"], row["quantity"]): row["verdict"] for row in rows}
 
 
-def test_a_router_agrees_with_itself() -> None:
+def test_an_output_agrees_with_itself() -> None:
     for text in (OLD, NESTED):
         found = compared_outputs(text, text, Tolerances())
         assert found["agrees"]
@@ -347,7 +347,7 @@ def test_classes_and_policies_on_one_side_are_named() -> None:
 
 @pytest.fixture
 def saved(perhop: Command, tmp_path: Path) -> Path:
-    """The output of a router that is configured and loaded as the scenario `nested` says."""
+    """The output of a router with the configuration and load of the scenario `nested`."""
     shown = perhop("show", "policy-map", "interface", BY_NAME["nested"].scenario(tmp_path))
     file = tmp_path / "show.txt"
     file.write_text(shown.out)
@@ -456,7 +456,7 @@ def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Comman
     assert other.code == 4, other.err
 
 
-def test_a_platform_that_is_chosen_is_not_refused_as_another(perhop: Command, tmp_path: Path) -> None:
+def test_a_chosen_platform_is_accepted(perhop: Command, tmp_path: Path) -> None:
     text = BRANCH.replace("hostname", "license udi pid ASR-920-24SZ-M sn X\nhostname", 1)
     (tmp_path / "metro.cfg").write_text(text)
     chosen = ("--platform", "hqf", "--duration", "20s", "-q")

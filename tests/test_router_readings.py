@@ -1,4 +1,4 @@
-"""What real routers were seen to print and to carry: perhop resolves and simulates the same."""
+"""Output and rates of real routers: perhop resolves and simulates the same."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DEVIATIONS = [
 ]
 
 
-def test_every_reading_that_departs_has_a_reason() -> None:
+def test_every_deviating_reading_has_a_reason() -> None:
     departing = [one for one in READINGS if "departs" in one.values]
     reasons = {one["source"]: one for one in DEVIATIONS}
     assert {CASES[one.case]["source"] for one in departing} == set(reasons)
@@ -28,7 +28,7 @@ def test_every_reading_that_departs_has_a_reason() -> None:
 
 
 @pytest.mark.parametrize("reading", READINGS, ids=str)
-def test_a_router_was_seen_to_do_the_same(reading: Reading) -> None:
+def test_readings_of_routers_agree(reading: Reading) -> None:
     found = found_by_perhop(reading)
     assert found
     met = all(reading.meets(one) for one in found)

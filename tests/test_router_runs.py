@@ -1,4 +1,4 @@
-"""`perhop run` of router configurations of many kinds: what is sent, lost, said and refused."""
+"""`perhop run` of router configurations of many kinds: packets sent and lost, messages and refusals."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FILES = sorted(set(CONFIGURATIONS.glob("*.cfg")) - {CONFIGURATIONS / "catalyst-9
 
 # The routers on both sides of the one that is inferred from.
 NEAR, FAR = "near-side", "far-side"
-# A line of what is inferred: class, rate, kind of traffic.
+# A line of the inferred load: class, rate, kind of traffic.
 OFFER = re.compile(r"^  (?P<name>\S.*?) +(?P<above>> )?(?P<rate>[\d.,]+) (?P<unit>[kMG]b/s)  (?P<kind>.+)$")
 UNITS = {"kb/s": 1e3, "Mb/s": 1e6, "Gb/s": 1e9}
 
 
 def offers(said: str) -> dict[str, tuple[float, bool, str]]:
-    """The rate offered to each class, whether it may be more, and the kind, as they are said."""
+    """The rate offered to each class, whether it may be more, and the kind, as printed."""
     found = {}
     for line in said.splitlines():
         if one := OFFER.match(line):
@@ -84,7 +84,7 @@ def test_a_role_has_its_own_kind_of_traffic(ran: tuple[Scenario, library.Results
             assert next(iter(one["source"])) == wanted[role[0]], one
 
 
-def test_what_was_offered_adds_up(ran: tuple[Scenario, library.Results]) -> None:
+def test_offered_packets_add_up(ran: tuple[Scenario, library.Results]) -> None:
     _, results = ran
     for one in results.summary["classes"]:
         causes = sum(
@@ -161,8 +161,8 @@ interface Tunnel1
 """
 
 
-def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) -> None:
-    """A trace applies it: what a run shows of such packets may be wrong."""
+def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
+    """A trace applies it, so the results of a run for such packets may be wrong."""
     (tmp_path / "site.cfg").write_text(NOT_APPLIED)
     ended = perhop("run", "site.cfg", "--duration", "1s")
     first = [line for line in ended.err.partition("inferred: ")[0].splitlines() if "not run: " in line]
@@ -184,7 +184,7 @@ def test_what_a_run_does_not_apply_comes_first(perhop: Command, tmp_path: Path) 
     assert "not run" not in perhop("run", "site.cfg", "--duration", "1s").err
 
 
-def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
+def test_an_entrance_that_remarks_all_packets_is_not_chosen() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-2900-marking.cfg")
     assert set(offers(scenario.inferred or "")) == {"VOICE", "BUSINESS", "class-default"}
     assert "packets enter by an added interface, because GigabitEthernet0/0 would change or drop some" in str(
@@ -192,7 +192,7 @@ def test_an_entrance_that_would_mark_everything_anew_is_not_taken() -> None:
     )
 
 
-def test_an_entrance_slower_than_the_line_is_not_taken() -> None:
+def test_an_entrance_slower_than_the_line_is_not_chosen() -> None:
     """Ethernet of 10 Mb/s cannot fill FastEthernet."""
     scenario = Scenario.infer(CONFIGURATIONS / "hub-slow-lan.cfg")
     assert "inferred: traffic from an added interface to FastEthernet1/0" in str(scenario.inferred)
@@ -240,7 +240,7 @@ def test_an_interface_is_chosen_by_its_name(perhop: Command, given: str, name: s
     assert f"--interface '{given}'" in ended.err or f"--interface {given}\n" in ended.err
 
 
-def test_a_tunnel_is_an_interface(perhop: Command) -> None:
+def test_a_tunnel_can_be_the_output(perhop: Command) -> None:
     ended = perhop("run", CONFIGURATIONS / "dmvpn-hub.cfg", "--interface", "Tunnel100", "--json")
     assert ended.code == 0, ended.err
     queues = [row["queue"].rpartition("/")[2] for row in ended.json()["rates"]]
@@ -282,7 +282,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
     assert "--rate 50Mb/s" in without.err
     ended = perhop("run", file, "--rate", "50Mb/s")
     assert ended.code == 0, ended.err
-    # The outermost policy shapes to 20 Mb/s, whatever the line.
+    # The outermost policy shapes to 20 Mb/s on any line.
     assert "to Serial99/0, 20,000 kb/s:\n" in ended.err
     assert "Serial99/0 is made for WAN\n" in ended.err
     slow = perhop("run", file, "--rate", "5Mb/s", "--load", "overload", "--json")
@@ -308,7 +308,7 @@ def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path)
         (["--assume", "GOLD"], "--assume: expected CLASS = CRITERIA, got `GOLD`\nhelp: "),
     ],
 )
-def test_an_option_that_is_not_clear_is_one_error(perhop: Command, options: list[str], said: str) -> None:
+def test_an_ambiguous_option_is_one_error(perhop: Command, options: list[str], said: str) -> None:
     ended = perhop("run", CONFIGURATIONS / "fragment-two.cfg", *options)
     assert (ended.code, ended.out) == (2, "")
     assert said in ended.err
@@ -317,7 +317,7 @@ def test_an_option_that_is_not_clear_is_one_error(perhop: Command, options: list
 
 @pytest.mark.parametrize(("duration", "warmup"), [("30s", 2.0), ("1s", 0.02)])
 def test_a_shorter_run_has_a_shorter_warm_up(perhop: Command, duration: str, warmup: float) -> None:
-    """Of the usual 100 s, two are not counted."""
+    """Two of the usual 100 s are the warm-up."""
     file = CONFIGURATIONS / "branch-t1.cfg"
     document = perhop("run", file, "--duration", duration, "--json").json()
     assert document["warmup_s"] == warmup
@@ -341,7 +341,7 @@ def test_options_of_configurations_are_refused_with_scenarios(perhop: Command, s
     )
 
 
-def test_an_undefined_name_refuses_only_what_uses_it(perhop: Command) -> None:
+def test_an_undefined_name_affects_only_its_users(perhop: Command) -> None:
     file = CONFIGURATIONS / "undefined-elsewhere.cfg"
     ended = perhop("run", file, "--interface", "Serial0/0")
     assert ended.code == 0, ended.err
@@ -405,7 +405,7 @@ def test_an_assumption_replaces_a_definition(perhop: Command) -> None:
 
 
 def test_the_platform_can_be_chosen(perhop: Command) -> None:
-    """Classes that only shape share what is left equally with HQF, and had one per cent before it."""
+    """With HQF, classes that only shape share the rest equally; before HQF they had 1 %."""
     file = CONFIGURATIONS / "shape-only.cfg"
     obtained = {}
     for options, said in (
@@ -456,7 +456,7 @@ def test_a_wrong_assumption_is_one_error(perhop: Command, assumption: str, said:
 
 
 def on_a_terminal(arguments: list[str | Path], width: int) -> str:
-    """What a command prints on a terminal of a width, without colors."""
+    """The output of a command on a terminal of a given width, without colors."""
     ours, theirs = pty.openpty()
     process = subprocess.Popen(
         command_line(arguments),
@@ -488,7 +488,7 @@ def test_the_table_adds_up_on_screen_and_fits_80_columns() -> None:
         # Offered, then delivered, the causes of drops, still queued, in flight.
         offered, *parts = (int(cell.replace(",", "")) for cell in rows[name])
         assert offered == sum(parts), name
-    # Configured and obtained rates stand beside each other.
+    # Configured and obtained rates are in adjacent columns.
     assert re.search(r"VOICE +≤ 1,500 +1,262 ", out)
 
 
@@ -500,7 +500,7 @@ tc filter add dev eth1 parent 1: protocol all prio 1 basic match "meta(vlan mask
 """
 
 
-def test_lines_without_a_model_on_the_path_come_first(perhop: Command, tmp_path: Path) -> None:
+def test_unmodeled_lines_on_the_path_come_first(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.tc"
     file.write_text(VLANS)
     ended = perhop("run", file, "--duration", "100ms", "--json")
@@ -511,7 +511,7 @@ def test_lines_without_a_model_on_the_path_come_first(perhop: Command, tmp_path:
     assert ended.err.index(f"not run: {left_out}") < ended.err.index("inferred: traffic")
 
 
-def test_lines_without_a_model_elsewhere_are_left_to_check(perhop: Command, tmp_path: Path) -> None:
+def test_check_lists_unmodeled_lines_off_the_path(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.tc"
     file.write_text(
         VLANS.replace("eth1", "eth2") + "tc qdisc add dev eth1 root tbf rate 5mbit burst 16k latency 50ms\n"

@@ -1,4 +1,5 @@
-"""The rules of `perhop check`: each finds what its page says is bad, and nothing in what is good."""
+"""The rules of `perhop check`: each finds the fault in the bad example of its page, and no fault in the good
+one."""
 
 from __future__ import annotations
 
@@ -43,7 +44,7 @@ def _findings(folder: Path, text: str) -> list[Finding]:
 
 
 @pytest.mark.parametrize("rule", SHOWN, ids=lambda rule: rule.id)
-def test_the_bad_example_is_found_and_the_good_one_is_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
+def test_bad_examples_have_the_finding_and_good_ones_do_not(tmp_path: Path, rule: perhop.rules.Rule) -> None:
     assert rule.bad is not None
     assert rule.good is not None
     assert rule.id in [one.rule for one in _findings(tmp_path, rule.bad)]
@@ -63,16 +64,16 @@ def test_there_are_enough_rules_and_each_has_an_example() -> None:
     assert {rule.id for rule in rules().values() if rule.bad is None} == set(WITHOUT_EXAMPLE)
 
 
-# What is said of the examples and of the papers' configurations, notes left out, and why it is true. Examples
+# Findings about the examples and the papers' configurations, without notes, and why they are true. Examples
 # with priority and no limit, and one with a long ring, name the rule in a comment.
 TRUE_ALARMS = {
-    # Its headlines are no comments.
+    # Its headlines are not comments.
     "vectors/ios/wred-bottleneck.cfg": {"command-unknown"},
 }
 PAPERS = ("car-wfq", "ef-star", "mred-af", "wred-bottleneck", "drop-precedence")
 
 
-def test_there_is_no_false_alarm_on_examples_and_papers() -> None:
+def test_examples_and_papers_have_no_findings() -> None:
     files = [*(ROOT / "examples").glob("*.perhop.yaml"), ROOT / "examples" / "router.cfg"]
     files += [file for file in (ROOT / "vectors" / "ios").glob("*.cfg") if file.name.startswith(PAPERS)]
     assert len(files) > 25

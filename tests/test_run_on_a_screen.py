@@ -43,11 +43,11 @@ def test_a_warning_about_a_configuration_is_one_line(perhop: Command, tmp_path: 
     assert warnings[0].endswith("`ip nat outside`: not simulated (line 18)")
     assert len(ended.err.splitlines()) + len(ended.out.splitlines()) <= 30
     assert "-->" not in ended.err
-    # `check` has the lines themselves, and what would be right.
+    # `check` shows the lines themselves, and corrections.
     assert "`qos pre-classify` under Tunnel5" in perhop("check", file).out
 
 
-def test_of_many_warnings_the_rest_is_counted(perhop: Command, tmp_path: Path) -> None:
+def test_many_warnings_are_counted(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "router.cfg"
     missing = "".join(f" match access-group name LIST-{number}\n" for number in range(6))
     file.write_text(WARNED.replace(" match access-group name ERP\n", missing))

@@ -12,11 +12,11 @@ sys.path.insert(0, str(ROOT / "tools"))
 from rust_imports import circles
 
 
-def test_no_file_of_the_workspace_is_in_a_circle() -> None:
+def test_no_file_of_the_workspace_is_in_an_import_cycle() -> None:
     assert circles(ROOT) == []
 
 
-def test_circles_of_imports_and_of_paths_are_found(tmp_path: Path) -> None:
+def test_cycles_of_imports_and_paths_are_found(tmp_path: Path) -> None:
     files = {
         "lib.rs": "mod shape;\nmod color;\nmod pen;\npub use shape::Shape;\n",
         "shape/mod.rs": "mod circle;\npub use circle::Circle;\npub struct Shape(Circle);\n",

@@ -1,4 +1,4 @@
-"""Results are what was saved: any change of a file is found before anything is made of it."""
+"""Saved results: any change of a file is found before its content is used."""
 
 from __future__ import annotations
 
@@ -98,20 +98,20 @@ def test_a_deleted_or_shortened_file(run: Path) -> None:
         file.write_bytes(before)
 
 
-def test_all_that_is_damaged_is_named(run: Path) -> None:
+def test_all_damaged_files_are_named(run: Path) -> None:
     (run / "flows.parquet").unlink()
     (run / "summary.json").write_text("[]")
     refused(run, "flows.parquet")
     refused(run, "summary.json")
 
 
-def test_a_pipe_in_place_of_a_file_is_not_waited_for(run: Path) -> None:
+def test_a_pipe_in_place_of_a_file_is_refused_at_once(run: Path) -> None:
     (run / "flows.parquet").unlink()
     os.mkfifo(run / "flows.parquet")
     refused(run, "flows.parquet")
 
 
-def test_a_folder_replaced_underneath_stays_what_was_loaded(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_loaded_results_survive_a_replaced_folder(two: tuple[Path, Path], tmp_path: Path) -> None:
     shutil.copytree(two[0], tmp_path / "out")
     loaded = Results.load(tmp_path / "out")
     Results.load(two[1]).save(tmp_path / "out")
@@ -120,7 +120,7 @@ def test_a_folder_replaced_underneath_stays_what_was_loaded(two: tuple[Path, Pat
     assert not loaded.table("flows").equals(Results.load(tmp_path / "out").table("flows"))
 
 
-def test_a_folder_replaced_while_it_is_read_is_read_anew(
+def test_a_folder_replaced_during_a_read_is_read_again(
     two: tuple[Path, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shutil.copytree(two[0], tmp_path / "out")
@@ -138,7 +138,7 @@ def test_a_folder_replaced_while_it_is_read_is_read_anew(
 def test_a_system_that_opens_no_folders_and_has_no_locks(
     two: tuple[Path, Path], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As Windows; there, a folder that is replaced while it is read may be refused."""
+    """Windows is such a system; it may refuse to replace a folder that is being read."""
     monkeypatch.setattr(disk, "OPENS_FOLDERS", False)
     monkeypatch.setattr(locking, "_flock", lambda: None)
     Results.load(two[0]).save(tmp_path / "out")
@@ -155,7 +155,7 @@ def test_a_system_that_opens_no_folders_and_has_no_locks(
     assert (tmp_path / "plot.svg").read_text() == "plot"
 
 
-def test_saved_again_it_is_the_same(two: tuple[Path, Path], tmp_path: Path) -> None:
+def test_saving_again_gives_the_same_files(two: tuple[Path, Path], tmp_path: Path) -> None:
     Results.load(two[0]).save(tmp_path / "again")
     for file in two[0].iterdir():
         assert (tmp_path / "again" / file.name).read_bytes() == file.read_bytes(), file.name
@@ -176,7 +176,7 @@ def test_a_later_format_is_refused_by_its_name(run: Path, monkeypatch: pytest.Mo
     refused(run, "of a later version of perhop")
 
 
-def test_a_manifest_names_nothing_outside_its_folder(tmp_path: Path) -> None:
+def test_a_manifest_names_only_files_of_its_folder(tmp_path: Path) -> None:
     """Such a one is forged: its checksum is right."""
     (tmp_path / "secret").write_text("mine")
     forged = {**manifest.described("run", {}), "files": {"../secret": {"bytes": 4, "sha256": "0"}}}
@@ -191,7 +191,7 @@ def test_a_manifest_names_nothing_outside_its_folder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["sweep.json", "scenario.json", "classes/", "points/"])
-def test_a_sweep(tmp_path: Path, name: str) -> None:
+def test_a_sweep_is_read_back(tmp_path: Path, name: str) -> None:
     scenario = library.Scenario.load(ROOT / "examples" / "first-steps.perhop.yaml", {"duration": "2s"})
     library.sweep(scenario, {"seed": [1, 2]}).save(tmp_path / "sweep")
     library.Sweep.load(tmp_path / "sweep")
@@ -220,14 +220,14 @@ def test_a_comparison_without_its_document_is_not_two_runs(two: tuple[Path, Path
         page([tmp_path / "both"])
 
 
-def test_one_kind_is_not_taken_for_another(run: Path) -> None:
+def test_kinds_of_results_are_not_confused(run: Path) -> None:
     with pytest.raises(InvalidInputError, match="has no sweep: it is of kind `run`"):
         library.Sweep.load(run)
 
 
 @pytest.mark.parametrize("name", ["summary.json", "scenario.json", "manifest.json", "classes.parquet"])
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"classes": 1}', "[" * 100_000])
-def test_the_command_line_calls_damage_by_its_name(
+def test_the_command_line_reports_damage(
     run: Path, name: str, text: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (run / name).write_text(text)
@@ -250,7 +250,7 @@ def _command(tokens: list[str]) -> None:
 
 @pytest.mark.touched
 def test_a_large_scenario_is_read_back(perhop: Command, tmp_path: Path) -> None:
-    """What a run saves, a run accepts: here with more values than YAML aliases may multiply to."""
+    """A run accepts the files that a run saves: here with more values than YAML aliases may expand to."""
     hosts = "".join(f"  h{number}: {{}}\n" for number in range(20_000))
     links = "".join(
         f"  - {{ between: [h{number}, r], rate: 1Mb/s, delay: 1ms }}\n" for number in range(20_000)

@@ -1,4 +1,4 @@
-"""Files and folders are written completely or not at all, whatever they replace."""
+"""Files and folders are written completely or not at all, regardless of the replaced content."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_damaged_results_are_named(perhop: Command, scenario: Path, tmp_path: Pa
     assert ended.err.startswith("error: `out/summary.json` is damaged: ")
 
 
-def test_what_a_killed_writer_of_a_file_left_is_removed(tmp_path: Path) -> None:
+def test_remains_of_a_killed_writer_are_removed(tmp_path: Path) -> None:
     abandoned, other = tmp_path / f".plot.svg-{1:012x}.new", tmp_path / f".plot.svgz-{1:012x}.new"
     abandoned.write_text("half of")
     other.write_text("somebody else's")
@@ -69,7 +69,7 @@ def test_what_a_killed_writer_of_a_file_left_is_removed(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == [other.name]
 
 
-def test_what_a_killed_writer_of_a_new_file_left_is_removed(tmp_path: Path) -> None:
+def test_remains_of_a_killed_writer_of_a_new_file_are_removed(tmp_path: Path) -> None:
     (tmp_path / f".first.yaml-{1:012x}.new").write_text("half of")
     write_new(tmp_path / "first.yaml", "whole")
     assert ((tmp_path / "first.yaml").read_text(), leftovers(tmp_path)) == ("whole", [])

@@ -1,7 +1,7 @@
 """Saving a folder with a signal, an error or a loss of power at each of its operations.
 
-The folder must be whole afterwards, as it was or as it was to be, nothing hidden may remain, and what is said
-to have been written must be in place.
+The folder must be whole afterwards, as it was or as it was to be, nothing hidden may remain, and every file
+that is reported as written must be in place.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def save(target: Path, text: str) -> None:
 
 
 def content(target: Path) -> str:
-    """What the folder holds; any damage raises."""
+    """The content of the folder; any damage raises."""
     saved = Saved.open(target)
     text = saved.content("one.txt").decode()
     assert saved.content("inner/two.txt").decode() == text * 1000
@@ -48,7 +48,7 @@ def content(target: Path) -> str:
 
 
 class Disk:
-    """The operations of `perhop.disk`, each of which is told to `before` and `after`."""
+    """The operations of `perhop.disk`, with calls of `before` and `after` for each."""
 
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self.count = 0
@@ -72,7 +72,7 @@ class Disk:
 
 @pytest.fixture(autouse=True)
 def handled() -> Iterator[None]:
-    """Signals end what is saved, as they end a command."""
+    """Signals end the saving, as they end a command."""
 
     def terminated(number: int, frame: object) -> None:
         raise SystemExit(128 + number)
@@ -132,7 +132,7 @@ def test_a_signal_at_every_step(tmp_path: Path, shim: Disk, number: signal.Signa
 
 
 def test_two_signals_at_once(tmp_path: Path, shim: Disk) -> None:
-    """The second must not tear what the first left to be done."""
+    """The second signal must not interrupt the cleanup after the first."""
     save(tmp_path / "out", "old")
 
     def send(at: int, name: str, given: object) -> None:
@@ -147,8 +147,8 @@ def test_two_signals_at_once(tmp_path: Path, shim: Disk) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_a_pool_of_threads_is_never_torn_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a signal raises would leave it with a lock that nobody releases, and its threads wait for ever."""
+def test_a_signal_does_not_break_a_thread_pool(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An exception from a signal would leave a lock taken, and its threads would wait forever."""
     save(tmp_path / "out", "old")
     interrupts.written.clear()
     sync_all, done = disk.sync_all, []
@@ -188,7 +188,7 @@ def test_an_error_at_every_step(tmp_path: Path, shim: Disk, code: int) -> None:
         except OSError as error:
             failed += 1
             assert error.errno == code
-            # The message names what the user knows.
+            # The message names the user's path.
             assert str(error.filename).startswith(str(target)), step
             assert "/." not in str(error.filename)
         finally:
@@ -196,7 +196,7 @@ def test_an_error_at_every_step(tmp_path: Path, shim: Disk, code: int) -> None:
         found = content(target)
         assert leftovers(target.parent) == [], step
         assert interrupts.written == ([f"`{target}`"] if found == "new" else []), step
-        # What could not be removed is under a name that can be seen.
+        # Files that could not be removed have visible names.
         assert {path.name for path in target.parent.iterdir()} <= {"out", "out.old-1"}
         if step >= shim.count:
             break
@@ -219,7 +219,7 @@ def test_files_that_cannot_be_removed_are_named(tmp_path: Path, monkeypatch: pyt
 def test_a_new_folder_that_cannot_be_listed_is_not_an_empty_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A manifest without files would vouch for nothing, and what is not found is not synchronized."""
+    """Its manifest would list no files, and files that are not found are not synchronized."""
     save(tmp_path / "out", "old")
     scan, failing = os.scandir, [0]
 
@@ -259,7 +259,7 @@ def test_an_error_while_a_file_is_written(tmp_path: Path, monkeypatch: pytest.Mo
         assert file.read_text() == ("later" if step == 3 else "earlier")
 
 
-def test_the_next_writer_finishes_what_a_killed_one_began(tmp_path: Path) -> None:
+def test_the_next_writer_completes_an_interrupted_save(tmp_path: Path) -> None:
     save(tmp_path / "out", "old")
     # Killed while it wrote; killed when it had exchanged the folders; killed between two renames.
     (tmp_path / f".out-{1:012x}.new").mkdir()

@@ -42,7 +42,7 @@ def document(text: str) -> dict[str, Any]:
     return found
 
 
-def test_it_is_valid_by_the_official_schema(text: str, document: dict[str, Any]) -> None:
+def test_the_sbom_is_valid_by_the_official_schema(text: str, document: dict[str, Any]) -> None:
     validator = JsonStrictValidator(SchemaVersion.V1_6)
     assert validator.validate_str(text) is None
     document = json.loads(text)
@@ -57,7 +57,7 @@ def test_every_component_has_version_license_and_purl(document: dict[str, Any]) 
         assert re.match(r"pkg:(cargo|pypi|npm)/", one["purl"]), one
 
 
-def test_everything_that_is_not_perhops_own_has_a_hash(document: dict[str, Any]) -> None:
+def test_third_party_components_have_hashes(document: dict[str, Any]) -> None:
     def hashes(one: dict[str, Any]) -> list[Any]:
         return [*one.get("hashes", []), *(ref.get("hashes") for ref in one.get("externalReferences", []))]
 
@@ -82,7 +82,7 @@ def test_the_crates_are_those_that_cargo_builds(document: dict[str, Any]) -> Non
     assert listed == built
 
 
-def test_the_python_packages_that_perhop_asks_for_are_there(document: dict[str, Any]) -> None:
+def test_required_python_packages_are_listed(document: dict[str, Any]) -> None:
     scopes = {
         one["name"]: one["scope"] for one in document["components"] if one["purl"].startswith("pkg:pypi")
     }

@@ -20,7 +20,7 @@ def _generator() -> ModuleType:
     return module
 
 
-def test_the_types_are_those_of_the_schema() -> None:
+def test_the_types_match_the_schema() -> None:
     generator = _generator()
     schema = json.loads(generator.SCHEMA.read_text(encoding="utf-8"))
     text = generator.TARGET.read_text(encoding="utf-8")

@@ -88,7 +88,7 @@ def test_both_engines_send_the_same_bursts(perhop: Command, file: Path, tmp_path
         ("largest: 65215B", "smallest: 2kB", "smallest"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_bursts_are_refused(
     perhop: Command, file: Path, written: str, instead: str, said: str
 ) -> None:
     text = SCENARIO.replace(written, instead)

@@ -1,4 +1,4 @@
-"""Links to the playground are of strangers: one text, keys of a schema, and no more bytes than a limit."""
+"""Links to the playground come from strangers: one text, keys of a schema, and a limited number of bytes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from conftest import ROOT
 from programs import lacking
 
-# Packs a state, whose text may be repeated, and prints what a reader of the link gets.
+# Packs a state, whose text may be repeated, and prints the state that a reader of the link gets.
 _SCRIPT = """
 import { readFileSync } from "node:fs";
 const { packed, unpacked } = await import(`${process.argv[1]}/share.js`);

@@ -37,7 +37,7 @@ def thousands(bps: float) -> int:
 
 
 class Expected:
-    """What Cisco's parser must return for our document, line by line; and nothing else."""
+    """The expected result of Cisco's parser for our document, line by line."""
 
     def __init__(self, document: dict[str, Any]) -> None:
         self.is_xe = document["profile"] == "ios-xe"
@@ -58,7 +58,7 @@ class Expected:
         self, policy: dict[str, Any], at: dict[str, Any], top: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        # It puts the queues of priority classes into the outermost policy, however deep they are.
+        # It puts the queues of priority classes at any depth into the outermost policy.
         outermost = found if top is None else top
         if policy["priority_limits"]:
             levels = outermost.setdefault("queue_stats_for_all_priority_classes", {})
@@ -223,7 +223,7 @@ class Expected:
 
 
 @pytest.mark.parametrize("router", ROUTERS, ids=lambda router: router.name)
-def test_ciscos_parser_reads_what_is_shown_without_loss(router: Router, run: Any) -> None:
+def test_ciscos_parser_reads_the_output_without_loss(router: Router, run: Any) -> None:
     text, document = run(router)
     found = genie_parser.parse(text)
     expected = Expected(document).interfaces()
@@ -238,8 +238,8 @@ def test_the_parser_notices_a_line_that_is_wrong(run: Any) -> None:
     assert genie_parser.parse(wrong) != Expected(document).interfaces()
 
 
-def test_the_counters_are_those_of_the_run(run: Any) -> None:
-    """Voice is a class, a queue and a source: three tables and the text say the same of it."""
+def test_the_counters_match_the_run(run: Any) -> None:
+    """Voice is a class, a queue and a source: three tables and the text agree on it."""
     router = BY_NAME["llq"]
     _, document = run(router, "--seed", "7")
     [interface] = document["interfaces"]
@@ -248,7 +248,7 @@ def test_the_counters_are_those_of_the_run(run: Any) -> None:
     for name, counters in classes.items():
         queue, dropped = counters["queue"], counters["dropped"]["packets"]
         assert dropped == queue["dropped_packets"] + counters["exceed_drops"], name
-        # What came in during the warm-up and left after it is the difference.
+        # The difference is the packets that arrived during the warm-up and left after it.
         balance = counters["classified"]["packets"] - queue["output"]["packets"] - dropped
         assert abs(queue["depth_packets"] - balance) <= 64, name
         # 500 bytes of IP and four of the serial line.
@@ -265,7 +265,7 @@ def test_the_counters_are_those_of_the_run(run: Any) -> None:
 
 
 def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> None:
-    """As routers do; of what came in it has what no other class has."""
+    """Routers print it; it has the packets that no other class takes."""
     _, document = run(BY_NAME["two-rates"])
     [interface] = document["interfaces"]
     data, voice, default = interface["policies"]["input"]["classes"]
@@ -276,7 +276,7 @@ def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> N
     assert default["counters"]["drop_bps"] == 0
 
 
-def test_saved_results_are_shown_as_they_are(perhop: Command, tmp_path: Path) -> None:
+def test_saved_results_are_shown_without_a_run(perhop: Command, tmp_path: Path) -> None:
     file = BY_NAME["nested"].scenario(tmp_path)
     assert perhop("run", file, "--replications", "1", "-o", "results", "-q").code == 0
     shown = perhop("show", "policy-map", "interface", "results", "--json")
@@ -354,7 +354,7 @@ def test_rates_rise_over_the_load_interval(run: Any) -> None:
 
 
 @pytest.mark.parametrize("after", ["soon", "3kb/s", "-1s"])
-def test_a_time_that_is_none_is_refused(perhop: Command, tmp_path: Path, after: str) -> None:
+def test_an_invalid_time_is_refused(perhop: Command, tmp_path: Path, after: str) -> None:
     file = BY_NAME["llq"].scenario(tmp_path)
     ended = perhop("show", "policy-map", "interface", file, f"--after={after}")
     assert ended.code == 2
@@ -413,7 +413,7 @@ def test_a_router_without_a_control_plane_policy_is_reported(perhop: Command, tm
     )
 
 
-def test_devices_of_linux_have_none(perhop: Command) -> None:
+def test_linux_devices_are_refused(perhop: Command) -> None:
     ended = perhop("show", "policy-map", "interface", ROOT / "examples" / "uplink.tc")
     assert ended.code == 2
     assert "devices of Linux have no policy-map" in ended.err
@@ -433,7 +433,7 @@ def test_an_interface_without_a_link_is_reported(perhop: Command, tmp_path: Path
     assert voice["priority"]["kbps"] == 102
 
 
-def test_the_page_quotes_what_is_shown() -> None:
+def test_the_page_quotes_the_output() -> None:
     sys.path.insert(0, str(ROOT / "docs"))
     try:
         import quote_show

@@ -1,4 +1,5 @@
-"""`perhop show qdisc` and `perhop show class`: what Linux prints of a run, and Linux next to a run."""
+"""`perhop show qdisc` and `perhop show class`: the output of Linux for a run, and Linux compared with a
+run."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ tc qdisc add dev near0 parent 1:30 handle 30: tbf rate 1mbit burst 5k latency 50
 """
 
 
-def test_the_counters_are_those_of_the_run(perhop: Command) -> None:
+def test_the_counters_match_the_run(perhop: Command) -> None:
     shown = perhop("show", "qdisc", UPLINK, "eth1", *SHORT, "--json")
     assert shown.code == 0, shown.err
     [device] = shown.json()["routers"]
@@ -52,7 +53,7 @@ def test_the_counters_are_those_of_the_run(perhop: Command) -> None:
     ]
 
 
-def test_a_device_that_is_not_there_is_refused(perhop: Command) -> None:
+def test_an_unknown_device_is_refused(perhop: Command) -> None:
     ended = perhop("show", "qdisc", UPLINK, "eth7", *SHORT)
     assert ended.code == 2
     assert "no router has a queueing discipline at an interface `eth7`" in ended.err
@@ -66,7 +67,7 @@ BUSY = ("--load", "busy")
 
 
 def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
-    """`perhop compare --router` takes the output of tc as it takes that of a router."""
+    """`perhop compare --router` accepts the output of tc as well as a router's."""
     for name, option in (("qdisc", "qdisc"), ("class", "class"), ("both", "qdisc")):
         text = perhop("show", option, UPLINK, "eth1", *SHORT).out
         if name == "both":
@@ -93,7 +94,7 @@ COUNTERS = re.compile(r"^ (?:Sent|backlog) .*$|direct_packets_stat \d+", re.MULT
 
 
 @needs_namespaces
-def test_the_layout_is_that_of_the_kernel(perhop: Command, tmp_path: Path) -> None:
+def test_the_layout_matches_the_kernel(perhop: Command, tmp_path: Path) -> None:
     near = Namespace()
     try:
         near.run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")

@@ -32,7 +32,7 @@ def _scenario(buffer: dict[str, Any]) -> perhop.Scenario:
 
 @pytest.mark.parametrize("target_ms", [15, 30])
 @pytest.mark.parametrize("law", ["rfc", "linux"])
-def test_the_equilibrium_is_the_target(law: str, target_ms: int) -> None:
+def test_the_delay_settles_at_the_target(law: str, target_ms: int) -> None:
     """A controller with an integral rests nowhere else; below p = 0 it cannot go, so it errs upwards."""
     results = perhop.run(_scenario({"pie": {"law": law, "target": f"{target_ms}ms"}}), seed=1)
     assert results.queues is not None
@@ -43,7 +43,7 @@ def test_the_equilibrium_is_the_target(law: str, target_ms: int) -> None:
 
 @pytest.mark.parametrize("target_ms", [15, 30])
 @pytest.mark.parametrize("law", ["rfc", "linux"])
-def test_one_queue_of_pi2_rests_at_its_target(law: str, target_ms: int) -> None:
+def test_a_single_pi2_queue_settles_at_its_target(law: str, target_ms: int) -> None:
     """The same controller with its square; where it has to drop much, nothing keeps it from zero.
 
     It measures the wait of the head, which has half of a packet's time left. Packets are dropped at the head:

@@ -1,4 +1,4 @@
-"""The tools behind `make check` and `make fast`: steps that wait for others, and what a change needs."""
+"""The tools behind `make check` and `make fast`: dependencies of steps, and the steps that a change needs."""
 
 from __future__ import annotations
 
@@ -78,13 +78,13 @@ def test_every_step_of_the_long_tier_runs_every_week() -> None:
     assert listed == [step.name for step in step_runner.THOROUGH]
 
 
-def test_what_needs_a_changed_crate_is_compiled() -> None:
+def test_dependents_of_a_changed_crate_are_compiled() -> None:
     needs = {"qos": set[str](), "sim": {"qos"}, "py": {"sim"}, "lint": set[str]()}
     assert fast.dependents({"qos"}, needs) == {"sim", "py"}
     assert fast.dependents({"lint"}, needs) == set()
 
 
-def test_the_crates_are_those_of_the_workspace() -> None:
+def test_the_crates_match_the_workspace() -> None:
     listed = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["members"]
     needs = fast.crates()
     manifests = (tomllib.loads((ROOT / member / "Cargo.toml").read_text()) for member in listed)

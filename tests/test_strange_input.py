@@ -140,7 +140,7 @@ def _error_of(work: Callable[[], object]) -> str | None:
 
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("number", range(36))
-def test_check_passes_what_run_runs(number: int, tmp_path: Path) -> None:
+def test_check_accepts_runnable_files(number: int, tmp_path: Path) -> None:
     draw = drawing(f"agreement/{number}")
     text = draw.choice(CONFIGURATIONS).read_text(encoding="utf-8", errors="replace")
     file = tmp_path / "mutated.cfg"
@@ -161,7 +161,7 @@ def test_check_passes_what_run_runs(number: int, tmp_path: Path) -> None:
         assert any(message in refused for message in errors), (refused, errors)
 
 
-def test_an_address_of_a_group_is_not_that_of_a_host(tmp_path: Path, perhop: Command) -> None:
+def test_a_multicast_address_is_not_a_host_address(tmp_path: Path, perhop: Command) -> None:
     text = "version 15.2\ninterface Serial0/0\n bandwidth 1000\n ip address 224.0.0.1 255.255.255.0\n"
     (tmp_path / "a.cfg").write_text(f"{text} service-policy output p\npolicy-map p\n class class-default\n")
     for command in (["run", "--duration", "20ms"], ["check"]):

@@ -73,7 +73,7 @@ def test_a_claim_that_is_not_met_ends_with_4(perhop: Command, study: Path) -> No
 
 
 def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) -> None:
-    """Its evidence says which part holds and which does not; as a whole it is not met."""
+    """Its evidence names the parts that hold and those that do not; the whole claim is not met."""
     claims = study / "claims.toml"
     claims.write_text(
         CLAIMS.replace("A heavy load loses half.", "A heavy load loses half, a light one a tenth.")
@@ -107,7 +107,8 @@ def test_a_claim_that_holds_in_part_is_partly_met(perhop: Command, study: Path) 
 
 
 def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -> None:
-    """0 % and 50 % are lost: beside 0, 60, 45 and, read off a chart to 2 points, 51 these are five errors."""
+    """0 % and 50 % are lost. Compared with 0, 60, 45 and 51, which was read off a chart to 2 points, the
+    errors are five."""
     definition = study / "study.toml"
     definition.write_text(STUDY.replace("[[highlights]]", MORE_CASES + "[[highlights]]"))
     (study / "reference" / "slow.csv").write_text(
@@ -132,7 +133,7 @@ def test_how_far_figures_are_from_published_ones(perhop: Command, study: Path) -
     assert [one.get("reading_error") for one in ended.json()["figures"]] == [None, None, None, None, 2, 2]
     line = "| dropped percent | 5 | 14 % | 0 | 0 | 2 | 2 | 0 | 2 | 1 | 1 | 2 | 2 | 1 | 1 |"
     assert line in (study.parent / "out" / "slow" / "report.md").read_text().splitlines()
-    assert "Errors: how many figures" in perhop("study", "run", study).out
+    assert "Errors: numbers of figures" in perhop("study", "run", study).out
     assert perhop("report", study.parent / "out" / "slow", "-o", "page.html").code == 0
     page = (study.parent / "page.html").read_text()
     assert "within the reading error" in page and "<b>0 / 2</b>" in page

@@ -27,7 +27,7 @@ DIFFER = {
 
 
 @pytest.mark.touched
-def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
+def test_a_deep_ring_starves_a_connection(perhop: Command) -> None:
     """It gets its window per round trip; the queue limit and CAR have no part in it."""
     tables = ("scenario-1", "mechanism", "queue-limit")
     only = [argument for table in tables for argument in ("--only", table)]
@@ -43,10 +43,10 @@ def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
         return points["mechanism", "tcp_mbps", changed, "1"]
 
     assert starved("nothing") == pytest.approx(0.10, rel=0.25)
-    # A short ring: what the class is guaranteed, 1.27 Mb/s of payload.
+    # With a short ring, the class gets its guarantee: 1.27 Mb/s of payload.
     assert starved("ring-of-5") > 1.1
     assert starved("ring-of-40") > 10 * starved("nothing") * 0.9
-    # Nothing but window over round trip: half the window, half the throughput.
+    # The throughput is the window divided by the round trip: half the window, half the throughput.
     assert starved("half-the-window") == pytest.approx(starved("nothing") / 2, rel=0.1)
     assert starved("twice-the-window") == pytest.approx(starved("nothing") * 2, rel=0.1)
     assert starved("queue-limit-of-10") == starved("nothing")
@@ -62,7 +62,7 @@ def test_a_deep_ring_starves_one_connection(perhop: Command) -> None:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length: the verdicts, and the README quotes what comes out."""
+    """At full length: the verdicts, and the results that the README quotes."""
     ended = perhop("study", "run", "car-wfq-tcp", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     report = ended.json()

@@ -61,7 +61,7 @@ def test_list_and_show(perhop: Command, study: Path) -> None:
         ("measures.py", "def delivered", "def dlivered", "no function `delivered`"),
     ],
 )
-def test_a_study_that_leaves_something_unanswered_is_refused(
+def test_an_incomplete_study_is_refused(
     perhop: Command, study: Path, file: str, old: str, new: str, said: str
 ) -> None:
     text = (study / file).read_text()
@@ -106,7 +106,7 @@ def test_a_case_has_its_scenario_as_the_study_runs_it() -> None:
 def test_a_report_shows_itself_in_a_notebook() -> None:
     report = run_study(find("ef-star"), only=["figure-2", "figure-4"], replications=1, sensitivity=False)
     shown = report._repr_html_()
-    # What no table publishes is not shown as an empty one; of the claims those that were judged.
+    # A table without published values is not shown; claims are shown if they were judged.
     assert shown.count("<table>") == 1
     assert "A tx ring of 5 particles" in shown
     assert "flatten from about 1.5" not in shown

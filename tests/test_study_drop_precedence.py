@@ -56,7 +56,7 @@ def test_rows_without_precedence(perhop: Command) -> None:
 
 
 @pytest.mark.touched
-def test_with_two_precedences_the_markers_are_one(perhop: Command) -> None:
+def test_with_two_precedences_the_markers_are_equal(perhop: Command) -> None:
     only = ("--only", "2:2dp", "--only", "3:2dp")
     report = perhop(
         "study", "run", "drop-precedence", *only, "--no-sensitivity", "--replications", "1", "--json"
@@ -75,11 +75,11 @@ def row_of(figure: dict[str, Any]) -> tuple[str, str, str, str]:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length, as the README quotes it: same seed, same figures, on every machine."""
+    """At full length, the run gives the README's figures: same seed, same figures, on every machine."""
     ended = perhop("study", "run", "drop-precedence", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     report = ended.json()
-    # With 128 kb/s of UDP TCP's throughput does not improve radically, in the paper neither.
+    # With 128 kb/s of UDP, TCP's throughput does not improve radically; nor does it in the paper.
     assert {claim["id"]: claim["verdict"] for claim in report["claims"]} == {
         **dict.fromkeys(CLAIMS, "agrees"),
         "drop-precedence.two-suffice": "partly",
@@ -131,6 +131,6 @@ def test_ns2_finds_the_same_without_precedence(plain: bool) -> None:
     runs = [by_ns2(seed) for seed in range(4)]
     udp = [run[index] for run in runs for index in range(9, 50, 10)]
     tcp = [rate for run in runs for index, rate in enumerate(run) if index % 10 != 9]
-    # Of chance and of known differences (docs/deviations.toml) each has a percent or two.
+    # Chance and known differences (docs/deviations.toml) each account for a percent or two.
     assert own["tcp"] == pytest.approx(sum(tcp) / len(tcp), rel=0.02)
     assert own["udp"] == pytest.approx(sum(udp) / len(udp), rel=0.02)

@@ -87,11 +87,11 @@ def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
         for figure, error in zip(figures, errors, strict=True)
         if abs(error) > 0.15 * figure["published"]
     ]
-    # 0.23 ms for 0.20, which the plot tells to 0.075.
+    # 0.23 ms for 0.20, which the plot shows to within 0.075.
     assert off == [("router_ipdv_ms", "100")]
     (error,) = [error for figure, error in zip(figures, errors, strict=True) if is_ipdv_behind(figure, "100")]
     assert abs(error) < 0.05
-    # The two numbers are those of least squares: nothing is left of a constant or of a slope.
+    # Least squares give the two numbers: the residuals have no mean and no slope.
     residuals = [
         (float(figure["case"]["frame_size"]), error)
         for figure, error in zip(figures, errors, strict=True)
@@ -103,7 +103,7 @@ def test_the_ring_meets_the_readings_of_the_router(perhop: Command) -> None:
 
 
 def test_readings_to_which_nothing_is_fitted(perhop: Command) -> None:
-    """EF of 1024 B: all delays within 15 %; behind 768 B and more the delay variations, too."""
+    """EF of 1024 B: all delays are within 15 %; with 768 B and more, so are the delay variations."""
     figures = readings(perhop, "router-priority-1024")
     assert len(figures) == 12
     off = {
@@ -163,7 +163,7 @@ def test_the_ratio_of_rfc_2598(perhop: Command) -> None:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length: every claim, and the README quotes what comes out."""
+    """At full length: every claim, and the results that the README quotes."""
     ended = perhop("study", "run", "ef-star", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     report = ended.json()

@@ -8,7 +8,7 @@ from conftest import Command
 
 
 @pytest.mark.touched
-def test_one_queue_that_marks_by_rfc_3168(perhop: Command) -> None:
+def test_a_single_queue_with_rfc_3168_marks(perhop: Command) -> None:
     """Prague in one queue with others: scenario 6."""
     arguments = ("--only", "s6", "--no-sensitivity", "--replications", "1", "--json")
     ended = perhop("study", "run", "l4s-tests", *arguments)
@@ -20,7 +20,7 @@ def test_one_queue_that_marks_by_rfc_3168(perhop: Command) -> None:
     assert [(one["queue"], one["second"]) for one in missed] in ([], [("pie", "reno-ecn")]), missed
 
 
-def test_every_table_of_scenario_1_is_there(perhop: Command) -> None:
+def test_every_table_of_scenario_1_exists(perhop: Command) -> None:
     shown = perhop("study", "show", "l4s-tests")
     assert shown.code == 0, shown.err
     for queue in ("dualpi2", "pfifo", "fq_codel"):

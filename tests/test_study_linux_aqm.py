@@ -33,7 +33,7 @@ def test_a_sender_that_does_not_respond(perhop: Command) -> None:
     assert {one["verdict"] for one in figures} == {"agrees"}
     [claim] = [one for one in ended.json()["claims"] if one["id"] == "linux-aqm.constant-rate"]
     assert claim["verdict"] == "agrees"
-    # The disciplines are far apart: none would pass for another of these.
+    # The disciplines differ so much that none would pass for another.
     waits = {one["case"]["discipline"]: one["measured"] for one in figures if one["metric"] == "wait_p50_ms"}
     assert waits["codel"] > 150 and 14 < waits["pie"] < 16 and 4 < waits["cake-besteffort"] < 6
 
@@ -68,8 +68,8 @@ def test_every_table_and_its_tolerances(perhop: Command) -> None:
     assert Counter(len(one.runs) for one in found.published) == {3: 234, 1: 60, 0: 40}
 
 
-def test_the_constant_rate_is_what_the_readings_of_single_drops_say() -> None:
-    """Of these there are two more files, which Rust's tests read."""
+def test_the_constant_rate_matches_the_readings_of_single_drops() -> None:
+    """Two further files with such readings are for Rust's tests."""
     figures = {
         (one.case["discipline"], one.metric): one.runs
         for one in study.find("linux-aqm").published
@@ -96,7 +96,7 @@ def test_the_constant_rate_is_what_the_readings_of_single_drops_say() -> None:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length: every claim, every miss in the README, and the README quotes what comes out."""
+    """At full length: every claim, every miss in the README, and the results that the README quotes."""
     ended = perhop("study", "run", "linux-aqm", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     verdicts = {claim["id"].partition(".")[2]: claim["verdict"] for claim in ended.json()["claims"]}

@@ -16,7 +16,7 @@ LONGEST_S = 60
 
 
 @pytest.mark.parametrize(("id", "cases"), [("mred-af", 12), ("ef-star", 9), ("wred-bottleneck", 1)])
-def test_cases_are_the_studys_and_short_enough(id: str, cases: int) -> None:
+def test_cases_match_the_study_and_are_short(id: str, cases: int) -> None:
     study = find(id)
     found = live_cases(study)
     assert len(found) == cases
@@ -60,6 +60,6 @@ def test_a_case_runs_on_real_packets(perhop: Command, tmp_path: Path) -> None:
     assert case["first"]["kind"] == "simulated" and case["second"]["kind"] == "live"
     assert case["agrees"] == (ended.code == 0)
     of = {(row["class"], row["quantity"]): row for row in case["rows"]}
-    # What the circuit carries does not depend on how punctual the machine is.
+    # The rate of the circuit does not depend on the timing of the machine.
     assert of["be", "throughput_bps"]["second"]["mean"] == pytest.approx(1.47e6, rel=0.2)
     assert len(list((tmp_path / "live").glob("*/comparison.json"))) == 1

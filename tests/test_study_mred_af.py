@@ -22,7 +22,7 @@ CLAIMS = {
     "mred-af.bulk-overlapped",
     "mred-af.gross-stagger",
 }
-# The README says which parts of these do not hold.
+# The README lists the parts of these that do not hold.
 PARTLY = {"mred-af.transactions-protected", "mred-af.figure4"}
 
 
@@ -48,7 +48,7 @@ def test_one_table_with_its_sensitivity(perhop: Command) -> None:
 
 @pytest.mark.touched
 def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
-    """Replications differ by a percent or two: a few say what ten do."""
+    """Replications differ by a percent or two, so a few are as good as ten."""
     tables = [word for table in range(5, 11) for word in ("--only", str(table))]
     ended = perhop("study", "run", "mred-af", *tables, "--no-sensitivity", "--replications", "2", "--json")
     report = ended.json()
@@ -74,7 +74,7 @@ def test_the_claims_about_tcp_and_its_tables(perhop: Command) -> None:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length, as the README quotes it: same seed, same figures, on every machine."""
+    """At full length, the run gives the README's figures: same seed, same figures, on every machine."""
     ended = perhop("study", "run", "mred-af", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     report = ended.json()
@@ -106,7 +106,7 @@ def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.touched
-def test_figure_4_is_there_to_be_drawn(perhop: Command, tmp_path: Path) -> None:
+def test_the_data_of_figure_4_exist(perhop: Command, tmp_path: Path) -> None:
     ended = perhop(
         "study",
         "run",

@@ -38,7 +38,7 @@ def test_congestion_that_does_not_vary(perhop: Command, tmp_path: Path) -> None:
     assert (tmp_path / "ellipses.html").is_file()
 
 
-def test_every_section_is_there(perhop: Command) -> None:
+def test_every_section_exists(perhop: Command) -> None:
     shown = perhop("study", "show", "rfc7928")
     assert shown.code == 0, shown.err
     for section in SECTIONS:
@@ -47,7 +47,7 @@ def test_every_section_is_there(perhop: Command) -> None:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length: every claim, and the README quotes what comes out."""
+    """At full length: every claim, and the results that the README quotes."""
     ended = perhop("study", "run", "rfc7928", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     verdicts = {claim["id"].partition(".")[2]: claim["verdict"] for claim in ended.json()["claims"]}

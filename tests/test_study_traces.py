@@ -94,7 +94,7 @@ def test_a_table_with_traces_needs_a_course_and_a_measure(perhop: Command, study
     assert "measures.py has no function `window`" in ended.err
 
 
-def test_the_published_means_of_windows_are_those_of_the_readings() -> None:
+def test_published_mean_windows_match_the_readings() -> None:
     """The curves are in one file, their means in another: they cannot contradict each other."""
     found = studies.find("linux-aqm")
     readings = tomllib.loads((ROOT / "studies/linux-aqm/reference/windows.toml").read_text())

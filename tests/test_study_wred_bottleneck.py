@@ -22,7 +22,7 @@ CLAIMS = {
 }
 
 
-def test_the_rates_and_what_is_sampled(perhop: Command, tmp_path: Path) -> None:
+def test_the_rates_and_sampled_queues(perhop: Command, tmp_path: Path) -> None:
     arguments = ("--only", "rates", "--only", "slides", "--no-sensitivity", "--replications", "1")
     ended = perhop("study", "run", "wred-bottleneck", *arguments, "--json", "-o", "out")
     assert ended.code == 0, ended.err
@@ -39,7 +39,7 @@ def test_the_rates_and_what_is_sampled(perhop: Command, tmp_path: Path) -> None:
 
 @pytest.mark.thorough
 def test_the_published_results(perhop: Command, tmp_path: Path) -> None:
-    """At full length: every claim, and the README quotes what comes out."""
+    """At full length: every claim, and the results that the README quotes."""
     ended = perhop("study", "run", "wred-bottleneck", "--no-sensitivity", "--json", "-o", "results")
     assert ended.code == 4, ended.err
     report = ended.json()

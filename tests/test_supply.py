@@ -54,7 +54,7 @@ def test_every_license_of_a_python_package_is_allowed() -> None:
     assert refused == {}
 
 
-def test_what_a_user_installs_asks_for_nothing_but_its_notice() -> None:
+def test_licenses_of_installed_packages_require_only_a_notice() -> None:
     licenses = {name: license_of(name) or "(none)" for name in needed()}
     assert len(licenses) > 20
     assert {name: said for name, said in licenses.items() if not is_allowed(said, RULES["allow"])} == {}
@@ -70,7 +70,7 @@ def test_every_rule_of_licenses_is_needed() -> None:
     assert set(RULES["stated"]) <= set(names)
 
 
-def test_the_license_of_unknown_words_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_words_are_not_a_license(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(RULES, "stated", {})
     monkeypatch.setitem(RULES, "spelled", {})
     assert license_of("jinja2") == "BSD License"
@@ -95,7 +95,7 @@ def test_the_build_takes_the_maturin_of_the_lock() -> None:
 
 
 @pytest.mark.parametrize("file", BUNDLED, ids=lambda file: str(file["name"]))
-def test_a_file_of_others_is_the_pinned_one(file: dict[str, Any]) -> None:
+def test_third_party_files_match_their_pins(file: dict[str, Any]) -> None:
     data = (ROOT / file["path"]).read_bytes()
     assert sha256(data).hexdigest() == file["sha256"]
     assert f'version="{file["version"]}"'.encode() in data
@@ -111,7 +111,7 @@ def test_a_file_of_others_is_the_pinned_one(file: dict[str, Any]) -> None:
 def test_every_minified_script_is_listed() -> None:
     line = ["git", "ls-files", "*.min.*", "package*.json", "**/package*.json"]
     found = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
-    # Packages of npm need a lock: that of the playground is held to its rules below.
+    # Packages of npm need a lock; a test below checks the playground's.
     of_playground = {"playground/package.json", "playground/package-lock.json"}
     assert set(found) - of_playground == {file["path"] for file in BUNDLED}
 

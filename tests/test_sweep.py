@@ -32,7 +32,7 @@ def swept(tmp_path_factory: pytest.TempPathFactory) -> perhop.Sweep:
     return perhop.sweep(file, {**values, "duration": "3s"}, replications=3)
 
 
-def test_every_combination_is_run_as_if_alone(swept: perhop.Sweep, scenario: Path) -> None:
+def test_every_combination_equals_a_separate_run(swept: perhop.Sweep, scenario: Path) -> None:
     assert swept.parameters == (RATE, "traffic.steady.source.cbr.rate")
     assert swept.points.select(swept.parameters).rows() == [
         (4e6, 8e5),
@@ -99,7 +99,7 @@ def test_a_seed_can_be_swept(scenario: Path) -> None:
     assert one != other
 
 
-def test_what_is_saved_is_read_again(swept: perhop.Sweep, tmp_path: Path) -> None:
+def test_a_saved_sweep_is_read_back(swept: perhop.Sweep, tmp_path: Path) -> None:
     swept.save(tmp_path / "one")
     swept.save(tmp_path / "two")
     assert files_in(tmp_path / "one") == files_in(tmp_path / "two"), "the same sweep gives the same bytes"
@@ -145,9 +145,7 @@ def test_the_command(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     assert plotted.code == 0, plotted.err
 
 
-def test_a_part_of_a_policy_as_a_parameter_leaves_room_for_the_figures(
-    perhop: Command, scenario: Path
-) -> None:
+def test_a_long_parameter_path_leaves_room_for_figures(perhop: Command, scenario: Path) -> None:
     text = scenario.read_text().replace("10ms }", "10ms, interfaces: { router: { output: wan } } }")
     scenario.write_text(
         text + "policies: { wan: { queueing: { scheduler: fifo, classes: [{ name: all }] } } }\n"
@@ -243,9 +241,7 @@ def test_a_heat_map_of_one_parameter_is_refused(perhop: Command, scenario: Path,
     assert refused.code == 2 and "a heat map needs two parameters with several values" in refused.err
 
 
-def test_the_report_maps_two_parameters_and_runs_across_three(
-    perhop: Command, scenario: Path, tmp_path: Path
-) -> None:
+def test_the_report_maps_two_parameters_of_three(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     offered = ["--set", "traffic.steady.source.cbr.rate=400kb/s,800kb/s"]
     two = ["sweep", scenario, "--set", f"{RATE}=1Mb/s,2Mb/s,4Mb/s", *offered, "--duration", "2s", "-q"]
     assert perhop(*two, "-o", "two").code == 0
@@ -259,7 +255,7 @@ def test_the_report_maps_two_parameters_and_runs_across_three(
     assert perhop(*two, "--set", "seed=1,2", "-o", "three").code == 0
     assert {one.kind for one in Swept(tmp_path / "three").charts} == {"parallel"}
     assert "Dropped of steady over" in page([tmp_path / "two"])
-    # Points that are drawn at random are no cells.
+    # Points that are drawn at random are not cells.
     drawn = [
         *two[:2],
         "--set",
@@ -272,7 +268,7 @@ def test_the_report_maps_two_parameters_and_runs_across_three(
     assert "heat-map" not in {one.kind for one in Swept(tmp_path / "drawn").charts}
 
 
-def test_the_unit_of_the_last_number_is_that_of_a_range(perhop: Command) -> None:
+def test_a_range_has_the_unit_of_its_last_number(perhop: Command) -> None:
     from perhop import sampling
 
     assert list(sampling.grid({"a.min": ["5:29:1 packets"]}).values["a.min"]) == [

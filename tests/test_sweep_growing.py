@@ -1,4 +1,4 @@
-"""A sweep's folder: it grows, is read meanwhile, survives its writer, and is the same whatever wrote it."""
+"""A sweep's folder: it grows, is read meanwhile, survives its writer, and is the same for every engine."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def test_the_folder_is_the_same_for_every_engine(scenario: Path, whole: Sweep, t
 
 
 def test_a_killed_sweep_keeps_all_reported_points(scenario: Path, tmp_path: Path) -> None:
-    """kill -9 at several instants: what is there is whole, and the same command goes on."""
+    """kill -9 at several instants: the existing parts are whole, and the same command continues."""
     values = {"seed": "1:200:1", "duration": "10s"}
     code = (
         "import sys, perhop\n"
@@ -129,7 +129,7 @@ def test_an_orphaned_part_is_simulated_again(scenario: Path, tmp_path: Path) -> 
 
 
 def test_a_damaged_part_is_simulated_again(scenario: Path, tmp_path: Path) -> None:
-    """What a loss of power leaves: a name without its content."""
+    """A result of a power loss: a name without its content."""
     with pytest.raises(OSError, match="the machine is gone"):
         library.sweep(scenario, VALUES, engine=Dying(), output=tmp_path / "out")
     for path in (tmp_path / "out" / POINTS).iterdir():
@@ -184,10 +184,10 @@ def test_points_that_fail_do_not_stop_the_others(perhop: Command, scenario: Path
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-def test_a_full_disk_keeps_what_is_there(
+def test_a_full_disk_keeps_existing_parts(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a file system of 200 kB, where the rights allow one; it takes several parts."""
+    """Needs the right to mount a file system of 200 kB, which has room for several parts."""
     monkeypatch.setattr("perhop.sweeping.growing._LONGEST_S", 0.0)
     small = tmp_path / "small"
     small.mkdir()
@@ -246,8 +246,8 @@ def test_an_interrupted_sweep_shows_how_to_continue(scenario: Path, tmp_path: Pa
     assert Sweep.load(tmp_path / "out").points.height > 0
 
 
-def test_what_is_not_a_part_stays_where_a_table_is_written_anew(tmp_path: Path) -> None:
-    """Of a killed writer, too; nothing hidden remains."""
+def test_other_files_stay_when_a_table_is_rewritten(tmp_path: Path) -> None:
+    """Files of a killed writer stay as well; nothing hidden remains."""
     table, notes = tmp_path / "classes", tmp_path / "classes" / "notes.txt"
     table.mkdir()
     notes.write_text("mine")
@@ -258,7 +258,7 @@ def test_what_is_not_a_part_stays_where_a_table_is_written_anew(tmp_path: Path) 
     names = [path.name for path in parts.listed(table)]
     assert [name[:9] for name in names] == ["000000000"]
     assert {path.name for path in table.iterdir()} == {*names, notes.name}
-    # Killed after the exchange: what was there before lies under the hidden name.
+    # Killed after the exchange: the old file has the hidden name.
     table.rename(tmp_path / ".classes")
     table.mkdir()
     parts.clear_anew(table)

@@ -71,7 +71,7 @@ def crossed() -> pl.DataFrame:
     return rows([dict(zip(names, one, strict=True)) for one in product(RATES, POLICIES, BURSTS)])
 
 
-def test_a_line_for_each_class_in_the_unit_that_suits() -> None:
+def test_a_line_for_each_class_in_a_suitable_unit() -> None:
     (chart,) = against(plain(), "links.1.rate", "delay_p99", units=UNITS, caption="Run 7.")
     assert (chart.title, chart.kind) == ("Delay p99 against rate", "against")
     assert (chart.x.title, chart.y.title) == ("rate (Mb/s)", "Delay p99 (ms)")
@@ -87,7 +87,7 @@ def test_a_line_for_each_class_in_the_unit_that_suits() -> None:
     assert voice.marked, "a dot at what was measured"
 
 
-def test_parameters_have_the_last_parts_of_their_paths_that_differ() -> None:
+def test_parameters_have_short_distinct_names() -> None:
     buffer = "policies.wan.queueing.classes.0.buffer.wred.precedences"
     names = short_names(
         [
@@ -148,7 +148,7 @@ def test_series_are_colors_and_strokes_classes() -> None:
     assert list(lines[0].y) == pytest.approx([64, 32, 16])
 
 
-def test_text_goes_on_a_category_axis() -> None:
+def test_text_has_a_category_axis() -> None:
     frame = crossed().filter(pl.col("burst") == 1000)
     charts = against(frame, "policy", "throughput", series="links.1.rate", classes=["bulk"], units=UNITS)
     (chart,) = charts
@@ -173,7 +173,7 @@ def test_text_goes_on_a_category_axis() -> None:
         (lambda: against(plain().drop("mean"), "links.1.rate"), "no column `mean`"),
     ],
 )
-def test_what_is_refused(ask: Any, message: str) -> None:
+def test_invalid_plots_are_refused(ask: Any, message: str) -> None:
     with pytest.raises(InvalidInputError, match=message):
         ask()
 
@@ -225,7 +225,7 @@ def test_parallel_coordinates_have_a_line_for_each_point() -> None:
     assert mark.values[3] == pytest.approx(64)
 
 
-def test_the_front_is_what_nothing_beats_in_both() -> None:
+def test_the_front_has_the_undominated_points() -> None:
     chart = pareto(crossed(), "voice.delay_p99", ("voice.throughput", "large"), units=UNITS)
     every, front = chart.marks
     assert isinstance(every, Points)

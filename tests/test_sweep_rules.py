@@ -1,4 +1,4 @@
-"""What sweeps measure: stop rules, seeds, paired differences, and the points of a design."""
+"""The design of sweeps: stop rules, seeds, paired differences, and the points of a design."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def test_a_rule_that_is_never_met_ends(scenario: Path) -> None:
         ("voice.delay_p99 within 1ms", 1, "two replications"),
     ],
 )
-def test_rules_that_are_none(text: str, most: int, said: str) -> None:
+def test_invalid_rules_are_refused(text: str, most: int, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         Until.parse(text, most)
 
@@ -141,7 +141,7 @@ def test_values_of_a_parameter(text: str, wanted: list[str]) -> None:
         ("1,,2", "contains an empty value"),
     ],
 )
-def test_ranges_that_are_none(text: str, said: str) -> None:
+def test_invalid_ranges_are_refused(text: str, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         grid({"path": split(text, "path")})
 

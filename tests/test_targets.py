@@ -1,4 +1,4 @@
-"""What `-o` may replace: earlier results, and nothing of anybody else."""
+"""Folders that `-o` may replace: only earlier results."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ _OTHERS = [
 
 
 @pytest.mark.parametrize("make", _OTHERS, ids=lambda make: make.__name__)
-def test_what_is_not_perhops_is_kept(tmp_path: Path, make: object) -> None:
+def test_foreign_files_are_kept(tmp_path: Path, make: object) -> None:
     make(tmp_path / "out")  # type: ignore[operator]
     before = everything(tmp_path)
     for write in (lambda target: check_target(target, "run"), lambda target: save(target, "later")):
@@ -112,7 +112,7 @@ def test_what_is_not_perhops_is_kept(tmp_path: Path, make: object) -> None:
 
 @pytest.mark.parametrize("exchanges", [True, False], ids=["exchanged", "renamed"])
 @pytest.mark.parametrize("make", _OTHERS, ids=lambda make: make.__name__)
-def test_with_force_it_is_moved_aside(
+def test_force_moves_foreign_files_aside(
     tmp_path: Path, make: object, exchanges: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not exchanges:
@@ -133,7 +133,7 @@ def test_with_force_it_is_moved_aside(
 
 @pytest.mark.parametrize("there", get_args(Kind))
 def test_a_result_of_another_kind_is_kept(there: Kind, tmp_path: Path) -> None:
-    """Of every pair of kinds, only equal ones replace each other."""
+    """Only results of the same kind replace each other, for every pair of kinds."""
     out = tmp_path / "out"
     with whole_folder(out, there) as new:
         manifest.seal(new, there, {})
@@ -168,7 +168,7 @@ def test_a_run_does_not_replace_a_sweep(perhop: Command, scenario: Path, tmp_pat
     assert (refused.code, "has earlier results (`run`)" in refused.err) == (2, True)
 
 
-def test_a_file_that_comes_in_meanwhile_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_added_during_the_save_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     save(tmp_path / "out", "earlier")
     swap = disk.exchange
 
@@ -257,7 +257,7 @@ def test_a_lock_of_a_killed_process_is_taken_over(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_a_reserved_folder_is_given_up_at_the_end(tmp_path: Path) -> None:
+def test_a_reserved_folder_is_released_at_the_end(tmp_path: Path) -> None:
     check_target(tmp_path / "out", "run")
     assert leftovers(tmp_path) == [".out.lock"]
     give_up()
@@ -265,7 +265,7 @@ def test_a_reserved_folder_is_given_up_at_the_end(tmp_path: Path) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")  # a fork of a process with threads
-def test_a_fork_leaves_what_is_its_parents_alone(tmp_path: Path) -> None:
+def test_a_fork_does_not_touch_its_parents_lock(tmp_path: Path) -> None:
     check_target(tmp_path / "out", "run")
     with whole_folder(tmp_path / "other", "run") as new:
         child = os.fork()
@@ -294,15 +294,13 @@ def test_a_deep_path_and_a_long_name(tmp_path: Path) -> None:
     assert leftovers(tmp_path) == []
 
 
-def test_folders_above_that_were_made_go_with_a_failure(tmp_path: Path) -> None:
+def test_a_failure_removes_new_parent_folders(tmp_path: Path) -> None:
     with pytest.raises(ZeroDivisionError), whole_folder(tmp_path / "new" / "newer" / "out", "run"):
         raise ZeroDivisionError
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_that_cannot_be_written_is_called_by_its_name(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_read_only_disk_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(folder: Path) -> None:
         raise OSError(errno.EROFS, "Read-only file system", str(folder))
 

@@ -36,7 +36,7 @@ def test_check_accounts_for_every_line(perhop: Command) -> None:
     assert found["counts"]["suspicious"] == 0
 
 
-def test_what_is_wrong_has_a_line_and_what_would_be_right(tmp_path: Path, perhop: Command) -> None:
+def test_errors_have_a_line_and_a_remedy(tmp_path: Path, perhop: Command) -> None:
     file = tmp_path / "wrong.tc"
     file.write_text("DEV=eth0\ntc qdisc add dev $DEV root tbf rate 10mbps burst 15k limits 30k\n")
     ended = perhop("check", file)
@@ -49,14 +49,14 @@ def test_what_is_wrong_has_a_line_and_what_would_be_right(tmp_path: Path, perhop
     ]
 
 
-def test_the_platform_tells_the_language(tmp_path: Path, perhop: Command) -> None:
+def test_the_platform_selects_the_language(tmp_path: Path, perhop: Command) -> None:
     file = tmp_path / "commands.txt"
     file.write_text("qdisc add dev eth0 root fq_codel\n")
     (found,) = perhop("check", file, "--platform", "linux", "--json").json()["files"]
     assert found["router"]["ports"][0]["name"] == "eth0"
 
 
-def test_help_tells_of_tc(perhop: Command) -> None:
+def test_help_mentions_tc(perhop: Command) -> None:
     for command, example in (
         ("check", "tc -j -d qdisc show | perhop check -"),
         ("run", "perhop run uplink.tc"),
@@ -80,7 +80,7 @@ def test_json_of_tc_is_read_under_any_file_name(tmp_path: Path, perhop: Command,
     assert ended.code == 1
     (found,) = ended.json()["files"]
     assert found["platform"]["profile"] == "linux"
-    # Both stand in one line: their numbers are told.
+    # Both are in one line; the message names their numbers.
     assert [(one["line"], one["rule"]) for one in found["findings"]] == [(2, "tc-command-refused")]
     assert "did you mean `limit`?" in found["findings"][0]["message"]
     buffer = found["router"]["ports"][0]["output"]["queueing"]["classes"][0]["buffer"]
@@ -125,7 +125,7 @@ def test_traffic_is_inferred_for_queueing_of_linux(perhop: Command) -> None:
 
 
 def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path, perhop: Command) -> None:
-    # 1 bit/s are 0 bytes/s: nobody takes what 1:1 may not.
+    # 1 bit/s is 0 bytes/s: no class takes the rate that 1:1 may not use.
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 2\n"
         "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 2mbit ul rate 9mbit\n"
@@ -137,8 +137,8 @@ def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path,
     assert "1:2  > " in ended.err and "1:2  > 0 kb/s" not in ended.err
 
 
-def test_traffic_is_inferred_by_what_service_curves_leave(tmp_path: Path, perhop: Command) -> None:
-    """Of 10 Mb/s 4 are claimed; of the 6 that are left, 1:3 shares 1.5 and claims 3, so 1:12 gets 3."""
+def test_traffic_is_inferred_from_the_rest_of_service_curves(tmp_path: Path, perhop: Command) -> None:
+    """4 of 10 Mb/s are claimed. Of the other 6, 1:3 has a share of 1.5 and a claim of 3, so 1:12 gets 3."""
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 3\n"
         "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 10mbit ul rate 10mbit\n"
@@ -153,7 +153,7 @@ def test_traffic_is_inferred_by_what_service_curves_leave(tmp_path: Path, perhop
     for load in ("1:11    4,486 kb/s  voice", "1:12  > 3,567 kb/s  bulk", "1:3   > 3,567 kb/s  best effort"):
         assert load in ended.err
     obtained = {one["queue"]: one["obtained_bps"]["mean"] for one in ended.json()["rates"]}
-    # The headers of Ethernet are a part of what HFSC shares, and not of what is obtained.
+    # The rate that HFSC shares includes the Ethernet headers; the obtained rate does not.
     assert 3.6e6 < obtained["1:1/1:11"] < 4e6
     assert 2.8e6 < obtained["1:1/1:12"] < 3e6
     assert 2.8e6 < obtained["1:1/1:3"] < 3e6
@@ -173,8 +173,8 @@ def test_the_script_becomes_behavior() -> None:
     assert without > usual + 50
 
 
-def test_policies_survive_the_way_through_tc(tmp_path: Path) -> None:
-    """What is converted to commands is read again: the same shapers, policers and marks."""
+def test_policies_survive_a_conversion_through_tc(tmp_path: Path) -> None:
+    """Converted commands are read back: the same shapers, policers and marks."""
     met = 0
     for file in WITH_POLICIES:
         for one in read_source(file).attached:
@@ -204,7 +204,7 @@ def test_commands_of_convert_are_read_whole() -> None:
 
 
 @needs_tc
-def test_tc_takes_what_perhop_takes() -> None:
+def test_tc_accepts_the_commands_that_perhop_accepts() -> None:
     """Each option with right and wrong values: the program's own verdict."""
     near = Namespace()
     try:

@@ -39,7 +39,7 @@ def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, pe
     file = written(tmp_path, HTB + f"{FILTER} flowid 1:10\n")
     ended = perhop("run", file, "--duration", "5s", "--load", "overload", "--json")
     assert ASSUMED in ended.err
-    # htb_dequeue: a class below its rate asks no parent.
+    # htb_dequeue: a class below its rate does not borrow from its parent.
     assert [round(megabits(one), 1) for one in classes(ended.json()).values()] == [1.2, 1.2]
     given = perhop("run", file, "--duration", "5s", "--rate", "2Mb/s", "--load", "overload", "--json")
     assert "is taken for" not in given.err
@@ -59,14 +59,14 @@ def test_the_line_rate_is_assumed_for_every_root_qdisc(tmp_path: Path, perhop: C
     assert "rate: 20Mb/s" in (tmp_path / "given.perhop.yaml").read_text()
 
 
-def test_a_rate_that_is_none_is_refused(tmp_path: Path, perhop: Command) -> None:
+def test_an_invalid_rate_is_refused(tmp_path: Path, perhop: Command) -> None:
     ended = perhop("run", written(tmp_path, HTB), "--rate", "fast")
     assert (ended.code, "--rate: `fast` is not a rate" in ended.err) == (2, True)
 
 
 POLICED = [
     HTB + f"{FILTER} police rate 500kbit burst 15k drop flowid 1:10\n",
-    # The default of what exceeds, which ends in a drop.
+    # The default action of the excess, which is a drop.
     HTB + f"{FILTER} action police rate 500kbit burst 15k flowid 1:10\n",
     "tc qdisc add dev eth0 root handle 1: prio\n"
     f"{FILTER} action police rate 500kbit burst 15k conform-exceed drop/pass flowid 1:3\n",
@@ -95,7 +95,7 @@ def test_a_filter_that_drops_lets_nothing_through(tmp_path: Path, perhop: Comman
     assert "1:20" in other.out
 
 
-def test_what_check_does_not_model_the_run_leaves_out(tmp_path: Path, perhop: Command) -> None:
+def test_a_run_leaves_out_unmodeled_lines(tmp_path: Path, perhop: Command) -> None:
     file = written(tmp_path, HTB + f"{FILTER} action pedit ex munge ip dsfield set 0xb8 pipe flowid 1:10\n")
     (found,) = perhop("check", file, "--json").json()["files"]
     assert found["counts"]["not-modelled"] == 1
@@ -164,7 +164,7 @@ def test_classes_of_one_name_in_several_policies_are_distinguished(tmp_path: Pat
 
 
 def test_a_verdict_is_about_the_queue_of_its_own_class(tmp_path: Path, perhop: Command) -> None:
-    # By protocol, so that a codepoint does not tell the queue.
+    # By protocol, so that a codepoint does not determine the queue.
     text = WRAPPED.replace(" match dscp cs3 cs4\n", " match access-group 110\n")
     file = written(tmp_path, f"access-list 110 permit tcp any any\n{text}", "wrapped.cfg")
     rates = tmp_path / "rates.csv"
@@ -221,7 +221,7 @@ interface Serial0/0
 
 
 @pytest.mark.parametrize(("name", "queue"), [("uplink.tc", "tbf"), ("car.cfg", "fair-queue")])
-def test_a_limit_of_everything_is_not_a_class(tmp_path: Path, perhop: Command, name: str, queue: str) -> None:
+def test_a_common_limit_is_not_a_class(tmp_path: Path, perhop: Command, name: str, queue: str) -> None:
     file = written(tmp_path, EVERYTHING[name], name)
     assert list(classes(perhop("run", file, "--duration", "5s", "--json").json())) == [queue]
     some = written(tmp_path, FILTERED, "some.tc")
@@ -274,7 +274,7 @@ def test_a_guarantee_counts_the_headers_that_the_policy_counts(tmp_path: Path, p
     assert "its own load: 912" in said["SIGNALING"]["text"]
 
 
-def test_nobody_holds_a_port_that_has_time(tmp_path: Path, perhop: Command) -> None:
+def test_an_idle_port_has_no_holder(tmp_path: Path, perhop: Command) -> None:
     """A class that loses its bursts in a short queue lacks no rate that others take."""
     text = SIGNALING.replace("  bandwidth 500\n", "  bandwidth 500\n class class-default\n  queue-limit 2\n")
     rates = tmp_path / "rates.csv"

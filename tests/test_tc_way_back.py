@@ -1,4 +1,4 @@
-"""Policies as commands of tc, and read back: what is not the same stands in a table, each with its reason."""
+"""Policies as commands of tc, and read back: a table lists the differences with their reasons."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ FILES = [
     *sorted((ROOT / "python" / "perhop" / "templates").glob("*.perhop.yaml")),
 ]
 
-# Where a policy and what comes back of it differ: the path, the remark of `convert` that says so, and why. A
-# path without a remark means the same in other words.
+# The differences between a policy and the one read back: the path, the remark of `convert`, and the reason. A
+# path without a remark has an equivalent value.
 TABLE = [
     (r"stages\[.*\]\.name", None, "stages are called after their lines"),
     (r"stages\[.*\]\.meter\.token-bucket\.excess|stages\[.*\]\.(yellow|red)", None,
@@ -65,7 +65,7 @@ def _leaves(
 
 
 def _names(commands: str) -> dict[str, str]:
-    """Return the names of classes, which stand as comments above their commands."""
+    """Return the names of classes, which are comments above their commands."""
     found = re.findall(r"^# (.*)\ntc class add .* classid (1:[0-9a-f]+) ", commands, re.MULTILINE)
     return {number: name for name, number in found}
 
@@ -138,7 +138,7 @@ def _ways(file: Path) -> Iterator[tuple[Attached, convert.Converted]]:
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: f"{file.parent.name}-{file.stem.split('.')[0]}")
-def test_what_comes_back_is_the_same_or_listed(file: Path) -> None:
+def test_a_policy_read_back_is_equal_or_its_losses_are_listed(file: Path) -> None:
     for one, converted in _ways(file):
         assert not [
             found for found in checked(converted.text, "linux")["diagnostics"] if found["severity"] == "error"
@@ -154,7 +154,7 @@ def test_what_comes_back_is_the_same_or_listed(file: Path) -> None:
             assert reasons, f"{one.where}: {path}: {left} came back as {right}; said was {said}"
 
 
-def test_every_row_of_the_table_is_met() -> None:
+def test_every_row_of_the_table_occurs() -> None:
     met: set[int] = set()
     policies = 0
     for file in FILES:
@@ -167,8 +167,8 @@ def test_every_row_of_the_table_is_met() -> None:
 
 
 @pytest.mark.parametrize("kind", ["hierarchical-token-bucket", "service-curves", "linux-tc"])
-def test_schedulers_of_linux_come_back_whole(kind: str) -> None:
-    """HTB and HFSC are written as they are: all of their shares come back."""
+def test_schedulers_of_linux_are_read_back_completely(kind: str) -> None:
+    """HTB and HFSC are written without changes: all their shares are read back."""
     met = 0
     for one, converted in _ways(ROOT / "examples" / f"{kind}.perhop.yaml"):
         sent: Any = one.policy
@@ -189,7 +189,7 @@ def test_schedulers_of_linux_come_back_whole(kind: str) -> None:
 def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
     for one in queueing["classes"]:
         share = one.get("share") or {}
-        # What is written out is what Linux has by itself (q_htb.c): bursts of a packet, the first level.
+        # The written values are the defaults of Linux (q_htb.c): bursts of a packet, the first level.
         usual: dict[str, Any] = {}
         if share.get("rate"):
             usual = {"burst": "1600B", "ceil-burst": "1600B", "level": 0, "ceil": share["rate"]}
@@ -198,8 +198,8 @@ def _shares(queueing: Mapping[str, Any]) -> Iterator[Any]:
             yield from _shares(one["queueing"])
 
 
-def test_what_came_back_goes_and_comes_again(tmp_path: Path) -> None:
-    """Once said in the words of Linux, a tree stays as it is."""
+def test_a_second_conversion_changes_nothing(tmp_path: Path) -> None:
+    """A tree that was converted to Linux once does not change again."""
     met = 0
     for path in FILES:
         for one, converted in _ways(path):

@@ -46,7 +46,7 @@ def lines_of(tree: Path, *arguments: str) -> list[str]:
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["one process", "a worker"])
-def test_a_plain_run_takes_one_tier_and_names_the_others(tree: Path, workers: tuple[str, ...]) -> None:
+def test_a_plain_run_has_one_tier_and_names_the_others(tree: Path, workers: tuple[str, ...]) -> None:
     lines = lines_of(tree, *workers)
     left_out = "1 tests of tier touched (pytest -m touched); 1 tests of tier thorough (pytest -m thorough)"
     assert f"left out: {left_out}" in lines
@@ -64,5 +64,5 @@ def test_a_plain_run_takes_one_tier_and_names_the_others(tree: Path, workers: tu
         ((".",), 1),
     ],
 )
-def test_what_is_named_or_selected_runs(tree: Path, arguments: tuple[str, ...], passed: int) -> None:
+def test_named_or_selected_tests_run(tree: Path, arguments: tuple[str, ...], passed: int) -> None:
     assert lines_of(tree, *arguments)[-1].startswith(f"{passed} passed")

@@ -41,7 +41,7 @@ def test_a_comment_behind_code_goes_above_it() -> None:
     assert text == [f"    // {SENTENCE}", code.rstrip()]
 
 
-def test_what_is_short_stays_as_it_is() -> None:
+def test_short_lines_are_unchanged() -> None:
     lines = ["Short lines", "are not joined.", "", f"- {SENTENCE}", "- another"]
     assert wrap("a.md", *lines) == lines
 

@@ -1,4 +1,4 @@
-"""The map of paths to tests (tests/touched.toml) fits the tree: nothing in it is gone, nothing is missing."""
+"""The map of paths to tests (tests/touched.toml) matches the tree: it has no removed and no missing entry."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TESTS = {str(file.relative_to(ROOT)) for file in (ROOT / "tests").glob("test_*.p
 
 
 @pytest.mark.parametrize("entry", MAP, ids=lambda entry: entry["paths"][0])
-def test_every_path_and_every_test_is_there(entry: dict[str, list[str]]) -> None:
+def test_every_path_and_every_test_exists(entry: dict[str, list[str]]) -> None:
     assert entry.keys() <= {"paths", "fast", "touched"} and entry["fast"]
     for pattern in entry["paths"]:
         assert any(ROOT.glob(pattern)), f"{pattern} matches nothing"
@@ -45,7 +45,7 @@ def test_the_lists_of_long_tests_are_the_files_with_such_tests() -> None:
     assert named == marked - {"tests/test_tiers.py", f"tests/{Path(__file__).name}"}
 
 
-def test_the_files_that_are_scheduled_apart_are_there() -> None:
+def test_files_with_their_own_worker_exist() -> None:
     waiting = [name for names in WAITING.values() for name in names]
     assert {f"tests/{name}" for name in (*waiting, *LONGEST_FIRST, *SPREAD)} <= TESTS
     assert len({*waiting, *LONGEST_FIRST}) == len(waiting) + len(LONGEST_FIRST), "one place for each"

@@ -62,7 +62,7 @@ def test_a_packet_is_traced_line_by_line(perhop: Command, edge: Path) -> None:
     assert "dscp ef" in ended.out
 
 
-def test_a_meter_makes_several_ways(perhop: Command, edge: Path) -> None:
+def test_a_meter_makes_several_paths(perhop: Command, edge: Path) -> None:
     other = PHONE.replace("10.1.0.5", "10.1.0.66")
     found = perhop("trace", edge, "--packet", other, "--at", "Gi0/0", "--json").json()["packets"][0]
     paths = [({one["stage"]: one for one in path["stages"]}, path["queue"]) for path in found["paths"]]
@@ -74,7 +74,7 @@ def test_a_meter_makes_several_ways(perhop: Command, edge: Path) -> None:
     assert classes == [["class-default", "DATA"], ["class-default", "class-default"]]
 
 
-def test_a_packet_for_every_queue_gets_there(edge: Path) -> None:
+def test_an_example_packet_reaches_every_queue(edge: Path) -> None:
     place = node(edge, at="Gi0/0")
     reached = place.reach()
     assert set(reached) == {"VOICE", "others/DATA", "others/class-default"}
@@ -83,8 +83,8 @@ def test_a_packet_for_every_queue_gets_there(edge: Path) -> None:
         assert queue in [path["queue"] for path in traced(edge).answer(packet)["paths"]]
 
 
-def test_that_no_packet_gets_to_a_class_is_proved(perhop: Command, edge: Path) -> None:
-    """Whatever comes in is marked af21, ef or default: none is af22, which alone is DATA."""
+def test_an_unreachable_class_is_proved_unreachable(perhop: Command, edge: Path) -> None:
+    """All arriving packets are marked af21, ef or default; none is af22, the only codepoint of DATA."""
     edge.write_text(EDGE.replace("match dscp af21 af22", "match dscp af22"))
     assert perhop("trace", edge, "--reach", "DATA").out.startswith("others/DATA: udp ")
     ended = perhop("trace", edge, "--reach", "DATA", "--at", "Gi0/0")
@@ -142,7 +142,7 @@ def test_missing_and_unknown_arguments_are_reported(perhop: Command, edge: Path)
         ("224.0.0.5", "224.0.0.5 is in 224.0.0.0/24, which the device receives"),
     ],
 )
-def test_what_the_device_receives_takes_no_route(
+def test_packets_to_the_device_take_no_route(
     perhop: Command, tmp_path: Path, destination: str, said: str
 ) -> None:
     file = tmp_path / "edge.cfg"

@@ -1,8 +1,8 @@
 """For random configurations and packets `trace` names the class, marks, queue and drops that `run` counts.
 
-A run sends packets of one flow through a router, behind which another counts them by codepoint. What it
-counts must be among the paths of `trace`; a path that some packet is sure to take must be counted, also where
-it ends with a drop.
+A run sends packets of one flow through a router, behind which another counts them by codepoint. Every counted
+queue must be in a path of `trace`; every path that a packet surely takes must be counted, also if it ends
+with a drop.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ measure: {warmup: 0s}
 
 
 def actions(draw: random.Random, side: str) -> list[str]:
-    """Return what a class does on one side."""
+    """Return the actions of a class on one side."""
     marks = [f"set dscp {draw.choice(CODEPOINTS)}", f"set precedence {draw.randrange(8)}"]
     exceed = draw.choice([*["drop"] * 3, "transmit", f"set-dscp-transmit {draw.choice(CODEPOINTS)}"])
     rate = draw.choice([SLOW, SLOW, SLOW, 10_000_000])
@@ -173,6 +173,6 @@ def compare(folder: Path, trial: int) -> set[Any]:
 @pytest.mark.parametrize(
     "first", [0, *(pytest.param(first, marks=pytest.mark.thorough) for first in range(20, 200, 20))]
 )
-def test_a_run_counts_what_trace_names(tmp_path: Path, first: int) -> None:
+def test_a_run_counts_the_queues_that_trace_names(tmp_path: Path, first: int) -> None:
     dropping = sum(bool(compare(tmp_path, trial)) for trial in range(first, first + 20))
     assert dropping >= LEAST_DROPPING, f"only {dropping} of 20 runs drop packets: they prove little of drops"

@@ -1,7 +1,7 @@
 """`perhop trace`: where a device sends a packet, the header that classes see, and one path for one packet.
 
-Configurations are small, and what is right stands in the assertions. Route, tunnel and control plane follow
-Cisco's documents; `qos pre-classify` is document 10106 on quality of service on GRE tunnel interfaces.
+Configurations are small, and the assertions contain the expected paths. Route, tunnel and control plane
+follow Cisco's documents; `qos pre-classify` is document 10106 on quality of service on GRE tunnel interfaces.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def test_the_longest_prefix_that_can_be_used_wins(answer: Any) -> None:
     assert (stages(given, "forwarding")[0]["route"], given["leaves"]) == ("given", "GigabitEthernet0/2")
 
 
-def test_an_unknown_destination_is_stated_with_what_is_taken(answer: Any, perhop: Command) -> None:
+def test_an_unknown_destination_is_reported_with_the_chosen_output(answer: Any, perhop: Command) -> None:
     text = EDGE.replace("ip route 0.0.0.0 0.0.0.0 192.0.2.2\n", "router ospf 1\n")
     found = answer(text, "udp 10.0.1.5:1 > 198.51.100.9:2")
     assert found["paths"][0]["leaves"] == "GigabitEthernet0/0"
@@ -233,8 +233,8 @@ def test_the_port_below_a_tunnel_sees_the_outer_header(
     assert len(stages(found[0], "forwarding")) == 2, "the inner and the outer destination"
 
 
-def test_the_ds_field_of_a_tunnel_is_that_of_the_packet_inside(answer: Any) -> None:
-    """A sibling of the hidden header: what is copied to it still classifies."""
+def test_the_ds_field_of_a_tunnel_is_copied_from_the_inner_packet(answer: Any) -> None:
+    """A sibling of the hidden header: the copied field still classifies."""
     for mode in ("", " tunnel mode ipip\n", " tunnel mode ipsec ipv4\n"):
         text = TUNNEL.replace(" tunnel source", f"{mode} tunnel source")
         path = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")["paths"][0]
@@ -242,14 +242,14 @@ def test_the_ds_field_of_a_tunnel_is_that_of_the_packet_inside(answer: Any) -> N
 
 
 def test_a_tunnel_whose_other_end_is_learned_is_stated(answer: Any) -> None:
-    """A sibling of the tunnel: the port is that of the source, and what is not known is listed."""
+    """A sibling of the tunnel: the port is that of the source, and the unknown fields are listed."""
     text = TUNNEL.replace(" tunnel destination 192.168.23.3\n", " tunnel mode gre multipoint\n")
     found = answer(text, "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef")
     assert found["paths"][0]["leaves"] == "GigabitEthernet0/1"
     assert any("outer destination of Tunnel0" in one for one in found["not_looked_at"])
 
 
-def test_what_is_not_known_of_an_outer_packet_is_listed(answer: Any) -> None:
+def test_unknown_fields_of_an_outer_packet_are_listed(answer: Any) -> None:
     """Its length under encryption, and the access list of the port below, which platforms apply or do not."""
     packet = "tcp 10.0.1.5:40000 > 3.3.3.3:23 dscp ef"
     assert answer(TUNNEL, packet)["not_looked_at"] == []
@@ -278,14 +278,14 @@ interface GigabitEthernet0/1
 )
 
 
-def test_the_output_class_is_that_after_input_marking(answer: Any) -> None:
+def test_the_output_class_follows_from_input_marks(answer: Any) -> None:
     (path,) = answer(MARKING, "udp 10.0.0.2:1 > 10.0.1.9:2 dscp ef")["paths"]
     assert (classes(path, "input"), classes(path, "output")) == (["VOICE"], ["class-default"])
     assert path["queue"] == "others/class-default"
     assert " dscp af41 " in path["packet"]
 
 
-def test_the_output_class_is_that_of_a_group_set_on_input(answer: Any) -> None:
+def test_the_output_class_follows_from_a_group_set_on_input(answer: Any) -> None:
     """A sibling of marking: a mark that does not leave the device."""
     text = MARKING.replace("set dscp af41", "set qos-group 3").replace(
         "class-map match-any VOICE\n",
@@ -296,7 +296,7 @@ def test_the_output_class_is_that_of_a_group_set_on_input(answer: Any) -> None:
     assert (classes(path, "output"), path["queue"]) == (["GROUP"], "GROUP")
 
 
-def test_the_entrance_follows_from_the_source_or_the_only_input_policy(answer: Any) -> None:
+def test_the_source_or_the_only_input_policy_determines_the_entrance(answer: Any) -> None:
     for source, because in (("10.0.0.2", "10.0.0.0/30"), ("172.16.0.1", "the only interface with an input")):
         found = answer(MARKING, f"udp {source}:1 > 10.0.1.9:2 dscp ef")
         (entrance,) = stages(found["paths"][0], "entrance")

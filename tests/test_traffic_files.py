@@ -59,7 +59,7 @@ def rates(document: dict[str, list[dict[str, dict[str, float]]]]) -> dict[str, f
 
 
 def offers(said: str) -> list[list[str]]:
-    """What is said to be offered: class, rate and kind of traffic."""
+    """The printed load: class, rate and kind of traffic."""
     return [re.split(r" {2,}", line.strip()) for line in said.splitlines() if line.startswith("  ")]
 
 
@@ -91,7 +91,7 @@ def test_classes_that_are_not_in_the_file_have_no_traffic(
 
 
 def test_a_rate_of_greedy_tcp_is_explained(perhop: Command, router: Path, tmp_path: Path) -> None:
-    """Greedy TCP takes what it gets: with a rate, other TCP offers it, and the run says so."""
+    """Greedy TCP has no rate: with a rate, another kind of TCP offers it, and the run reports that."""
     rows = "class,rate,kind\nERP,500kb/s,greedy\nVOICE,100kb/s,voice\nclass-default,,tcp\n"
     ended = perhop("run", router, "--duration", "2s", "--traffic", given(tmp_path, rows))
     assert ended.code == 0, ended.err
@@ -131,7 +131,7 @@ def test_one_connection_shows_what_a_small_burst_costs(perhop: Command, tmp_path
     assert obtained[94_000, 1] > 450e3
 
 
-def test_a_class_has_the_name_of_its_queue_too(perhop: Command, tmp_path: Path) -> None:
+def test_a_class_can_be_named_by_its_queue(perhop: Command, tmp_path: Path) -> None:
     """`perhop trace --reach` prints queues by their paths."""
     nested = ROUTER.replace("  bandwidth 600\n", "  bandwidth 600\n  service-policy INNER\n")
     inner = "policy-map INNER\n class VOICE\n  priority 100\n"
@@ -192,14 +192,12 @@ def test_a_wrong_line_is_one_error(
     assert help in remedy
 
 
-def test_a_protocol_of_thousands_of_digits_is_an_unknown_one(
-    perhop: Command, router: Path, tmp_path: Path
-) -> None:
+def test_a_protocol_of_thousands_of_digits_is_unknown(perhop: Command, router: Path, tmp_path: Path) -> None:
     text = f"{FLOWS}\n10.1.0.9,10.9.0.5,{'9' * 5000},60000,0,1\n"
     assert perhop("run", router, "--traffic", given(tmp_path, text), "-q").code == 0
 
 
-def test_a_file_that_is_not_there_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:
+def test_a_missing_file_is_one_error(perhop: Command, router: Path, tmp_path: Path) -> None:
     ended = perhop("run", router, "--traffic", "nowhere.csv")
     assert (ended.code, ended.err) == (2, "error: cannot read `nowhere.csv`: there is no such file\n")
     binary = tmp_path / "blob"
@@ -265,7 +263,7 @@ def test_flow_records(perhop: Command, router: Path, tmp_path: Path, text: str) 
     assert ["ERP", "96 kb/s", "1 flow: TCP transfers of 120 kB"] in offers(ended.err)
 
 
-def test_records_without_codepoints_say_so(perhop: Command, router: Path, tmp_path: Path) -> None:
+def test_records_without_codepoints_have_a_note(perhop: Command, router: Path, tmp_path: Path) -> None:
     ended = perhop("run", router, "--traffic", given(tmp_path, NFDUMP_SINCE_1_7_5), "--json")
     assert ended.code == 0, ended.err
     assert "no column of codepoints: all packets have the default one" in ended.err
@@ -337,7 +335,7 @@ def test_a_capture_is_replayed_by_class(
     assert "left out: packets to the router's other subnets, 10.1.0.0/24" in ended.err
 
 
-def test_a_capture_is_one_class_where_headers_do_not_say_which(perhop: Command, tmp_path: Path) -> None:
+def test_a_capture_is_one_class_if_headers_do_not_determine_it(perhop: Command, tmp_path: Path) -> None:
     (tmp_path / "office.pcap").write_bytes(pcap())
     file = ROOT / "tests" / "configurations" / "qos-group.cfg"
     ended = perhop("run", file, "--traffic", "office.pcap")
@@ -353,7 +351,7 @@ def test_a_damaged_capture_is_one_error(perhop: Command, router: Path, tmp_path:
     assert "cut.pcap" in ended.err
 
 
-# A sub-interface: the link to it has the tag that the configuration says.
+# A sub-interface: the link to it has the configured tag.
 TAGGED = ROUTER.replace(
     "interface FastEthernet0/0\n", "interface FastEthernet0/0.10\n encapsulation dot1Q 10\n"
 )

@@ -106,7 +106,7 @@ def per_class(results: Results) -> dict[str, tuple[float, float]]:
 
 
 def rates_file(draw: random.Random, inferred: Scenario, folder: Path) -> Path:
-    """Return a file with a random load of each class, up to twice what it is promised."""
+    """Return a file with a random load of each class, up to twice its guarantee."""
     lines = ["class,rate,packet_bytes,kind"]
     for line in (inferred.inferred or "").splitlines():
         words = line.split()
@@ -133,7 +133,7 @@ def test_an_output_gives_the_rates_and_drops_of_its_run(
     draw = random.Random(case)
     file = tmp_path / f"edge.{kind}"
     file.write_text(POLICIES[kind](draw))
-    # Greedy TCP loses bursts of packets, which the counters of tc do not tell from a load that is too high.
+    # Greedy TCP loses bursts of packets; the counters of tc do not distinguish them from an excessive load.
     loads = ("busy", "overload", None) if kind == "cfg" else ("busy", "quiet", None)
     load = loads[case % 3]
     if load is None:
@@ -181,7 +181,7 @@ def test_two_outputs_give_the_rates_between_them(perhop: Command, tmp_path: Path
         ({"traffic": "rates.csv,show.txt"}, "`rates.csv` is not an output of a device with counters"),
     ],
 )
-def test_what_does_not_go_together_is_refused(
+def test_incompatible_outputs_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any], message: str
 ) -> None:
     monkeypatch.chdir(tmp_path)

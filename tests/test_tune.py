@@ -67,7 +67,7 @@ def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_pa
 
 
 @pytest.mark.parametrize("varied", ["160:600:8", "160:1400"])
-def test_the_least_rate_for_a_delay_is_that_of_all_rates(varied: str) -> None:
+def test_the_lowest_rate_found_is_the_lowest_of_all_rates(varied: str) -> None:
     """A space that is tried whole, and one that is searched, end within one step of every rate tried."""
     path = "routers.star.configuration.add"
     lines = "[policy-map wan, class ef, bandwidth {rate}]"
@@ -90,7 +90,7 @@ def tuned(scenario: Path, folder: Path | None = None, **more: object) -> library
     return library.tune(scenario, goals, values, **settings)  # type: ignore[arg-type]
 
 
-def test_of_two_wishes_the_front_is_shown(scenario: Path) -> None:
+def test_two_wishes_show_a_front(scenario: Path) -> None:
     """No trial of the front is beaten in both wishes by another."""
     found = tuned(scenario)
     front = found.front.pivot("goal", index="trial", values="mean")
@@ -105,8 +105,8 @@ class StoppedError(Exception):
     """The search is interrupted."""
 
 
-def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:
-    """What was tried is not tried again, and the folder ends as that of a search in one go."""
+def test_an_interrupted_search_continues_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:
+    """Finished trials are not repeated, and the folder equals that of an uninterrupted search."""
 
     def stop(now: Searched) -> None:
         if now.trials >= 12:
@@ -128,7 +128,7 @@ def test_an_interrupted_search_goes_on_to_the_same_bytes(scenario: Path, tmp_pat
 def test_another_start_changes_an_answer_in_one_step(
     scenario: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If it fails on the way, the folder is no damaged answer but one that is continued."""
+    """If the search fails on the way, the folder is not damaged, and the search continues from it."""
     folder, alone, start = tmp_path / "tuning", tmp_path / "alone", {RATE: "2.345Mb/s"}
     tuned(scenario, folder, trials=12)
     write = disk.write
@@ -155,7 +155,7 @@ def test_another_start_changes_an_answer_in_one_step(
     "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning", "ignore::DeprecationWarning"
 )
 @pytest.mark.touched
-def test_a_cluster_finds_the_same(scenario: Path) -> None:
+def test_a_cluster_finds_the_same_values(scenario: Path) -> None:
     """The engine does not change the answer."""
     pytest.importorskip("distributed")
     here, there = tuned(scenario, trials=15), tuned(scenario, trials=15, engine=named("dask", threads=2))
@@ -174,9 +174,7 @@ def test_the_folder_is_verified_and_kept(perhop: Command, scenario: Path, tmp_pa
     assert (tmp_path / "tuning.old-1").is_dir()
 
 
-def test_the_report_shows_the_trials_and_what_was_chosen(
-    perhop: Command, scenario: Path, tmp_path: Path
-) -> None:
+def test_the_report_shows_the_trials_and_the_choice(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     found = tuned(scenario, tmp_path / "found")
     section = Tuned(tmp_path / "found")
     goals = [one.text for one in found.question.goals]
@@ -207,7 +205,7 @@ def test_two_goals_are_drawn_in_one_chart(scenario: Path, tmp_path: Path) -> Non
 
 
 def test_unmet_goals_are_reported(perhop: Command, scenario: Path) -> None:
-    """The nearest trial is shown, and the exit code tells."""
+    """The nearest trial is shown, and the exit code reports the failure."""
     goal = ("--goal", "random.throughput >= 1Gb/s")
     ended = perhop("tune", scenario, *goal, "--vary", f"{RATE}=1Mb/s,2Mb/s", "--set", "duration=2s")
     assert ended.code == 4
@@ -215,7 +213,7 @@ def test_unmet_goals_are_reported(perhop: Command, scenario: Path) -> None:
 
 
 def test_trials_that_fail_are_left_out(scenario: Path) -> None:
-    """Of values of which some do not fit the scenario, the others are tried; if none fits, that is said."""
+    """If some values do not fit the scenario, the others are tried; if none fits, an error reports it."""
     goals = ["random.loss as small as possible"]
     found = library.tune(scenario, goals, {RATE: "0b/s,2Mb/s"}, set={"duration": "2s"})
     assert found.parameters == {RATE: "2Mb/s"}
@@ -240,15 +238,18 @@ def test_trials_that_fail_are_left_out(scenario: Path) -> None:
         (["--goal", "random.loss <= 1%", "--vary", "seed=1,2"], "`seed` cannot be tuned"),
     ],
 )
-def test_a_bad_question_is_refused(perhop: Command, scenario: Path, arguments: list[str], said: str) -> None:
+def test_an_invalid_question_is_refused(
+    perhop: Command, scenario: Path, arguments: list[str], said: str
+) -> None:
     """One clear error, before anything is simulated."""
     ended = perhop("tune", scenario, *arguments)
     assert ended.code == 2
     assert said in ended.err
 
 
-def test_a_search_begins_with_what_the_formulas_advise() -> None:
-    """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and what the file has."""
+def test_a_search_begins_with_values_of_formulas() -> None:
+    """Thresholds for 100 ms at the 2 Mb/s of the class, the paper's denominators, and the values of the
+    file."""
     loaded = library.Scenario.load(STUDIES / "wred-bottleneck" / "bottleneck.perhop.yaml")
     path, _, lines = WRED.partition("=")
     vary = {"min": "2:60", "d3": "1:20", "d4": "1:20", "d5": "1:20", "duration": "10s:100s"}
@@ -283,8 +284,8 @@ def test_placeholders_are_filled_and_multiplied() -> None:
     assert found.changes({"min": "7", "rate": "3Mb/s"}) == {"a": "[x 7 14]", "b": "1.5Mb/s"}
 
 
-def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
-    """One that decides everything has 1, one that decides nothing about 0."""
+def test_the_correlation_ratio_is_1_for_a_deciding_parameter() -> None:
+    """A parameter that decides everything has 1, one without effect about 0."""
     places = [float(one % 6) for one in range(60)]
     assert shares_of_variance(places, [one**2 for one in places], ordered=True) == pytest.approx(1.0)
     noise = [random.Random(one).random() for one in range(60)]
@@ -293,8 +294,8 @@ def test_the_correlation_ratio_tells_what_a_parameter_decides() -> None:
     assert shares_of_variance(places[:5], noise[:5], ordered=True) is None
 
 
-def test_replications_are_no_parameter_of_a_sweep(perhop: Command, scenario: Path) -> None:
-    """Each point tells how often it was run, and cannot be told apart by that."""
+def test_replications_are_not_a_parameter_of_a_sweep(perhop: Command, scenario: Path) -> None:
+    """Each point reports its number of replications, which does not identify it."""
     ended = perhop("sweep", scenario, "--set", "replications=2,3")
     assert ended.code == 2
     assert "`replications` cannot be swept" in ended.err

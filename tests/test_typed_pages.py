@@ -26,7 +26,7 @@ def blocks(page: Path, language: str) -> list[str]:
 
 
 class Newcomer:
-    """Somebody who types in what a page says, in a folder of their own."""
+    """A reader who types in the commands of a page, in a new folder."""
 
     def __init__(self, folder: Path, perhop: Command) -> None:
         self.folder = folder
@@ -34,7 +34,7 @@ class Newcomer:
         shutil.copy(ROOT / "examples" / "router.cfg", folder)
 
     def types(self, line: str) -> Ended:
-        # A study takes its time at its own number of replications; that it runs is what is asked.
+        # A study takes long with all its replications; the test checks only that it runs.
         if line.startswith("perhop study run"):
             line += " --replications 1 --no-sensitivity"
         command, pipe, rest = line.removeprefix("perhop").partition("|")
@@ -74,7 +74,7 @@ def test_the_tutorial_works_as_written(newcomer: Newcomer, tmp_path: Path) -> No
             assert "drr" in written, "the part is put in the place of the other"
             scenario.write_text(written)
         ended = newcomer.types(line)
-        # One of them shows how a mistake is answered.
+        # One of them shows an error message.
         assert ended.code == (2 if "links.1.rat=" in line else 0), f"{line}\n{ended.err}"
     for program in blocks(page, "python"):
         ended = newcomer.runs(program)

@@ -89,7 +89,7 @@ def test_a_line_of_40_megabytes_is_refused(tmp_path: Path, perhop: Command) -> N
     assert "`long.cfg` has more than 4194304 bytes in line 2" in ended.err
 
 
-def test_immense_sweeps_are_refused_before_memory_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_immense_sweeps_are_refused_before_memory_is_allocated(monkeypatch: pytest.MonkeyPatch) -> None:
     ranges = {"a": "1:1000000:1", "b": "1:1000000:1"}
     with pytest.raises(InvalidInputError, match="the sweep has 1000000000000 points, more than 10000000"):
         design_of(ranges)
@@ -102,7 +102,7 @@ def test_immense_sweeps_are_refused_before_memory_is_taken(monkeypatch: pytest.M
         design_of({"a": "1:9"}, sample=10**3 + 1)
 
 
-#: What a scenario can name, and the words for it.
+#: The files that a scenario can name, and the words for them.
 NAMED_BY_A_SCENARIO = {
     "configuration": (
         "routers: { router: {} }",
@@ -206,7 +206,9 @@ def test_nested_studies_are_one_error(levels: int, notation: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("levels", [31, 64])
-def test_check_passes_nested_disciplines_that_run_runs(levels: int, tmp_path: Path, perhop: Command) -> None:
+def test_check_and_run_accept_the_same_nested_disciplines(
+    levels: int, tmp_path: Path, perhop: Command
+) -> None:
     lines = ["tc qdisc add dev eth0 root handle 1: prio"]
     lines += [f"tc qdisc add dev eth0 parent {n:x}:1 handle {n + 1:x}: prio" for n in range(1, levels)]
     (tmp_path / "nested.tc").write_text("\n".join(lines) + "\n")

@@ -26,7 +26,7 @@ QUESTIONS = {
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_a_switch_is_named_and_no_question_is_answered(perhop: Command, question: str) -> None:
+def test_commands_name_a_switch_and_refuse_it(perhop: Command, question: str) -> None:
     refused = perhop(*QUESTIONS[question], SWITCH)
     assert (refused.code, refused.out) == (2, "")
     assert refused.err.startswith(
@@ -34,7 +34,7 @@ def test_a_switch_is_named_and_no_question_is_answered(perhop: Command, question
     )
 
 
-def test_a_switch_is_not_compared_with_a_router(perhop: Command) -> None:
+def test_comparing_a_switch_with_a_router_is_refused(perhop: Command) -> None:
     router = CONFIGURATIONS / "shape-only.cfg"
     for files in ((SWITCH, SWITCH), (SWITCH, router), (router, SWITCH)):
         refused = perhop("diff", *files)

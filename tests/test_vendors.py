@@ -16,7 +16,7 @@ from programs import ROOT
 FRONT_ENDS = {"perhop-ios", "perhop-tc"}
 #: The list, and the fuzz targets, each of which drives one front end.
 MAY_NAME = {*FRONT_ENDS, "perhop-front-ends", "perhop-fuzz-targets"}
-# Below what a layer may use: itself and all that stand lower in the table of ARCHITECTURE.md.
+# The crates that a layer may use: itself and the lower ones in the table of ARCHITECTURE.md.
 _HEAD = "| layer | crates | knows |"
 
 
@@ -91,7 +91,7 @@ NAMING = {
 
 
 def _strings(file: Path) -> Iterator[str]:
-    """Generate the texts of a module without the documentation, which helps of commands are made of."""
+    """Generate the texts of a module without its docstrings, which are the help texts of commands."""
     tree = ast.parse(file.read_text(encoding="utf-8"))
     documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     bodies = [node.body for node in ast.walk(tree) if isinstance(node, documented)]

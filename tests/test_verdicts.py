@@ -1,4 +1,4 @@
-"""Verdicts on the classes of a run: state, fitness, who causes the losses."""
+"""Verdicts on the classes of a run: state, fitness, cause of the losses."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perhop.verdicts.classifying import queues_by_class
 from perhop.verdicts.telephony import CALL_COLUMNS, Heard, calls
 from perhop.verdicts.y1541 import y1541
 
-# A link of 2 Mb/s with voice before data; the rates of both decide what becomes of them.
+# A link of 2 Mb/s with voice before data; the rates of both decide their fates.
 SCENARIO = """\
 perhop: 1
 name: Verdicts
@@ -83,7 +83,7 @@ def test_a_policed_class_names_its_policer(judged: Any) -> None:
     assert (limited["state"], limited["cause"], limited["port"]) == ("policed", "policed", "a->r")
     assert limited["loss_percent"] == pytest.approx(50.0, abs=2.0)
     assert "by a policer above 100 kb/s at a->r" in limited["text"]
-    # Its queue is promised what voice leaves: 100 kb/s, as much as the policer passes.
+    # Its queue is promised the rate that voice leaves: 100 kb/s, the rate of the policer.
     assert (limited["role"], limited["verdict"]) == ("bulk", "fit")
 
 
@@ -104,7 +104,7 @@ def test_a_starved_class_names_the_class_that_uses_the_link(judged: Any) -> None
     assert data["r"] is None or data["r"] < 50.0
 
 
-def test_a_link_that_loses_is_named_as_such(judged: Any) -> None:
+def test_a_lossy_link_is_named(judged: Any) -> None:
     voice = judged(loss=0.1)["voice"]
     assert (voice["state"], voice["cause"]) == ("lossy", "lost")
     assert "loss on a link" in voice["text"]
@@ -190,7 +190,7 @@ def test_an_uncertain_queue_is_not_reported(tmp_path: Path, change: dict[str, st
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_traffic_waits_all_along_the_only_way(seed: int) -> None:
+def test_traffic_waits_in_all_queues_of_its_path(seed: int) -> None:
     """Each further router of the tree hangs from one before it; every interface has a queue."""
     draw = Random(seed)
     between = [(draw.randrange(number), number) for number in range(1, draw.randint(2, 12))]
@@ -232,7 +232,7 @@ def test_traffic_waits_all_along_the_only_way(seed: int) -> None:
 def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Command, tmp_path: Path) -> None:
     text = (ROOT / "examples" / "class-based-wfq.perhop.yaml").read_text()
     (tmp_path / "wfq.perhop.yaml").write_text(text)
-    # Voice sends all that the line carries and is not policed: business waits, whatever its name in traffic.
+    # Voice fills the line and is not policed, so business waits under any name in the traffic.
     more = ["--set", "traffic.voice.source.cbr.rate=3Mb/s"]
     more += ["--set", "policies.wan.queueing.classes.0.police=null"]
     ended = perhop("run", "wfq.perhop.yaml", "--json", *more)
@@ -241,7 +241,7 @@ def test_a_class_without_its_guarantee_names_the_class_that_takes_it(perhop: Com
     assert "800 kb/s guaranteed" in verdicts["gold"]["text"]
 
 
-def test_the_rating_is_that_of_the_measured_delays_by_hand(judged: Any) -> None:
+def test_the_rating_matches_measured_delays_by_hand(judged: Any) -> None:
     """Delays of 10 and 12 ms are played in time by a buffer of 5 ms, one of 20 ms in ten is lost."""
     classes = {
         "replication": [0],
@@ -293,8 +293,8 @@ ROLES = [
 
 
 @pytest.mark.parametrize(("role", "verdict"), ROLES)
-def test_a_class_is_judged_by_its_own_role_alone(tmp_path: Path, role: str, verdict: str) -> None:
-    """Of CBR at 80 kb/s a link loses 6 %: G.711 bears that, the others but best effort do not."""
+def test_a_class_is_judged_only_by_its_own_role(tmp_path: Path, role: str, verdict: str) -> None:
+    """A link loses 6 % of CBR at 80 kb/s: G.711 and best effort tolerate that, the others do not."""
     text = SCENARIO.format(voice="80kb/s", data="100kb/s", cap="1Mb/s", loss=0.06)
     (tmp_path / "s.perhop.yaml").write_text(text)
     change = {"traffic.voice.role": role, "duration": "60s"}
@@ -317,7 +317,7 @@ def test_a_bound_within_the_interval_is_undecided(tmp_path: Path) -> None:
 
 
 def test_queued_packets_are_not_lost(tmp_path: Path) -> None:
-    """A queue of ten seconds before a short run: what waits is named, and no loss."""
+    """With a queue of ten seconds and a short run, the waiting packets are named, and no loss."""
     text = SCENARIO.format(voice="80kb/s", data="4Mb/s", cap="1Mb/s", loss=0)
     text = text.replace(
         "{ name: data, share: { level: 1 } }",

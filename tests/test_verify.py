@@ -1,4 +1,4 @@
-"""`perhop verify`: results are what was saved, and the run gives them again."""
+"""`perhop verify`: the saved results are intact, and the run reproduces them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def resealed(folder: Path) -> None:
     manifest.seal(folder, found["kind"], {key: found[key] for key in of_kind[found["kind"]]})
 
 
-def test_the_same_again(perhop: Command, out: Path) -> None:
+def test_an_unchanged_run_is_verified(perhop: Command, out: Path) -> None:
     ended = perhop("verify", out)
     assert ended.code == 0, ended.err
     assert ended.out.splitlines()[1] == f"{out}: identical when repeated (seed 7, 2 replications)"
@@ -64,7 +64,7 @@ def test_a_run_of_configurations_is_repeated(perhop: Command, tmp_path: Path, so
     assert "identical when repeated" in verified.out
 
 
-def test_damage(perhop: Command, out: Path) -> None:
+def test_damage_is_found(perhop: Command, out: Path) -> None:
     file = out / "flows.parquet"
     file.write_bytes(file.read_bytes()[:-1] + b"!")
     ended = perhop("verify", out)
@@ -72,8 +72,8 @@ def test_damage(perhop: Command, out: Path) -> None:
     assert "flows.parquet` is damaged: it has changed since it was saved (SHA-256)" in ended.err
 
 
-def test_other_cells(perhop: Command, out: Path) -> None:
-    """What differs is said: the table, how many cells, and the first of them."""
+def test_changed_cells_are_found(perhop: Command, out: Path) -> None:
+    """The message names the differing table, the number of cells, and the first of them."""
     table = pl.read_parquet(out / "classes.parquet")
     row = table.row(1, named=True)
     changed = table.with_columns(
@@ -98,7 +98,7 @@ def test_other_cells(perhop: Command, out: Path) -> None:
     assert perhop("verify", out, "-q").out == ""
 
 
-def test_another_summary_and_other_tables(out: Path) -> None:
+def test_changed_summaries_and_tables_are_found(out: Path) -> None:
     summary = json.loads((out / "summary.json").read_text())
     summary["classes"][0]["class"] = "renamed"
     summary["new"] = 1
@@ -115,7 +115,7 @@ def test_another_summary_and_other_tables(out: Path) -> None:
     assert told["ports.parquet"] == "ports.parquet: has other columns now: sent_packets"
 
 
-def test_the_same_cells_in_other_bytes_are_the_same(out: Path) -> None:
+def test_equal_cells_in_other_bytes_are_accepted(out: Path) -> None:
     """Another version of the library may encode a table otherwise."""
     table = pl.read_parquet(out / "flows.parquet")
     table.write_parquet(out / "flows.parquet", compression="uncompressed")
@@ -123,7 +123,7 @@ def test_the_same_cells_in_other_bytes_are_the_same(out: Path) -> None:
     assert verify(out).identical
 
 
-def test_every_point_of_a_sweep(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+def test_every_point_of_a_sweep_is_verified(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     line = ["sweep", scenario, "--duration", "2s", "--set", "seed=1,2", "-q", "-o", "sweep"]
     assert perhop(*line).code == 0
     ended = perhop("verify", "sweep")

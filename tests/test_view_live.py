@@ -78,7 +78,7 @@ def test_the_page_of_a_live_run_ends_with_its_counters(tmp_path: Path) -> None:
 
 
 @needs_view
-def test_a_live_run_is_interrupted_as_without_the_page(tmp_path: Path) -> None:
+def test_an_interrupted_live_run_with_a_page_ends_normally(tmp_path: Path) -> None:
     file = tmp_path / "live.perhop.yaml"
     file.write_text(SCENARIO)
     with watched(["live", "run", file, "--duration", "60s", "-o", "results"], tmp_path) as here:
@@ -130,7 +130,7 @@ def relayed(namespace: str, port: int) -> Iterator[None]:
     try:
         yield
     finally:
-        # Closing alone does not wake who waits for a connection.
+        # Closing the socket does not wake a thread that waits for a connection.
         listening.shutdown(socket.SHUT_RDWR)
         listening.close()
         accepting.join()
@@ -160,7 +160,7 @@ def test_the_page_of_a_bridge_ends_with_its_counters(tmp_path: Path) -> None:
             seen.page.wait_for_timeout(300)
             assert rows(seen.page) == expected(report, "eth0->eth1")
             assert "ended" in seen.page.inner_text("#status")
-            # The server is gone with the bridge; the page says nothing wrong and keeps what it has.
+            # The server is gone with the bridge; the page shows no error and keeps its content.
             seen.errors.clear()
 
 

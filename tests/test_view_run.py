@@ -55,7 +55,7 @@ def test_the_page_shows_the_native_results_and_ends_with_the_command(tmp_path: P
 
 
 @needs_view_in_browser
-def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> None:
+def test_the_page_controls_pause_speed_step_and_port(tmp_path: Path) -> None:
     with watched(["run", EXAMPLE, "--speed", "0.05x", "-q"], tmp_path) as here, view(here.link) as seen:
         page = seen.page
 
@@ -72,7 +72,7 @@ def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> N
         page.wait_for_timeout(600)
         assert state("reached") == waits, "the run waits, not only the page"
         page.click("#forward")
-        # The end of a part of the run, where one is on the way, is told first.
+        # If a part of the run is under way, its end is reported first.
         reached, at = "perhopView.player.reached", "perhopView.player.at"
         is_there = f"{reached} > {waits} && Math.abs({reached} - {at}) < 1e-9"
         until(page, is_there)
@@ -89,7 +89,7 @@ def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> N
         page.evaluate("document.activeElement.blur()")
         page.keyboard.press(" ")
         until(page, "perhopView.player.run.paused")
-        # Whoever looks back leaves the run, which waits; and comes back to it.
+        # Looking back leaves the run, which waits; then the page returns to it.
         page.evaluate("perhopView.player.seek(0.1)")
         assert page.locator("#now").is_visible()
         page.click("#now")
@@ -101,7 +101,7 @@ def test_pause_speed_step_and_port_of_the_page_are_the_runs(tmp_path: Path) -> N
 
 
 @needs_view_in_browser
-def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
+def test_hostile_names_stay_text_and_the_page_fits_a_phone(tmp_path: Path) -> None:
     file = tmp_path / "hostile.perhop.yaml"
     text = EXAMPLE.read_text().replace("name: bursts", f"name: '{HOSTILE}'").replace("Weighted RED", HOSTILE)
     file.write_text(text)
@@ -120,7 +120,7 @@ def test_hostile_names_stay_text_and_it_fits_a_phone(tmp_path: Path) -> None:
 
 
 @needs_view
-def test_interrupted_it_ends_as_without_the_view(tmp_path: Path) -> None:
+def test_an_interrupted_run_ends_as_without_the_view(tmp_path: Path) -> None:
     with watched(["run", EXAMPLE, "--speed", "1x", "-o", "results"], tmp_path) as here:
         code, out = here.interrupt()
     assert (code, out) == (3, "")

@@ -1,4 +1,4 @@
-"""Who may look at a live view: whoever has its link, on this machine, and nobody else."""
+"""Access to a live view: only clients on this machine that have its link."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def request(
     body: str | None = None,
     **headers: str,
 ) -> tuple[int, dict[str, str], bytes]:
-    """The answer to a request that is the page's own, but for what is given."""
+    """The answer to a request of the page, with the given changes."""
     own = server.link.partition("token=")[2]
     given = {"Host": server.host, **({"Origin": server.origin} if method == "POST" else {})}
     given |= {"Content-Type": "application/json"} if body is not None else {}
@@ -58,7 +58,7 @@ def request(
     return found.status, dict(found.headers.items()), read
 
 
-def test_with_the_link_there_is_the_page(server: Server) -> None:
+def test_the_link_opens_the_page(server: Server) -> None:
     status, headers, body = request(server)
     assert status == 200
     assert body.startswith(b"<p>the page, ")
@@ -89,7 +89,7 @@ REFUSED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("path", ["/", "/events", "/ask"])
 @pytest.mark.parametrize("wrong", REFUSED, ids=str)
-def test_anything_else_gets_403_and_nothing(server: Server, path: str, wrong: dict[str, Any]) -> None:
+def test_other_requests_get_an_empty_403(server: Server, path: str, wrong: dict[str, Any]) -> None:
     asked = {"method": "POST", "body": '{"ask": "x"}'} if path == "/ask" else {"method": "GET"}
     status, headers, body = request(server, path=path, **asked, **wrong)
     assert (status, body) == (403, b"")
@@ -109,14 +109,14 @@ def test_anything_else_gets_403_and_nothing(server: Server, path: str, wrong: di
     ],
     ids=str,
 )
-def test_a_question_is_a_post_of_the_page_itself(server: Server, wrong: dict[str, str]) -> None:
+def test_only_the_page_can_post_requests(server: Server, wrong: dict[str, str]) -> None:
     asked = {"method": "POST", "path": "/ask", "body": '{"ask": "x"}'}
     assert request(server, **asked)[0] == 200
     status, _, body = request(server, **(asked | wrong))
     assert (status, body) == (403, b"")
 
 
-def test_questions_are_answered_or_refused(server: Server) -> None:
+def test_valid_requests_are_answered_and_invalid_ones_refused(server: Server) -> None:
     def ask(body: str) -> tuple[int, Any]:
         status, _, text = request(server, "POST", "/ask", body=body)
         return status, json.loads(text)
@@ -129,7 +129,7 @@ def test_questions_are_answered_or_refused(server: Server) -> None:
     assert request(server, "POST", "/ask", body=" " * 5000)[0] == 403
 
 
-def test_it_listens_on_loopback_only(server: Server) -> None:
+def test_the_server_listens_on_loopback_only(server: Server) -> None:
     host, port = server.address
     assert host == "127.0.0.1"
     listening = server._listening.socket
@@ -168,7 +168,7 @@ def test_events_are_reported_as_they_happen() -> None:
     server.close()
 
 
-def test_a_page_that_reads_nothing_delays_nothing() -> None:
+def test_a_page_that_does_not_read_delays_nothing() -> None:
     hub = Hub()
     page = hub.enter()
     for at in range(10_000):
@@ -185,7 +185,7 @@ def test_a_page_that_reads_nothing_delays_nothing() -> None:
     assert [frame["at"] for frame in later] == sorted(frame["at"] for frame in later)
 
 
-def test_it_stays_while_a_page_is_open() -> None:
+def test_the_server_stays_while_a_page_is_open() -> None:
     hub = Hub()
     page = hub.enter()
     staying = threading.Thread(target=hub.wait_until_left, args=(60.0, 0.05), daemon=True)
@@ -198,7 +198,7 @@ def test_it_stays_while_a_page_is_open() -> None:
     hub.wait_until_left(60.0, 0.0)
 
 
-def test_a_page_that_opens_later_and_closes_lets_it_end() -> None:
+def test_the_server_ends_after_the_last_page_closes() -> None:
     hub = Hub()
     staying = threading.Thread(target=hub.wait_until_left, args=(600.0, 0.05), daemon=True)
     staying.start()

@@ -34,7 +34,7 @@ def test_the_chart_ends_with_the_results(scenario: Path, tmp_path: Path) -> None
     assert code == 0
     assert drawn == [[line["name"], line["points"]] for line in lines]
     assert (tmp_path / "delay.svg").is_file()
-    # Means over replications of every point, as anybody would compute them.
+    # Means over replications of every point, computed independently.
     for line in lines:
         assert [value for value, _ in line["points"]] == [1e6, 2e6, 4e6, 8e6]
         for (_, mean), rate in zip(line["points"], VALUES, strict=True):

@@ -38,7 +38,7 @@ def in_a_terminal(
     """Run the command line in a pseudo-terminal and return its exit code and all that it drew.
 
     `line` is another command line in its place. `typed` are keys, each after a text was drawn, or signals;
-    what was drawn before counts no more.
+    earlier drawings do not count.
     """
     child, terminal = pty.fork()
     if child == 0:
@@ -48,7 +48,7 @@ def in_a_terminal(
         line = [*line] or command_line(arguments)
         if given := environment.get("PERHOP_TEST_INPUT"):
             os.dup2(os.open(given, os.O_RDONLY), 0)
-        # Some test runners tell their children a width, which would count for more than the terminal's own.
+        # Some test runners set a width for their children, which would override the terminal's own.
         inherited = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "LINES")}
         os.execve(line[0], line, inherited | {"TERM": "xterm-256color", "LANG": "C.UTF-8"} | environment)
     drawn, since, left = b"", 0, list(typed)
@@ -159,7 +159,7 @@ def test_signals_leave_the_terminal_as_it_was(sent: str | int, code: int) -> Non
     assert "\x1b[?25h" in drawn[drawn.rindex("\x1b[?25l") :], "the cursor is shown again"
 
 
-def test_stopped_by_ctrl_z_it_gives_the_terminal_back_and_goes_on() -> None:
+def test_ctrl_z_restores_the_terminal_and_the_run_continues() -> None:
     bash = shutil.which("bash")
     if bash is None:
         pytest.skip("no shell with jobs")
@@ -175,7 +175,7 @@ def test_stopped_by_ctrl_z_it_gives_the_terminal_back_and_goes_on() -> None:
     assert drawn.index("code 148") < drawn.index('{"schema_version"') < drawn.index("code 0")
 
 
-def test_without_keys_it_is_shown_nevertheless(scenario: Path) -> None:
+def test_the_view_is_shown_without_keys(scenario: Path) -> None:
     # Standard input is a pipe, as where the scenario comes from another program.
     code, drawn = in_a_terminal(
         ["run", "-", "--watch", "--speed", "50x", "--json"],
@@ -204,7 +204,7 @@ def test_without_a_terminal_the_run_goes_on(perhop: Command) -> None:
     assert ended.json()["classes"]
 
 
-def test_from_python_the_network_is_seen() -> None:
+def test_the_view_of_a_network_from_python() -> None:
     seen: list[Snapshot] = []
     results = perhop.run(EXAMPLE, duration="600s", replications=2, watch=seen.append)
     assert seen
@@ -244,7 +244,8 @@ def test_lines_of_blocks() -> None:
 
 
 def test_a_narrow_terminal_shows_whole_numbers() -> None:
-    """Twelve columns do not fit 60: they stand in several tables, each with the classes' names."""
+    """Twelve columns do not fit into 60 characters: several tables show them, each with the classes'
+    names."""
     code, drawn = in_a_terminal(["run", EXAMPLE, "--duration", "10s", "-q"], columns=60, rows=30)
     assert (code, drawn) == (0, "")
     _, drawn = in_a_terminal(

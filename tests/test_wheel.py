@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.thorough, needs("cargo")]
 
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """An environment with nothing but the wheel and what it asks for, in the versions of the lock."""
+    """An environment with only the wheel and its dependencies, in the versions of the lock."""
     top = tmp_path_factory.mktemp("wheel")
     maturin = Path(sys.executable).with_name("maturin")
     subprocess.run([maturin, "build", "--release", "--locked", "--quiet", "--out", top], cwd=ROOT, check=True)
@@ -64,7 +64,7 @@ def test_every_file_of_every_study_is_installed(installed: Path) -> None:
     (package,) = installed.glob("lib/python*/site-packages/perhop")
     for file in tracked:
         assert (package / file).read_bytes() == (ROOT / file).read_bytes()
-    # In the wheel, not in the environment: pip compiles what it installs.
+    # In the wheel, not in the environment, because pip compiles modules that it installs.
     (wheel,) = installed.parent.glob("perhop-*.whl")
     compiled = [name for name in ZipFile(wheel).namelist() if name.endswith(".pyc")]
     assert not compiled, "what Python compiled here does not belong in a wheel"

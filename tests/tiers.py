@@ -1,4 +1,4 @@
-"""Tiers of tests: what a run takes, and a summary of what it leaves out.
+"""Tiers of tests: the tests of a run, and a summary of those that it leaves out.
 
 Unmarked tests are the tier `check`, which a plain `pytest` runs. `touched` and `thorough` run where they are
 selected (`pytest -m touched`), or where a file or a test is named (`pytest tests/test_wheel.py`).
@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Report to the process that started this worker, if one did, what was left out."""
+    """Report the tests left out to the process that started this worker, if any."""
     output: dict[str, Any] | None = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["left_out"] = dict(session.config.stash.get(_LEFT_OUT, Counter()))
@@ -56,14 +56,14 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any, error: object) -> None:
-    """Take what a worker has left out; each leaves out the same."""
+    """Take the tests that a worker has left out; all workers leave out the same."""
     output = getattr(node, "workeroutput", None)
     if output is not None:
         node.config.stash[_LEFT_OUT] = Counter(output.get("left_out", {}))
 
 
 def pytest_report_header() -> list[str]:
-    """Return what one needs to repeat a run."""
+    """Return the data needed to repeat a run."""
     as_root = "as root" if os.geteuid() == 0 else "not as root: without tests of live runs"
     return [f"perhop: PERHOP_SEED={SEED}, {as_root}"]
 

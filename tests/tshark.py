@@ -15,7 +15,7 @@ _FIELD, _VALUE = "|", ";"
 
 # Everything is validated that Wireshark leaves alone by default.
 _VALIDATE = [f"-o{protocol}.check_checksum:TRUE" for protocol in ("ip", "tcp", "udp")]
-# What tshark could complain of: frames it cannot make sense of, bad checksums (status 0) and errors.
+# Possible complaints of tshark: frames that it cannot parse, bad checksums (status 0) and errors.
 _NONSENSE = ("_ws.malformed", "_ws.unreassembled")
 _CHECKSUMS = ("ip.checksum.status", "tcp.checksum.status", "udp.checksum.status")
 _SEVERITY, _ERROR = "_ws.expert.severity", str(0x0080_0000)
@@ -37,7 +37,7 @@ def count(file: Path, where: str) -> int:
 def fields_without_complaint(file: Path, *names: str, decode_as: str = "") -> list[tuple[str, ...]]:
     """Return these fields of every packet, each where it first occurs.
 
-    Fail with what tshark says of frames that it finds malformed, of bad checksums and other errors. One start
+    Fail with the messages of tshark about malformed frames, bad checksums and other errors. One start
     of tshark does for both: it takes longer than the packets.
     """
     signs = (*_NONSENSE, *_CHECKSUMS, _SEVERITY)
@@ -55,7 +55,7 @@ def fields_without_complaint(file: Path, *names: str, decode_as: str = "") -> li
 
 
 def assert_no_complaint(file: Path, decode_as: str = "") -> None:
-    """Fail with what tshark says of frames that it finds malformed, of bad checksums and other errors."""
+    """Fail with the messages of tshark about malformed frames, bad checksums and other errors."""
     fields_without_complaint(file, decode_as=decode_as)
 
 
@@ -72,7 +72,7 @@ def _occurrences(file: Path, names: Sequence[str], where: str, decode_as: str) -
 def _tshark(file: Path, arguments: Sequence[str]) -> list[str]:
     command = ["tshark", "-n", "-r", str(file), *_VALIDATE, *arguments]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=True)
-    # That it runs as root is all that it may have to say.
+    # Its only allowed message is that it runs as root.
     complaints = [line for line in ended.stderr.splitlines() if line and "could be dangerous" not in line]
     assert complaints == [], ended.stderr
     return ended.stdout.splitlines()

@@ -45,7 +45,7 @@ class Watched:
         return urlsplit(self.link).query.partition("=")[2]
 
     def errors(self) -> str:
-        """What it has written to standard error so far."""
+        """Its output to standard error so far."""
         self.err.seek(0)
         return self.err.read().decode()
 
@@ -89,7 +89,7 @@ def watched(
 
 @contextmanager
 def view(link: str, *, width: int = 1400, height: int = 950, scheme: str = "light") -> Iterator[Seen]:
-    """Open the page; it must log no error and ask nobody but its own server."""
+    """Open the page; it must log no error and send requests only to its own server."""
     size = {"width": width, "height": height}
     # A browser of its own: in one that the tests of a file share, the second test of bridges finds the event
     # loop of the first running.
@@ -104,7 +104,7 @@ def view(link: str, *, width: int = 1400, height: int = 950, scheme: str = "ligh
 
 
 def until(page: Any, expression: str) -> None:
-    """Wait until an expression holds; the page's own policy forbids what Playwright has for that."""
+    """Wait until an expression holds; the page's policy forbids Playwright's function for that."""
     ends = time.monotonic() + _PATIENCE_S
     while not page.evaluate(expression):
         assert time.monotonic() < ends, expression

@@ -17,7 +17,7 @@ from perhop.saved import Saved
 
 @dataclass(frozen=True)
 class Writing:
-    """A command that writes, and what it writes; `{seed}` is 1 the first time and 2 the second."""
+    """A command that writes, and its targets; `{seed}` is 1 the first time and 2 the second."""
 
     line: str
     targets: tuple[str, ...]
@@ -59,7 +59,8 @@ COMMANDS = {
     "draw": Writing("draw overload-{seed}.yaml -o network.svg", ("network.svg",)),
 }
 
-#: Commands whose folder grows: whatever disturbs one, the same command goes on and ends with the same folder.
+#: Commands whose folder grows: after any disturbance, the same command continues and ends with the same
+#: folder.
 GROWING = {
     "sweep": Writing(
         "sweep overload.yaml --duration 2s -q --seed {seed} --set links.1.rate=1Mb/s,2Mb/s -o out", ("out",)
@@ -91,17 +92,15 @@ def lay_out(folder: Path, writing: Writing, runs: Path) -> None:
 
 
 def trees(folder: Path, writing: Writing) -> dict[str, Tree]:
-    """What each target of a command holds now."""
+    """The current content of each target of a command."""
     return {one: tree(folder / one) for one in writing.targets}
 
 
 def untrue(
     code: int, said: str, old: Mapping[str, Tree], new: Mapping[str, Tree], found: Mapping[str, Tree]
 ) -> Iterator[str]:
-    """Generate what a command that was disturbed must not leave or say.
-
-    `old` is what its targets held before, `new` what they hold where nothing disturbs it, `found` what they
-    hold after it ended with `code`.
+    """Generate the broken promises of a disturbed command. `old` is the content of its targets before, `new`
+    that after an undisturbed run, and `found` that after it ended with `code`.
     """
     for one, there in found.items():
         if there not in (old[one], new[one]):
@@ -119,9 +118,8 @@ def untrue(
 def untrue_of_growing(
     code: int, said: str, folder: Path, writing: Writing, new: Mapping[str, Tree]
 ) -> Iterator[str]:
-    """Generate what a command must not leave or say whose folder grows, and that was disturbed.
-
-    `new` is what its targets hold once it is complete.
+    """Generate the broken promises of a disturbed command whose folder grows. `new` is the content of its
+    targets once it is complete.
     """
     yield from _ill_said(code, said)
     if code == 0 and trees(folder, writing) != new:

@@ -94,7 +94,7 @@ def _printed(work: Path) -> str:
             while part := os.read(ours, 65536):
                 shown += part
         except OSError:
-            # Linux ends the reading of a terminal that nobody has open with an error.
+            # Linux ends a read with an error if no process has the other side of the terminal open.
             pass
         if process.wait() != 0:
             raise RuntimeError(shown.decode())

@@ -1,4 +1,4 @@
-"""How many small faults in a crate its own tests find: mutation testing with one build for all faults.
+"""Counts the small faults in a crate that its tests find: mutation testing with one build for all faults.
 
     python tools/mutants.py perhop-qos [--file GLOB]... [--sample 300 --seed 1] [--floor 0.9]
 
@@ -10,7 +10,7 @@ first fails. Faults that cannot be chosen while a program runs, those in constan
 `const` and in such as return an `impl`, are counted and left to `cargo mutants` (`--rest` names them for it).
 
 A fault is caught (a test failed), missed (none did), timed out, or unviable (it does not compile).
-Everything lies below target/mutants; outcomes.json there holds every fault with what became of it.
+Everything lies below target/mutants; outcomes.json there contains every fault with its outcome.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from typing import Any
 _ROOT = Path(__file__).resolve().parent.parent
 _CHOICE = "PERHOP_MUTANT"
 _PROFILE = "mutants"
-#: Bytes of address space of a test: a fault that asks for memory for ever must not get it.
+#: Bytes of address space of a test: a fault that allocates memory without end must not get it.
 _MEMORY = 4 << 30
 _SELECT = f"""
 #[doc(hidden)]
@@ -51,7 +51,7 @@ pub fn chosen_mutant() -> u32 {{
 
 @dataclass
 class Mutant:
-    """A fault: what stands between two places of a file becomes something else."""
+    """A fault: a replacement of the text between two positions of a file."""
 
     number: int
     name: str
@@ -135,7 +135,7 @@ def _outermost(mutants: list[Mutant]) -> None:
 
 
 def _body(text: str, function: tuple[int, int]) -> int | None:
-    """Where the body of a function begins, if another can be chosen while it runs."""
+    """Return the start of a function's body, if another body can be chosen while it runs."""
     name = text.find("fn ", function[0])
     brace = text.index("{", name)
     signature = text[function[0] : brace].splitlines()
@@ -189,7 +189,7 @@ class Workspace:
         command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"]
         names = subprocess.run(command, cwd=_ROOT, check=True, capture_output=True, text=True).stdout
         paths = [_ROOT / name for name in names.split("\0") if name]
-        #: As they are now: whoever goes on writing does not disturb a survey.
+        #: A snapshot of the sources, so that later edits do not disturb a survey.
         self.sources = {
             str(path.relative_to(_ROOT)): path.read_bytes()
             for path in paths
@@ -328,7 +328,7 @@ def _fails(test: _Test, number: int, timeout: float) -> str:
 
 
 def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float) -> None:
-    """Find what becomes of every fault within `minutes`: those tests first that find most in a second."""
+    """Find the outcome of every fault within `minutes`; tests that find most per second run first."""
     for test in tests:
         begun = time.monotonic()
         if _fails(test, 0, 600):
@@ -364,7 +364,7 @@ def interval(share: float, count: int) -> tuple[float, float]:
 
 
 def report(mutants: list[Mutant], rest: int, *, is_sample: bool) -> float:
-    """Print what became of the faults; return the share of the viable ones that were found."""
+    """Print the outcomes of the faults; return the share of the viable ones that were found."""
     counts = Counter(mutant.outcome for mutant in mutants)
     found, viable = counts["caught"] + counts["timeout"], len(mutants) - counts["unviable"]
     share = found / max(1, viable)

@@ -30,11 +30,11 @@ TRAILING = re.compile(
 )
 FENCE = re.compile(r"\s*(?:>\s*)?(```+|~~~+|\$\$|:::+)")
 ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
-# What wraps no further: headings, tables, quotes, HTML, definitions of links, rules.
+# Lines that are not wrapped: headings, tables, quotes, HTML, definitions of links, rules.
 FIXED = re.compile(r"\s*(?:#{1,6} |\||>|<|\[[^\]]+\]: |\([\w-]+\)=|---|===)")
 # A word that would begin something else at the start of a line.
 STARTER = re.compile(r"(?:[-*+>|=]+|#{1,6}|\d+[.)]|//[/!]?)$|[<|]")
-# What stays on one line: code, formulas, the end of a link.
+# Parts that stay on one line: code, formulas, the end of a link.
 WORD = re.compile(r"(?:`[^`]*`|\$[^$]+\$|\]\([^)]*\)|\S)+")
 
 
@@ -134,7 +134,7 @@ def faults(path: Path, text: list[str]) -> Iterator[int]:
 
 
 def lifted(text: list[str]) -> list[str]:
-    """Put a comment that stands too far to the right above its line."""
+    """Put a comment that is too far to the right above its line."""
     lines: list[str] = []
     for line in text:
         found = TRAILING.fullmatch(line) if len(line) > WIDTH and not COMMENT.fullmatch(line) else None

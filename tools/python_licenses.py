@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 RULES = tomllib.loads((ROOT / "requirements" / "licenses.toml").read_text())
-# A field in which whole license texts stand, too; a name is shorter.
+# The field may also contain whole license texts; a name is shorter.
 NAME_CHARACTERS = 60
 
 

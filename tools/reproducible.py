@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--commit", default="HEAD", help="what to build (default: HEAD)")
     parser.add_argument("--maturin", type=Path, default=ROOT / ".venv" / "bin" / "maturin")
     arguments = parser.parse_args()
-    # Whatever is committed meanwhile.
+    # Independent of later commits.
     line = ["git", "rev-parse", "--verify", f"{arguments.commit}^{{commit}}"]
     commit = subprocess.run(line, cwd=ROOT, capture_output=True, check=True, text=True).stdout.strip()
     top = Path(tempfile.mkdtemp(prefix="perhop-reproducible-"))

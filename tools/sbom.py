@@ -102,7 +102,8 @@ def compiled(edges: str) -> set[tuple[str, str]]:
 def crates(bom: Bom) -> list[Component]:
     """Add every crate that the extension module and the playground are compiled from, and return their own.
 
-    What build scripts alone need has the scope `excluded`: it runs while compiling and is not in the wheel.
+    Dependencies of build scripts only have the scope `excluded`: they run while compiling and are not in the
+    wheel.
     """
     line = ["cargo", "metadata", "--locked", "--quiet", "--format-version", "1"]
     found = json.loads(subprocess.run(line, cwd=ROOT, capture_output=True, check=True).stdout)

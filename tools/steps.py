@@ -37,8 +37,8 @@ class Step:
 
 
 #: In order of priority: of the steps that can start, the first starts. Steps of cargo share a folder and wait
-#: for each other, so the order keeps one processor on cargo and one on the tests of Python; what is left over
-#: goes to the checks of types and pages.
+#: for each other, so the order keeps one processor on cargo and one on the tests of Python; the remaining
+#: time goes to the checks of types and pages.
 CHECK = (
     Step("extension", "test-setup"),
     Step("format", "format"),

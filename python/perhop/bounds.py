@@ -108,7 +108,9 @@ class Seen:
 
     def queue(self, port: str, queue: str) -> SeenQueue | None:
         """Return the measurements of a queue; `None` if no packet arrived."""
-        return next((one for one in self.queues if (one["port"], one["queue"]) == (port, queue)), None)
+        return next(
+            (bounds for bounds in self.queues if (bounds["port"], bounds["queue"]) == (port, queue)), None
+        )
 
     of = former_name("Seen.of", queue)
 
@@ -175,7 +177,7 @@ class Bounds:
     def at(self, ports: Iterable[str]) -> Bounds:
         """Return the bounds of the queues of some ports alone."""
         wanted = set(ports)
-        return Bounds([one for one in self.queues if one["port"] in wanted], [])
+        return Bounds([bounds for bounds in self.queues if bounds["port"] in wanted], [])
 
     def delays_by_class(self) -> dict[str, float]:
         """Return the longest delay that is guaranteed to each class that has a bound, in seconds.

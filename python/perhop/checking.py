@@ -208,8 +208,15 @@ def findings_of(scenario: Mapping[str, Any], base: str | os.PathLike[str] = "") 
         found[name] = _router(Path(name), text, examined_as(text, configuration), frozenset()).findings
     own = _core.findings(json.dumps(dict(scenario)), base).diagnostics
     found[""] = [
-        Finding(one["rule"], one["severity"], None, None, f"{one['path']}: {one['message']}", one["help"])
-        for one in own
+        Finding(
+            finding["rule"],
+            finding["severity"],
+            None,
+            None,
+            f"{finding['path']}: {finding['message']}",
+            finding["help"],
+        )
+        for finding in own
     ]
     return found
 
@@ -224,12 +231,12 @@ def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
     rows = [
         [
             Cell(where or "scenario"),
-            Cell("" if one.line is None else str(one.line), sort=one.line),
-            Cell(one.severity),
-            *map(Cell, (one.rule, one.message, one.remedy or "")),
+            Cell("" if finding.line is None else str(finding.line), sort=finding.line),
+            Cell(finding.severity),
+            *map(Cell, (finding.rule, finding.message, finding.remedy or "")),
         ]
         for where, several in found.items()
-        for one in several
+        for finding in several
     ]
     return Table("What `perhop check` finds; `perhop explain RULE` says why and what to do.", columns, rows)
 

@@ -203,7 +203,9 @@ def is_supported(report: RouterReport) -> bool:
 def refuse_unsupported(report: RouterReport) -> None:
     """Raise `InvalidInputError` for a configuration of a system that perhop does not simulate."""
     if not is_supported(report):
-        (refusal,) = (one for one in report["diagnostics"] if one["rule"] == NOT_SUPPORTED)
+        (refusal,) = (
+            diagnostic for diagnostic in report["diagnostics"] if diagnostic["rule"] == NOT_SUPPORTED
+        )
         raise InvalidInputError(refusal["message"], refusal["router"])
 
 
@@ -254,8 +256,10 @@ class Configuration:
         path = Path(file)
         found = examined(read(path))
         wrong: dict[int, list[str]] = {}
-        for one in found["diagnostics"]:
-            wrong.setdefault(one["line"], []).append(f"{one['severity']}: {one['message']}; {one['router']}")
+        for diagnostic in found["diagnostics"]:
+            wrong.setdefault(diagnostic["line"], []).append(
+                f"{diagnostic['severity']}: {diagnostic['message']}; {diagnostic['router']}"
+            )
         lines: list[Line] = [
             {
                 "line": line["number"],

@@ -18,7 +18,7 @@ BACK = " (back)"
 def against_the_first(scenario: Mapping[str, Any]) -> set[str]:
     """Return the classes that cross a link of the first traffic in the other direction, with all replies.
 
-    What a link carries one way takes nothing of what it carries the other way, so it is not stacked on it.
+    The two directions of a link do not share its rate, so they are not stacked.
     """
     traffic = scenario["traffic"]
     back = ends_against(scenario, ((one["from"], one["to"]) for one in traffic))

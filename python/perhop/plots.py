@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 class Drawing:
-    """The functions that draw: they stand above results, and `perhop`, above both, puts them here."""
+    """The drawing functions: their layer is above results; `perhop`, above both, registers them here."""
 
     #: Returns the function that draws a kind of plot.
     function_of: ClassVar[Callable[[str], Callable[..., Any]]]

@@ -137,11 +137,11 @@ def _of_interface(port: RouterPort, rate: str | None) -> PortRates:
 def _line(port: RouterPort) -> tuple[float | None, str]:
     """Return the rate of an interface's line as far as it is known, and where it is from."""
     if not port.get("has_known_line", True):
-        return None, "not known: none is named for the tunnel; --rate gives it"
+        return None, "not known: the interface below the tunnel is unknown; --rate sets it"
     if wire := port["wire"]["rate"]:
         return bits_per_second(wire), "configured"
     if assumed := port.get("assumed_rate"):
-        return bits_per_second(assumed), "assumed: the language cannot say it; --rate gives it"
+        return bits_per_second(assumed), "assumed: the language has no command for it; --rate sets it"
     if bandwidth := port["bandwidth"]:
         return bits_per_second(bandwidth), "assumed: the interface's bandwidth; --rate gives it"
     return None, "not known; --rate gives it"

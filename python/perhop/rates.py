@@ -81,25 +81,25 @@ def rates(
     return rows
 
 
-def _beyond_limit(one: QueueRates) -> float | None:
+def _beyond_limit(queue: QueueRates) -> float | None:
     """Return the guaranteed rate of a queue, if it differs from its priority rate and its limit."""
-    promised, limit = one["promised_bps"], _limit(one)
-    if one["priority"] or promised is None or (limit is not None and limit <= promised):
+    promised, limit = queue["promised_bps"], _limit(queue)
+    if queue["priority"] or promised is None or (limit is not None and limit <= promised):
         return None
     return promised
 
 
-def _limit(one: QueueRates) -> float | None:
+def _limit(queue: QueueRates) -> float | None:
     """Return what a queue's own limit lets pass, or a limiter of all packets below its promise."""
-    promised, limit, maximum = one["promised_bps"], one["limit_bps"], one["maximum_bps"]
+    promised, limit, maximum = queue["promised_bps"], queue["limit_bps"], queue["maximum_bps"]
     return maximum if promised is not None and maximum is not None and maximum < promised else limit
 
 
-def _remaining(one: QueueRates) -> str | None:
+def _remaining(queue: QueueRates) -> str | None:
     """Return the part of what promises leave of a queue that has that part alone."""
-    if one["priority"] or one["promised_bps"] is not None or one["excess"] is None:
+    if queue["priority"] or queue["promised_bps"] is not None or queue["excess"] is None:
         return None
-    return f"{100 * one['excess']:.3g} %"
+    return f"{100 * queue['excess']:.3g} %"
 
 
 def policers(scenario: ScenarioConfig | Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -69,7 +69,7 @@ def _node(value: Any) -> yaml.Node:  # noqa: ANN401 - any value of a scenario
 
 def _written(node: yaml.Node) -> str:
     text: str = yaml.serialize(node, Dumper=_Dumper, width=math.inf, allow_unicode=True)
-    # PyYAML ends a plain text that stands alone with a mark.
+    # PyYAML adds an end mark to a document that is a plain text.
     return text.removesuffix("\n").removesuffix("\n...")
 
 

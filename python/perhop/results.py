@@ -456,7 +456,11 @@ def _scenario(saved: Saved) -> ScenarioConfig:
         found = json.loads(_core.load_json(json.dumps(found), saved.folder, []).json)
     except ScenarioError as error:
         # Traces and captures are not saved, and needed only to repeat the run.
-        wrong = [one for one in error.diagnostics if one["severity"] == "error" and not _is_of_file(one)]
+        wrong = [
+            diagnostic
+            for diagnostic in error.diagnostics
+            if diagnostic["severity"] == "error" and not _is_of_file(diagnostic)
+        ]
         if wrong:
             reason = ": ".join(filter(None, (wrong[0]["path"], wrong[0]["message"])))
             raise damaged(saved.folder / "scenario.json", reason) from error

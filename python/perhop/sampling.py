@@ -387,8 +387,12 @@ def _plain(value: float) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _drawn_value(one: Values, part: float) -> str:
-    return one.at(part) if isinstance(one, Range) else one[min(int(part * len(one)), len(one) - 1)]
+def _drawn_value(values: Values, part: float) -> str:
+    return (
+        values.at(part)
+        if isinstance(values, Range)
+        else values[min(int(part * len(values)), len(values) - 1)]
+    )
 
 
 def _single(one: Values) -> str:

@@ -1,12 +1,12 @@
-"""What the paper says in words, judged by what was measured."""
+"""The statements of the paper, compared with the measurements."""
 
 from __future__ import annotations
 
 from perhop.study import Figure, Outcome, Verdict, judged
 
-# What the guarantee of the class, 1.3 Mb/s of IP bytes, is in payload of full segments.
+# The guarantee of the class, 1.3 Mb/s of IP bytes, as payload of full segments.
 GUARANTEE = 1.3 * 1460 / 1500
-# What CAR lets pass, in kb/s of IP bytes.
+# The committed rate of CAR, in kb/s of IP bytes.
 COMMITTED = 1296.0
 # "At the configured rate": 1295 of 1296 kb/s in the paper; within a percent.
 AT_RATE = 0.01

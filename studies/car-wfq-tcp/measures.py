@@ -1,4 +1,4 @@
-"""What the connections get, and what the router's policer counts."""
+"""The rates of the connections, and the counters of the router's policer."""
 
 import polars as pl
 

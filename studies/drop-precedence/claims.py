@@ -1,4 +1,4 @@
-"""What the paper says in words, judged by what was measured."""
+"""The statements of the paper, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ UDP_RATES = ("1.28 Mb/s", "128 kb/s")
 CIRS = ("192 kb/s", "256 kb/s")
 # "Adds nothing", "nearly the same".
 NEAR_FACTOR, NEAR_FAIRNESS = 1.1, 0.1
-# "Radically": fairness rises by so much (without precedences it is 0.1 where UDP floods, else 0.6), and
-# throughput at least doubles.
+# "Radically": fairness rises by this difference (without precedences it is 0.1 where UDP floods, else 0.6),
+# and throughput at least doubles.
 RADICAL_FAIRNESS, RADICAL_FACTOR = 0.2, 2.0
 METRICS = ("tcp_max", "tcp_min", "tcp_mean", "udp_max", "udp_min", "fairness")
 

@@ -1,4 +1,4 @@
-"""What the tables print, computed as the paper's numbers show that it did.
+"""The numbers of the tables, computed by the method that the paper's numbers imply.
 
 All published throughputs but the averages are whole multiples of 576 B in 100.1 s, in units of 1000 b/s:
 packets that reached their receiver, headers and duplicates included, over the whole run.

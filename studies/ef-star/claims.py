@@ -1,4 +1,4 @@
-"""What the paper says in words, judged by what was measured."""
+"""The statements of the paper, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def waiting_ms(delay_ms: float, frame: int) -> float:
 
 
 def bound(outcome: Outcome) -> Verdict:
-    """Judge the bound by arithmetic, and that the longest wait of any packet keeps it, whatever its size."""
+    """Judge the bound by arithmetic, and that the longest wait of a packet of any size is within it."""
     limit = MTU * 8 / CONFIGURED * 1e3
     longest = {
         frame: waiting_ms(1e3 * ef(results, "delay_max_s").max(), int(frame))
@@ -192,7 +192,7 @@ def tx_ring(outcome: Outcome) -> Verdict:
     return agrees_if(holds, f"EF waits for {least:.2f} to {most:.2f} BE packets, one of them being sent")
 
 
-# The tolerance of the RFC's figures, as in study.toml: less is no change.
+# The tolerance of the RFC's figures, as in study.toml: smaller differences are not a change.
 FACTOR, POINTS = 1.15, 2.0
 
 

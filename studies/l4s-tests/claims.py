@@ -1,4 +1,4 @@
-"""What both sides of the argument about L4S say, judged by what was measured."""
+"""The statements of both sides of the argument about L4S, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LEAST_RATIO = 20.0
 
 
 def advantage(outcome: Outcome) -> Verdict:
-    """Judge Prague's share beside CUBIC at the same round trip, in DualPI2."""
+    """Judge Prague's share with CUBIC at the same round trip, in DualPI2."""
     parts, evidence = {}, []
     for rate in ("50", "10"):
         found = [share(outcome, f"s1:dualpi2-{rate}", ("prague", "cubic"), (rtt, rtt)) for rtt in ROUND_TRIPS]

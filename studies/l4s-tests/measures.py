@@ -1,4 +1,4 @@
-"""What is measured of two flows: how they share."""
+"""The measured shares of two flows."""
 
 from __future__ import annotations
 

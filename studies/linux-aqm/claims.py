@@ -1,4 +1,4 @@
-"""How many cells are near Linux's, and whether its disciplines keep their order."""
+"""The number of cells that agree with Linux, and the order of its disciplines."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def without_sack(outcome: Outcome) -> Verdict:
 
 
 def call(outcome: Outcome) -> Verdict:
-    """Judge the cells of the call and of the flows beside it, by discipline."""
+    """Judge the cells of the call and of the other flows, by discipline."""
     return every(of_table(outcome, "call"), "discipline")
 
 

@@ -1,4 +1,4 @@
-"""What was measured of a queueing discipline: goodput, losses, and the time in the queue."""
+"""The measurements of a queueing discipline: goodput, losses, and the time in the queue."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from perhop.results import Results
 
 # A frame of 1000 bytes at 10 Mb/s, which CAKE's own shaper does not add: the wire behind it takes no time.
 FRAME_MS = 0.8
-# What the kernel's windows are; samples each 10 ms until 3 s, then each 100 ms.
+# The kernel's windows; samples every 10 ms until 3 s, then every 100 ms.
 WINDOWS = Path(__file__).parent / "reference" / "windows.toml"
 FINE_UNTIL_MS = 3000
 #: A sample of the kernel's and of perhop's: milliseconds, then the same quantity of both.
@@ -29,7 +29,7 @@ def goodput_mbps(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def rate_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the rate of the frames that leave, with 14 bytes of Ethernet beside 986 of IP."""
+    """Return the rate of the frames that leave, with 14 bytes of Ethernet and 986 of IP."""
     table = results.classes.filter(pl.col("class") == "all")
     return [rate * 1000 / 986 / 1e6 for rate in by_replication(table, "throughput_bps")]
 
@@ -118,7 +118,7 @@ def congestion_window(results: Results, case: dict[str, str]) -> list[tuple[floa
     return [(ms / 1000, kernels, ours) for ms, kernels, ours in next(both(results, case, "window"))]
 
 
-# What each quantity of the readings is in results, and by how much the units differ.
+# The column of results for each quantity of the readings, with the factor between the units.
 COLUMNS = {
     "window": ("cwnd_segments", 1.0, 1.0),
     "threshold": ("ssthresh_segments", 1.0, 1.0),
@@ -127,7 +127,7 @@ COLUMNS = {
 
 
 def both(results: Results, case: dict[str, str], quantity: str) -> Iterator[list[Sample]]:
-    """Generate the samples of each replication beside the kernel's; thresholds of 0 are none."""
+    """Generate the samples of each replication with the kernel's; a threshold of 0 is unset."""
     column, kernels, ours = COLUMNS[quantity]
     wanted = {ms: value * kernels for ms, value in readings(case, quantity) if value > 0}
     assert results.connections is not None

@@ -1,4 +1,4 @@
-"""What the paper says in words, judged by what was measured."""
+"""The statements of the paper, compared with the measurements."""
 
 from __future__ import annotations
 

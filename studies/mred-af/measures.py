@@ -1,4 +1,4 @@
-"""What the tables print, counted where the paper counted it: at the core router's port to the bottleneck."""
+"""The numbers of the tables, counted as in the paper at the core router's port to the bottleneck."""
 
 import polars
 

@@ -1,4 +1,4 @@
-"""What RFC 7928 and the RFCs of the queues say in words, judged by what was measured."""
+"""The statements of RFC 7928 and the RFCs of the queues, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def target(outcome: Outcome, aqm: str, near: float, *, varies: bool) -> Verdict:
 
 
 def trade_off(outcome: Outcome) -> Verdict:
-    """Judge delay and goodput of each AQM beside those of tail drop."""
+    """Compare delay and goodput of each AQM with those of tail drop."""
     cases = [("5.1.1", {}), *(("8.2", {"level": level}) for level in LEVELS), ("9.1", {}), ("9.2", {})]
     parts, evidence = {}, []
     for aqm in AQMS:
@@ -64,7 +64,7 @@ def trade_off(outcome: Outcome) -> Verdict:
 
 
 def loss_levels(outcome: Outcome) -> Verdict:
-    """Judge the losses before tail drop; beside them those of flows that count every segment acknowledged."""
+    """Judge the losses before tail drop, also of flows that count every segment acknowledged."""
     parts, evidence = {}, []
     for level, wanted, share in zip(LEVELS, (0.1, 0.5, 1.0), (0.036, 0.081, 0.114), strict=True):
         found = outcome.point("8.2", "loss_percent", aqm="tail-drop", level=level).measured
@@ -76,7 +76,7 @@ def loss_levels(outcome: Outcome) -> Verdict:
 
 
 def formula(outcome: Outcome) -> Verdict:
-    """Judge goodput beside the formula's, by queue."""
+    """Compare goodput with the formula's, by queue."""
     parts, evidence = {}, []
     for aqm in ALL:
         found = [point.measured for point in outcome.curve("8.2", "formula_percent", aqm=aqm)]
@@ -96,7 +96,7 @@ def initial_window(outcome: Outcome) -> Verdict:
 
 
 def aggressive(outcome: Outcome) -> Verdict:
-    """Judge CUBIC's share beside NewReno."""
+    """Judge CUBIC's share with NewReno."""
     found = {aqm: outcome.point("5.2", "first_percent", aqm=aqm).measured for aqm in ALL}
     parts = {"CUBIC gets more": all(found[aqm] > 50 for aqm in ALL if aqm not in BY_FLOW)}
     parts["no AQM lets it have three quarters"] = all(found[aqm] <= 75 for aqm in AQMS)
@@ -115,14 +115,14 @@ def overload(outcome: Outcome) -> Verdict:
 
 
 def isolation(outcome: Outcome) -> Verdict:
-    """Judge TCP's share beside UDP."""
+    """Judge TCP's share with UDP."""
     found = {aqm: 100 - outcome.point("5.3:beside", "udp_percent", aqm=aqm).measured for aqm in ALL}
     parts = {aqm: abs(share - 50) <= 5 if aqm in BY_FLOW else share <= 25 for aqm, share in found.items()}
     return judged(parts, f"TCP: {shown(found, '%')}")
 
 
 def less_than_best_effort(outcome: Outcome) -> Verdict:
-    """Judge LEDBAT's share beside NewReno."""
+    """Judge LEDBAT's share with NewReno."""
     found = {aqm: outcome.point("5.4", "first_percent", aqm=aqm).measured for aqm in ALL}
     parts = {"leaves the link before tail-drop": found["tail-drop"] <= 20}
     parts |= {f"like best effort before {aqm}": 40 <= found[aqm] <= 60 for aqm in AQMS}
@@ -130,7 +130,7 @@ def less_than_best_effort(outcome: Outcome) -> Verdict:
 
 
 def rtt_fairness(outcome: Outcome) -> Verdict:
-    """Judge the share of the flow of 100 ms beside shorter and longer ones."""
+    """Judge the share of the flow of 100 ms with shorter and longer ones."""
     parts, evidence = {}, []
     for aqm in ALL:
         found = [

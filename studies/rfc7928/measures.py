@@ -1,4 +1,4 @@
-"""What is measured of each scenario of RFC 7928: goodput, queueing delay, loss, shares, times of pages."""
+"""The measurements of each scenario of RFC 7928: goodput, queueing delay, loss, shares, times of pages."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SEGMENT_BYTES = 1448
 ROUND_TRIP_S = 0.1
 # Below this, a logarithm of a delay would tell nothing: a packet of 1500 bytes takes 1.2 ms.
 LEAST_DELAY_MS = 0.1
-# What a packet of 1500 bytes takes longer at 10 than at 100 Mb/s.
+# The additional time of a packet of 1500 bytes at 10 Mb/s compared with 100 Mb/s.
 SLOWER_MS = 1.08
 
 
@@ -67,7 +67,7 @@ def udp_percent(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def through_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the share of the flows that cross both queues, of what the second queue sends."""
+    """Return the share of the second queue's packets that belong to flows through both queues."""
     return [
         100 * rates["both"] / (rates["both"] + rates["right-only"]) for rates in goodputs(results, back=False)
     ]

@@ -1,4 +1,4 @@
-"""What the paper says in words, judged by what was measured."""
+"""The statements of the paper, compared with the measurements."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ NUMBERS = ("3", "5", "10", "15", "20")
 FLOWS_EACH = ("3", "10")
 # "Clearly ordered": the shares of neighbors are this far apart, in percentage points.
 CLEARLY = 5.0
-# "Converges", "a good approximation": within so many points. "Directly proportional": within a tenth.
+# "Converges", "a good approximation": within these percentage points. "Directly proportional": within a
+# tenth.
 NEAR, GOOD = 3.0, 7.0
 PROPORTIONAL = 0.1
 # The split that `bandwidth 666` and `bandwidth 2000` ask for, and IP bytes for a byte of payload: datagrams
@@ -92,7 +93,7 @@ def off_proportional(outcome: Outcome) -> Verdict:
 
 
 def approximation(outcome: Outcome) -> Verdict:
-    """Judge the largest distance of a share from N/p, and that of N/√p and N beside it."""
+    """Judge the largest distance of a share from N/p, and from N/√p and N."""
     worst, where = distance(outcome, "figure-6", lambda name: 1 / PROBABILITIES[name])
     root, _ = distance(outcome, "figure-6", lambda name: PROBABILITIES[name] ** -0.5)
     alone, _ = distance(outcome, "figure-6", lambda name: 1.0)
@@ -110,7 +111,7 @@ def near(measured: float, wanted: float) -> bool:
 
 
 def balanced(outcome: Outcome, flows: str) -> dict[int, dict[str, float]]:
-    """Return the shares of Figure 5 with so many flows for each class, by minimum threshold."""
+    """Return the shares of Figure 5 with this number of flows for each class, by minimum threshold."""
     points = outcome.curve("figure-5", "af11_percent", flows_each=flows)
     thresholds = [point.case["min_threshold"] for point in points]
     return {

@@ -1,4 +1,4 @@
-"""What the receiver gets: payload of files and datagrams, and the three classes' shares in that of TCP."""
+"""Received payload of files and datagrams, and the three classes' shares of TCP's payload."""
 
 from perhop import Results
 

@@ -23,14 +23,14 @@ impl PacketBox {
     }
 }
 
-/// The packets of a set that lie in the ranges of one field, without what the set asks of it.
+/// The packets of a set that lie in the ranges of one field, without the set's condition on that field.
 struct Slice {
     ranges: Vec<RangeInclusive<u128>>,
     rest: Set,
 }
 
 impl PacketSpace {
-    /// Returns `set` as boxes that have no packet in common; none where it is empty.
+    /// Returns `set` as disjoint boxes; none if it is empty.
     ///
     /// # Errors
     /// It takes more than `most` boxes, or a field of one of them more than `most` ranges.

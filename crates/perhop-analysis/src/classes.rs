@@ -12,9 +12,9 @@ use crate::space::PacketSpace;
 pub struct Class {
     /// Name of its queue in results: from the outermost class in, joined by `/`.
     pub name: String,
-    /// For which its condition holds, and those of the classes around it.
+    /// The packets that match its condition and those of the classes around it.
     pub matches: Set,
-    /// Of these, the packets that no class before it takes.
+    /// The packets of `matches` that no class before it takes.
     pub takes: Set,
 }
 
@@ -85,8 +85,8 @@ fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result
 
 /// The packets of `set`, which are some of `condition`, that are in none of `earlier`.
 ///
-/// What is left after each class would be a set of its own, as large as all of them together; most classes
-/// have nothing in common, which two of them show fast.
+/// The remainder after each class would be a separate set, as large as all of them together; most classes are
+/// disjoint, which is quick to show for two of them.
 fn but_none_of(
     space: &mut PacketSpace,
     set: Set,

@@ -1,7 +1,6 @@
 //! [`PacketSpace::taken_by`]: the packets for which a condition holds.
 //!
-//! Each key means what `perhop_qos::classifier` takes it for, which asks one packet; the tests hold one to
-//! the other.
+//! Each key has the meaning of `perhop_qos::classifier`, which checks one packet; the tests compare the two.
 
 use std::net::IpAddr;
 

@@ -10,10 +10,11 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets that may leave `conditioners` as one of `target`, whatever their meters have seen before.
+/// The packets that may leave `conditioners` as one of `target`, in any state of their meters.
 ///
-/// Backwards, stage by stage: a packet that a stage marks is in a set afterwards exactly if it is in the set
-/// that no longer asks for that mark before. A meter may give any color that it has.
+/// Backwards, stage by stage: a packet that a stage marks is in a set after the stage if and only if, before
+/// the stage, it is in the same set without the condition on that mark. A meter may give any color that it
+/// has.
 ///
 /// # Errors
 /// Where they are too complex.
@@ -29,7 +30,7 @@ pub fn before(
     Ok(arriving)
 }
 
-/// `target` is where packets that are transmitted are to be, `next` where those that go on are.
+/// `target` is the set of transmitted packets after the stage, `next` that of packets that continue.
 fn before_stage(
     space: &mut PacketSpace,
     stage: &ConditionerConfig,
@@ -67,7 +68,7 @@ fn before_stage(
     space.or(passed_by, treated)
 }
 
-/// Returns the colors that a meter may give; `None` without a meter: packets keep theirs.
+/// Returns the colors that a meter may give; `None` without a meter, because packets keep their color.
 pub fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
     meter.map(|meter| match meter {
         MeterConfig::TokenBucket(bucket) => vec![Color::GREEN, bucket.excess],
@@ -134,7 +135,7 @@ fn marked(dscp: Dscp) -> Vec<(Field, u128)> {
     std::iter::once((Field::Dscp, dscp.value().into())).chain(color).collect()
 }
 
-/// Value by value of what is read. A configuration that cannot be built copies nothing.
+/// One effect for each value that is read. A configuration that cannot be built copies nothing.
 fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Effect>, TooComplex> {
     let Ok(values) = copy.values() else { return Ok(Effect::on_all(Vec::new())) };
     let mut found = Vec::new();

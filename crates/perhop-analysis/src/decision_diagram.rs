@@ -45,7 +45,7 @@ struct Node {
 enum Operation {
     And,
     Or,
-    /// In the first and not in the second.
+    /// The members of the first that are not in the second.
     Minus,
 }
 
@@ -314,7 +314,7 @@ mod tests {
 
     const VARIABLES: u32 = 5;
 
-    /// A set from the truth table of five variables: bit `n` tells whether `n` is a member.
+    /// A set from the truth table of five variables: bit `n` is 1 if `n` is a member.
     fn from_truth_table(diagrams: &mut Diagrams, table: u32, variable: u32, above: u32) -> Set {
         if variable == VARIABLES {
             return if table >> above & 1 == 1 { Set::ALL } else { Set::NONE };

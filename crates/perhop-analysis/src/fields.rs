@@ -1,6 +1,6 @@
-//! [`Field`]: which variables of a diagram are which bits of a packet.
+//! [`Field`]: the variables of a diagram for each field of a packet.
 
-/// A field of a packet, as a condition may ask for it.
+/// A field of a packet that a condition may contain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// 1 for IPv6, 0 for IPv4.
@@ -36,8 +36,9 @@ pub enum Field {
 }
 
 impl Field {
-    /// All, in the order of their variables: first those of few values, which classes tell beside whole
-    /// access lists and routers rewrite; were they last, each would be a copy of every list.
+    /// All, in the order of their variables. Fields with few values are first: classes combine them with
+    /// whole access lists, and routers rewrite them. If they were last, each value would have a copy of every
+    /// list.
     pub(crate) const ALL: [Field; 15] = [
         Field::Input,
         Field::Color,
@@ -56,7 +57,7 @@ impl Field {
         Field::Length,
     ];
 
-    /// How many bits it has.
+    /// The number of its bits.
     pub const fn bits(self) -> u32 {
         match self {
             Field::Family | Field::HasCos | Field::HasExp => 1,
@@ -81,12 +82,12 @@ impl Field {
     pub(crate) fn of_variable(variable: u32) -> Option<Field> {
         Field::ALL.into_iter().find(|field| field.bit_of(0, variable).is_some())
     }
-    /// The bit of `value` that `variable` is, if that is one of this field.
+    /// The bit of `value` for `variable`, if that is a variable of this field.
     pub(crate) fn bit_of(self, value: u128, variable: u32) -> Option<bool> {
         let bit = variable.checked_sub(self.first_variable()).filter(|bit| *bit < self.bits())?;
         Some(value >> (self.bits() - 1 - bit) & 1 == 1)
     }
-    /// The value that it has where the variables `ones` are 1 and all others 0.
+    /// Its value if the variables `ones` are 1 and all others 0.
     pub(crate) fn value(self, ones: &[u32]) -> u128 {
         let first = self.first_variable();
         ones.iter()

@@ -1,4 +1,4 @@
-//! [`FirstMatch`]: a list of sets of which the first that has a packet decides, as in an access list.
+//! [`FirstMatch`]: a list of sets in which the first set with the packet decides, as in an access list.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ type Bits = [u64; 6];
 /// The most comparisons in one list: a few seconds.
 const MOST_COMPARISONS: u64 = 20_000_000;
 
-/// Sets in order, found by a packet without a look at each of them.
+/// Sets in order, found by a packet without checking each of them.
 ///
 /// A set's shape is the variables that have one value each in all of its packets, from the first variable up
 /// to the first that has both. A packet can only be in a set that has the packet's values there, so that sets
 /// of the same shape are looked up by these values (Srinivasan, Suri and Varghese 1999, "Packet
-/// Classification using Tuple Space Search"). Lists of addresses have few shapes, however long they are.
+/// Classification using Tuple Space Search"). Even long lists of addresses have few shapes.
 #[derive(Debug, Default)]
 pub struct FirstMatch {
     sets: Vec<Set>,
@@ -129,7 +129,7 @@ mod tests {
     proptest! {
         /// Against a look at each set in turn.
         #[test]
-        fn finds_what_a_look_at_each_finds(entries in prop::collection::vec(entry(), 1..30)) {
+        fn agrees_with_a_linear_search(entries in prop::collection::vec(entry(), 1..30)) {
             let mut space = PacketSpace::new(&[]);
             let (mut list, mut sets): (FirstMatch, Vec<Set>) = (FirstMatch::new(), Vec::new());
             for (to, to_length, from, from_length, port) in entries {
@@ -156,7 +156,7 @@ mod tests {
 
     /// Pushes as many entries with one port each, of any address: one shape, and one look for each.
     #[test]
-    fn entries_of_one_shape_are_looked_up() {
+    fn entries_of_one_shape_take_one_lookup() {
         let mut space = PacketSpace::new(&[]);
         let mut list = FirstMatch::new();
         for port in 0..2_000 {

@@ -1,12 +1,12 @@
-//! What a policy does with every packet, without running it.
+//! The treatment of every packet by a policy, without a run.
 //!
 //! A [`PacketSpace`] holds sets of packets exactly: which packets a condition takes
-//! ([`PacketSpace::taken_by`]), which come to conditioners that leave as others ([`before`]), which of them
-//! reach a class after the classes before it ([`classes_of`]), which wait elsewhere in another node
-//! ([`moved()`]), and one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same
-//! exactly if their [`Set`]s are equal.
+//! ([`PacketSpace::taken_by`]), which packets become others in conditioners ([`before`]), which of them reach
+//! a class after the classes before it ([`classes_of`]), which wait elsewhere in another node ([`moved()`]),
+//! and one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same exactly if their
+//! [`Set`]s are equal.
 //!
-//! [`rates`] says how much of a line each class is promised, gets at most, and gets of the rest.
+//! [`rates`] returns the guarantee of each class on a line, its maximum, and its share of the rest.
 
 mod boxes;
 mod classes;

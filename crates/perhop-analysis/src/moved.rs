@@ -1,4 +1,4 @@
-//! [`moved`]: packets that wait in another queue of a node than of another node.
+//! [`moved`]: packets that wait in different queues of two nodes.
 
 use perhop_qos::policy::PolicyConfig;
 use serde::Serialize;
@@ -59,8 +59,8 @@ impl Node<'_> {
 }
 
 /// Returns for each pair of different queues of two nodes a packet that may get to the one in the first node
-/// and to the other in the second. It arrives by the interface `arrives`, or by any. Exact over the fields
-/// that conditions ask for, for some history of the meters.
+/// and to the other in the second. It arrives by the interface `arrives`, or by any. The result is exact for
+/// the fields that conditions contain, and for some history of the meters.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -75,7 +75,7 @@ pub fn moved(first: &Node, second: &Node, arrives: Option<&str>) -> Result<Vec<M
     for (before, one) in &from {
         for (after, other) in to.iter().filter(|(after, _)| after != before) {
             let both = space.and(*one, *other)?;
-            // What a meter sends to either of them, before as after, has not moved.
+            // Packets that a meter may send to either queue, in both nodes, have not moved.
             let exchanged = space.and(set_of(&from, after.as_ref()), set_of(&to, before.as_ref()))?;
             let both = space.minus(both, exchanged)?;
             if let Some(witness) = space.witness(both)? {

@@ -1,4 +1,4 @@
-//! [`PacketText`]: a packet as people write it, and as a [`Witness`](crate::Witness) is shown.
+//! [`PacketText`]: a packet as people write it and as a [`Witness`](crate::Witness) is printed.
 
 use std::net::IpAddr;
 use std::str::{FromStr, SplitWhitespace};
@@ -26,7 +26,7 @@ impl FromStr for PacketText {
     type Err = String;
 
     /// # Errors
-    /// What cannot be read, and what would be right.
+    /// The part that cannot be read, and its valid form.
     fn from_str(text: &str) -> Result<PacketText, String> {
         let mut words = text.split_whitespace();
         let protocol: Protocol = next(&mut words, "a protocol")?.parse()?;
@@ -74,7 +74,7 @@ impl PacketText {
                 self.vlan = Some(vlan.ok_or(format!("vlan {value}: a number from 1 to 4094"))?);
             }
             "in" => self.input = Some(value.to_owned()),
-            _ => return Err(format!("`{key}` is none of dscp, len, cos, exp, vlan, in")),
+            _ => return Err(format!("`{key}` is not one of dscp, len, cos, exp, vlan, in")),
         }
         Ok(())
     }
@@ -93,7 +93,7 @@ fn end(text: &str, has_ports: bool) -> Result<(IpAddr, u16), String> {
     if let Ok(address) = text.parse() {
         return Ok((address, 0));
     }
-    let refused = || format!("`{text}` is no address, nor an address with a port; {SHAPE}");
+    let refused = || format!("`{text}` is not an address, with or without a port; {SHAPE}");
     let (address, port) = text.rsplit_once(':').ok_or_else(refused)?;
     let address = address.trim_start_matches('[').trim_end_matches(']').parse().map_err(|_| refused())?;
     let port = port.parse().map_err(|_| refused())?;
@@ -109,7 +109,7 @@ mod tests {
     use crate::Witness;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_packets_are_read_back() {
         for text in [
             "udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200",
             "tcp [2001:db8::1]:443 > [2001:db8::2]:50123 dscp af21 len 1500 cos 5 exp 3 in Gi0/1",
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn invalid_packets_are_refused() {
         for (text, said) in [
             ("", "a protocol is missing"),
             ("tcp 10.0.0.1:80 10.0.0.2:90", "`>` is missing"),

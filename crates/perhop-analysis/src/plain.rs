@@ -2,11 +2,11 @@
 
 use crate::decision_diagram::Set;
 
-/// What witnesses are chosen by, made once.
+/// The sets that a witness is chosen from, built once.
 #[derive(Debug)]
 pub(crate) struct Plain {
     /// The packets that may exist.
     pub(crate) existing: Set,
-    /// What a packet had best look like, the most important first.
+    /// The preferred properties of a packet, the most important first.
     pub(crate) preferred: Vec<Set>,
 }

@@ -6,7 +6,7 @@ use crate::decision_diagram::{Diagrams, Set, TooComplex};
 use crate::fields::Field;
 use crate::plain::Plain;
 
-/// The sets of packets that were made.
+/// A collection of sets of packets.
 ///
 /// Methods that make a set fail if it exceeds the memory limit.
 #[derive(Debug)]

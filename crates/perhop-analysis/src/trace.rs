@@ -48,7 +48,7 @@ pub struct Step {
     pub packet: Packet,
 }
 
-/// The ways that are followed at most: three colors of five meters.
+/// The largest number of paths that are followed: three colors of five meters.
 const MOST: usize = 243;
 
 /// Returns all ways of `packet` through the conditioners of `policy`: where a meter may give several colors,

@@ -1,4 +1,4 @@
-//! [`Witness`]: one packet of a set, as plain as the set allows.
+//! [`Witness`]: one packet of a set, with the most usual field values that the set allows.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -25,7 +25,7 @@ const fn ipv4(address: u32) -> u128 {
     (address as u128) << 96
 }
 
-/// What a packet had best look like, one after the other as far as the set allows: between addresses for
+/// The preferred properties of a packet, each applied if the set allows it: between addresses for
 /// documentation (RFC 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, no
 /// mark. Each is a field with its least and greatest value, and the family for which that is meant.
 const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
@@ -55,8 +55,8 @@ impl PacketSpace {
     pub fn witness(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
         self.chosen(set, PacketSpace::plainest)
     }
-    /// Some packet of `set`, whatever it looks like; `None` where it has none that may exist. Much faster
-    /// than the plainest ([`PacketSpace::witness`]).
+    /// Any packet of `set`; `None` if it has none that may exist. Much faster than the plainest
+    /// ([`PacketSpace::witness`]).
     ///
     /// # Errors
     /// Where it is too complex.
@@ -77,7 +77,7 @@ impl PacketSpace {
         let set = found?;
         Ok(self.member(set).map(|ones| self.of_member(&ones)))
     }
-    /// The packets of `set` that may exist, and of those the ones that look as they had best.
+    /// The packets of `set` that may exist, restricted to the preferred ones.
     fn plainest(&mut self, set: Set, plain: &Plain) -> Result<Set, TooComplex> {
         let mut set = self.and(set, plain.existing)?;
         for preferred in &plain.preferred {
@@ -161,7 +161,7 @@ impl PacketSpace {
     }
 }
 
-/// What `packet` has in `field`.
+/// The value of `field` in `packet`.
 pub(crate) fn value_of(packet: &Packet, field: Field) -> u128 {
     let address = |address: Address| match address.to_ip() {
         IpAddr::V4(address) => u128::from(address.to_bits()) << 96,

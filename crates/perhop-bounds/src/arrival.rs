@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_least_of_several_buckets() {
+    fn the_minimum_of_several_buckets() {
         // 1500 at 1000/s, 2000 at 500/s: they cross at 1 s, at 2500. The third lies above both.
         let both = Arrival::token_bucket(1500.0, 1000.0).within(&Arrival::token_bucket(2000.0, 500.0));
         let all = both.within(&Arrival::token_bucket(2600.0, 450.0).within(&Arrival::token_bucket(9e9, 1e9)));

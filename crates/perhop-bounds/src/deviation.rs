@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn only_whole_packets_come() {
+    fn arrivals_are_whole_packets() {
         // 1.4 packets at once are one; the second comes 6 ms later, when the first has long been sent.
         let (arrival, service) = (Arrival::token_bucket(1400.0, 1e5), Service::rate_latency(5e5, 2e-3));
         assert!((delay(&arrival, &service).unwrap() - 4.8e-3).abs() < 1e-12);

@@ -48,11 +48,11 @@ impl Rule {
             }
             Rule::Wrr => "T(n) = (n·L + ⌈n/w⌉·Σ w_j·L_j + Σ L_j + L)/C over the other classes j; n: packets",
             Rule::Minimum => {
-                "β(t) = m·(t − Θ − L_max/C) − L; m: its minimum, Θ: the latency of what is above"
+                "β(t) = m·(t − Θ − L_max/C) − L; m: its minimum, Θ: the latency of the schedulers above"
             }
-            Rule::Shaper => "β(t) = r·(t − Θ − L/C), at most what is above; r: its rate",
+            Rule::Shaper => "β(t) = r·(t − Θ − L/C), at most the curve above; r: its rate",
             Rule::Rest => "β(t) = C·t − Σ α_j(t) over all other classes j",
-            Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; what is beyond the limit is dropped",
+            Rule::QueueLimit => "D = T(limit), where β(T(x)) = x; packets beyond the limit are dropped",
         }
     }
     /// The source of the formula.

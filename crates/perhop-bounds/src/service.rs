@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_leave() {
+    fn residual_service() {
         // 1000/s after 0.5 s, less 200 + 600 t: 400 t − 700 = 400 (t − 1.75).
         let left = Service::rate_latency(1000.0, 0.5).less(&Arrival::token_bucket(200.0, 600.0));
         assert_eq!(left.lines(), [RateLatency { rate: 400.0, latency: 1.75 }]);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn one_after_the_other() {
+    fn servers_in_series() {
         let both = Service::rate_latency(100.0, 1.0).then(&Service::rate_latency(400.0, 2.0), 40.0);
         assert_eq!(both.lines(), [RateLatency { rate: 100.0, latency: 3.1 }]);
     }

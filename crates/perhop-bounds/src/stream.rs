@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_stretches_what_came() {
+    fn a_path_increases_the_burst() {
         let before = stream(Some((100.0, 40.0)), &[(1, 100.0, 1000.0)]);
         let behind = before.delayed(1.0, Some(1.5));
         assert_eq!(behind.own.unwrap().burst(), 120.0);

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn another_implementation_finds_the_same_checksums() {
+    fn checksums_agree_with_another_implementation() {
         let fields = TcpFields {
             sequence: 4_000_000_000,
             acknowledgment: Some(7),
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ip_header_says_codepoint_ecn_and_hops() {
+    fn an_ip_header_has_codepoint_ecn_and_hops() {
         let bytes = whole(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100), &Transport::Plain);
         let (header, rest) = Ipv4Header::from_slice(&bytes).unwrap();
         assert_eq!((header.dscp.value(), header.ecn.value(), header.time_to_live), (12, 2, 62));

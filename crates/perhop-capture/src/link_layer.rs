@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_around_a_packet_is_read_again() {
+    fn link_layer_headers_are_read_back() {
         for framing in Framing::ALL {
             for (version, first, ether_type) in
                 [(IpVersion::Ipv4, 0x45, EtherType::IPV4), (IpVersion::Ipv6, 0x60, EtherType::IPV6)]

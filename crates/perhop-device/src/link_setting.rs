@@ -79,7 +79,7 @@ mod tests {
     use super::LinkSettingKind::{IsisLevels, IsisMetrics, OspfHello};
 
     #[test]
-    fn levels_and_styles_fit_in_part() {
+    fn overlapping_levels_and_styles_agree() {
         for (kind, own, other, fits) in [
             (IsisLevels, "1", "2", false),
             (IsisLevels, "1-2", "2", true),

@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn a_policy_inside_an_attached_one_is_attached() {
+    fn a_nested_policy_of_an_attached_policy_is_attached() {
         let found = uses(&[
             (Some("INNER"), &[]),
             (Some("OUTER"), &["INNER"]),

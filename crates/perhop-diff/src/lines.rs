@@ -1,7 +1,7 @@
-//! [`changed_lines`]: the lines of two texts, compared with the sections that they stand in.
+//! [`changed_lines`]: the lines of two texts, compared with the sections that contain them.
 //!
 //! A section is a line that opens a block, with the sections around it. Two lines correspond if they have the
-//! same words in the same section, wherever the section stands.
+//! same words in the same section, at any position of the section.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -123,7 +123,7 @@ fn check(input: &Input) -> Outcome {
             None => break,
         }
     }
-    assert_eq!(port.backlog(), 0, "packets wait and the port wants nothing");
+    assert_eq!(port.backlog(), 0, "packets wait, but the port requests no poll");
     assert_eq!(counts.arrived, counts.sent + counts.dropped);
     Outcome::Kept
 }

@@ -22,7 +22,7 @@ const CODEPOINTS: [&str; 13] =
 
 /// Generates headers that may meet all conditions, without the addresses in `taken`.
 ///
-/// What other classes take is not analyzed, nor are negated conditions: the plain candidates are followed by
+/// The packets of other classes and negated conditions are not analyzed: the plain candidates are followed by
 /// variants with other addresses and other codepoints.
 pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> impl Iterator<Item = Header> {
     let parts = matches.iter().map(|condition| alternatives(condition, taken)).collect();
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_those_asked_for() {
+    fn lengths_match_the_condition() {
         for (wanted, bytes) in
             [("1000-65535", 1000), ("0-100", 40), ("40", 40), ("20-30", 30), ("64-1500", 64)]
         {
@@ -165,7 +165,7 @@ mod tests {
 
     /// The work for an access list is that of the headers tried, at any length.
     #[test]
-    fn no_more_headers_are_made_than_are_tried() {
+    fn the_work_is_proportional_to_the_headers_tried() {
         let list = |entries: usize| {
             let entry = |n: usize| {
                 format!(

@@ -142,7 +142,7 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
     }
     let framing = port.and_then(|port| port.wire.framing);
     let framing = framing.map_or_else(|| "ethernet-wire".to_owned(), |framing| framing.to_string());
-    // A tag needs Ethernet around it, labels may stand anywhere.
+    // A tag needs Ethernet around it, labels do not.
     let is_ethernet = framing.starts_with("ethernet");
     let headers = network.carried.iter().filter(|header| is_ethernet || **header == Carried::Mpls);
     let headers: Vec<&str> = headers.map(|header| header.name()).collect();

@@ -40,7 +40,7 @@ impl Given {
             Given::Records(_) => "load: the flows of the file",
             Given::Capture(_) => "load: the packets of the capture",
             Given::Outputs(_) => {
-                "load: what the output shows as offered, as packets of the mean size at regular intervals"
+                "load: the offered rates in the output, as packets of the mean size at regular intervals"
             }
         }
     }

@@ -161,7 +161,7 @@ impl<'a> Network<'a> {
         match (header, own.map(HeaderStack::encapsulation)) {
             (Carried::Mpls, Some(own)) => own.labels,
             (Carried::Vlan, Some(own)) => own.tag,
-            // A tag needs Ethernet around it, labels may stand anywhere.
+            // A tag needs Ethernet around it, labels do not.
             (_, None) => self.carried.contains(&header) && (header == Carried::Mpls || is_ethernet),
         }
     }

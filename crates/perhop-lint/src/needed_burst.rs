@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_burst_is_that_of_the_design_page() {
+    fn the_burst_matches_the_design_page() {
         // docs/design.md: 10 Mb/s, 50 ms: 62,500 B, 148,640 B and 15,000 B.
         let burst = TcpBurst::new(1e7, 0.05, 1500);
         assert_eq!((burst.product, burst.initial), (62_500.0, 15_000.0));
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_meet_are_a_packet_each() {
+    fn simultaneous_calls_need_a_packet_each() {
         assert_eq!(calls_burst(10.0, 200, 0.0), 2000.0);
         assert_eq!(calls_burst(10.0, 60, 1.5), 1500.0);
     }

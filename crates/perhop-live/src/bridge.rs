@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn without_anything_frames_enter_a_port_that_holds_nobody_back() {
+    fn a_bridge_without_policies_does_not_delay_frames() {
         let forwarder = bridge("{}");
         assert_eq!(forwarder.devices(), ["a", "b"]);
         let ways = forwarder.directions.iter().map(|direction| (&direction.receives_on, &direction.sends_on));
@@ -164,7 +164,7 @@ mod tests {
         assert!(forwarder.inputs.is_empty());
     }
     #[test]
-    fn an_input_policy_stands_before_the_output_policy_and_apart_from_it() {
+    fn an_input_policy_precedes_the_output_policy_independently() {
         let forwarder = bridge(
             r#"{"input": [{"actions": [{"mark": "ef"}]}], "input-overhead": 14, "output": [{"actions": ["drop"]}], "overhead": 18}"#,
         );
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!((input.input_overhead, forwarder.directions[0].overhead), (14, 18));
     }
     #[test]
-    fn one_interface_is_no_bridge() {
+    fn a_bridge_needs_two_interfaces() {
         let same: BridgeConfig = serde_json::from_str(r#"{"devices": ["a", "a"]}"#).expect("well-formed");
         assert_eq!(same.forwarder().expect_err("refused").path, ["devices"]);
     }

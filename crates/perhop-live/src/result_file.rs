@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_document_replaces_what_was_there_and_belongs_to_its_user() {
+    fn a_document_replaces_the_old_file_and_belongs_to_its_user() {
         use std::os::unix::fs::PermissionsExt;
 
         let path = std::env::temp_dir().join(format!("perhop-result-{}", std::process::id()));

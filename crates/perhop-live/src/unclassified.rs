@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_hundredth_of_the_bytes_raises_a_warning_that_names_what_passed() {
+    fn more_than_a_hundredth_of_the_bytes_raises_a_warning_with_the_kinds() {
         assert_eq!(warning(&direction(1_000_000_000, &[(0x8864, 10_000)]), 1.0), None);
         let text = warning(&direction(1_000_000_000, &[(0x8864, 200_000), (0x1234, 50_000)]), 1.0);
         let text = text.expect("a fifth of the bytes");
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!(warning(&direction(1_000_000, &[(0x8847, 9_000)]), 10.0), None);
     }
     #[test]
-    fn what_keeps_an_idle_line_alive_raises_none() {
+    fn keepalives_of_an_idle_line_raise_no_warning() {
         let mut idle = direction(1_000_000, &[(0x0806, 3_000)]);
         idle.queues.clear();
         assert_eq!(warning(&idle, 100.0), None);

@@ -370,7 +370,7 @@ mod tests {
     /// Two connections with a window of 64 KiB, a round-trip time of 20 ms, and a link that does not limit
     /// them.
     #[test]
-    fn windows_bound_what_connections_send() {
+    fn windows_bound_the_packets_of_connections() {
         let text = r#"{"perhop": 1, "name": "", "duration": "10s", "hosts": {"a": {}, "b": {}},
             "links": [{"between": ["a", "b"], "rate": "100Gb/s", "delay": "10ms"}],
             "traffic": [{"name": "bulk", "from": "a", "to": "b", "count": 2,
@@ -384,7 +384,7 @@ mod tests {
     /// A class of a policy may send 2 Mb/s at most, the link 10 Gb/s; requests of 14480 bytes take 10
     /// segments.
     #[test]
-    fn limits_of_policies_and_requests_bound_what_is_sent() {
+    fn policies_and_requests_bound_the_packets_sent() {
         let scenario = |queueing: &str| {
             let text = format!(
                 r#"{{"perhop": 1, "name": "", "duration": "60s", "hosts": {{"a": {{}}, "b": {{}}}},

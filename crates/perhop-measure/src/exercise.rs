@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_changed_is_a_path_with_names_or_places() {
+    fn allowed_changes_are_paths_with_names_or_indices() {
         let mut after = scenario();
         (after["name"], after["seed"]) = (json!("another"), json!(7));
         after["links"][1]["ring"]["packets"] = json!(2);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_is_of_all_values_at_its_path() {
+    fn a_condition_applies_to_all_values_at_its_path() {
         let judged = |path, sign, value| {
             exercise(&[], &[(path, sign, value)]).judge(&scenario(), &scenario(), &json!({})).conditions[0]
                 .clone()
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_goal_is_of_the_mean_in_the_summary() {
+    fn a_goal_applies_to_the_mean_in_the_summary() {
         let summary = json!({
             "classes": [{"class": "voice", "delay_p99_s": {"mean": 0.02}, "delay_p50_s": null}],
             "tcp": [{"class": "voice", "goodput_bps": {"mean": 5e6}}],

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_expansion_meets_the_quantiles() {
+    fn the_expansion_matches_the_quantiles() {
         // The t distribution's 97.5 % quantiles, by numerical inversion (NIST/SEMATECH e-Handbook,
         // 1.3.6.7.2).
         for (degrees, quantile) in [(31, 2.039_513), (40, 2.021_075), (60, 2.000_298), (120, 1.979_930)] {

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_with_calls_of_its_own_is_rated_as_they_are() {
+    fn a_class_with_its_own_calls_is_rated_by_their_codec() {
         let own = |r| OwnCall {
             replication: 0,
             class: "voice",
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_rated_says_why() {
+    fn unrated_classes_have_a_reason() {
         let remark = |rows: &[Delivered], codec| {
             rate_calls(rows, &[], &telephony(codec, JitterBuffer::default()))[0].remark.clone()
         };

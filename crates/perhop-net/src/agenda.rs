@@ -72,7 +72,7 @@ impl<E: Copy> Agenda<E> {
     /// Schedules the event of `slot` at `time`, which must not be before the event taken last.
     #[inline]
     pub fn schedule(&mut self, slot: Slot, time: Time) {
-        debug_assert!(time < Time::MAX, "what never happens is not put down");
+        debug_assert!(time < Time::MAX, "an event that never happens is not scheduled");
         self.scheduled += 1;
         self.enter(Wakeup { time: time.as_picoseconds(), slot: slot.0 });
     }
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_later_than_the_limit_is_taken() {
+    fn events_after_the_limit_stay() {
         let mut agenda = Agenda::new();
         let slot = agenda.register(());
         agenda.schedule(slot, Time::from_seconds(2));

@@ -25,7 +25,7 @@ fn first_number(file: &str, key: &str) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn there_is_some_memory() {
+    fn available_memory_is_positive() {
         assert!(super::available() > 1e6);
     }
 }

@@ -5,9 +5,10 @@ use crate::ConfigError;
 /// The bytes that the meters, class policers, shapers and schedulers of a policy count for a packet: its IP
 /// bytes plus or minus a constant for other headers.
 ///
-/// Routers count headers of the link layer, how many depends on platform and feature; Cisco, "Ethernet
-/// Overhead Accounting" (IOS XE), lets users say how many bytes that is. Counters and results keep counting
-/// IP bytes, buffer managers too; what the wire sends is said by its [framing](crate::framing).
+/// Routers count headers of the link layer; the number of bytes depends on platform and feature. Cisco,
+/// "Ethernet Overhead Accounting" (IOS XE), describes how users configure the number of bytes. Counters,
+/// results and buffer managers still count IP bytes; the [framing](crate::framing) determines the bytes on
+/// the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Accounting {
     overhead: i32,

@@ -88,7 +88,7 @@ mod tests {
     /// `SplitMix64` is this function of a counter: the first outputs of the reference implementation
     /// (S. Vigna, `splitmix64.c`) from seed 1234567.
     #[test]
-    fn mixing_is_that_of_splitmix64() {
+    fn mixing_matches_splitmix64() {
         let counter =
             |number: u64| 1_234_567_u64.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(number));
         let outputs = [1, 2, 3].map(|number| mix(counter(number)));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn means_are_one() {
+    fn exponential_means_are_one() {
         let mut stream = Streams::new(7, 0).stream();
         let n = 200_000;
         let exponential = (0..n).map(|_| stream.exponential()).sum::<f64>() / f64::from(n);

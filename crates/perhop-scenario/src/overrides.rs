@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_several_elements() {
+    fn a_star_matches_several_elements() {
         let named = |path: &str| -> Vec<String> {
             let mut document = document();
             document.set(path, "af11").unwrap();

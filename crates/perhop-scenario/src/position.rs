@@ -237,14 +237,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_shown_as_what_surrounds_it() {
+    fn missing_values_are_shown_at_their_parent() {
         assert_eq!(shown(&"empty".into(), Part::Value), (6, 1, "empty".into()));
         assert_eq!(shown(&ValuePath::from("a").join("b").join("c"), Part::Key).0, 1);
         assert_eq!(shown(&ValuePath::from("list").join(0).join("z"), Part::Key).0, 4);
     }
 
     #[test]
-    fn repeated_keys_are_noticed_with_both_places() {
+    fn repeated_keys_are_reported_with_both_places() {
         let positions = Positions::read("a: 1\nb: {c: 1, c: 2}\na: 3\n").unwrap();
         let paths: Vec<String> =
             positions.repeated.iter().map(|repeated| repeated.path.to_string()).collect();

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_least_limit_of_a_queue_is_its_limit() {
+    fn the_lowest_limit_of_a_queue_is_its_limit() {
         let fair = r#"{"name": "x", "fair-queueing": {"flow-limit": "16 packets", "limit": "4096 packets"}}"#;
         let (limit, lines) = described_class(fair);
         assert_eq!(

@@ -160,7 +160,7 @@ mod tests {
 
     /// Hosts 0 and 1, routers 2 to 5: two paths of equal cost from 2 to 5, through 3 and through 4.
     #[test]
-    fn equal_ways_are_decided_by_the_order_of_links() {
+    fn equal_paths_follow_the_order_of_links() {
         let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];
         let path = routes(&[false, false, true, true, true, true], &links).path(NodeId(0), NodeId(1));
         assert_eq!(path.unwrap(), [LinkId(0), LinkId(2), LinkId(6), LinkId(10)]);
@@ -176,7 +176,7 @@ mod tests {
     /// Two paths of equal cost from 2 to 5: the route that is set leads through 4, back through 3; a circle
     /// between 2 and 4 has no path.
     #[test]
-    fn routes_that_are_set_come_first() {
+    fn configured_routes_precede_computed_ones() {
         let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];
         let mut routes = routes(&[false, false, true, true, true, true], &links);
         assert!(routes.set(NodeId(2), NodeId(1), NodeId(4)));
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cheaper_way_wins() {
+    fn a_cheaper_path_is_preferred() {
         let mut routes = routes(&[true; 3], &[(0, 2, 10), (0, 1, 3), (1, 2, 3)]);
         assert_eq!(routes.path(NodeId(0), NodeId(2)), Some(vec![LinkId(2), LinkId(4)]));
     }

@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_used_again() {
+    fn slots_are_reused() {
         let mut fragments = fragments();
         for _ in 0..100 {
             for piece in cut(&mut fragments, &datagram(3000), 1500) {
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn who_must_not_be_fragmented_is_not() {
+    fn packets_with_df_are_not_fragmented() {
         let mut fragments = Fragments::default();
         fragments.refuse(0);
         fragments.number_from(1);

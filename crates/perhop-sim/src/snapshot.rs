@@ -177,7 +177,7 @@ mod tests {
 
     /// A step of a few milliseconds crosses the end of a slice; the snapshot at the gate comes after it.
     #[test]
-    fn where_a_run_stands_is_seen_behind_all_that_waits() {
+    fn the_snapshot_at_the_gate_follows_waiting_snapshots() {
         let mut waiting = Waiting::default();
         waiting.add(at(100), Moment::EndOfSlice);
         for instant in [146, 148] {
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn what_found_no_room_is_counted_though_its_place_is_taken() {
+    fn discarded_snapshots_are_counted() {
         let mut waiting = Waiting { left_out: 3, ..Waiting::default() };
         waiting.add(at(1), Moment::Between);
         waiting.left_out += 1;

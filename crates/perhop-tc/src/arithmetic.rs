@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_those_of_the_shell() {
+    fn numbers_match_the_shell() {
         let mut variables = Variables::default();
         variables.set("UP", "900");
         assert_eq!(value("UP * 95 / 100", &variables), Some(855));

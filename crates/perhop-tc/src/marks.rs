@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_are_those_of_iptables_and_nft() {
+    fn marks_of_iptables_and_nft_are_read() {
         for command in [
             "iptables -t mangle -A POSTROUTING -p udp -j MARK --set-mark 6",
             "iptables -t mangle -A POSTROUTING -j MARK --set-xmark 0x6/0xffffffff",

@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_is_read_as_the_shell_reads_it() {
+    fn a_line_is_split_as_in_the_shell() {
         let known = [("DEV", "eth0"), ("UP", "20"), ("OPTS", "target 5ms")];
         let words_of = |text| words(text, &known).iter().map(|word| word.join("|")).collect::<Vec<_>>();
         assert_eq!(

@@ -202,7 +202,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_are_those_of_get_rate() {
+    fn rates_match_get_rate() {
         let cases = [
             ("10mbit", 10_000_000),
             ("10Mbit", 10_000_000),
@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_and_times_are_those_of_iproute2() {
+    fn sizes_and_times_match_iproute2() {
         let sizes = [("15k", 15_360), ("15kb", 15_360), ("8kbit", 1024), ("2mbit", 262_144), ("100", 100)];
         for (text, bytes) in sizes {
             assert_eq!(size(text), Some(bytes), "{text}");

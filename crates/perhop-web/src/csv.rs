@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_names_are_written_as_polars_does() {
+    fn numbers_and_names_are_written_as_in_polars() {
         let cases =
             [(1.0, "1.0"), (1e-5, "0.00001"), (6.17e-5, "0.0000617"), (1.5e-7, "1.5e-7"), (0.0, "0.0")];
         let large = [(1e15, "1000000000000000.0"), (1e16, "1e+16"), (5e22, "5e+22"), (-2.5e-9, "-2.5e-9")];

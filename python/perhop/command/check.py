@@ -251,9 +251,9 @@ def _show(found: Checked, *, lines: bool, failing: Sequence[Severity]) -> None:
         plain, colored = found.rendered
         print(without_log_commands(colored if colors(sys.stderr) else plain), file=sys.stderr)
     else:
-        for one in found.findings:
-            place = f"{found.file}:{one.line}" if one.line else str(found.file)
-            say(f"{place}: {one.severity}[{one.rule}]: {one.message}")
+        for finding in found.findings:
+            place = f"{found.file}:{finding.line}" if finding.line else str(found.file)
+            say(f"{place}: {finding.severity}[{finding.rule}]: {finding.message}")
     verdict = f"{found.kind}, ok" if passed else "not ok"
     show_lines(f"{found.file}: {verdict}")
 
@@ -269,7 +269,7 @@ def _parts(found: Checked, failing: Sequence[Severity]) -> Iterator[str]:
     counts = _counts([found])
     if counts:
         yield counts
-    first = next((one for one in found.findings if one.severity in failing), None)
+    first = next((finding for finding in found.findings if finding.severity in failing), None)
     if first is not None:
         yield (f"line {first.line}: " if first.line else "") + f"{first.message} [{first.rule}]"
 

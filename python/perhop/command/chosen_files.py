@@ -16,7 +16,7 @@ from perhop.errors import InvalidInputError, PerhopError
 from perhop.running import processors
 
 _PATTERN = re.compile(r"[*?\[]")
-# What files of perhop begin with: scenarios, policies, tests.
+# The first keys of perhop's own files: scenarios, policies, tests.
 _OWN_FILE = re.compile(rb"^(perhop|policies|perhop-tests)\s*:", re.MULTILINE)
 # Bytes at the beginning of a file that show whether it is text, as git does it.
 _BEGINNING = 8000

@@ -1,4 +1,4 @@
-"""The tables of a run: what became of each class's packets, rates and delays, TCP connections."""
+"""The tables of a run: fates of each class's packets, rates and delays, TCP connections."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ _MOST_QUEUES = 40
 def show_classes(results: Results, queues: Queues | None = None, *, wide: bool = False) -> None:
     """Print the results of each class, one row each.
 
-    With `queues`, the queue of the router under test that each class waits in, its configured rate stands
-    beside the obtained one; else queues have a table of their own. On a terminal too narrow for all columns
-    the table is the most important of them, or with `wide` all in several parts.
+    With `queues`, the queue of the router under test that each class waits in, its configured rate is next to
+    the obtained one; otherwise queues have a separate table. On a terminal too narrow for all columns the
+    table is the most important of them, or with `wide` all in several parts.
     """
     summary = results.summary
     _show_platforms(summary.get("platforms", {}), queues)
@@ -115,7 +115,7 @@ def _is_quiet_reply(group: Mapping[str, Any]) -> bool:
 def _packets(
     classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> Iterator[Column]:
-    """Return what became of the packets: what was offered is the sum of all that follows."""
+    """Return the fates of the packets: the offered packets are the sum of the other columns."""
     yield _column("offered", "offered_packets", classes)
     yield _column("delivered", "delivered_packets", classes)
     causes = [
@@ -135,7 +135,7 @@ def _packets(
 
 
 def _packets_in_short(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
-    """Return what became of the packets in few columns, of which the first is the sum of all others."""
+    """Return the fates of the packets in few columns, of which the first is the sum of the others."""
     yield _column("offered", "offered_packets", classes)
     yield _column("delivered", "delivered_packets", classes)
     yield _column("dropped", "dropped_packets", classes)
@@ -192,9 +192,9 @@ def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dic
 def _beside(
     rows: Sequence[Mapping[str, Any] | None], obtained: Sequence[Mapping[str, Any]]
 ) -> Iterator[Column]:
-    """Return the configured rates, and beside them those obtained, in one unit."""
+    """Return the configured and the obtained rates in one unit."""
     largest = max((_mean(one) for one in obtained), default=0.0)
-    # In the unit in which a class's load is said.
+    # In the unit of a class's load.
     divisor, unit = (1e3, "kb/s") if largest < 1e8 else scale("b/s", largest)
     yield Column(f"configured\n{unit}", [configured(row, divisor) for row in rows], with_next=True)
     texts = [interval(one["mean"], one["ci95"], divisor) for one in obtained]
@@ -213,7 +213,7 @@ def configured(row: Mapping[str, Any] | None, divisor: float) -> str:
 
 
 def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print the configured rate of each queue beside the rate that it obtained."""
+    """Print the configured and the obtained rate of each queue."""
     if not 0 < len(rows) <= _MOST_QUEUES:
         return
     several = len({row["port"] for row in rows}) > 1
@@ -231,7 +231,7 @@ def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
     keys = [Column(key, [row[key] for row in marking], numeric=False) for key in ("port", "queue")]
     if any(row["precedence"] for row in marking):
         keys.append(Column("drop\nprecedence", [str(row["precedence"]) for row in marking]))
-    # What a queue marked may still wait in it.
+    # Marked packets may still wait in their queue.
     sent = [_mean(row["sent_packets"]) for row in marking]
     parts = [
         number(100 * _mean(row["marked_packets"]) / count) if count else NOTHING

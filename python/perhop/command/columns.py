@@ -30,7 +30,7 @@ class Column:
     name: str
     cells: Sequence[str]
     numeric: bool = True
-    #: Whether it stands beside the next column also where a table is split.
+    #: Whether it stays next to the following column if a table is split.
     with_next: bool = False
     #: How early it is left out of a table that may not be split: the greatest first, 0 never.
     spare: int = 0
@@ -72,7 +72,7 @@ def show_groups(title: str, groups: Sequence[str], keys: Sequence[Column], colum
     _print_title(screen, title)
     shown = most_important([Column(" " * (_INDENT - _PADDING), []), *keys], columns)
     _show_below(screen, groups, keys, shown)
-    if left_out := [one.heading for one in columns if one not in shown]:
+    if left_out := [column.heading for column in columns if column not in shown]:
         show_lines(f"on a wider terminal: {', '.join(left_out)}", {})
 
 
@@ -114,7 +114,7 @@ def _cells(column: Column) -> Iterator[str | Text]:
 
 
 def fit(columns: Sequence[Column]) -> bool:
-    """Return whether columns fit beside each other on the terminal."""
+    """Return whether columns fit next to each other on the terminal."""
     return sum(one.width for one in columns) - _PADDING <= console().width
 
 
@@ -138,7 +138,7 @@ def _parts(keys: Sequence[Column], columns: Sequence[Column], width: int) -> lis
 
 
 def _groups(columns: Sequence[Column]) -> Iterator[list[Column]]:
-    """Return the columns that stay beside each other."""
+    """Return the columns that stay next to each other."""
     group: list[Column] = []
     for column in columns:
         group.append(column)

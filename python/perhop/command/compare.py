@@ -168,7 +168,7 @@ def compare(
 
 @dataclass(frozen=True)
 class _Runs:
-    """What the options say about the runs."""
+    """The options of the runs."""
 
     changed: dict[str, str]
     seed: int | None

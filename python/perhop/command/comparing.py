@@ -1,4 +1,4 @@
-"""Runs that are compared: the progress of a live one and its simulation, and a real router beside a run."""
+"""Runs that are compared: the progress of a live one and its simulation, and a real router with a run."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def compared_with_router(
     json: bool,
     options: RouterOptions,
 ) -> bool:
-    """Show a router's output beside a run; return whether the two agree."""
+    """Compare a router's output with a run and show it; return whether the two agree."""
     text = read(output)
     commands = read_output(text)["commands"]
     if len(what) != 1:

@@ -1,4 +1,4 @@
-"""`perhop complete`: what a shell completes that stands in files or changes with them."""
+"""`perhop complete`: the completions of a shell that depend on files."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ def complete(
 
     """
     *before, begun = words
-    for one in _candidates(before):
-        if one.startswith(begun):
-            print(one)
+    for candidate in _candidates(before):
+        if candidate.startswith(begun):
+            print(candidate)
     return Exit.OK
 
 
@@ -55,7 +55,7 @@ def _candidates(before: list[str]) -> Iterator[str]:
     ):
         from perhop.study.reading import identifiers  # lazy: only here
 
-        yield from (one for one in identifiers() if one not in before)
+        yield from (identifier for identifier in identifiers() if identifier not in before)
 
 
 def _paths(before: list[str]) -> list[str]:
@@ -71,7 +71,7 @@ def _paths(before: list[str]) -> list[str]:
 
 
 def _flattened(value: object, path: str) -> Iterator[str]:
-    """Generate the path of each value; elements of lists go by their names, else by their numbers."""
+    """Generate the path of each value; elements of lists have their names, or else their numbers."""
     inner: Iterator[tuple[str, object]]
     if isinstance(value, Mapping) and value:
         inner = ((str(key), one) for key, one in value.items())

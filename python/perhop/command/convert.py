@@ -81,6 +81,6 @@ def convert(
     if not json:
         for remark in found.remarks:
             print(printable(f"note: {remark}"), file=sys.stderr)
-        for one in found.proofs:
-            print(printable(f"{one.where}: {_WORDS[one.proof['verdict']]}"), file=sys.stderr)
+        for proof in found.proofs:
+            print(printable(f"{proof.where}: {_WORDS[proof.proof['verdict']]}"), file=sys.stderr)
     return Exit.INVALID_INPUT if strict and found.remarks else Exit.OK

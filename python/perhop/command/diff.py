@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 At = Annotated[str | None, Parameter(name="--at")]
 Out = Annotated[str | None, Parameter(name="--out")]
-# What makes both be simulated.
+# The remedy that enables both simulations.
 _SIMULATE = "add --simulate, or --scenario FILE for two configurations in a network of your own"
 
 
@@ -179,7 +179,7 @@ def _check_chart(file: Path, *, simulates: bool) -> None:
     from perhop.plot.writing import check_file  # lazy: polars, which only charts need
 
     if not simulates:
-        raise InvalidInputError("--chart shows what each class gets in a simulation", _SIMULATE)
+        raise InvalidInputError("--chart shows the results of each class in a simulation", _SIMULATE)
     check_file(file)
 
 

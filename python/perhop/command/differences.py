@@ -40,14 +40,14 @@ def _findings(found: Difference) -> Iterator[str]:
         for one in several:
             yield f"  {_queue(one.before)} -> {_queue(one.after)}: {one.packet}"
     for interface, changes in groupby(found.changed, key=lambda one: one.interface):
-        yield f"{interface or 'device'}: what has changed"
+        yield f"{interface or 'device'}: changes"
         for change in changes:
             yield f"  {_change(change)}"
     for interface, names in groupby(found.renamed, key=lambda one: one.interface):
         yield f"{interface}: other names with the same meaning"
         yield from (f"  {one.before} -> {one.after}" for one in names)
     for arrives, examples in groupby(found.examples, key=lambda one: one.arrives):
-        yield f"{arrives}: what becomes of a packet by an input policy that has changed"
+        yield f"{arrives}: packets that a changed input policy treats differently"
         yield from (f"  {_example(one)}" for one in examples)
     for title, lines in _lines(found):
         yield title

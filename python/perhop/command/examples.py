@@ -130,7 +130,7 @@ Examples:
   perhop diff old.perhop.yaml new.perhop.yaml --at R1:H1 --out R2
   perhop diff old.perhop.yaml new.perhop.yaml --simulate --chart change.svg
   perhop diff old.cfg new.cfg --strict            exit code 4 if anything differs
-  perhop diff configs-old configs-new             two networks: what changes for whom
+  perhop diff configs-old configs-new             two networks: the changes by pair
 """
 
 PROVE = """\
@@ -248,7 +248,7 @@ Examples:
 SCHEMA = """\
 Examples:
   perhop schema > perhop.schema.json
-  perhop schema run                  what perhop run --json prints
+  perhop schema run                  the output of perhop run --json
 """
 
 INIT = """\
@@ -384,7 +384,7 @@ LIVE = """\
 Examples:
   perhop live run edge.perhop.yaml
   perhop live bridge --policy router.cfg --in eth1 --out eth2
-  perhop doctor                      what this machine can do
+  perhop doctor                      the abilities of this machine
 """
 
 LIVE_RUN = """\

@@ -1,4 +1,4 @@
-"""`perhop check --fix`: a configuration with the lines that can be mended."""
+"""`perhop check --fix`: a configuration with corrected lines."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _PLAIN = "\x1b[0m"
 
 
 def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
-    """Write the configuration of `found` with its mended lines to the new file `target`; show the changes.
+    """Write the configuration of `found` with its corrected lines to the new file `target`; show the changes.
 
     Raises:
-        InvalidInputError: it is no configuration of a router, or `target` exists.
+        InvalidInputError: it is not a configuration of a router, or `target` exists.
 
     """
     if found.router is None:

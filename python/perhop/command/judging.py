@@ -23,7 +23,7 @@ _STYLES = {
     r"\bundecided\b": DOUBTFUL,
 }
 _HELD = {r"\b(?:it holds|all hold)$": GOOD, r"\b\d+ failed$": BAD}
-# The longest name beside which verdicts begin; longer ones have a line of their own.
+# The longest name with a verdict on its line; longer ones have a separate line.
 _LONGEST_NAME = 24
 _NARROWEST = 40
 # The replies of TCP, as results call them.
@@ -32,7 +32,7 @@ _BACK = " (back)"
 
 @dataclass(frozen=True)
 class Judging:
-    """What is to be judged of a run: assertions, and what is assumed of telephones."""
+    """The options of verdicts: assertions, and assumptions about telephones."""
 
     asserted: Sequence[Assertion]
     telephony: Telephony
@@ -101,9 +101,9 @@ class Judgement:
 
     def tell_failed(self) -> None:
         """Say on stderr which assertions do not hold, where nothing else is shown."""
-        for one in self.judged:
-            if not one.passed:
-                say(f"failed: {one.text}: {measured_words(one)}")
+        for judged in self.judged:
+            if not judged.passed:
+                say(f"failed: {judged.text}: {measured_words(judged)}")
 
 
 def _show_beside(name: str, words: str, room: int) -> None:
@@ -141,9 +141,9 @@ def _all_hold(count: int) -> str:
     return f" {counted(count, 'assertion')}, {'it holds' if count == 1 else 'all hold'}"
 
 
-def measured_words(one: Judged) -> str:
+def measured_words(judged: Judged) -> str:
     """Return what was measured, and whether its interval leaves the answer open."""
-    if one.measured is None:
-        return f"not measured: {one.why}"
-    doubt = "; undecided: the bound is within the 95 % interval" if one.uncertain else ""
-    return one.measured.shown().rstrip() + doubt
+    if judged.measured is None:
+        return f"not measured: {judged.why}"
+    doubt = "; undecided: the bound is within the 95 % interval" if judged.uncertain else ""
+    return judged.measured.shown().rstrip() + doubt

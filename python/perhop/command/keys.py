@@ -69,7 +69,7 @@ class Keys:
 
 @contextmanager
 def keys() -> Iterator[Keys | None]:
-    """Give the keys of standard input; `None` where it is no terminal, or another program's at the moment."""
+    """Give the keys of standard input; `None` if it is not a terminal, or another program uses it."""
     descriptor = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else -1
     if descriptor < 0 or not _is_in_foreground(descriptor):
         yield None

@@ -164,7 +164,7 @@ def _shown(
 
     def tell() -> None:
         for report in reports():
-            # A doubt that grows is told once: its numbers are in the final report.
+            # A doubt that grows is reported once: its numbers are in the final report.
             for doubt in report["doubts"]:
                 if (kind := doubt.translate(_DIGITS)) not in reported:
                     reported.add(kind)

@@ -1,4 +1,4 @@
-"""What a live run or a bridge shows while it runs: its queues in the terminal, or a page in a browser."""
+"""The view of a live run or a bridge while it runs: its queues in the terminal, or a page in a browser."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Reports = Mapping[str, dict[str, Any]]
 
 
 class LiveView:
-    """Forwarders that are asked for their counters, in a thread, while something runs."""
+    """Forwarders whose counters a thread polls during a run."""
 
     def __init__(self, tell: Callable[[Reports], None], every_s: float) -> None:
         """Tell `tell` the counters."""

@@ -86,8 +86,8 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     sites = summary["sites"]
     yield f"{counted(len(sites), 'site')}:"
     yield from (f"  {site['name']}  behind {site['device']}:{site['interface']}" for site in sites)
-    for one in summary["left_out"]:
-        yield f"not read: {one['file']}: {one['because']}"
+    for omitted in summary["left_out"]:
+        yield f"not read: {omitted['file']}: {omitted['because']}"
     if summary["passed_over"]:
         count = counted(summary["passed_over"], "file")
         yield f"passed over: {count}, neither configurations nor outputs of devices"

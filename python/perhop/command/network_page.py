@@ -82,15 +82,15 @@ def _ports_of_links(
 
 def _queues(named: Mapping[str, str], figures: Sequence[Mapping[str, Any]]) -> Table:
     def cells() -> Iterator[list[Cell]]:
-        for one in figures:
-            if one["port"] in named:
-                wait = one["wait_s"]
+        for figure in figures:
+            if figure["port"] in named:
+                wait = figure["wait_s"]
                 yield [
-                    Cell(printable(named[one["port"]])),
-                    Cell(printable(one["queue"])),
-                    Cell(number(one["arrived"]), one["arrived"]),
-                    Cell(rate_words(one["sent_bps"]), one["sent_bps"]),
-                    Cell(number(one["lost_percent"], 3), one["lost_percent"]),
+                    Cell(printable(named[figure["port"]])),
+                    Cell(printable(figure["queue"])),
+                    Cell(number(figure["arrived"]), figure["arrived"]),
+                    Cell(rate_words(figure["sent_bps"]), figure["sent_bps"]),
+                    Cell(number(figure["lost_percent"], 3), figure["lost_percent"]),
                     Cell(NOTHING if wait is None else number(1e3 * wait, 3), wait),
                 ]
 

@@ -145,8 +145,8 @@ def _limited(lines: Sequence[str]) -> Iterator[str]:
         yield f"{kind}: {counted(len(lines) - _MOST_LINES, 'more line')} with --json"
 
 
-def left_out_text(one: Mapping[str, Any]) -> str:
+def left_out_text(omitted: Mapping[str, Any]) -> str:
     """Return the traffic that is not run, and the reason."""
-    name = f"{one['from']} > {one['to']}" + (f": {one['class']}" if one["class"] else "")
-    why = end_text(one) if "end" in one else one["because"]
-    return f"{name}: {'its replies: ' if one['is_reply'] else ''}{why}"
+    name = f"{omitted['from']} > {omitted['to']}" + (f": {omitted['class']}" if omitted["class"] else "")
+    why = end_text(omitted) if "end" in omitted else omitted["because"]
+    return f"{name}: {'its replies: ' if omitted['is_reply'] else ''}{why}"

@@ -134,9 +134,9 @@ def mark_text(sent: str, received: str, changes: Sequence[Mapping[str, Any]]) ->
     if not changes:
         return f"dscp {received}, kept"
     places = "; ".join(
-        f"{one['from']} -> {one['to']} at {one['device']}, "
-        + (", ".join(f"line {line['line']}" for line in one["lines"]) or "a line that is not known")
-        for one in changes
+        f"{change['from']} -> {change['to']} at {change['device']}, "
+        + (", ".join(f"line {line['line']}" for line in change["lines"]) or "a line that is not known")
+        for change in changes
     )
     kept = "set again" if received == sent else "changed"
     return f"dscp {received}, {kept}: {places}"

@@ -22,7 +22,7 @@ from perhop.results import Results
 from perhop.saved import kind_of
 from perhop.sweeping import Sweep
 
-# The kinds that lay several runs upon each other.
+# The kinds that overlay several runs.
 _OVERLAID = ("throughput", "delay", "ipdv", "delay-cdf", "delay-histogram")
 
 

@@ -1,4 +1,4 @@
-"""The plots that `--plot` asks for beside results: those in the folder of results become part of it."""
+"""The plots of `--plot`: those in the folder of results become part of it."""
 
 from __future__ import annotations
 

@@ -104,6 +104,6 @@ def _show(port: PortRates) -> None:
     print()
 
 
-def _shown(one: QueueRates) -> float:
+def _shown(queue: QueueRates) -> float:
     """Return the rate by which the unit of a table is chosen."""
-    return max(one["promised_bps"] or 0.0, one["while_busy_bps"] or one["maximum_bps"] or 0.0)
+    return max(queue["promised_bps"] or 0.0, queue["while_busy_bps"] or queue["maximum_bps"] or 0.0)

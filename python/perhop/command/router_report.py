@@ -32,10 +32,10 @@ _MOST_NOTES = 20
 def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
     return [
-        {"line": one["line"], "interfaces": one["interfaces"]}
-        for one in report["diagnostics"]
-        if one["severity"] == "error" and one["interfaces"]
-        if not one["rule"].startswith(_NOT_OF_POLICIES)
+        {"line": diagnostic["line"], "interfaces": diagnostic["interfaces"]}
+        for diagnostic in report["diagnostics"]
+        if diagnostic["severity"] == "error" and diagnostic["interfaces"]
+        if not diagnostic["rule"].startswith(_NOT_OF_POLICIES)
     ]
 
 
@@ -66,7 +66,7 @@ def _between(found: Checked, report: RouterReport) -> list[str]:
     if not found.between:
         return []
     lines = {line["number"]: line for line in report["lines"]}
-    rows = ["", "between devices: how it goes together with the rest of the network"]
+    rows = ["", "between devices: findings that concern the rest of the network"]
     for number, findings in groupby(found.between, key=lambda finding: finding.line):
         # Where only suspicious lines are listed, the report has no text of the others.
         rows.append(_line(lines[number]) if number in lines else f"{number or '':>6}")
@@ -141,7 +141,7 @@ def _notes(report: RouterReport, wrong: dict[int, list[Finding]], *, all_of_them
     if not by_line:
         return []
     lines = {line["number"]: line for line in report["lines"]}
-    rows = ["", "notes: it may be meant, and is worth knowing"]
+    rows = ["", "notes: possibly intended, but worth knowing"]
     numbers = list(by_line)
     for number in numbers if all_of_them else numbers[:_MOST_NOTES]:
         rows.append(_line(lines[number]))

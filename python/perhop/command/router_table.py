@@ -1,4 +1,4 @@
-"""A router's counters beside those of a run, on a terminal."""
+"""A router's counters compared with those of a run, on a terminal."""
 
 from __future__ import annotations
 

@@ -325,7 +325,7 @@ def _is_inside(folder: Path, output: Path | None) -> bool:
 
 @dataclass(frozen=True)
 class _Targets:
-    """What is written: the folder of results, and the plots by kind and file."""
+    """The output: the folder of results, and the plots by kind and file."""
 
     output: Path | None
     force: bool

@@ -1,4 +1,4 @@
-"""What `perhop run` shows while it runs: its progress, the view in the terminal, or the one in a browser."""
+"""The view of `perhop run` while it runs: its progress, or a view in the terminal or in a browser."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from perhop.scenario import Scenario
 
 @dataclass(frozen=True)
 class Callbacks:
-    """What a run tells while it goes on, and the pace at which it is shown."""
+    """The callbacks of a run, and the pace of its view."""
 
     progress: Callable[[Progress], None] | None = None
     watch: Callable[[Snapshot], None] | None = None
@@ -36,7 +36,7 @@ class Viewed:
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is to be shown, and where."""
+    """The chosen view."""
 
     watch: View | None
     pace: Pace

@@ -35,7 +35,7 @@ _CONTROL_PLANE = "control-plane"
 
 
 def _in_order(source: Path, interface: str | None) -> tuple[Path, str | None]:
-    """Return file and interface, which may stand in the order of a device: `show ... INTERFACE FILE`."""
+    """Return file and interface, which may have the order of a device: `show ... INTERFACE FILE`."""
     if interface is not None and not source.exists() and found_file(Path(interface)).exists():
         return found_file(Path(interface)), str(source)
     return source, interface

@@ -17,7 +17,7 @@ _OUT, _ERR = 1, 2
 class Output(io.FileIO):
     """Standard output as a raw file that remembers its failure.
 
-    The error itself has no file name, so that it could not be told from other errors.
+    The error itself has no file name, so it could not be distinguished from other errors.
     """
 
     failure: OSError | None = None

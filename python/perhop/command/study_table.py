@@ -130,7 +130,7 @@ def _print_errors(out: Console, report: Report) -> None:
     if not report.errors:
         return
     heads, lines = heads_and_lines([one.to_json() for one in report.errors])
-    table = _grid("Errors: how many figures are within so much of the published value", heads[0])
+    table = _grid("Errors: numbers of figures by their distance from the published value", heads[0])
     for head in heads[1:]:
         table.add_column(head, justify="right")
     for line in lines:
@@ -169,7 +169,7 @@ def _print_claims(out: Console, report: Report) -> None:
 
 
 def _print_assumptions(out: Console, report: Report) -> None:
-    out.print(styled(("Assumptions", "bold"), " about what the paper leaves open:"))
+    out.print(styled(("Assumptions", "bold"), " about values that the paper does not state:"))
     for assumption in report.study.assumptions:
         out.print(styled("  ") + _assumption(assumption))
         if not report.study.highlights:

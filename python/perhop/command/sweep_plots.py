@@ -1,4 +1,4 @@
-"""What `perhop sweep --plot` and `perhop plot` draw of a sweep: `delay_p99`, `heat-map:loss=heat.svg`."""
+"""The plots of a sweep by `perhop sweep --plot` and `perhop plot`: `delay_p99`, `heat-map:loss=heat.svg`."""
 
 from __future__ import annotations
 

@@ -76,8 +76,8 @@ def show_warnings(scenario: Scenario) -> None:
     if not scenario.inferred:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
         return
-    for one in warnings.diagnostics[:_MOST_WARNINGS]:
-        say(f"warning[{one['rule']}]: {one['message']} (line {one['line']})")
+    for diagnostic in warnings.diagnostics[:_MOST_WARNINGS]:
+        say(f"warning[{diagnostic['rule']}]: {diagnostic['message']} (line {diagnostic['line']})")
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
         say(f"{more} more warning{'s' * (more > 1)}: `perhop check` has all, and what would be right")

@@ -99,8 +99,8 @@ def _tell_failed(outcome: Outcome) -> None:
 
     if outcome.error:
         say(f"error: {outcome.test.name}: {_explained(outcome)}")
-    for one in outcome.failed:
-        say(f"failed: {outcome.test.name}: {one.text}: {measured_words(one)}")
+    for assertion in outcome.failed:
+        say(f"failed: {outcome.test.name}: {assertion.text}: {measured_words(assertion)}")
 
 
 def _explained(outcome: Outcome) -> str:

@@ -136,7 +136,7 @@ def trace(
 
 
 def _answer(answer: Answer) -> Iterator[str]:
-    """Generate the lines about a packet: stages that all its paths share stand once, before the paths."""
+    """Generate the lines about a packet: the common stages of all paths once, then the paths."""
     yield printable(answer["packet"])
     paths = answer["paths"]
     shared = 0 if len(paths) == 1 else _shared([path["stages"] for path in paths])
@@ -197,9 +197,9 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
             yield f"    {stage['packet']}"
         case "queue":
             yield _queue(stage)
-            for one in stage["classes"]:
-                yield f"    {one['name']}: {_class(one)}"
-    # The lines of a queue's class stand with its class and conditioner already.
+            for entry in stage["classes"]:
+                yield f"    {entry['name']}: {_class(entry)}"
+    # The lines of a queue's class are already printed with its class and conditioner.
     if stage["stage"] != "queue":
         for line in stage.get("lines", stage.get("criteria", [])):
             yield f"    line {line['line']}: {line['text']}"

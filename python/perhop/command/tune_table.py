@@ -15,7 +15,7 @@ def show_tuning(found: Tuning, file: str) -> None:
     best = found.best
     goals = found.goals_of(best)
     chosen = ", ".join(f"{name} = {text}" for name, text in best.point.items())
-    state = "meets the goals" if found.met else "comes nearest, and does not meet every condition"
+    state = "meets the goals" if found.met else "comes nearest, but does not meet every condition"
     print(f"trial {best.number} {state}: {chosen}")
     keys = [Column("goal", [one[0] for one in goals], numeric=False)]
     shown = [Column("mean ± 95 %", [one[1] for one in goals]), Column("met", [one[2] for one in goals])]
@@ -39,7 +39,7 @@ def _show_front(found: Tuning) -> None:
         Column(goal.text, [row[at][1] for row in outcomes]) for at, goal in enumerate(found.question.goals)
     ]
     more = len(found.front_trials) - len(trials)
-    title = "trials that none beats in every wish" + (f", and {more} more" if more else "")
+    title = "trials that no other trial beats in every wish" + (f", and {more} more" if more else "")
     show(title, keys, columns)
 
 

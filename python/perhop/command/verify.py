@@ -59,11 +59,11 @@ def _show(found: Verified, *, repeat: bool) -> None:
     folder, version = found.saved.folder, found.saved.manifest["perhop"]
     by = f"perhop {version}" + ("" if version == _core.__version__ else f", verified by {_core.__version__}")
     show_lines(f"{folder}: {counted(len(found.saved.contents), 'file')} as saved by {by}")
-    for one in found.repeated:
-        name = folder / one.name
-        ran = f"seed {one.seed}, {counted(one.replications, 'replication')}"
-        show_lines(f"{name}: {'different' if one.differences else 'identical'} when repeated ({ran})")
-        for difference in one.differences:
+    for repeated in found.repeated:
+        name = folder / repeated.name
+        ran = f"seed {repeated.seed}, {counted(repeated.replications, 'replication')}"
+        show_lines(f"{name}: {'different' if repeated.differences else 'identical'} when repeated ({ran})")
+        for difference in repeated.differences:
             show_lines(f"  {difference}")
     if repeat and not found.repeated:
         show_lines(f"{folder}: not repeated: {found.saved.kind} without simulated runs")

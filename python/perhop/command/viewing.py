@@ -69,7 +69,7 @@ def stay(hub: Hub) -> None:
         say("everything is done; the page stays until it is closed, or until Ctrl-C")
         hub.wait_until_left(_FIRST_S, _AGAIN_S)
     except KeyboardInterrupt:
-        # What was asked for is done.
+        # The command is done.
         say("")
 
 

@@ -30,7 +30,7 @@ _BESIDE = 34
 _NARROWEST = 10
 # Lines other than queues: headings, frame of the classes, progress.
 _FRAME = 8
-# How often it is drawn, whatever the pace of the run.
+# The interval of drawings, at any pace of the run.
 _DRAW_EVERY_S = 0.1
 # Odd, so that it is halved with one more; more than a screen has columns.
 _MOST_SNAPSHOTS = 1999
@@ -68,7 +68,7 @@ class Shown:
         self._view.add(snapshot)
 
     def progress(self, now: Progress) -> None:
-        """Do what the keys ask, and draw what is there."""
+        """Handle the keys, and draw the current state."""
         if self._is_left:
             return
         self._view.fraction = now.fraction

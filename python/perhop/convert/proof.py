@@ -26,22 +26,22 @@ def proved(source: Source, text: str) -> Iterator[PolicyProof]:
     """
     if source.text is None:
         return
-    for one in source.attached:
-        for proof in _proof(source, text, one):
-            yield PolicyProof(one.where, proof)
+    for attached in source.attached:
+        for proof in _proof(source, text, attached):
+            yield PolicyProof(attached.where, proof)
 
 
-def _proof(source: Source, text: str, one: Attached) -> Iterator[Proof]:
+def _proof(source: Source, text: str, attached: Attached) -> Iterator[Proof]:
     first = {
         "name": str(source.file),
         "text": source.text,
         "platform": source.profile,
-        "at": one.interface,
-        "policy": one.port and _name(one),
+        "at": attached.interface,
+        "policy": attached.port and _name(attached),
     }
     second = {"name": "the output", "text": text, "platform": None, "at": None, "policy": None}
     # The same language keeps the names of interfaces.
-    for at in (one.interface, None):
+    for at in (attached.interface, None):
         try:
             yield prove_texts(first, {**second, "at": at})
         except InvalidInputError:

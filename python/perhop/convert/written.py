@@ -19,13 +19,13 @@ def to_device(source: Source, language: str, platform: str | None) -> tuple[str,
     """
     policies = [
         {
-            "name": one.name,
-            "interface": one.interface,
-            "direction": one.direction,
-            "rate": None if one.rate_bps is None else f"{one.rate_bps}b/s",
-            "policy": one.policy,
+            "name": attached.name,
+            "interface": attached.interface,
+            "direction": attached.direction,
+            "rate": None if attached.rate_bps is None else f"{attached.rate_bps}b/s",
+            "policy": attached.policy,
         }
-        for one in source.attached
+        for attached in source.attached
     ]
     request: dict[str, Any] = {"file": str(source.file), "policies": policies, "platform": platform}
     if source.profile is not None:

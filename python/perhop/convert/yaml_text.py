@@ -21,9 +21,9 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
         lines.append(f"# Numbers are those of the platform {source.profile}.")
     lines += ["policies:"]
     for name, (policy, users) in named.items():
-        for one in users:
-            lines.append(f"  # {one_line(_comment(one))}")
-            remarks += _beside(one, name)
+        for user in users:
+            lines.append(f"  # {one_line(_comment(user))}")
+            remarks += _beside(user, name)
         lines += [f"  {flow(name)}:", *block(policy, 4)]
     return "\n".join(lines) + "\n", remarks
 
@@ -43,9 +43,9 @@ def _names(attached: Sequence[Attached]) -> dict[str, tuple[PolicyConfig, list[A
     return named
 
 
-def _comment(one: Attached) -> str:
-    rate = "" if one.rate_bps is None else f", shares of {one.rate_bps} b/s"
-    return f"{one.interface or 'a scenario'} {one.direction or ''}{rate}".rstrip()
+def _comment(attached: Attached) -> str:
+    rate = "" if attached.rate_bps is None else f", shares of {attached.rate_bps} b/s"
+    return f"{attached.interface or 'a scenario'} {attached.direction or ''}{rate}".rstrip()
 
 
 def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of one
@@ -58,23 +58,26 @@ def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of o
     return set().union(*map(_arrivals, part)) if isinstance(part, list) else set()
 
 
-def _beside(one: Attached, name: str) -> list[Remark]:
+def _beside(attached: Attached, name: str) -> list[Remark]:
     """Return what belongs to the port, or to the network, and not to the policy."""
-    if one.port is None:
+    if attached.port is None:
         return []
     why = "a scenario knows the interface by the node at its other end: write that node's name"
-    found = [Remark(f"match input {arrival}", one.where, why) for arrival in sorted(_arrivals(one.policy))]
-    if one.direction != "output":
+    found = [
+        Remark(f"match input {arrival}", attached.where, why)
+        for arrival in sorted(_arrivals(attached.policy))
+    ]
+    if attached.direction != "output":
         return found
-    wire = one.port["wire"]
+    wire = attached.port["wire"]
     if wire.get("ring"):
         ring = json.dumps(wire["ring"])
         found.append(
-            Remark("transmit ring", one.where, f"it belongs to the interface of a link: ring: {ring}")
+            Remark("transmit ring", attached.where, f"it belongs to the interface of a link: ring: {ring}")
         )
     if wire.get("headers"):
         found.append(Remark(
-            "headers of the link", one.where,
+            "headers of the link", attached.where,
             f"headers belong to a link, not to policy {name}: headers: {json.dumps(wire.get('headers'))}",
         ))  # fmt: skip
     return found

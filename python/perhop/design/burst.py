@@ -64,7 +64,7 @@ def policer(
              _TIMES_RTT),
         Step("saw", "bytes above the rate in the upper third of the sawtooth, whose mean is the rate",
              "BDP^2 / (18 · MSS)", sawtooth, "B", _SAWTOOTH),
-        Step("IW", "what a sender begins with at once", "10 · MTU", initial, "B", "RFC 6928"),
+        Step("IW", "initial window of a sender", "10 · MTU", initial, "B", "RFC 6928"),
         Step("Bc", "committed burst", "max(saw, BDP, IW)", burst, "B", _SAWTOOTH),
         Step("Be", "excess burst: a second bucket (RFC 2697) would only lengthen the first", "0", 0, "B",
              "RFC 2697: both buckets fill at the one rate"),
@@ -118,7 +118,7 @@ def voice_policer(
     steps = (
         Step("L", "IP bytes of a packet", "codec · T / 8 + 40", call.ip_bytes, "B", call.source),
         Step("R", "rate of all calls, in whole kb/s", "calls · 8 · L / T", rate_bps, "b/s", call.source),
-        Step("late", "how far packets of a call come nearer to each other", "jitter / T", late, "packets",
+        Step("late", "reduction of the gap between packets of a call", "jitter / T", late, "packets",
              _STAIRCASE),
         Step("Bc", "all calls' packets at the same instant", "calls · L · (1 + late)", burst, "B",
              _STAIRCASE),

@@ -186,7 +186,7 @@ def _steps(call: Call, link: Framing, number: int, priority: float) -> tuple[Ste
              "b/s", link.source),
         Step("calls", "calls at the same time", "share · bandwidth / call", number, "",
              "share of a third: Cisco's Enterprise QoS designs; a rule of thumb"),
-        Step("priority", "what a router with HQF counts of them, in whole kb/s",
+        Step("priority", "the rate that a router with HQF counts for them, in whole kb/s",
              "calls · 8 · (L + header) / T", priority, "b/s",
              "counted bytes of HQF: header of the link without check sequence"),
     )  # fmt: skip

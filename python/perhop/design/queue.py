@@ -148,14 +148,15 @@ def ring(line: str | float, delay: str | float, *, packet: str | float = 1500) -
     """
     line_bps, delay_s = quantity.rate("line", line), quantity.time("delay", delay)
     packet_bytes = quantity.size("packet", packet)
-    one = 8 * packet_bytes / line_bps
-    fitting = math.floor(delay_s / one + 1e-9)
+    packet_s = 8 * packet_bytes / line_bps
+    fitting = math.floor(delay_s / packet_s + 1e-9)
     held = max(fitting, 1)
     source = "Cisco document 6142, the tx-ring-limit value: the ring is first come, first served"
     steps = [
-        Step("one", "time of the largest packet on the line", "8 · packet / line", one, "s", source),
+        Step("one", "time of the largest packet on the line", "8 · packet / line", packet_s, "s", source),
         Step("ring", "packets in the ring, one at least", "delay / one", held, "packets", source),
-        Step("worst", "delay of a priority packet behind a full ring", "ring · one", held * one, "s", source),
+        Step("worst", "delay of a priority packet behind a full ring", "ring · one", held * packet_s, "s",
+             source),
     ]  # fmt: skip
     lines = ["interface Serial0/0", f" tx-ring-limit {held}"]
     notes = ["framing makes packets longer: give the largest packet with it"]

@@ -113,7 +113,7 @@ def _ring_step(best_effort: int, link_bps: float, ring: Ring | None) -> Step:
         held = math.ceil(ring.particles / math.ceil(best_effort / ring.particle_bytes)) + 1
     time_s = held * cells * _CELL * 8 / link_bps
     packets = "1 best-effort packet" if held == 1 else f"{held} best-effort packets"
-    what = f"delay by what is sent and what the ring holds: {packets} of {cells} cells"
+    what = f"delay in the transmit ring: {packets} of {cells} cells"
     return Step("ring", what, "packets · cells · 424 bit / link", time_s, "s", "ITU-T I.363.5; " + _PAPER)
 
 

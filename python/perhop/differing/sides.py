@@ -40,7 +40,7 @@ def opened(old: Source, new: Source) -> tuple[Side, Side]:
         names = [_name(old, "old"), _name(new, "new")]
         router, other = names if routers[0] else reversed(names)
         raise InvalidInputError(
-            f"{router} is a router configuration, but {other} is none",
+            f"{router} is a router configuration, but {other} is not",
             "give two configurations of a router, or two scenarios",
         )
     return _side(old, "old", is_router=routers[0]), _side(new, "new", is_router=routers[1])

@@ -22,7 +22,7 @@ def places(scenario: ScenarioConfig) -> dict[str, tuple[int, float]]:
 
 
 def path_between(scenario: Mapping[str, Any], begin: str, end: str) -> list[str]:
-    """Return the nodes of a way with the fewest links between two nodes."""
+    """Return the nodes of a path with the fewest links between two nodes."""
     return _path(_neighbors(cast(ScenarioConfig, scenario)), begin, end)
 
 

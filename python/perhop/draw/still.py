@@ -92,62 +92,62 @@ def _elements(parent: ElementTree.Element, x: float, y: float) -> Iterator[_Plac
             yield _Placed(element, x, y)
 
 
-def _draw(axes: Axes, one: _Placed, order: int) -> None:
-    if one.kind == "text":
+def _draw(axes: Axes, placed: _Placed, order: int) -> None:
+    if placed.kind == "text":
         axes.text(
-            one.x + one.number("x"),
-            one.y + one.number("y"),
-            one.element.text or "",
-            fontsize=one.number("font-size", 12.0) * _POINT,
-            color=one.paint("fill", "#24292f"),
-            fontweight=one.paint("font-weight", "normal"),
-            ha=_ANCHORS[one.paint("text-anchor", "start")],
+            placed.x + placed.number("x"),
+            placed.y + placed.number("y"),
+            placed.element.text or "",
+            fontsize=placed.number("font-size", 12.0) * _POINT,
+            color=placed.paint("fill", "#24292f"),
+            fontweight=placed.paint("font-weight", "normal"),
+            ha=_ANCHORS[placed.paint("text-anchor", "start")],
             va="baseline",
             zorder=order,
         )
-    elif one.kind == "rect":
-        _rectangle(axes, one, order)
+    elif placed.kind == "rect":
+        _rectangle(axes, placed, order)
     else:
-        _path(axes, one, order)
+        _path(axes, placed, order)
 
 
-def _rectangle(axes: Axes, one: _Placed, order: int) -> None:
+def _rectangle(axes: Axes, placed: _Placed, order: int) -> None:
     from matplotlib.patches import FancyBboxPatch  # lazy: optional package
 
-    width, height = one.number("width"), one.number("height")
-    radius = min(one.number("rx"), width / 2, height / 2)
+    width, height = placed.number("width"), placed.number("height")
+    radius = min(placed.number("rx"), width / 2, height / 2)
     # The style grows a box by its padding: that of none keeps its size.
     style = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
     axes.add_patch(
         FancyBboxPatch(
-            (one.x + one.number("x"), one.y + one.number("y")),
+            (placed.x + placed.number("x"), placed.y + placed.number("y")),
             width,
             height,
             boxstyle=style,
-            facecolor=one.paint("fill", "#24292f"),
-            edgecolor=one.paint("stroke", "none"),
-            linewidth=one.number("stroke-width", 1.0) * _POINT,
+            facecolor=placed.paint("fill", "#24292f"),
+            edgecolor=placed.paint("stroke", "none"),
+            linewidth=placed.number("stroke-width", 1.0) * _POINT,
             zorder=order,
         )
     )
 
 
-def _path(axes: Axes, one: _Placed, order: int) -> None:
+def _path(axes: Axes, placed: _Placed, order: int) -> None:
     from matplotlib.patches import PathPatch, Polygon  # lazy: optional package
     from matplotlib.path import Path  # lazy: optional package
 
-    points, codes = _points(one)
-    stroke = one.paint("stroke", "none")
+    points, codes = _points(placed)
+    stroke = placed.paint("stroke", "none")
     axes.add_patch(
         PathPatch(
             Path(points, codes),
-            facecolor=one.paint("fill", "#24292f"),
+            facecolor=placed.paint("fill", "#24292f"),
             edgecolor=stroke,
-            linewidth=one.number("stroke-width", 1.0) * _POINT,
+            linewidth=placed.number("stroke-width", 1.0) * _POINT,
             zorder=order,
         )
     )
-    if "marker-end" in one.element.attrib:
+    if "marker-end" in placed.element.attrib:
         (x, y), (from_x, from_y) = points[-1], points[-2]
         length = ((x - from_x) ** 2 + (y - from_y) ** 2) ** 0.5 or 1.0
         along, across = (
@@ -163,11 +163,11 @@ def _path(axes: Axes, one: _Placed, order: int) -> None:
         axes.add_patch(Polygon(corners, facecolor=stroke, edgecolor="none", zorder=order))
 
 
-def _points(one: _Placed) -> tuple[list[tuple[float, float]], list[int]]:
+def _points(placed: _Placed) -> tuple[list[tuple[float, float]], list[int]]:
     """Return the points of a path and matplotlib's codes of their steps."""
     from matplotlib.path import Path  # lazy: optional package
 
-    steps = iter(_STEP.findall(one.element.get("d", "")))
+    steps = iter(_STEP.findall(placed.element.get("d", "")))
     points: list[tuple[float, float]] = []
     codes: list[int] = []
     for step in steps:
@@ -177,12 +177,12 @@ def _points(one: _Placed) -> tuple[list[tuple[float, float]], list[int]]:
             continue
         last = points[-1] if points else (0.0, 0.0)
         if step == "H":
-            points.append((one.x + float(next(steps)), last[1]))
+            points.append((placed.x + float(next(steps)), last[1]))
         elif step == "V":
-            points.append((last[0], one.y + float(next(steps))))
+            points.append((last[0], placed.y + float(next(steps))))
         else:
             for _ in range(3 if step == "C" else 1):
-                points.append((one.x + float(next(steps)), one.y + float(next(steps))))
+                points.append((placed.x + float(next(steps)), placed.y + float(next(steps))))
         code = {"M": Path.MOVETO, "C": Path.CURVE4}.get(step, Path.LINETO)
         codes += [int(code)] * (3 if step == "C" else 1)
     return points, codes

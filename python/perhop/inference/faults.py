@@ -10,11 +10,11 @@ from perhop.errors import ScenarioError
 def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) -> ScenarioError:
     """Return the error of a scenario, with the remedy for names that the interfaces of its path lack."""
     classes = dict.fromkeys(
-        one["assumable"]
-        for one in report["diagnostics"]
-        if one["severity"] == "error"
-        if interfaces.intersection(one["interfaces"]) or "further_interfaces" in one
-        if "assumable" in one
+        diagnostic["assumable"]
+        for diagnostic in report["diagnostics"]
+        if diagnostic["severity"] == "error"
+        if interfaces.intersection(diagnostic["interfaces"]) or "further_interfaces" in diagnostic
+        if "assumable" in diagnostic
     )
     if not classes:
         return error

@@ -67,30 +67,30 @@ def records_of(header: Row, rows: Iterator[Row]) -> dict[str, Any]:
     """Return flow records as `perhop_inference::Records`; raises `InvalidInputError`."""
     names = _names(header)
     conversations: dict[tuple[Any, ...], dict[str, Any]] = {}
-    for one in _read(header, rows):
-        key = tuple(one[name] for name in _HEADER)
+    for record in _read(header, rows):
+        key = tuple(record[name] for name in _HEADER)
         if known := conversations.get(key):
-            _join(known, one)
+            _join(known, record)
         else:
-            conversations[key] = one
+            conversations[key] = record
     return {
         "conversations": list(conversations.values()),
         "has_codepoints": "dscp" in names or "tos" in names,
     }
 
 
-def _join(known: dict[str, Any], one: dict[str, Any]) -> None:
+def _join(known: dict[str, Any], record: dict[str, Any]) -> None:
     """Add a flow to those with the same header; one without bytes counts alone."""
-    known["flows"][0] += one["flows"][0]
-    if not one["flows"][1]:
+    known["flows"][0] += record["flows"][0]
+    if not record["flows"][1]:
         return
-    first, last = one["span"]
+    first, last = record["span"]
     known["span"] = (
         [min(first, known["span"][0]), max(last, known["span"][1])] if known["flows"][1] else [first, last]
     )
     known["flows"][1] += 1
     for name in ("bytes", "packets", "others"):
-        known[name] += one[name]
+        known[name] += record[name]
 
 
 def _names(header: Row) -> list[str]:
@@ -157,7 +157,7 @@ def _address(row: Row, text: str) -> str:
     try:
         return str(ip_address(text))
     except ValueError:
-        raise row.wrong(f"`{text}` is not an address", "an IPv4 or IPv6 address, as 192.0.2.1") from None
+        raise row.wrong(f"`{text}` is not an address", "an IPv4 or IPv6 address such as 192.0.2.1") from None
 
 
 def _number(row: Row, what: str, text: str) -> float:

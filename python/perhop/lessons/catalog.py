@@ -29,7 +29,7 @@ def lesson(name: str) -> Lesson:
         UnknownNameError: there is none; the help lists them.
 
     """
-    found = {one.id: one for one in course()}
+    found = {lesson_of_course.id: lesson_of_course for lesson_of_course in course()}
     if name not in found:
         near = get_close_matches(name, found, n=1)
         help = f"did you mean `{near[0]}`?" if near else f"lessons: {', '.join(found)}"

@@ -1,4 +1,4 @@
-"""Two snapshots of a network: what changes for whom, and whether all packets are treated equally."""
+"""Two snapshots of a network: the changes by pair of sites, and whether all packets are treated equally."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from perhop.network.labs import inner_configurations
 from perhop.network.written import Facts
 from perhop.running import processors
 
-# What is not a configuration by its name: data, documents, pictures, and outputs of devices.
+# Suffixes of files that are not configurations: data, documents, pictures, and outputs of devices.
 _OTHER_SUFFIXES = frozenset(
     f".{suffix}"
     for suffix in (
@@ -84,7 +84,7 @@ def outputs(routes: Path) -> list[DeviceFile]:
         if _core.is_device_output(text):
             found.append(DeviceFile(file, text, None, None, is_configuration=False))
         elif file != routes:
-            raise InvalidInputError(f"{file}: no routes in it", "give what a device prints of its routes")
+            raise InvalidInputError(f"{file}: no routes in it", "give the routes that a device prints")
     return found
 
 

@@ -179,10 +179,10 @@ def _backlogs(results: Results) -> dict[tuple[str, str], float]:
 def _by_queue(figures: Sequence[Mapping[str, Any]], key: str) -> dict[tuple[str, str | None], float]:
     """Return a figure by port and queue; that of a port without a name for its queue is its greatest."""
     found: dict[tuple[str, str | None], float] = {}
-    for one in figures:
-        value = one[key] or 0.0
-        found[one["port"], one["queue"]] = value
-        found[one["port"], None] = max(value, found.get((one["port"], None), 0.0))
+    for figure in figures:
+        value = figure[key] or 0.0
+        found[figure["port"], figure["queue"]] = value
+        found[figure["port"], None] = max(value, found.get((figure["port"], None), 0.0))
     return found
 
 

@@ -110,8 +110,8 @@ def _routes(file: Path) -> Iterator[tuple[str, str]]:
     if not batfish and not set(_COLUMNS) <= set(columns):
         raise InvalidInputError(
             f"{file}, line 1: not a table of routes",
-            f"its columns are {','.join(_COLUMNS)}, or those of Batfish's question `routes`; or give what a "
-            "device prints for `show ip route`",
+            f"its columns are {','.join(_COLUMNS)}, or those of Batfish's question `routes`; or give the "
+            "output of `show ip route`",
         )
     for row in rows:
         if batfish:

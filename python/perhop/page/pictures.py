@@ -1,4 +1,4 @@
-"""The pictures of a page: each distinct picture is stored once and shown wherever it is used."""
+"""The pictures of a page: each distinct picture is stored once and shown in all its places."""
 
 from __future__ import annotations
 

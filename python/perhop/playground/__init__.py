@@ -20,7 +20,7 @@ from perhop.verdicts import Telephony
 from perhop.verdicts.fitness import ROLES
 
 _ASSETS = Path(__file__).parent / "assets"
-#: What `make playground` builds: the engine, the scripts, and the notices of what is in them.
+#: The files of `make playground`: the engine, the scripts, and the notices of their parts.
 BUILT = ("perhop.wasm", "playground.js", "worker.js", "notices.txt")
 #: Who it is for: the page of teachers has solutions of the lessons, and reads sheets of results.
 Reader = Literal["students", "teachers"]

@@ -1,4 +1,4 @@
-"""What a scenario must measure for a plot: asked for where it does not."""
+"""The measurements that a plot needs, added to the scenario if missing."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _KEYS = {
     "queues": "queues",
     "connections": "connections",
 }
-# So many samples make a line; of a queue, which changes faster, more.
+# The samples of a line; a queue changes faster and has more.
 _SAMPLES, _QUEUE_SAMPLES = 100, 400
 _Scenario = ScenarioConfig | Mapping[str, Any]
 
@@ -62,7 +62,7 @@ def remedy(scenario: _Scenario, table: str) -> str:
 
 
 def _interval(scenario: _Scenario, samples: int) -> str:
-    """Return an interval of 1, 2 or 5 in its decade that gives about so many samples."""
+    """Return an interval of 1, 2 or 5 in its decade that gives about this number of samples."""
     measured = _seconds(scenario["duration"]) - _seconds((scenario.get("measure") or {}).get("warmup", "0s"))
     wished = max(measured / samples, 1e-6)
     decade = 10.0 ** math.floor(math.log10(wished))

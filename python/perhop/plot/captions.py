@@ -25,10 +25,10 @@ def caption(results: Results, *notes: str, replication: int | None = None) -> st
 
 
 def heading_of(report: Report, table: str) -> str:
-    """Return the heading of a study's table, which stands above its plots."""
+    """Return the heading of a study's table, which is above its plots."""
     return next(one.heading for one in report.study.tables if one.id == table)
 
 
 def study_note(report: Report) -> str:
-    """Return what stands below the plots of a study."""
+    """Return the text below the plots of a study."""
     return f"seed {report.seed}; {len(report.study.assumptions)} assumptions of the study."

@@ -20,7 +20,7 @@ Numbers = npt.NDArray[np.float64] | Sequence[float]
 _BUCKETS = 300
 # Significant digits of a number in a page; a pixel needs four.
 _DIGITS = 6
-# Beyond this many decades a logarithmic axis has ticks at powers of ten only, at most so many of them.
+# Beyond this many decades a logarithmic axis has ticks only at powers of ten, at most this number.
 _FINE_DECADES, _MOST_DECADES = 3, 10
 # Steps between the ticks of a scale, about.
 _STEPS = 4
@@ -69,7 +69,7 @@ class Line:
     thin: bool = False
     #: Mark every point: nothing was measured between them.
     marked: bool = False
-    #: What the tooltip of each point says, or that of all, in place of its position.
+    #: The tooltip of each point, or of all, in place of its position.
     notes: tuple[str, ...] | None = None
 
 
@@ -85,7 +85,7 @@ class Points:
     high: Numbers | None = None
     #: Draw an outline instead of a filled symbol.
     hollow: bool = False
-    #: What the tooltip of each point says, in place of its position.
+    #: The tooltip of each point, in place of its position.
     notes: tuple[str, ...] | None = None
 
 
@@ -97,7 +97,7 @@ class Rule:
     color: str
     at: float
     stroke: str = "dashed"
-    #: Where along it the name stands: rules close to each other have theirs beside each other.
+    #: The position of the name along it: rules close to each other have theirs side by side.
     side: Literal["right", "middle", "left"] = "right"
 
 
@@ -120,7 +120,7 @@ class Cells:
     y: Sequence[int]
     #: A value that is not finite leaves its cell empty.
     values: Sequence[float]
-    #: What the tooltip of each cell says.
+    #: The tooltip of each cell.
     notes: tuple[str, ...]
 
 
@@ -134,7 +134,7 @@ class Parallel:
     #: For each line its place on every axis.
     rows: tuple[tuple[float, ...], ...]
     values: Sequence[float]
-    #: What the tooltip of each line says.
+    #: The tooltip of each line.
     notes: tuple[str, ...]
 
 

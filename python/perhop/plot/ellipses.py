@@ -37,8 +37,8 @@ def ellipses(report: Report, table: str, name: str) -> Chart:
 def ellipse_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) -> Chart:
     """Plot the ellipses of a table, given as in `study.json`.
 
-    The first quantity is on a logarithmic axis, its least values on the right: whoever is up and to the right
-    has both of goodput and little delay.
+    The first quantity is on a logarithmic axis, its least values on the right: a scheme at the upper right
+    has high goodput and a low delay.
     """
     (x_label, x_unit), (y_label, y_unit) = rows[0]["x"], rows[0]["y"]
     names = [_name(one["case"]) for one in rows]

@@ -26,7 +26,7 @@ from perhop.results import Results
 
 _TIME = Axis("Time", "s")
 _FEWEST_SAMPLES = 2
-# The part of an axis that the name of a rule takes, and where the names of close rules stand in turn.
+# The fraction of an axis for the name of a rule, and the positions of the names of close rules in turn.
 _LABEL = 0.07
 _SIDES: tuple[Literal["right", "middle", "left"], ...] = ("right", "middle", "left")
 # The replies of TCP, as results call their class.
@@ -52,7 +52,7 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     cut = False
     for name, role in of_classes(results.classes["class"]).items():
         moments = _over_replications(table.filter(pl.col("class") == name), "throughput_bps")
-        # Of columns without any value the ends have no type.
+        # The bounds of a column without values have no type.
         moments = moments.cast({"low": pl.Float64, "high": pl.Float64})
         if moments["mean"].sum() == 0 or name in left_out:
             continue
@@ -215,7 +215,7 @@ def _longest(rows: pl.DataFrame, counted: str, divisor: float) -> Line:
         # Of a run that an older version saved.
         return thinned(Line("queue, at the samples", "queue", times, rows[counted].to_numpy() / divisor))
     every = f"{float(times[1] - times[0]) * 1e3:g}"
-    # What a sample says of the time before it holds from the sample before on.
+    # A sample covers the time since the previous sample.
     most = np.append(rows[column].to_numpy()[1:], rows[column][-1]) / divisor
     return thinned(Line(f"queue, most in each {every} ms", "queue", times, most, steps=True))
 

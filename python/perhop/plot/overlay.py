@@ -22,7 +22,7 @@ def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     """Return the lines of one plot of several runs in one plot, named after class and run.
 
     Classes have their colors, and runs their strokes; more than three runs have a color each for every class.
-    Bands are left out, since several upon each other cannot be read.
+    Bands are left out, since overlapping bands cannot be read.
 
     Raises:
         InvalidInputError: the plots are of different kinds.

@@ -15,7 +15,7 @@ from perhop.paths import base_unit, short_names
 from perhop.plot.description import Axis
 from perhop.quantity import scale, short, told_apart
 
-#: Columns of a tidy frame that are no parameters.
+#: Columns of a tidy frame that are not parameters.
 FIXED = ("point", "class", "metric", "unit", "mean", "low", "high", "replications")
 
 
@@ -148,7 +148,7 @@ def _shares(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def metric_of(text: str, class_name: str | None = None) -> Metric:
-    """Return a metric by its name, of a class that is given beside it or before it."""
+    """Return a metric by its name, of a class that is given separately or before it."""
     found = resolve(text)
     if found.class_name is not None and class_name not in (None, found.class_name):
         raise InvalidInputError(f"`{text}` is not a metric of class `{class_name}`", "give one class")

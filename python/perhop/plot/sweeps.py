@@ -1,7 +1,7 @@
 """Plots of sweeps from a tidy frame: a row for each point, class and metric, with mean, `low` and `high`.
 
 A frame has the columns `class`, `metric`, `unit`, `mean`, `low`, `high` (the 95 % confidence interval, null
-with one replication) and one column for each swept parameter, numbers in base units. Metrics go by the names
+with one replication) and one column for each swept parameter, numbers in base units. Metrics have the names
 of `perhop.metrics`: `delay_p99`, `loss`, `share`. The unit of a parameter is that of the scenario language;
 `units` has others, such as `packets` for the length of a queue, by path.
 """
@@ -24,7 +24,7 @@ from perhop.plot.description import Axis, Cells, Line, Parallel, Points
 from perhop.plot.parameters import Parameter, metric_of, paths_of, rows_of
 from perhop.quantity import number, scale
 
-# More charts, or more colors in one chart, nobody can tell apart.
+# Limits of what a reader can distinguish: charts, and colors in one chart.
 _MOST_CHARTS, _MOST_COLORS = 50, 8
 _STROKES = tuple(dict.fromkeys(STROKES.values()))
 

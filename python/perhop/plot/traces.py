@@ -1,4 +1,4 @@
-"""Plots of a published curve over one run, and of the measured one upon it."""
+"""Plots of a published curve over one run with the measured one."""
 
 from __future__ import annotations
 

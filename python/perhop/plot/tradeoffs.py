@@ -1,4 +1,4 @@
-"""Two metrics of a sweep beside each other, and all metrics at two values of a parameter."""
+"""Two metrics of a sweep in one plot, and all metrics at two values of a parameter."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from perhop.tables import Cell, Column, Table, sortable
 Direction = Literal["small", "large"]
 #: A metric of a class (`voice.delay_p99`), with what is wanted of it; by default what usually is.
 Objective = str | tuple[str, Direction]
-# What a table shows of a class unless it is told.
+# The default metrics of a class in a table.
 _USUAL = ("throughput", "share", "loss", "delay_mean", "delay_p99", "jitter")
 
 

@@ -1,4 +1,4 @@
-"""Plots of a tuning from the frame of its trials: two goals beside each other, a goal over a parameter.
+"""Plots of a tuning from the frame of its trials: two goals in one plot, a goal over a parameter.
 
 A frame has a row for each trial and goal, as `perhop.tuning.Tuning.trials`: `trial`, a column for each
 parameter, `goal`, `unit`, `mean` and `best` (whether the trial is on the front).
@@ -13,7 +13,7 @@ from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Points
 from perhop.quantity import number, scale
 
-#: Columns of the frame that are no parameters.
+#: Columns of the frame that are not parameters.
 FIXED = ("trial", "goal", "unit", "mean", "low", "high", "met", "replications", "best", "error")
 
 

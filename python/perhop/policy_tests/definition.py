@@ -110,7 +110,7 @@ def _text(keys: Mapping[str, Place], key: str) -> str | None:
 
 def _load(keys: Mapping[str, Place]) -> LoadLevel | None:
     text = _text(keys, "load")
-    level = next((one for one in get_args(LoadLevel) if one == text), None)
+    level = next((level_name for level_name in get_args(LoadLevel) if level_name == text), None)
     if text is not None and level is None:
         raise keys["load"].error(f"there is no load `{text}`", f"loads: {', '.join(get_args(LoadLevel))}")
     return level

@@ -31,13 +31,13 @@ def outcomes(
     groups = {group["class"]: group for group in summary["classes"]}
     return [
         ClassOutcome(
-            one.name,
-            tone_of(one),
-            _word_of(one),
-            line(one),
-            _figures(groups[one.name], delays.get(one.name), where),
+            verdict.name,
+            tone_of(verdict),
+            _word_of(verdict),
+            line(verdict),
+            _figures(groups[verdict.name], delays.get(verdict.name), where),
         )
-        for one in verdicts
+        for verdict in verdicts
     ]
 
 

@@ -102,8 +102,10 @@ class Run:
         shown = self._interface or (self._focus.bottleneck or "").replace("->", " → ")
         charts = linked(self.results, self._focus.bottleneck, self._focus.classes, back=self._back)
         return [
-            replace(one, title=f"Packets waiting at {shown}") if shown and one.kind == "waiting" else one
-            for one in charts
+            replace(chart, title=f"Packets waiting at {shown}")
+            if shown and chart.kind == "waiting"
+            else chart
+            for chart in charts
         ]
 
     @property
@@ -181,7 +183,7 @@ class Run:
     def verdicts(self) -> Table:
         """The verdict on each class, with the usual assumptions about telephones."""
         telephony = Telephony.from_options()
-        judged = [one for one in self.results.judged(telephony) if self._is_shown(one.name)]
+        judged = [verdict for verdict in self.results.judged(telephony) if self._is_shown(verdict.name)]
         return verdict_table(judged, telephony)
 
     @cached_property

@@ -254,7 +254,7 @@ def _differing(several: Sequence[Mapping[str, Any]]) -> str:
                 first, second = link["between"]
                 parts.append(f"{key} of {first} to {second}: {', '.join(values)}")
     if len(several) > 1:
-        parts.append(f"traffic as in {several[0]['name']}; that of the others stands with their results")
+        parts.append(f"traffic as in {several[0]['name']}; that of the others is shown with their results")
     return "; ".join(parts) + "."
 
 

@@ -63,7 +63,7 @@ class Tuned:
         """The chosen values, and whether they meet the goals."""
         best = self.found["best"]
         values = ", ".join(f"{name} = {text}" for name, text in best["parameters"].items())
-        state = "meets the goals" if self.found["met"] else "comes nearest and does not meet every condition"
+        state = "meets the goals" if self.found["met"] else "comes nearest, but does not meet every condition"
         return f"Trial {best['trial']} {state}: {values}."
 
     @property
@@ -94,12 +94,12 @@ class Tuned:
         """The goals of the chosen trial."""
         best = self.found["best"]
         rows = []
-        for one in best["goals"]:
-            mean, ends = one["mean"], one["ci95"]
-            divisor, unit = scale(one["unit"], abs(mean or 0.0))
-            met = "" if one["met"] is None else "yes" if one["met"] else "no"
+        for goal in best["goals"]:
+            mean, ends = goal["mean"], goal["ci95"]
+            divisor, unit = scale(goal["unit"], abs(mean or 0.0))
+            met = "" if goal["met"] is None else "yes" if goal["met"] else "no"
             text = f"{interval(mean, ends, divisor)} {unit}".rstrip()
-            rows.append([Cell(one["goal"]), Cell(text, sortable(mean)), Cell(met)])
+            rows.append([Cell(goal["goal"]), Cell(text, sortable(mean)), Cell(met)])
         heads = [Column("goal"), Column("mean ± 95 %", numeric=True), Column("met")]
         return Table(f"The chosen trial, {best['replications']} replications", heads, rows)
 
@@ -107,9 +107,9 @@ class Tuned:
     def sensitivity(self) -> Table:
         """Which part of a goal's variance each parameter alone explains; without rows if nothing is known."""
         rows = [
-            [Cell(one["goal"]), Cell(one["parameter"]), Cell(number(round(100 * share)), share)]
-            for one in self.found["sensitivity"]
-            if (share := one["share"]) is not None
+            [Cell(row["goal"]), Cell(row["parameter"]), Cell(number(round(100 * share)), share)]
+            for row in self.found["sensitivity"]
+            if (share := row["share"]) is not None
         ]
         heads = [Column("goal"), Column("parameter"), Column("part of the variance, %", numeric=True)]
         return Table("What a parameter alone explains, over the points drawn evenly", heads, rows)

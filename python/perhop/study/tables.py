@@ -29,7 +29,7 @@ def error_table(rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return a table of the number of figures by their distance from the published ones."""
     heads, lines = heads_and_lines(rows)
     columns = [Column(name, numeric=place > 0) for place, name in enumerate(heads)]
-    caption = "Errors: how many figures are within so much of the published value"
+    caption = "Errors: numbers of figures by their distance from the published value"
     return Table(caption, columns, [[Cell(text) for text in line] for line in lines])
 
 

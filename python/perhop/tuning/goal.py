@@ -57,7 +57,7 @@ class Goal:
     def miss(self, value: float) -> float:
         """Return the distance of a value from a condition: at most 0 if it meets it.
 
-        Of a bound in parts of the bound, of an equality in widths beyond the first.
+        For a bound in fractions of the bound, for an equality in widths beyond the first.
         """
         if self.kind == "=":
             return abs(value - self.value) / self.width - 1.0

@@ -1,4 +1,4 @@
-"""Which points are tried next: Optuna's tree-structured Parzen estimator.
+"""The choice of the next points: Optuna's tree-structured Parzen estimator.
 
 Sources: Bergstra, Bardenet, Bengio and Kegl 2011 (the estimator); Ozaki et al. 2022 (several objectives);
 Watanabe and Hutter 2023 (constraints).

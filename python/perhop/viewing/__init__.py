@@ -1,5 +1,5 @@
-"""A live view of whatever runs in this process, as a page on loopback.
+"""A live view of the run in this process, as a page on loopback.
 
-`hub` holds what pages are told, and forgets rather than grows; `server` serves it to whoever has the link;
-`page` is the page; the other modules say what there is to see.
+`hub` stores the events for pages and discards old ones; `server` serves them to clients that have the link;
+`page` is the page; the other modules create the events of each kind of run.
 """

@@ -1,4 +1,4 @@
-"""What there is to see of forwarders of real packets: their counters, as they report them."""
+"""The view of forwarders of real packets: their counters, as they report them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Forwarding:
         resolved: Mapping[str, Any] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Begin with nothing counted; a bridge has no duration, and no scenario to say more of its ports."""
+        """Begin with zero counters; a bridge has no duration, and no scenario that describes its ports."""
         self._hub, self._clock = hub, clock
         queues = json.loads(_core.queue_descriptions(json.dumps(resolved))) if resolved else []
         self._about: dict[str, Any] = {
@@ -43,7 +43,7 @@ class Forwarding:
         self._shown_ports: list[dict[str, Any]] | None = None
 
     def add(self, reports: Reports) -> None:
-        """Tell the counters of all forwarders."""
+        """Publish the counters of all forwarders."""
         now = self._clock()
         if self._began is None:
             self._began = now
@@ -65,16 +65,16 @@ class Forwarding:
         self._hub.frame({"at": now - self._began, "ports": [_counted(one) for one in directions]})
 
     def progress(self, share: float) -> None:
-        """Tell the share of the run that is done."""
+        """Publish the share of the run that is done."""
         self._hub.publish("state", {"fraction": share})
 
     def finish(self, reports: Reports, words: str, summary: Mapping[str, Any] | None = None) -> None:
-        """Tell the final counters, and what is to be said of them."""
+        """Publish the final counters with remarks."""
         self.add(reports)
         self._hub.publish("done", {"words": words, "summary": summary})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Refuse: real packets wait for nobody."""
+        """Refuse: real packets cannot be paused."""
         raise InvalidInputError(f"unknown question `{question['ask']}`")
 
 
@@ -101,30 +101,30 @@ def _counted(direction: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 class Poller:
-    """Asks forwarders for their counters several times a second, in a thread of its own."""
+    """Polls the counters of forwarders several times a second, in its own thread."""
 
     def __init__(self, tell: Callable[[Reports], None], every_s: float = 0.3) -> None:
-        """Tell `tell` what they answer."""
+        """Pass the answers to `tell`."""
         self._tell, self._every_s = tell, every_s
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
     def ask(self, sockets: Mapping[str, Path]) -> None:
-        """Ask at these control sockets from now on."""
+        """Poll these control sockets from now on."""
         self.close()
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._poll, args=(dict(sockets), self._ended), daemon=True)
         self._thread.start()
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop polling."""
         self._ended.set()
         if self._thread is not None:
             self._thread.join()
 
     def _poll(self, sockets: Mapping[str, Path], ended: threading.Event) -> None:
         while not ended.wait(self._every_s):
-            # One that does not answer has not begun to listen, or has ended.
+            # A forwarder that does not answer has not begun to listen, or has ended.
             with suppress(OSError, ValueError):
                 reports = {node: ask(socket) for node, socket in sockets.items()}
                 if not ended.is_set():

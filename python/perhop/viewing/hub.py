@@ -1,4 +1,4 @@
-"""What pages are told of a run: bounded, so that no page holds up or fills the process that runs it."""
+"""The events for pages: bounded, so that no page delays the run or fills its memory."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Event = Mapping[str, Any]
 
 #: Frames that wait for one page, at most; the oldest are left out.
 MOST_WAITING = 64
-#: Frames kept for a page that opens later, at most; every other one of more is forgotten. Odd, so that
-#: the newest stays.
+#: Frames kept for a page that opens later, at most; beyond it every other frame is discarded. Odd, so that
+#: the newest frame stays.
 MOST_KEPT = 1999
 
 
 class Hub:
-    """What there is to tell: frames one after the other, and of every other kind of event the newest."""
+    """The events for pages: all frames in order, and the newest event of every other kind."""
 
     def __init__(self) -> None:
-        """Create one with nothing to tell."""
+        """Create a hub without events."""
         self._lock = threading.Lock()
         self._changed = threading.Condition(self._lock)
         self._newest: dict[str, Event] = {}
@@ -32,7 +32,7 @@ class Hub:
         self._is_over = False
 
     def publish(self, kind: str, event: Event) -> None:
-        """Tell all pages that what `kind` names is now `event`. Never waits for a page."""
+        """Publish `event` as the newest of its `kind`. Never waits for a page."""
         with self._lock:
             self._newest[kind] = event
             for page in self._pages:
@@ -40,7 +40,7 @@ class Hub:
             self._changed.notify_all()
 
     def frame(self, frame: Event) -> None:
-        """Tell all pages one more frame. Never waits for a page."""
+        """Publish one more frame to all pages. Never waits for a page."""
         with self._lock:
             self._frames.append(frame)
             if len(self._frames) > MOST_KEPT:
@@ -52,7 +52,7 @@ class Hub:
             self._changed.notify_all()
 
     def enter(self) -> Page:
-        """Return what is told to a page that opens now: all that is known, then what comes."""
+        """Return the events for a page that opens now: all stored events, then the new ones."""
         with self._lock:
             page = Page(dict(self._newest), list(self._frames))
             self._pages.add(page)
@@ -74,14 +74,14 @@ class Hub:
             self._changed.notify_all()
 
     def take(self, page: Page, timeout_s: float) -> Event:
-        """Return what `page` was not told yet, by kind; empty if there is nothing new within the time."""
+        """Return the events that `page` has not taken yet, by kind; empty if none comes within the time."""
         with self._lock:
             self._changed.wait_for(lambda: page.has_news or self._is_over, timeout_s)
             return page.taken()
 
     @property
     def is_over(self) -> bool:
-        """Whether nothing more comes."""
+        """Whether no more events come."""
         return self._is_over
 
     def end(self, within_s: float) -> None:
@@ -110,10 +110,10 @@ class Hub:
 
 
 class Page:
-    """What one page has yet to be told."""
+    """The events that one page has not taken yet."""
 
     def __init__(self, newest: dict[str, Event], past: list[Event]) -> None:
-        """Begin with what is known."""
+        """Begin with the stored events."""
         self.newest = newest
         self.past = past
         self.frames: deque[Event] = deque(maxlen=MOST_WAITING)
@@ -121,11 +121,11 @@ class Page:
 
     @property
     def has_news(self) -> bool:
-        """Whether there is something to tell."""
+        """Whether there are events to take."""
         return bool(self.newest or self.past or self.frames)
 
     def taken(self) -> Event:
-        """Return all of it, and begin anew."""
+        """Return all events, and begin again without any."""
         message: dict[str, Any] = dict(self.newest)
         if self.past or self.frames:
             message |= {"frames": [*self.past, *self.frames], "left_out": self.left_out}

@@ -10,7 +10,7 @@ from perhop.errors import MissingCapabilityError
 from perhop.page import in_script, render
 from perhop.playground import judging
 
-#: What there is to see: a simulation, forwarders of real packets, or a sweep.
+#: The kind of view: a simulation, forwarders of real packets, or a sweep.
 Kind = Literal["simulation", "forwarding", "sweep"]
 _SCRIPT = Path(playground_package.__file__).parent / "assets" / "watch.js"
 

@@ -1,4 +1,4 @@
-"""A server on loopback for one page: whoever has the link may look, nobody else.
+"""A server on loopback for one page; only clients that have the link are served.
 
 Every request needs the token of the link, the server's own address as Host, and no foreign Origin; any other
 gets 403 and nothing else. The link is good for one process.
@@ -34,17 +34,18 @@ _PATIENCE_S = 10.0
 # How long all of a request may take to arrive, however its bytes are spread.
 _REQUEST_WITHIN_S = 5.0
 _LONGEST_QUESTION = 4096
-# How often a page is told something at most, and at least, which shows that it is still there.
+# The shortest and the longest time between events for a page; an event at least that often detects a closed
+# page.
 _TELL_EVERY_S, _REMIND_EVERY_S = 0.04, 2.0
 _TAKEN_WITHIN_S = 1.0
 _TOKEN_BYTES = 32
 
-#: Answers a question of a page.
+#: The answer to a request of a page.
 Answer = Callable[[Mapping[str, Any]], Mapping[str, Any]]
 
 
 class Server:
-    """The page, what it is told, and what it asks."""
+    """The page, its events and its requests."""
 
     def __init__(self, hub: Hub, page: Callable[[str], str], answer: Answer) -> None:
         """Listen on a free port; `page` returns the page for a nonce of its scripts."""
@@ -65,12 +66,12 @@ class Server:
 
     @property
     def origin(self) -> str:
-        """What a browser calls this server."""
+        """The origin of this server in a browser."""
         return f"http://{self.host}"
 
     @property
     def host(self) -> str:
-        """The only `Host` of requests that are answered."""
+        """The only accepted `Host` of requests."""
         return f"{LOOPBACK}:{self.address[1]}"
 
     def start(self) -> None:
@@ -91,7 +92,7 @@ class Server:
         knows = hmac.compare_digest(token.encode(errors="replace"), self._token.encode())
         is_here = headers.get("Host") == self.host
         origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
-        # A browser sends the Origin with every POST, and with whatever another page asks for.
+        # A browser sends the Origin with every POST, and with requests of other pages.
         is_own = origin == self.origin or (origin is None and not changes)
         return knows and is_here and is_own and site in (None, "none", "same-origin")
 
@@ -105,12 +106,12 @@ class Server:
         return self._answer(question)
 
     def tell(self, write: Callable[[bytes], object]) -> None:
-        """Tell a page what happens until it or the server ends; raises `OSError` when the page is gone."""
+        """Send events to a page until it or the server ends; raises `OSError` when the page is gone."""
         page = self._hub.enter()
         try:
             is_over = False
             while not is_over:
-                # Before it is asked what there is: whatever comes until the end is told.
+                # Before the events are read, so that all events until the end are sent.
                 is_over = self._hub.is_over
                 update = self._hub.take(page, _REMIND_EVERY_S)
                 text = json.dumps(update, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
@@ -139,7 +140,7 @@ class _Listening(socketserver.ThreadingMixIn, HTTPServer):
         socketserver.TCPServer.server_bind(self)
 
     def process_request(self, request: Any, client_address: Any) -> None:  # noqa: ANN401 - as socketserver has it
-        """Serve a connection; beyond the most, the oldest that has not shown the token gives way."""
+        """Serve a connection; above the limit, close the oldest one that has not shown the token."""
         with self._lock:
             oldest = next(iter(self._unknown), None) if len(self._unknown) >= _MOST_CONNECTIONS else None
             if oldest is not None:
@@ -190,7 +191,7 @@ class _Handler(BaseHTTPRequestHandler):
     server: _Listening
 
     def do_GET(self) -> None:
-        """Give the page, or tell it what happens."""
+        """Send the page, or its events."""
         if not self._is_allowed(changes=False):
             return
         match urlsplit(self.path).path:
@@ -215,7 +216,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._refuse()
             return
         answer, status = self._answered(self.rfile.read(int(length)))
-        # As ASCII: a question may bring half of a surrogate pair, which UTF-8 lacks.
+        # As ASCII: a request may contain half of a surrogate pair, which UTF-8 cannot encode.
         text = json.dumps(answer, allow_nan=False, separators=(",", ":"))
         self._give("application/json", text.encode(), status=status)
 
@@ -249,7 +250,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(b"HTTP/1.0 403 Forbidden\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Answer what cannot be read, or has another method, like all that is not meant for here."""
+        """Answer malformed requests and other methods as forbidden ones: with 403."""
         self._refuse()
 
     def _give(

@@ -1,4 +1,4 @@
-"""What there is to see of a simulation: its counters as it goes on, and its packets at a port."""
+"""The view of a simulation: its counters over time, and its packets at a port."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _MOST_PACKETS = 5000
 
 
 class Simulation:
-    """A simulation for pages: what it tells, and what they ask of it."""
+    """A simulation for pages: its events, and the answers to their requests."""
 
     def __init__(self, hub: Hub, scenario: Document, pace: Pace, *, seed: int, replications: int) -> None:
-        """Tell what is simulated; raises as `perhop.run` does."""
+        """Publish the scenario; raises the errors of `perhop.run`."""
         self._hub, self._pace = hub, pace
         self._playback = _core.Playback(scenario.embedded().to_json(), scenario.base, seed)
         about = json.loads(self._playback.about())
@@ -34,7 +34,7 @@ class Simulation:
         self._fraction = 0.0
 
     def add(self, snapshot: Snapshot) -> None:
-        """Tell a snapshot of the run."""
+        """Publish a snapshot of the run."""
         if not self._classes:
             self._classes = [*snapshot.counted]
             self._hub.publish("started", self._about | {"classes": self._classes})
@@ -50,18 +50,18 @@ class Simulation:
         self._hub.frame(frame)
 
     def progress(self, now: Progress) -> None:
-        """Tell how far the run is, and its pace."""
+        """Publish the progress and the pace of the run."""
         self._fraction = now.fraction
         self._tell_state()
 
     def finish(self, results: Results) -> None:
-        """Tell the results."""
+        """Publish the results."""
         self._fraction = 1.0
         self._tell_state()
         self._hub.publish("done", {"summary": results.summary})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Do what a page asks; raises `InvalidInputError`, or what a malformed question raises."""
+        """Handle a request of a page; raises `InvalidInputError`, or the error of a malformed request."""
         match question["ask"]:
             case "packets":
                 return self._packets(**{name: question[name] for name in ("port", "from", "until", "enough")})
@@ -97,7 +97,7 @@ class Simulation:
             raise InvalidInputError(
                 f"the range must be within 0 to {duration:g} s, and {begin:g} to {end:g} s is not"
             )
-        # Beyond the end there are no packets, and the playback would look for them.
+        # Beyond the end there are no packets, but the playback would search for them.
         end = min(end, duration)
         since, until, columns = self._playback.packets(port, begin, end, enough)
         cells = {name: [None if math.isnan(one) else one for one in values] for name, values in columns}
@@ -111,7 +111,7 @@ def _number(value: object) -> float:
 
 
 def _of_interest(about: Mapping[str, Any]) -> Iterator[str]:
-    """Generate the ports with an output policy, else that of a router to the slowest link."""
+    """Generate the ports with an output policy, else a router's port to the slowest link."""
     resolved = about["resolved"]
     ends = [
         (link, port, near)

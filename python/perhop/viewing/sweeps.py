@@ -1,4 +1,4 @@
-"""What there is to see of a sweep: how far it is, and a chart that fills."""
+"""The view of a sweep: its progress, and a chart that fills."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from perhop.sweeping import Advance
 from perhop.sweeping.filling import Filling
 from perhop.viewing.hub import Hub
 
-# How often the chart is told at most: every point of it each time.
+# The shortest time between two charts; each contains all points.
 _TELL_EVERY_S = 0.25
 
 
@@ -26,7 +26,7 @@ class Sweeping:
         words: Callable[[Advance], str],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """Tell what is swept; `words` says how far it is."""
+        """Publish the parameters; `words` describes the progress."""
         self._hub, self._chart, self._words, self._clock = hub, chart, words, clock
         self._told_at = -_TELL_EVERY_S
         about = {
@@ -39,19 +39,19 @@ class Sweeping:
         hub.publish("started", about)
 
     def add(self, now: Advance) -> None:
-        """Tell how far it is."""
+        """Publish the progress."""
         self._chart.add(now)
         self._hub.publish("state", {"fraction": now.fraction, "words": self._words(now)})
         if self._clock() - self._told_at >= _TELL_EVERY_S:
             self._tell_chart()
 
     def finish(self, words: str) -> None:
-        """Tell that all points have ended."""
+        """Publish that all points have ended."""
         self._tell_chart()
         self._hub.publish("done", {"words": words})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
-        """Refuse: there is nothing to ask of a sweep."""
+        """Refuse: a sweep has no requests."""
         raise InvalidInputError(f"unknown question `{question['ask']}`")
 
     def _tell_chart(self) -> None:

@@ -1,4 +1,4 @@
-//! [`allot`]: the division of a rate by each scheduler among classes that want as much as they may have.
+//! [`allot`]: the division of a rate by each scheduler among saturated classes.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -7,8 +7,8 @@ use super::htb;
 use super::limits::{allotment, bits};
 use super::weights::{Got, Want, Whole, slope, weights_of_rest};
 
-/// Returns what each class of `queueing` gets of `whole` in the long run, where class i has its priority up
-/// to `caps[i]`. HTB divides among all classes of its tree at once: `queueing` is the outermost of a tree.
+/// Returns the long-run share of `whole` of each class of `queueing`; class i has its priority up to
+/// `caps[i]`. HTB divides among all classes of its tree at once: `queueing` is the outermost of a tree.
 pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     let classes = &queueing.classes;
     let weights = weights_of_rest(queueing, whole);
@@ -16,8 +16,8 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     let wants: &[f64] = &tree.iter().map(|want| want.rate).collect::<Vec<_>>();
     let got = match queueing.scheduler {
         SchedulerConfig::Htb => return htb::divide(queueing, whole.rate, tree),
-        // First come, first served: in proportion to what comes. Without a limit of what comes, all bring the
-        // same.
+        // First come, first served: in proportion to the offered loads, which are equal if they have no
+        // limit.
         SchedulerConfig::Fifo => fill(whole.rate, &vec![1.0; classes.len()], wants),
         SchedulerConfig::Priority => {
             let order = by_level(queueing);
@@ -43,8 +43,8 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     got.into_iter().map(Got::exact).collect()
 }
 
-/// Returns the rates at which queues empty in [`allot`]: for each class, as if no policer stood before its
-/// own.
+/// Returns the rates at which queues empty in [`allot`]: for each class, without the policer in front of its
+/// own queue.
 pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     if queueing.scheduler == SchedulerConfig::Fifo {
         // Its packets leave with those of the other classes.
@@ -211,8 +211,8 @@ pub(super) fn by_level(queueing: &QueueingConfig) -> Vec<usize> {
     order
 }
 
-/// Divides `rate` as HFSC does in the long run: each class gets what it claims, or its part of what the other
-/// claims leave where that is more (Stoica, Zhang and Ng 1997 §3).
+/// Divides `rate` as HFSC does in the long run: each class gets the larger of its claim and its share of the
+/// rate that the other claims leave (Stoica, Zhang and Ng 1997 §3).
 fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: &[f64]) -> Vec<f64> {
     let mut claims: Vec<f64> =
         classes.iter().zip(wants).map(|(class, want)| claim(class).min(*want)).collect();

@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct PriorityLoad {
     /// The part of its limit that a class sends.
     pub of_limit: f64,
-    /// The part of the rate that classes without a limit send together; `None` for all that is left.
+    /// The fraction of the rate that classes without a limit send together; `None` for all of the rest.
     pub without_limit: Option<f64>,
 }
 
@@ -54,20 +54,20 @@ pub struct ClassRates<'a> {
     /// The guarantee as its policy writes it, also where the line does not carry it.
     pub written: Option<f64>,
     /// The rate that it gets for any traffic of the others, while classes with priority and no limit are
-    /// silent; `None` where nothing is promised or the line is not known.
+    /// silent; `None` if nothing is promised or the line is not known.
     pub promised: Option<f64>,
     /// The rate that it gets while every class sends as much as it may.
     pub while_busy: Option<f64>,
     /// The rate at which its queue empties while every class sends as much as it may.
     pub service: Option<f64>,
-    /// The least of its own policer, shaper, cap and ceiling; `None` where it has none.
+    /// The minimum of its own policer, shaper, cap and ceiling; `None` if it has none.
     pub limit: Option<f64>,
     /// The times at which that limit holds.
     pub holds: Holds,
     /// The most that it sends: its limit, those of the classes around it and of all packets, and the line.
     pub maximum: Option<f64>,
-    /// Whether these rates are an approximation: the queues of HTB that it is of are promised more than HTB
-    /// has, so that turns decide.
+    /// Whether these rates are an approximation: the queues of its HTB are promised more than HTB has, so
+    /// that turns decide.
     pub is_approximate: bool,
     /// Its part of the rest among the classes of its scheduler, 0 to 1; `None` where the scheduler shares
     /// nothing by bytes.

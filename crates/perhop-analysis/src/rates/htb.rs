@@ -2,10 +2,10 @@
 //! more than the rate of their parent.
 //!
 //! Linux `sch_htb` (`htb_dequeue`) serves the lowest level at which a class may send: first classes with
-//! queues at their own rate, then those that borrow from the class right around the innermost ones, and so
-//! on outward. At one level the highest priority goes first, and there classes take turns of their quanta.
-//! A class at its own rate does not ask for the rate or ceiling of those around it, but what it sends counts
-//! for theirs. So each step (level, priority) fills what the steps before leave.
+//! queues at their own rate, then those that borrow from the class right around the innermost ones, and so on
+//! outward. At one level the highest priority goes first, and there classes take turns of their quanta. A
+//! class at its own rate does not check the rate or ceiling of those around it, but its packets count for
+//! theirs. So each step (level, priority) uses the rate that the steps before leave.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -15,10 +15,10 @@ use super::weights::{Got, HTB_OUTERMOST, Want, htb_quantum};
 
 /// Bytes that a bucket holds where none are written (`htb/build.rs` of `perhop-qos`).
 const BURST: f64 = 1600.0;
-/// The part of a rate below which it is a matter of rounding.
+/// The fraction of a rate below which a difference is due to rounding.
 const LEAST: f64 = 1e-9;
 
-/// Returns what each class of the outermost `queueing` gets of `rate` bits per second.
+/// Returns the rate of each class of the outermost `queueing` for `rate` bits per second.
 pub(super) fn divide(queueing: &QueueingConfig, rate: f64, wants: &[Want]) -> Vec<Got> {
     let mut root = Node::around(queueing, wants, queueing.rate_to_quantum);
     let direct = root.inner.iter().find(|node| node.is_direct).map_or(0.0, |node| node.want).min(rate);
@@ -50,7 +50,7 @@ struct Step {
     left: f64,
 }
 
-/// A class with what it has got so far; rates are bits per second.
+/// A class with its rate so far; rates are bits per second.
 #[derive(Debug)]
 struct Node {
     /// 0 for a class with a queue.
@@ -78,7 +78,7 @@ impl From<Node> for Got {
     }
 }
 
-/// A rate as a function of what each byte of a quantum gets: `fixed` + `slope` × that.
+/// A rate as a function of `depth`, the rate for each byte of a quantum: `fixed` + `slope` × `depth`.
 #[derive(Clone, Copy)]
 struct Line {
     fixed: f64,
@@ -86,7 +86,7 @@ struct Line {
 }
 
 impl Node {
-    /// Returns what stands around the classes of `queueing`, the outermost one.
+    /// Returns the node around the classes of `queueing`, the outermost one.
     fn around(queueing: &QueueingConfig, wants: &[Want], rate_to_quantum: Option<u32>) -> Node {
         let class = |(class, want)| Node::of_class(class, want, HTB_OUTERMOST, rate_to_quantum);
         Node {
@@ -153,7 +153,7 @@ impl Node {
         }
     }
 
-    /// Returns what this class may still send at `step`, with tokens of its own or those around it.
+    /// Returns the rate that this class may still send at `step`, with tokens of its own or those around it.
     fn room(&self, step: Step) -> f64 {
         let most = match self.level.cmp(&step.level) {
             // It lends, if it has tokens left.
@@ -166,7 +166,7 @@ impl Node {
         (most - self.got).max(0.0)
     }
 
-    /// Returns `step` as those inside this class see it, which may lend no more than its rate.
+    /// Returns `step` for the classes inside this one, which may lend no more than its rate.
     fn lent(&self, step: Step) -> Step {
         let is_lender = self.level == step.level;
         Step { left: if is_lender { step.left.min(self.room(step)) } else { step.left }, ..step }
@@ -182,8 +182,8 @@ impl Node {
         !node.is_direct && (node.level > 0 || (lends && node.priority == step.priority))
     }
 
-    /// Returns how many classes with tokens for `step` have room: they take turns of the line, which bursts
-    /// cut short.
+    /// Returns the number of classes with tokens for `step` that have room: they take turns of the line,
+    /// which bursts cut short.
     fn lenders(&self, step: Step) -> usize {
         let of_node = |node: &Node| {
             if node.room(step) <= LEAST * step.left {
@@ -197,14 +197,14 @@ impl Node {
         self.reached(step).map(of_node).sum()
     }
 
-    /// Returns whether a class inside has room for what this one lends at `step`.
+    /// Returns whether a class inside has room for the rate that this one lends at `step`.
     fn has_room_inside(&self, step: Step) -> bool {
         self.reached(step).any(|node| {
             node.room(step) > LEAST * step.left && (node.level == 0 || node.has_room_inside(step))
         })
     }
 
-    /// Marks the rates of classes that take turns at `step` with one to which a class further inside lends
+    /// Marks the rates of classes that take turns at `step` with a class to which one further inside lends
     /// too: the end of a turn there ends its turn here.
     fn mark_borrowers(&mut self, step: Step) {
         if self.level == step.level && self.borrows_again(step) {
@@ -230,7 +230,7 @@ impl Node {
         }
     }
 
-    /// Returns what this class takes at `step` where each byte of a quantum gets `depth`.
+    /// Returns the rate of this class at `step` if each byte of a quantum gets `depth`.
     fn taken(&self, step: Step, depth: f64) -> Line {
         let room = self.room(step);
         let line = if self.level == 0 {
@@ -282,10 +282,10 @@ impl Node {
         lines.fold(Line { fixed: 0.0, slope: 0.0 }, add)
     }
 
-    /// Gives the classes inside no more than `rate` at `step`, and returns what they took.
+    /// Gives the classes inside at most `rate` at `step`, and returns the rate that they took.
     fn pour(&mut self, step: Step, rate: f64) -> f64 {
-        // What they take grows ever more slowly with depth: each tangent leads to a depth that is not too
-        // much, and there are as many tangents as classes that are full.
+        // Their rate is a concave function of depth: each tangent leads to a depth that is not too large, and
+        // there are as many tangents as classes that are full.
         let step = self.lent(step);
         let mut depth = 0.0;
         loop {

@@ -20,18 +20,18 @@ pub(super) struct Limits {
     /// The rate up to which packets leave its queue: its shaper, its ceiling, the sum of the limits inside
     /// it.
     pub(super) held: f64,
-    /// Up to where its priority holds.
+    /// The rate up to which its priority applies.
     pub(super) cap: f64,
-    /// The least of those that hold whether or not others wait.
+    /// The minimum of the limits that apply regardless of waiting packets of other classes.
     pub(super) always: f64,
 }
 
 impl Limits {
-    /// Returns the most that it sends.
+    /// Returns its maximum rate.
     pub(super) fn most(self) -> f64 {
         self.policed.min(self.held)
     }
-    /// Returns the least of all its limits, among them the cap of its priority.
+    /// Returns the minimum of all its limits, including the cap of its priority.
     pub(super) fn least(self) -> f64 {
         self.most().min(self.cap)
     }
@@ -73,7 +73,7 @@ fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
     Some(match meter {
         MeterConfig::TokenBucket(meter) => one(meter.rate),
         MeterConfig::TokenBucketWithDebt(meter) => one(meter.rate),
-        // RFC 2697: the excess bucket fills only from what the committed one leaves.
+        // RFC 2697: only tokens that overflow the committed bucket fill the excess bucket.
         MeterConfig::SingleRateTcm(meter) => one(meter.cir),
         MeterConfig::EarlyTcm(meter) => one(meter.cir),
         // RFC 2698: the peak rate includes the committed one.
@@ -182,7 +182,7 @@ pub struct Policer<'a> {
     pub scope: Scope,
 }
 
-/// The packets of a policer in front of queues.
+/// The packets that a policer in front of queues meters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
@@ -190,7 +190,7 @@ pub enum Scope {
     Class,
     /// All packets of the port.
     All,
-    /// Others: packets of several classes, or a part of them.
+    /// Packets of several classes, or a part of them.
     Other,
 }
 
@@ -221,7 +221,7 @@ pub(super) fn joined(around: &str, class: &ClassConfig) -> String {
     if around.is_empty() { class.name.clone() } else { format!("{around}/{}", class.name) }
 }
 
-/// Returns the rate that the CAKE of a class keeps, where it has one.
+/// Returns the rate of the CAKE of a class, if it has one.
 fn cake_rate(class: &ClassConfig) -> Option<f64> {
     match &class.buffer {
         Some(BufferConfig::Cake(cake)) => cake.bandwidth.map(bits).filter(|rate| *rate > 0.0),
@@ -229,7 +229,7 @@ fn cake_rate(class: &ClassConfig) -> Option<f64> {
     }
 }
 
-/// Returns how much of `line` the classes of `queueing` may use together, where shapers hold them.
+/// Returns the part of `line` that the classes of `queueing` may use together; shapers limit it.
 pub fn capacity(queueing: &QueueingConfig, line: f64) -> f64 {
     let most = |class: &ClassConfig| {
         let shapers = class.shape.as_ref().map(shaped_rate).into_iter().chain(cake_rate(class));
@@ -245,7 +245,7 @@ pub(super) fn allotment(class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
     class.share.bandwidth.map(bits).or(part)
 }
 
-/// Returns what HTB promises the classes of a level together, in bits per second.
+/// Returns the sum of HTB's guarantees to the classes of a level, in bits per second.
 fn sum_of_rates(inner: &QueueingConfig) -> f64 {
     let of_class = |class: &ClassConfig| {
         let inside = class.link_shared(SchedulerConfig::Htb).map_or(0.0, sum_of_rates);
@@ -258,8 +258,8 @@ fn least(rates: impl IntoIterator<Item = Option<f64>>) -> f64 {
     rates.into_iter().flatten().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the path of a queue without the parts that stand for a scheduler and not for a class: the classes
-/// without priority, and those of one level of priority.
+/// Returns the path of a queue without the components for schedulers: the classes without priority, and those
+/// of one level of priority.
 pub fn class_path(path: &str) -> String {
     let is_level = |part: &str| {
         let level = part.strip_prefix("priority level ");

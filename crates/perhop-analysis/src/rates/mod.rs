@@ -2,7 +2,7 @@
 //!
 //! Everything else that needs such a rate reads it from here: rules, inferred loads, `perhop rates`, tables
 //! of runs. Rates are long-run averages in bits per second, of the bytes that the policy counts (IP bytes and
-//! its `overhead`): headers of the link below take their part of the line, which is not deducted.
+//! its `overhead`): the headers of the link below occupy a part of the line, which is not deducted.
 //!
 //! | rate | what |
 //! |---|---|
@@ -10,7 +10,7 @@
 //! | while busy | what it gets while every class sends as much as it may |
 //! | service | the rate at which its queue empties meanwhile: a policer in front of it does not count |
 //! | maximum | what it never exceeds while others wait |
-//! | excess | its part of what promises leave, and of what others do not use |
+//! | excess | its share of the rate that promises leave and that others do not use |
 
 mod allot;
 mod answer;
@@ -49,8 +49,8 @@ pub fn rates<'a>(policy: &'a PolicyConfig, given: Given) -> Option<Level<'a>> {
     Some(walk.outermost(policy, queueing))
 }
 
-/// Returns what each queue of a policy gets of `line` while all classes are busy, those with strict priority
-/// as `load` says: bits per second in the order of results.
+/// Returns the rate of each queue of a policy on `line` while all classes are busy, in bits per second in the
+/// order of results. `load` is the load of classes with strict priority.
 pub fn shares_under(policy: &PolicyConfig, line: f64, load: PriorityLoad) -> Vec<f64> {
     let Some(queueing) = &policy.queueing else { return Vec::new() };
     let none = BTreeMap::new();

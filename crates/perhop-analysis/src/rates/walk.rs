@@ -12,7 +12,7 @@ use super::weights::{Got, Want, Whole, weights_of_rest};
 #[derive(Clone, Copy)]
 struct Part<'p> {
     rate: f64,
-    /// The parts of it that each class gets, where a scheduler around them divides among them.
+    /// The share of each class, if a scheduler around them divides it.
     divided: &'p [Got],
 }
 
@@ -28,7 +28,7 @@ struct Around<'p> {
     /// Bits per second.
     maximum: Option<f64>,
     has_priority: bool,
-    /// Whether others cannot take of these rates.
+    /// Whether other classes cannot take these rates.
     is_sure: bool,
     is_approximate: bool,
     /// The scheduler.
@@ -55,13 +55,13 @@ struct Classes<'a> {
 /// The parts of a rate that the classes of one level get, each in its place.
 struct Allotted {
     wants: Vec<Want>,
-    /// Up to where priority holds, in bits per second.
+    /// The rate up to which priority applies, in bits per second.
     caps: Vec<f64>,
     got: Vec<Got>,
 }
 
 impl Got {
-    /// Returns what a class with the limits `own` lets the classes inside it share.
+    /// Returns the rate that a class with the limits `own` lets the classes inside it share.
     fn part(&self, own: Limits) -> Part<'_> {
         Part { rate: self.rate.min(own.held), divided: &self.inner }
     }
@@ -160,7 +160,7 @@ impl Walk<'_> {
         Whole { rate, wire: self.line.unwrap_or(rate) }
     }
 
-    /// Divides a rate among classes that send all that their limits let pass.
+    /// Divides a rate among classes that send up to their limits.
     fn allotted(&self, level: &Classes, part: Option<Part>, load: PriorityLoad) -> Option<Allotted> {
         let Part { rate, divided } = part?;
         let wants = self.wants(level, rate, load);
@@ -199,7 +199,8 @@ impl Walk<'_> {
         queueing.classes.iter().enumerate().map(want).collect()
     }
 
-    /// Returns the rates at which classes are served while they have packets, however few policers let pass.
+    /// Returns the rates at which classes are served while they have packets, regardless of policers in
+    /// front.
     fn served(&self, level: &Classes, busy: Option<&Allotted>, part: Option<Part>) -> Option<Vec<Got>> {
         let (part, busy) = part.zip(busy)?;
         if !part.divided.is_empty() {
@@ -226,7 +227,7 @@ impl Walk<'_> {
             return least(without_unlimited.or(Some(f64::INFINITY)), written.min(own.least()));
         }
         let Some(busy) = busy else {
-            // Of an unknown line nothing but what has no other before it is sure.
+            // On an unknown line, only a class that precedes all others has a certain rate.
             let is_first =
                 scheduler == SchedulerConfig::Priority && by_level(queueing).first() == Some(&index);
             return own.finite().filter(|_| is_first || queueing.classes.len() == 1);
@@ -243,7 +244,7 @@ impl Walk<'_> {
                 Some((whole - others).min(busy.wants[index].rate)).filter(|sure| *sure > 0.0)
             }
             SchedulerConfig::Priority => {
-                // Beyond its cap a class gets what others leave.
+                // Beyond its cap, a class gets the rest of the others.
                 let capped: Vec<f64> =
                     busy.wants.iter().zip(&busy.caps).map(|(want, cap)| want.rate.min(*cap)).collect();
                 let order = by_level(queueing);
@@ -258,7 +259,8 @@ impl Walk<'_> {
     }
 }
 
-/// Whether what classes get does not depend on what comes to the others: first come, first served does.
+/// Whether the rates of classes do not depend on the traffic of the others: with first come, first served
+/// they do.
 fn is_sure(queueing: &QueueingConfig, busy: Option<&Allotted>) -> bool {
     let fits = |all: &Allotted| all.wants.iter().zip(&all.got).all(|(want, got)| got.rate >= want.rate);
     queueing.scheduler != SchedulerConfig::Fifo || queueing.classes.len() == 1 || busy.is_some_and(fits)

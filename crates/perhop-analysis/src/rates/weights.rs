@@ -1,16 +1,17 @@
-//! [`weight`]: the numbers by which classes share what promises leave; and what a division takes and gives.
+//! [`weight`]: the numbers by which classes share the rate that promises leave, and the input and result of a
+//! division.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{self, SchedulerConfig, ServiceCurveConfig};
 
 use super::limits::{allotment, bits};
 
-/// Bytes of the turn of a class that writes none (`drr.rs` of `perhop-qos`).
+/// Bytes of the turn of a class without a written quantum (`drr.rs` of `perhop-qos`).
 const DRR_QUANTUM: f64 = 1500.0;
-/// The level of an outermost class of HTB with classes inside; what is inside it is one below.
+/// The level of an outermost class of HTB with classes inside; those are one level below.
 pub(super) const HTB_OUTERMOST: u8 = 7;
 
-/// A rate, and what it is a part of.
+/// A rate, and the wire that it is a part of.
 #[derive(Clone, Copy)]
 pub(super) struct Whole {
     /// Bits per second that the classes share.
@@ -19,13 +20,13 @@ pub(super) struct Whole {
     pub(super) wire: f64,
 }
 
-/// The most that a class sends, in bits per second; infinite where nothing limits it.
+/// The most that a class sends, in bits per second; infinite without a limit.
 #[derive(Clone, Debug)]
 pub(super) struct Want {
     pub(super) rate: f64,
     /// The rate that it would send without the policers in front of its queue.
     pub(super) held: f64,
-    /// Of a class of HTB, those of the classes of HTB inside it.
+    /// The wants of the HTB classes inside it, if it is a class of HTB.
     pub(super) inner: Vec<Want>,
 }
 
@@ -33,9 +34,9 @@ pub(super) struct Want {
 #[derive(Clone, Debug)]
 pub(super) struct Got {
     pub(super) rate: f64,
-    /// Whether bursts of HTB, which are not computed packet by packet, have a part in it.
+    /// Whether it includes bursts of HTB, which are not computed packet by packet.
     pub(super) is_approximate: bool,
-    /// Of a class of HTB, those of the classes of HTB inside it.
+    /// The rates of the HTB classes inside it, if it is a class of HTB.
     pub(super) inner: Vec<Got>,
 }
 
@@ -45,15 +46,14 @@ impl Got {
     }
 }
 
-/// Returns the weights by which classes share what promises leave; 0 for a class that gets nothing of it.
+/// Returns the weights by which classes share the rate that promises leave; 0 for a class without a share.
 pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     let weight = |class| weight_of_rest(queueing.scheduler, queueing.rate_to_quantum, class, whole.wire);
     queueing.classes.iter().map(weight).collect()
 }
 
-/// Returns the weight by which a class shares with its siblings what promises leave; `None` where its
-/// scheduler shares nothing by weights, or the class gets nothing. Of CBQ it is a rate, or a part of the
-/// wire.
+/// Returns the weight by which a class and its siblings share the rate that promises leave; `None` if its
+/// scheduler has no weights, or the class gets nothing. For CBQ it is a rate, or a part of the wire.
 pub fn weight(scheduler: SchedulerConfig, class: &ClassConfig) -> Option<f64> {
     Some(weight_of_rest(scheduler, None, class, 1.0)).filter(|weight| *weight > 0.0)
 }
@@ -80,7 +80,8 @@ fn weight_of_rest(
     }
 }
 
-/// Returns the bytes that a class of HTB sends in a turn; of one around others, those of all inside it.
+/// Returns the bytes that a class of HTB sends in a turn; for a class around others, the sum of those inside
+/// it.
 pub(super) fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
     if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
         return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();

@@ -1,4 +1,5 @@
-//! Packets followed backwards through conditioners, against the data plane, which carries them forwards.
+//! Packets followed backwards through conditioners, compared with the data plane, which processes them
+//! forwards.
 
 use perhop_analysis::{PacketSpace, Set, arriving, before, classes_of, conditioned, departing, queue_of};
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
@@ -90,7 +91,7 @@ fn built(stages: &[Value]) -> Option<(Vec<ConditionerConfig>, TrafficConditioner
 
 proptest! {
     #[test]
-    fn what_leaves_as_a_member_came_as_one(
+    fn packets_that_leave_as_members_arrived_as_members(
         stages in collection::vec(stage(), 1..4),
         target in conditions(),
         packets in collection::vec(packet(), 40),
@@ -109,7 +110,8 @@ proptest! {
             let mut left = packet;
             let verdict = conditioner.condition(Time::from_nanoseconds(number as u64), &mut left);
             let is_member = verdict == Verdict::Pass && space.contains(target, &left);
-            // A meter could have given another color: then more may come than did here.
+            // A meter could have given another color: the set before may contain more packets than arrived
+            // here.
             if is_member || !metered {
                 prop_assert_eq!(space.contains(came, &packet), is_member, "{:?}", packet);
             }
@@ -117,7 +119,7 @@ proptest! {
     }
 
     #[test]
-    fn every_way_of_a_trace_ends_where_the_data_plane_could(
+    fn every_path_of_a_trace_is_possible_in_the_data_plane(
         stages in collection::vec(stage(), 1..4),
         packet in packet(),
     ) {
@@ -136,7 +138,7 @@ proptest! {
 }
 
 #[test]
-fn a_packet_for_every_queue_goes_there() {
+fn witnesses_reach_their_queues() {
     let policy: PolicyConfig = serde_json::from_value(json!({
         "conditioners": [{"match": {"cos": 5}, "actions": [{"mark": "ef"}]}],
         "queueing": {"classes": [
@@ -170,7 +172,7 @@ fn a_packet_for_every_queue_goes_there() {
 }
 
 #[test]
-fn a_packet_for_every_tin_of_cake_waits_in_it() {
+fn witnesses_reach_their_tins_of_cake() {
     let interfaces = interfaces();
     for (tins, names) in [
         ("besteffort", &["all"][..]),

@@ -1,4 +1,4 @@
-//! Sets of packets against the classifier of the data plane, which asks one packet at a time.
+//! Sets of packets compared with the classifier of the data plane, which checks one packet at a time.
 
 use std::net::IpAddr;
 
@@ -109,13 +109,14 @@ prop_compose! {
 
 proptest! {
     #[test]
-    fn a_set_holds_the_packets_that_the_condition_takes(
+    fn a_set_contains_the_packets_that_match_the_condition(
         condition in condition(),
         packets in collection::vec(packet(), 50),
     ) {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&condition).unwrap();
-        // The data plane refuses conditions that it sees cannot hold; then the set is empty or says why not.
+        // The data plane refuses conditions that cannot match; then the set is empty or an error with a
+        // reason.
         let Ok(built) = condition.build(&interfaces()) else { return Ok(()) };
         for packet in packets {
             prop_assert_eq!(space.contains(set, &packet), built.matches(&packet), "{:?}", packet);
@@ -130,7 +131,7 @@ proptest! {
     }
 
     #[test]
-    fn boxes_have_no_packet_in_common_and_are_the_set_together(condition in condition()) {
+    fn boxes_are_disjoint_and_cover_the_set(condition in condition()) {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&condition).unwrap();
         let Ok(boxes) = space.boxes(set, 2_000) else { return Ok(()) };
@@ -189,7 +190,7 @@ proptest! {
 }
 
 #[test]
-fn a_witness_is_as_plain_as_its_set_allows() {
+fn a_witness_has_preferred_values_if_its_set_allows() {
     let witness = |condition: serde_json::Value| {
         let mut space = PacketSpace::new(&interfaces());
         let set = space.taken_by(&serde_json::from_value(condition).unwrap()).unwrap();
@@ -218,7 +219,7 @@ fn a_witness_is_as_plain_as_its_set_allows() {
     }
 }
 
-/// Fifty classes by 2,000 entries of access lists: no matter of millions of nodes.
+/// Fifty classes with 2,000 entries of access lists need far fewer than a million nodes.
 #[test]
 fn two_thousand_entries_of_fifty_classes_fit() {
     let mut state = 3u32;

@@ -1,5 +1,5 @@
-//! Rates of classes against the data plane: random trees of schedulers on a wire, with more of every class
-//! than it may send.
+//! Rates of classes compared with the data plane: random trees of schedulers on a wire, with every class
+//! saturated.
 
 use std::collections::BTreeMap;
 
@@ -19,8 +19,8 @@ const LENGTH: u32 = 250;
 const WARM_UP_S: u64 = 2;
 const COUNTED_S: u64 = 4;
 
-/// Returns what each queue of `policy` sends, bits per second, while each of them is offered more than the
-/// wire carries.
+/// Returns the rate of each queue of `policy`, bits per second, while each is offered more than the wire
+/// carries.
 fn sent_when_saturated(policy: &PolicyConfig, leaves: usize) -> Result<Vec<f64>, String> {
     let wire = WireConfig {
         rate: Rate::from_bits_per_second(LINE),
@@ -173,7 +173,7 @@ fn has(queueing: &QueueingConfig, schedulers: &[&str]) -> bool {
     schedulers.iter().any(|one| text.contains(&format!("\"scheduler\":\"{one}\"")))
 }
 
-/// A tree in one line, without what all of its classes have.
+/// A tree in one line, without the common properties of its classes.
 fn in_short(queueing: &Value) -> String {
     let classes = queueing["classes"].as_array().unwrap().iter().map(|class| {
         let mut words = vec![class["share"].to_string()];
@@ -196,7 +196,7 @@ fn every_class_gets_its_promise_and_no_more_than_its_maximum() {
     for seed in 0..TREES {
         let (written, leaves) = tree(seed);
         let policy: PolicyConfig = serde_json::from_value(json!({"queueing": written})).unwrap();
-        // Some schedulers do not stand in others.
+        // Some schedulers cannot be nested in others.
         let Ok(sent) = sent_when_saturated(&policy, leaves) else { continue };
         let given = Given { line: Some(Rate::from_bits_per_second(LINE)), limits: &none };
         let level = rates(&policy, given).unwrap();
@@ -224,7 +224,7 @@ fn every_class_gets_its_promise_and_no_more_than_its_maximum() {
         }
     }
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
-    // Or the test would compare nothing.
+    // Without this check, the test could compare nothing.
     assert!(compared > 2 * TREES as usize && 2 * promised > compared, "{promised} of {compared}");
 }
 
@@ -232,17 +232,17 @@ const TREES: u64 = 200;
 /// Bits of a few packets in the counted time, and the least part of a rate that counts.
 const PACKETS: f64 = 8.0 * 8.0 * LENGTH as f64 / COUNTED_S as f64;
 
-/// The precision of rates, against what is sent.
+/// The precision of computed rates compared with the bytes that are sent.
 #[derive(Clone, Copy, PartialEq)]
 enum Precision {
     Exact,
-    /// CBQ counts with averages of what it sent; what is sent of first come, first served follows what comes.
+    /// CBQ averages the bytes that it sent; with first come, first served the rates follow the arrivals.
     Averages,
-    /// HTB is promised more than there is.
+    /// The guarantees of HTB exceed the rate.
     Turns,
 }
 
-/// Returns the rate with which what was sent disagrees.
+/// Returns the computed rate that differs from the measured one.
 fn difference(rates: &ClassRates, sent: f64, precision: Precision) -> Option<&'static str> {
     let busy = rates.while_busy.unwrap();
     let promised = rates.promised.filter(|_| busy > 0.0).unwrap_or(0.0);
@@ -296,7 +296,7 @@ fn htb_tree(dice: &mut Dice, depth: u64, outermost: bool) -> Value {
 }
 
 #[test]
-fn htb_divides_what_the_rates_inside_a_class_exceed() {
+fn htb_divides_excessive_rates_inside_a_class() {
     let none = BTreeMap::new();
     let (mut compared, mut wrong) = (0_u64, Vec::new());
     for seed in 0..TREES / 2 {

@@ -1,5 +1,5 @@
-//! How close traffic that keeps to its contract can come to the bounds of one port: arrival patterns are
-//! searched for that delay one class as long as possible.
+//! A search for arrival patterns that conform to their contract and delay one class as long as possible, to
+//! compare the delay with the bound of the port.
 
 use perhop_bounds::arrival::Arrival;
 use perhop_bounds::lengths::Lengths;
@@ -24,7 +24,7 @@ const WIRE: WireConfig = WireConfig {
 };
 const CODEPOINTS: [&str; 3] = ["ef", "af41", "default"];
 
-/// What one class may send: a token bucket, and packets of these lengths.
+/// The contract of one class: a token bucket, and the lengths of its packets.
 #[derive(Clone, Copy)]
 struct Contract {
     burst: f64,
@@ -32,7 +32,8 @@ struct Contract {
     lengths: &'static [u32],
 }
 
-/// How one class sends: from when on, at first which lengths, then which; always as soon as its tokens allow.
+/// The packets of one class: when it starts, its first lengths, then its later ones; each is sent as soon as
+/// its tokens allow.
 #[derive(Clone)]
 struct Pattern {
     starts: Time,
@@ -67,7 +68,7 @@ impl Pattern {
         }
         changed
     }
-    /// What is sent until `end`.
+    /// Returns the packets sent until `end`.
     fn arrivals(&self, contract: &Contract, end: Time) -> Vec<(Time, u32)> {
         let (mut tokens, mut now) = (contract.burst, self.starts);
         let mut arrivals = Vec::new();
@@ -242,7 +243,7 @@ fn voice_above(inner: &str, properties: &[Value; 3]) -> Value {
     ]})
 }
 
-/// What schedulers and shapers can be combined to.
+/// All combinations of schedulers and shapers.
 fn combinations() -> Vec<Value> {
     let plain = || [json!({}), json!({}), json!({})];
     let minima = || shares("minimum", [json!("1600kb/s"), json!("2600kb/s"), json!("3500kb/s")]);

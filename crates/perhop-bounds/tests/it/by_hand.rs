@@ -66,7 +66,7 @@ fn assert_delay(bound: &QueueBound, microseconds: f64) {
 
 #[test]
 fn a_fifo_counts_cells() {
-    // Three packets of 40 bytes, each a cell of 53 bytes, as no policy is there.
+    // Three packets of 40 bytes, each a cell of 53 bytes, because the port has no policy.
     let wire = WireConfig { framing: Framing::Aal5Mux, ..WIRE };
     let bounds = bounds_on(wire, None, vec![stream(40, Some((120.0, 0.01)))]);
     assert_delay(&bounds[0], 159.0);
@@ -82,7 +82,8 @@ fn self_clocked_fair_queueing() {
     // 600 bytes at two fifths of the wire, and one packet of the other.
     assert_delay(&bounds[0], 600.0 * 2.5 + 1500.0);
     assert!((bounds[0].rate - 4e5).abs() < 1e-3);
-    // Whatever comes to the other, it holds 64 packets: at three fifths, behind one of each on the wire.
+    // For any arrivals, the other queue has at most 64 packets: served at three fifths, behind one packet of
+    // each class on the wire.
     assert_delay(&bounds[1], 64.0 * 1500.0 * 5.0 / 3.0 + 1500.0 + 200.0);
     assert_eq!(bounds[1].rules, [Rule::Scfq, Rule::QueueLimit]);
     assert_eq!((bounds[1].overflows, bounds[0].overflows), (Some(true), Some(false)));
@@ -119,15 +120,15 @@ fn levels_of_priority() {
     let bounds = bounds(queueing, streams);
     assert_delay(&bounds[0], 1500.0 + 600.0);
     assert_delay(&bounds[1], (1500.0 + 600.0 + 1000.0) / 0.85);
-    // Below all: nothing can be on the wire when the busy period begins but what came to a level above, which
-    // while they waited had 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D); and one packet of 1500.
+    // The lowest level: when the busy period begins, only packets of the levels above can be on the wire.
+    // They have 600 + 0.15 · (t + D) and 1000 + 0.1 · (t + D) while this level waits; and one packet of 1500.
     let (first, second) = (bounds[0].delay.clone().unwrap() * 1e6, bounds[1].delay.clone().unwrap() * 1e6);
     let before = 600.0 + 0.15 * first + 1000.0 + 0.1 * second;
     assert_delay(&bounds[2], (64.0 * 1500.0 + 1500.0 + before) / 0.75);
 }
 
 #[test]
-fn priority_without_a_bound_leaves_none_below() {
+fn unbounded_priority_leaves_lower_levels_unbounded() {
     let level = json!({});
     let queueing = classes("priority", &[level.clone(), level]);
     let bounds = bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
@@ -141,7 +142,7 @@ fn priority_without_a_bound_leaves_none_below() {
     ] {
         let queueing = classes("priority", &[limit, json!({})]);
         let bounds = self::bounds(queueing, vec![stream(200, None), stream(1000, Some((1000.0, 0.1)))]);
-        // Whatever was on the wire, 1000 bytes, then 2000 + 0.25 · t and its own.
+        // A packet on the wire, 1000 bytes, then 2000 + 0.25 · t and its own.
         assert_delay(&bounds[1], (1000.0 + 2000.0 + 1000.0) / 0.75);
     }
 }
@@ -169,7 +170,7 @@ fn a_shaper_before_the_wire() {
 }
 
 #[test]
-fn a_shaper_beside_others() {
+fn a_shaper_next_to_other_classes() {
     let shaped = |burst: &str| json!({"shape": {"rate": "1Mb/s", "burst": burst}});
     let of = |burst| {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
@@ -204,7 +205,7 @@ fn fluid_servers() {
 }
 
 #[test]
-fn a_long_ring_holds_what_is_below() {
+fn packets_of_lower_priority_in_a_long_ring_add_delay() {
     let wire = WireConfig { ring: RingConfig::Packets(4), ..WIRE };
     let queueing = classes("priority", &[json!({}), json!({})]);
     let bounds = bounds_on(wire, Some(queueing), vec![stream(200, Some((600.0, 0.1))), stream(1500, None)]);
@@ -212,7 +213,7 @@ fn a_long_ring_holds_what_is_below() {
 }
 
 #[test]
-fn flows_that_are_served_fairly_have_no_bound() {
+fn fair_queueing_of_flows_has_no_bound() {
     let class = json!({"fair-queueing": {}});
     let bounds = bounds(classes("fifo", &[class]), vec![stream(200, Some((600.0, 0.1)))]);
     assert!(bounds[0].delay.as_ref().unwrap_err().contains("different order"));

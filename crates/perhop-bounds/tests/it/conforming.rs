@@ -153,7 +153,7 @@ fn scenario(seed: u64) -> Value {
             }));
         }
     }
-    // Whoever keeps to nothing but the rules of TCP, and is not policed.
+    // A source that is limited only by TCP, and not policed.
     if dice.chance(25) {
         hosts["tcp"] = json!({});
         links.push(json!({"between": ["tcp", "r1"], "rate": "100Mb/s"}));
@@ -221,7 +221,7 @@ fn compare(seed: u64, scenario: &Scenario, bounds: &Bounds, tally: &mut Tally) {
 }
 
 #[test]
-fn nothing_seen_in_200_random_scenarios_exceeds_a_bound() {
+fn no_delay_in_200_random_scenarios_exceeds_its_bound() {
     let mut tally =
         Tally { queues: 0, bounded: 0, classes: 0, end_to_end: 0, closest: 0.0, tightness: Vec::new() };
     for seed in 0..200 {

@@ -39,7 +39,7 @@ fn assert_time(seconds: f64, microseconds: f64) {
 }
 
 #[test]
-fn a_link_smooths_what_comes_at_once() {
+fn a_link_smooths_simultaneous_arrivals() {
     // Three flows of one packet each 10 ms: together 3000 bytes at once at the host, and at r1 as its link
     // sends them.
     let traffic = json!([cbr("x", "800kb/s"), cbr("y", "800kb/s"), cbr("z", "800kb/s")]);
@@ -58,7 +58,7 @@ fn a_link_smooths_what_comes_at_once() {
 #[test]
 fn bursts_are_paid_once() {
     // A policed source without a profile: 5000 bytes at once, a tenth of a byte each microsecond. Both
-    // routers serve it by half of the wire; the other half is anybody's.
+    // routers serve it by half of the wire; other traffic may take the other half.
     let halves = json!({"queueing": {"scheduler": "scfq", "classes": [
         {"name": "x", "match": {"dscp": "ef"}}, {"name": "rest"},
     ]}});
@@ -106,7 +106,7 @@ fn bursts_are_paid_once() {
 }
 
 #[test]
-fn what_a_shaper_or_a_policer_lets_go_is_bound_behind_it() {
+fn shapers_and_policers_bound_the_traffic_behind_them() {
     // TCP has no profile; behind a shaper of 2 Mb/s it has one.
     let tcp = json!([{"name": "x", "from": "a", "to": "b", "source": {"bulk": {"tcp": {"profile": "linux-modern"}}}}]);
     let shape = json!({"shaped": {"queueing": {"classes": [{"name": "all", "shape": {"rate": "2Mb/s", "burst": "3000B"}}]}}});
@@ -123,7 +123,7 @@ fn what_a_shaper_or_a_policer_lets_go_is_bound_behind_it() {
 }
 
 #[test]
-fn ways_in_a_circle_have_no_bound() {
+fn cyclic_paths_have_no_bound() {
     // A ring of five routers, each flow over two of its links: every port awaits the one before it.
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
     let (mut hosts, mut routers) = (json!({}), json!({}));
@@ -150,7 +150,7 @@ fn ways_in_a_circle_have_no_bound() {
         .iter()
         .partition(|row| NAMES.iter().any(|name| row.port.starts_with(&format!("{name}->"))));
     assert!(outside.iter().all(|row| row.bound.overflows == Some(false)) && outside.len() == 5);
-    // What comes is not bounded; what a queue of 64 packets holds is.
+    // The arrivals are unbounded; the backlog of a queue of 64 packets is bounded.
     assert!(inside.iter().all(|row| row.bound.arrival.is_none() && row.bound.overflows == Some(true)));
     assert_time(at(&bounds, "ra->rb").bound.delay.clone().unwrap(), 64_000.0 + 1000.0);
 }

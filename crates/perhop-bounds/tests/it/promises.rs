@@ -52,7 +52,7 @@ fn shape(dice: &mut Dice) -> Value {
 }
 
 #[test]
-fn what_is_guaranteed_in_the_long_run_is_what_is_promised() {
+fn service_curves_match_promised_rates() {
     let (none, mut compared) = (BTreeMap::new(), 0);
     for seed in 0..100 {
         let loaded = perhop_scenario::load_json(scenario(seed), ".").unwrap().resolved;
@@ -66,7 +66,7 @@ fn what_is_guaranteed_in_the_long_run_is_what_is_promised() {
             let (sure, promised) = (8.0 * row.bound.rate, promise.promised.unwrap_or(0.0));
             // A rate in whole bits, and instants in whole picoseconds.
             assert!(sure >= promised * (1.0 - 1e-6), "seed {seed}: {} {sure} {promise:?}", row.queue);
-            // A policer stands before the queue, which is served regardless of it.
+            // A policer is in front of the queue, whose service does not depend on it.
             let most = promise.service.unwrap_or(0.0).max(promise.maximum.unwrap_or(0.0));
             let is_alone = promise.class.police.is_none() && policy.queueing.is_some();
             if is_alone && !promise.has_priority {

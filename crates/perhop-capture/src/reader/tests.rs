@@ -60,7 +60,7 @@ fn pcap_is_read_in_both_byte_orders_and_resolutions() {
 }
 
 #[test]
-fn every_known_link_layer_is_taken_off() {
+fn every_known_link_layer_is_removed() {
     let sll = [0, 4, 0, 1, 0, 6, 2, 0, 0, 0, 0, 1, 0, 0, 8, 0];
     let sll2 = [8, 0, 0, 0, 0, 0, 0, 3, 0, 1, 4, 6, 2, 0, 0, 0, 0, 1, 0, 0];
     let macs = [2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2];
@@ -87,7 +87,7 @@ fn every_known_link_layer_is_taken_off() {
 }
 
 #[test]
-fn lengths_come_from_the_header_and_else_from_the_wire() {
+fn lengths_are_those_of_the_header_or_of_the_wire() {
     let mut packet = PACKET;
     // A network card was to fill in the length when it cut the packet into pieces.
     packet[2..4].fill(0);
@@ -110,7 +110,7 @@ fn frames_without_an_ip_packet_are_counted() {
 }
 
 #[test]
-fn what_is_wrong_with_a_file_is_said() {
+fn errors_of_a_file_are_reported() {
     let whole = pcap(0xa1b2_c3d4, false, 101, 0, &PACKET);
     for (file, error) in [
         (b"time,size\n".to_vec(), "neither pcap nor pcapng"),
@@ -153,7 +153,7 @@ fn pcapng(times: &[u64]) -> Vec<u8> {
 }
 
 #[test]
-fn what_was_written_is_read_with_nanoseconds_and_interfaces() {
+fn written_files_are_read_with_nanoseconds_and_interfaces() {
     let capture = read(&pcapng(&[0, 1_999, 2_000_000_000_123_456])).unwrap();
     assert_eq!(capture.interfaces, ["a->b", "b->a"]);
     let read: Vec<_> =
@@ -218,7 +218,7 @@ fn optional(big: bool, end: bool) -> Vec<u8> {
 }
 
 #[test]
-fn options_need_no_end() {
+fn an_end_of_options_is_optional() {
     for big in [false, true] {
         for end in [false, true] {
             let file = optional(big, end);

@@ -94,7 +94,7 @@ fn kinds() -> Vec<Header> {
     ]
 }
 
-/// Stacks of up to two headers, and of some third, that may stand on `framing`.
+/// Stacks of up to two headers, and of some third, that are valid on `framing`.
 fn stacks(framing: Framing) -> Vec<HeaderStack> {
     let kinds = kinds();
     let mut found = vec![HeaderStack::EMPTY];
@@ -111,7 +111,7 @@ fn stacks(framing: Framing) -> Vec<HeaderStack> {
     found
 }
 
-/// What a wire counts and no capture holds: check sequence, preamble and gap, flags.
+/// Bytes that a wire counts and a capture does not contain: check sequence, preamble and gap, flags.
 fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     let of_framing = match framing {
         Framing::EthernetFrame => 4,
@@ -128,7 +128,7 @@ fn left_out(framing: Framing, headers: &HeaderStack) -> u64 {
     of_framing + of_headers
 }
 
-/// What only captures hold: the protocol number that announces labels where nothing else does.
+/// Bytes that only captures contain: the protocol number that announces labels if no other field does.
 fn announced(framing: Framing, headers: &HeaderStack) -> u64 {
     let is_bare = matches!(framing, Framing::Raw | Framing::Aal5Mux);
     if is_bare && matches!(headers.headers().last(), Some(Header::Mpls(_))) { 2 } else { 0 }
@@ -145,7 +145,7 @@ fn counted(framing: Framing, headers: &HeaderStack, ip: u64) -> u64 {
 }
 
 #[test]
-fn frames_are_as_long_as_the_wire_counts() {
+fn frame_lengths_match_the_wire() {
     let mut seen = 0;
     for framing in Framing::ALL {
         for headers in stacks(framing) {
@@ -199,7 +199,7 @@ fn tags_labels_and_sessions_are_read_again() {
 }
 
 #[test]
-fn a_tag_and_labels_stand_where_they_belong() {
+fn tags_and_labels_are_in_their_positions() {
     let headers = HeaderStack::new(&[
         Header::Mpls(MplsLabels { labels: 2, control_word: false }),
         Header::Vlan(VlanTag { id: 20 }),

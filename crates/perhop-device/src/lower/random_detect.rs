@@ -206,8 +206,8 @@ fn precedence_config(row: &RandomDetectRow) -> PrecedenceConfig {
     }
 }
 
-/// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences. What
-/// stands in no list counts as the last, so the largest group comes last.
+/// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences. A
+/// codepoint in no list counts as the last precedence, so the largest group is last.
 fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
     let mut groups: Vec<(RandomDetectRow, Vec<Dscp>)> = Vec::new();
     let same = |a: &RandomDetectRow, b: &RandomDetectRow| {

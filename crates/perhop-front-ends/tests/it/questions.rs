@@ -83,7 +83,7 @@ fn the_report_accounts_for_every_line_and_names_the_platform() {
 }
 
 #[test]
-fn a_run_shares_the_wire_as_the_configuration_says() {
+fn a_run_shares_the_wire_by_the_configuration() {
     let loaded = load(&json!({"add": ["port spare"]})).unwrap();
     let doubtful = loaded.warnings.iter().find(|warning| warning.rule.id == "wire-overbooked").unwrap();
     assert_eq!(doubtful.message, "line 4: the lanes of wan have 120 percent");
@@ -107,7 +107,7 @@ fn a_run_shares_the_wire_as_the_configuration_says() {
 }
 
 #[test]
-fn errors_of_options_stand_at_their_keys() {
+fn errors_of_options_name_their_keys() {
     let at = |changes: Value| {
         let found = load(&changes).unwrap_err();
         let one = found.iter().next().unwrap();

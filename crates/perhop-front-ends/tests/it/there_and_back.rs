@@ -148,7 +148,7 @@ proptest! {
 }
 
 #[test]
-fn most_policies_of_a_router_lose_nothing_on_the_way() {
+fn most_policies_of_a_router_survive_the_round_trip() {
     let mut runner = TestRunner::deterministic();
     let draw = router();
     let mut text = || draw.new_tree(&mut runner).expect("no filter").current();

@@ -46,7 +46,7 @@ fn the_loads_of_a_guess_give_the_same_scenario() {
 }
 
 #[test]
-fn a_load_is_offered_and_a_load_of_zero_leaves_a_class_out() {
+fn a_class_with_zero_load_is_left_out() {
     let found = inferred(&[("VOICE", 100_000.0), ("others/BUSINESS", 0.0)]).unwrap();
     let names: Vec<&str> = found.offered.iter().map(|offer| offer.class.as_str()).collect();
     assert_eq!(names, ["VOICE", "class-default"]);
@@ -104,7 +104,7 @@ fn offered(load: LoadLevel, text: &str) -> Vec<(String, f64, String)> {
 
 /// The serial line has no header that the policy counts; 768 of its 2048 kb/s are the rest.
 #[test]
-fn each_class_is_offered_a_part_of_what_it_is_promised() {
+fn each_class_is_offered_a_fraction_of_its_promised_rate() {
     for (load, part, words) in
         [(LoadLevel::Quiet, 0.7, "70"), (LoadLevel::Busy, 0.9, "90"), (LoadLevel::Overload, 1.2, "120")]
     {
@@ -124,7 +124,7 @@ fn each_class_is_offered_a_part_of_what_it_is_promised() {
 }
 
 #[test]
-fn a_call_waits_with_the_rest_where_classes_match_codepoints_and_none_takes_ef() {
+fn a_call_without_an_ef_class_waits_in_class_default() {
     let without_voice = BRANCH.replace(" class VOICE\n  priority 512\n", "");
     let forgotten = without_voice
         .replace("policy-map", "class-map SIGNALING\n match dscp cs3\npolicy-map")

@@ -127,7 +127,7 @@ fn a_policer_of_one_interface_has_no_part_in_the_packets_of_another() {
 }
 
 #[test]
-fn what_the_run_leaves_out_at_the_port_stands_in_words() {
+fn unapplied_parts_of_the_port_are_described() {
     let sites = [tunnel(1, ""), subinterface(2, "service-policy output SITE"), subinterface(3, "")].concat();
     let found = whole(&format!("{POLICIES}{PORT}{sites}"), "Ethernet0/0").unwrap();
     let left_out = found.not_looked_at.join("\n");
@@ -154,7 +154,7 @@ fn shares_of_ports_in_the_rest_are_named_as_not_applied() {
 }
 
 #[test]
-fn a_policy_of_the_port_is_for_its_own_packets_and_for_sub_interfaces_without_one() {
+fn a_policy_of_the_port_applies_to_sub_interfaces_without_a_policy() {
     let port = format!("{PORT} service-policy output CLASSES\n");
     let found = whole(&format!("{POLICIES}{port}{}{}", tunnel(1, ""), subinterface(2, "")), "e0/0").unwrap();
     let left_out = "the output policy of Ethernet0/0 for packets of Tunnel1".to_owned();

@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_broken_where_they_close() {
+    fn cycles_are_broken_where_they_close() {
         let text = "class-map a\n match class-map b\n match dscp ef\nclass-map b\n match class-map c\n\
                     class-map c\n match class-map c\n match class-map a\n match class-map b\n match dscp 1\n";
         let (configuration, lines) = refused(text);

@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_that_tells_is_named() {
+    fn the_deciding_line_is_named() {
         let recognition = Recognition::from_configuration(&parse("hostname a\nversion 15.1\n"));
         let evidence = &recognition.because[0];
         assert_eq!((evidence.line, evidence.text.as_str()), (2, "version 15.1"));

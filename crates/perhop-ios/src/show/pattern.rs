@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_the_end() {
+    fn an_end_matches_only_the_end_of_the_line() {
         assert_eq!(numbers("{n} packets$", "7 packets"), Some(vec![7]));
         assert_eq!(numbers("{n} packets$", "7 packets, 100 bytes"), None);
         assert_eq!(

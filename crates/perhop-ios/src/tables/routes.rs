@@ -225,7 +225,7 @@ D        172.17.0.0/16 is a summary, 00:12:00, Null0
     }
 
     #[test]
-    fn a_part_of_a_table_does_not_show_what_is_connected() {
+    fn a_partial_table_lacks_connected_routes() {
         let tables = read(&OUTPUT.replace("vrf RED", "vrf RED ospf"));
         assert!(tables.routes[&Some("RED".to_owned())].connected.is_empty());
     }

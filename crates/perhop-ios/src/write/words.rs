@@ -65,7 +65,7 @@ mod tests {
     use super::name;
 
     #[test]
-    fn names_have_no_letters_that_end_a_word() {
+    fn names_replace_characters_that_end_a_word() {
         let cases = [("a b", "a-b"), ("  a?? \"b", "a-b"), ("", "unnamed"), ("a?", "a-"), ("x\ny", "x-y")];
         for (given, expected) in cases {
             assert_eq!(name(given), expected, "{given:?}");

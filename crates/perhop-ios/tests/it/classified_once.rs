@@ -111,7 +111,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn marks_and_queues_are_those_of_the_codepoint_that_comes(classes in classes()) {
+    fn marks_and_queues_follow_the_arriving_codepoint(classes in classes()) {
         for profile in [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe] {
             let (configuration, port) = converted(&classes, profile, "output");
             // Before HQF the marks of a policy in front of its own queues are reported.
@@ -138,7 +138,7 @@ proptest! {
     }
 
     #[test]
-    fn marks_of_an_input_policy_are_those_of_the_codepoint_that_comes(classes in classes()) {
+    fn input_marks_follow_the_arriving_codepoint(classes in classes()) {
         let (configuration, port) = converted(&classes, Profile::Hqf, "input");
         prop_assert!(configuration.diagnostics.iter().all(|diagnostic| diagnostic.rule.id != "marked-then-classified"));
         for (arrived, dscp) in CODEPOINTS.iter().enumerate() {

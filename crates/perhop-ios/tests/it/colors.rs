@@ -173,7 +173,7 @@ class-map dc1
 
 /// A color is a discard class: a router that polices twice passes it on.
 #[test]
-fn colors_by_discard_class_are_those_of_the_packet() {
+fn colors_by_discard_class_match_the_packet() {
     let node = Node::from_text(
         "class-map dc0
  match discard-class 0

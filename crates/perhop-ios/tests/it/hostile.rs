@@ -170,7 +170,7 @@ fn policies_that_grow_with_every_level_are_refused() {
 }
 
 #[test]
-fn a_percentage_of_next_to_nothing_is_a_rate() {
+fn a_percentage_of_a_tiny_rate_is_a_rate() {
     check(
         "class-map A\n match dscp ef\npolicy-map IN\n class A\n  priority percent 20\n  police cir percent 1\n\
          policy-map OUT\n class class-default\n  shape average 1\n  service-policy IN\n\

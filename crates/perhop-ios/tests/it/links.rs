@@ -104,7 +104,7 @@ fn path_to<'a>(config: &'a PolicyConfig, path: &[usize]) -> Vec<&'a ClassConfig>
 
 /// A class around queues has a node, and the queues inside it lead to the outermost class.
 #[test]
-fn a_class_around_queues_has_a_node_and_no_queue() {
+fn a_class_around_queues_has_no_queue() {
     let text = "class-map a\n match dscp ef\npolicy-map inner\n class a\n  bandwidth percent 10\n\
                 policy-map top\n class class-default\n  shape average 1000000\n  service-policy inner\n\
                 interface GigabitEthernet0/0\n service-policy output top\n";

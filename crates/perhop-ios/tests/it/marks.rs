@@ -61,7 +61,7 @@ class-map labeled
 /// All packets of a sub-interface have its VLAN. Of a policy of the port, it runs the classes that match this
 /// VLAN.
 #[test]
-fn classes_by_vlan_are_those_of_the_sub_interface() {
+fn classes_by_vlan_follow_the_sub_interface() {
     let node = Node::from_text(
         "\
 class-map ten

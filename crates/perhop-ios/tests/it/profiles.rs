@@ -31,7 +31,7 @@ fn every_value_has_its_source() {
 }
 
 #[test]
-fn every_file_is_a_profile() {
+fn every_profile_file_is_valid() {
     let mut names: Vec<String> = fs::read_dir(folder().join("profiles"))
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_string_lossy().into_owned())

@@ -58,7 +58,7 @@ fn with_hqf_class_default_gets_the_unreserved_rate() {
 
 /// The same source on refusals: 20, 30 and 49 % may be attached with HQF, and not before it.
 #[test]
-fn classes_may_be_promised_99_percent_with_hqf_and_75_before() {
+fn guarantees_are_at_most_99_percent_with_hqf_and_75_before() {
     let policies = |last: u32| {
         on(
             "Serial0/0\n bandwidth 2000",
@@ -139,7 +139,7 @@ fn classes_with_only_a_shaper_share_equally() {
 /// An ASR 1000 at 10 Gb/s: 41 666 packets in every class, 512 in the priority queue; a shaper of 500
 /// kb/s: 64.
 #[test]
-fn queues_of_the_qfp_are_as_long_as_50_ms_of_the_rate_above() {
+fn queues_of_the_qfp_have_50_ms_of_the_parent_rate() {
     let text = on(
         "TenGigabitEthernet0/0/0",
         "policy-map top\n class a\n  priority\n class b\n  bandwidth remaining percent 5\n class c\n  bandwidth \
@@ -187,7 +187,7 @@ fn a_class_that_rewrites_the_codepoint_keeps_its_queue() {
 
 /// Refusals of current routers, with the refused command.
 #[test]
-fn refusals_of_today() {
+fn current_releases_refuse() {
     let gigabit = "GigabitEthernet0/0";
     for (interface, policies, profile, part) in [
         (
@@ -233,7 +233,7 @@ fn refusals_of_today() {
 /// queue as long as its classes together; a 100-byte ping counts 128 bytes in its class (GRE with key) and
 /// 142 in the queue (Ethernet).
 #[test]
-fn a_policy_of_a_tunnels_peers() {
+fn a_policy_for_the_peers_of_a_tunnel() {
     let policies = "policy-map child\n class a\n  priority percent 10\n class b\n  bandwidth percent 15\n  random-detect \
          dscp-based\n class c\n  priority percent 23\n class d\n  bandwidth percent 19\n class g\n  bandwidth percent 5\n \
          class f\n  bandwidth percent 3\n class class-default\n  bandwidth percent 25\n  random-detect\n\

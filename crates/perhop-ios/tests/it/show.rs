@@ -205,7 +205,7 @@ fn a_class_without_a_queue_waits_in_the_queue_of_class_default() {
 }
 
 #[test]
-fn a_class_that_the_run_does_not_count_has_no_counters() {
+fn an_uncounted_class_has_no_counters() {
     let shown = shown(policy(vec![class("IDLE"), queued()]), &usual());
     assert_eq!(shown.counters(0)["classified"], Value::Null);
     let lines: Vec<&str> = shown.text.lines().map(str::trim).collect();
@@ -332,7 +332,7 @@ fn the_limit_of_a_flow_is_printed_with_wred() {
 }
 
 #[test]
-fn an_inner_class_default_has_the_rest() {
+fn an_inner_class_default_has_the_remaining_packets() {
     let marked = AttachedClass {
         conditioner: Some("outer.MARKED".to_owned()),
         marks: vec!["dscp cs6".to_owned()],

@@ -108,7 +108,7 @@ fn object_groups_are_not_expanded_into_products() {
 
 /// A chain of `levels` groups, of which the last holds an address.
 #[test]
-fn groups_inside_groups_go_up_to_a_limit() {
+fn nested_groups_have_a_limit() {
     for (levels, refused) in [(64, 0), (65, 1), (20_000, 1)] {
         let group = |n: usize| format!("object-group network G{n}\n group-object G{}\n", n + 1);
         let chain: String = (1..levels).map(group).collect();

@@ -82,14 +82,14 @@ mod tests {
     }
 
     #[test]
-    fn the_type_is_that_behind_the_tags() {
+    fn the_type_follows_the_tags() {
         assert_eq!(Kind::from_frame(&frame(&[0x8864])), Kind::Type(0x8864));
         assert_eq!(Kind::from_frame(&frame(&[0x88a8, 5, 0x8100, 7, 0x8847])), Kind::Type(0x8847));
         assert_eq!(Kind::from_frame(&frame(&[38])), Kind::Llc);
         assert_eq!(Kind::from_frame(&[0; 11]), Kind::Other);
     }
     #[test]
-    fn kinds_beyond_those_counted_one_by_one_are_counted_together() {
+    fn kinds_above_the_limit_are_counted_together() {
         let mut passed = Passed::by(Rate::from_bits_per_second(1));
         for number in 0..20 {
             passed.add(&frame(&[0x9000 + number]));

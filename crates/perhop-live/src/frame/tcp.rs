@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_header_says_is_read() {
+    fn header_fields_are_read() {
         // ACK and ECE, timestamps 100 and 90, one block 3000 to 4460 behind two fillers.
         let text = "000007d0 b050 ffff 0000 0000 0101 080a 00000064 0000005a 0101 050a 00000bb8 0000116c";
         let bytes = packet(text);

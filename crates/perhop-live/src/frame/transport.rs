@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn others_stay_as_they_are() {
+    fn other_checksums_are_unchanged() {
         for version in [Version::V4, Version::V6] {
             let mut frame = finished(version);
             let (begins, at, _) = parts(version);

@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_look_alike_get_ports_that_tell_them_apart() {
+    fn similar_flows_get_distinct_ports() {
         let cbr = r#"{"name": "N", "from": "a", "to": "b", "count": 2,
             "source": {"cbr": {"rate": "1Mb/s", "packet": {"ip": "100B"}}}}"#;
         let flows = Flows::new(&scenario(&format!("[{}, {}]", cbr.replace('N', "x"), cbr.replace('N', "y"))));

@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_short_is_no_segment() {
+    fn a_truncated_segment_is_ignored() {
         let whole = packet(1, 1);
         for length in 0..whole.len() {
             assert_eq!(Segment::read(&whole[..length]), None, "{length} bytes");

@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stamps_of_the_wall_come_out_between_the_readings_around_them() {
+    fn wall_clock_stamps_convert_between_surrounding_readings() {
         let mut clock = Clock::start();
         for _ in 0..100 {
             clock.look_at_the_wall();
@@ -72,7 +72,7 @@ mod tests {
         panic!("no stamp was within a microsecond of the readings around it");
     }
     #[test]
-    fn a_deadline_is_never_rounded_to_before_it() {
+    fn a_deadline_is_rounded_up() {
         assert_eq!(nanoseconds(Time::from_picoseconds(1_001)), 2);
         assert_eq!(nanoseconds(Time::from_nanoseconds(7)), 7);
     }

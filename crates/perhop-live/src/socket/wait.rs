@@ -144,7 +144,7 @@ mod tests {
         assert!((800..=1_600).contains(&too_late), "{too_late} of 100,000");
     }
     #[test]
-    fn what_no_margin_cures_does_not_lengthen_it() {
+    fn delays_beyond_any_margin_do_not_lengthen_it() {
         let mut waiter = Waiter::new();
         for _ in 0..1_000 {
             waiter.slept(MEANT, MEANT * 5, Woken::ByTheClock);
@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(waiter.margin_ns, FIRST_MARGIN_NS);
     }
     #[test]
-    fn the_margin_has_an_end() {
+    fn the_margin_has_a_maximum() {
         let mut waiter = Waiter::new();
         for _ in 0..1_000 {
             waiter.slept(MEANT, MEANT + Duration::from_nanos(*MARGIN_RANGE_NS.end()), Woken::ByTheClock);
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(waiter.sleep_for(MARGIN_RANGE_NS.end() + 7), Some(Duration::from_nanos(7)));
     }
     #[test]
-    fn what_woke_it_early_says_nothing_about_oversleep() {
+    fn early_wake_ups_do_not_count_as_oversleep() {
         let mut waiter = Waiter::new();
         waiter.slept(MEANT, MEANT / 2, Woken::BySomething);
         let report = waiter.report();

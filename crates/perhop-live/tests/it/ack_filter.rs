@@ -74,7 +74,7 @@ fn acknowledgments_that_a_later_one_repeats_leave_the_queue() {
 }
 
 #[test]
-fn what_says_more_than_an_acknowledgment_stays() {
+fn acknowledgments_with_other_information_stay() {
     let packet = frames::packet("10.0.0.1", "10.0.0.2", Protocol::TCP, V4);
     // Data.
     assert_eq!(passed("aggressive", 34, nine("10.0.0.1", "10.0.0.2", V4 + 1)), ((1..=9).collect(), 0));

@@ -73,26 +73,26 @@ fn tried(what: &str) -> Option<ExitStatus> {
 }
 
 #[test]
-fn what_the_end_of_a_process_may_ask_for_is_refused() {
+fn calls_of_the_exit_path_are_refused() {
     for what in ["open", "create", "remove", "terminal"] {
         let Some(status) = tried(what) else { return };
         assert_eq!(status.code(), Some(REFUSED), "{what}: {status}");
     }
 }
 #[test]
-fn anything_else_ends_the_process() {
+fn other_system_calls_end_the_process() {
     for what in ["rename", "socket", "connect", "execute", "thread"] {
         let Some(status) = tried(what) else { return };
         assert_eq!(status.signal(), Some(libc::SIGSYS), "{what}: {status}");
     }
 }
 #[test]
-fn memory_time_and_open_descriptors_are_left() {
+fn memory_time_and_open_descriptors_remain_usable() {
     let Some(status) = tried("work") else { return };
     assert_eq!(status.code(), Some(SUCCEEDED), "{status}");
 }
 #[test]
-fn a_panic_and_an_abort_end_as_ever() {
+fn a_panic_and_an_abort_end_as_without_confinement() {
     let (Some(panicked), Some(aborted)) = (tried("panic"), tried("abort")) else { return };
     assert_eq!(panicked.code(), Some(101), "{panicked}");
     assert_eq!(aborted.signal(), Some(libc::SIGABRT), "{aborted}");

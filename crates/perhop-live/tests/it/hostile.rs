@@ -270,7 +270,7 @@ fn test_frames_have_the_intended_faults() {
 }
 
 #[test]
-fn frames_without_ip_pass_where_they_are_to() {
+fn frames_without_ip_pass_if_configured() {
     let mut config = router();
     config.directions.remove(0);
     config.directions.truncate(1);
@@ -312,7 +312,7 @@ impl Wire for Torn {
 }
 
 #[test]
-fn a_device_that_is_gone_costs_its_own_frames_and_no_others() {
+fn a_removed_device_loses_only_its_own_frames() {
     let mut config = router();
     config.directions[1].loss = 0.0;
     let mut forwarder = Forwarder::build(&config, Torn(TestWire::default()), ()).unwrap();

@@ -50,7 +50,7 @@ fn names<'p>(plan: &'p Plan, node: &str) -> Vec<&'p str> {
 }
 
 #[test]
-fn every_port_runs_once_and_where_it_belongs() {
+fn every_port_runs_once_in_its_process() {
     let scenario = scenario(network());
     let plan = plan(&scenario, Path::new("."), 3, 0).unwrap();
     let nodes: Vec<_> = plan.forwarders.iter().map(|forwarder| forwarder.node.as_str()).collect();
@@ -69,7 +69,7 @@ fn every_port_runs_once_and_where_it_belongs() {
 }
 
 #[test]
-fn a_direction_is_what_the_scenario_says_of_both_its_ends() {
+fn a_direction_has_the_settings_of_both_ends() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
     let find = |node: &str, name: &str| {
         forwarder(&plan, node).directions.iter().find(|direction| direction.name == name).unwrap().clone()
@@ -102,7 +102,7 @@ fn a_direction_is_what_the_scenario_says_of_both_its_ends() {
 }
 
 #[test]
-fn routes_are_those_of_the_simulation() {
+fn routes_match_the_simulation() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
     let routes = |node: &str| -> Vec<(String, &str)> {
         forwarder(&plan, node)
@@ -111,7 +111,7 @@ fn routes_are_those_of_the_simulation() {
             .map(|route| (route.to.to_string(), route.direction.as_str()))
             .collect()
     };
-    // Addresses go by the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
+    // Addresses follow the order of names: alice .1, carol .2, dave .3. Nothing is forwarded through carol to
     // dave.
     assert_eq!(
         routes("west"),
@@ -134,7 +134,7 @@ fn routes_are_those_of_the_simulation() {
 }
 
 #[test]
-fn cables_join_devices_that_forwarders_and_hosts_have() {
+fn cables_connect_existing_devices() {
     let plan = plan(&scenario(network()), Path::new("."), 3, 0).unwrap();
     let mut ends: Vec<(String, String)> = Vec::new();
     for end in plan.cables.iter().flat_map(|cable| &cable.ends) {
@@ -216,7 +216,7 @@ fn headers_that_live_frames_cannot_have_are_named() {
 }
 
 #[test]
-fn no_packet_is_of_two_versions_of_ip() {
+fn a_path_has_one_version_of_ip() {
     let mut value = network();
     value["hosts"]["bob"] = json!({"address": "2001:db8::7"});
     let error = plan(&scenario(value), Path::new("."), 3, 0).unwrap_err().to_string();

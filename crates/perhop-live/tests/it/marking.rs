@@ -14,7 +14,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn an_ipv4_checksum_stays_what_it_would_be_if_computed_anew(
+    fn an_updated_ipv4_checksum_equals_a_recomputed_one(
         header in prop::collection::vec(any::<u8>(), 60), words in 5usize..=15, tags in 0usize..3, marks in prop::collection::vec((0u8..64, 0u8..4), 1..5),
     ) {
         let mut frame: Vec<u8> = [0x81, 0x00, 0x00, 0x07].repeat(tags);
@@ -170,7 +170,7 @@ fn a_short_frame_stays_a_frame_without_its_tag() {
 }
 
 #[test]
-fn what_labels_carry_may_be_no_ip() {
+fn labeled_frames_may_carry_other_protocols() {
     let no_packet =
         |around: &[u8]| read(LinkLayer::Ethernet, &encapsulated(around, "10.0.0.1", "10.0.0.2")).unwrap_err();
     // A control word; an Ethernet frame to an address that begins like an IPv4 header; labels without an end.

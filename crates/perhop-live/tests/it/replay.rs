@@ -309,7 +309,7 @@ fn examples() -> Vec<PathBuf> {
 const DURATION: Time = Time::from_seconds(5);
 
 #[test]
-fn every_example_is_decided_alike() {
+fn every_example_has_equal_decisions() {
     let (mut failed, mut events) = (Vec::new(), BTreeSet::new());
     let examples = examples();
     assert!(examples.len() > 20, "only {} examples found", examples.len());
@@ -332,7 +332,7 @@ fn every_example_is_decided_alike() {
 }
 
 #[test]
-fn what_the_examples_leave_out_is_decided_alike() {
+fn cases_outside_the_examples_have_equal_decisions() {
     let loaded = perhop_scenario::load_json(scenarios::everything_else(), ".");
     let scenario = loaded.unwrap_or_else(|found| panic!("{found:?}")).resolved;
     for seed in 1..=3 {

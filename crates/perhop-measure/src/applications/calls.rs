@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_longer_than_the_playout_is_late() {
+    fn packets_after_the_playout_are_late() {
         let log = packets(&[(0, 10), (1, 15), (2, 16), (3, 12), (4, 40), (5, 9)]);
         let played = play(&log, 0.015_5);
         assert_eq!((played.arrived, played.late, played.missing, played.runs), (6, 2, 2, 2));

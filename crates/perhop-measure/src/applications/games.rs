@@ -80,7 +80,7 @@ mod tests {
 
     /// A snapshot that overtakes contains the commands of the overtaken one, too.
     #[test]
-    fn what_overtakes_is_seen_first() {
+    fn an_overtaking_command_is_seen_first() {
         let (commands, snapshots) = ([packet(1, 5)], [packet(10, 30), packet(20, 5)]);
         let commands: Vec<&LoggedPacket> = commands.iter().collect();
         let found = answer(&commands, &snapshots.iter().collect::<Vec<_>>(), Time::from_milliseconds(10));

@@ -224,7 +224,7 @@ mod tests {
     proptest! {
         /// The values derived from the counters equal the sums over single packets.
         #[test]
-        fn nothing_is_lost_of_what_is_not_counted(packets in packets()) {
+        fn uncounted_packets_are_not_losses(packets in packets()) {
             let (mut arrivals, mut plain) = (Arrivals::default(), DelayStatistics::default());
             let [mut distributions, mut plain_distributions] = [Delays::default(), Delays::default()];
             let (mut count, mut colors, mut last) = (Count::default(), [0; COLORS], None);

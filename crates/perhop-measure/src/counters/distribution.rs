@@ -142,7 +142,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_what_the_histogram_would_have_recorded(one in durations(), other in durations()) {
+        fn counts_match_a_histogram(one in durations(), other in durations()) {
             assert_same(&counted(&one).histogram(), &recorded(&one));
             let mut both = counted(&one);
             both.merge(&counted(&other));
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_whatever_is_shorter() {
+    fn shorter_durations_have_bins() {
         let mut distribution = Distribution::default();
         assert_eq!(distribution.room(), 0);
         for picoseconds in [0, 1, 2_047_499, 2_047_500, 4_095_500, 1_000_000_000_000, 3_600_000_000_000_000] {
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn the_upper_edge_of_a_bin_is_that_of_the_histogram() {
+    fn upper_bin_edges_match_the_histogram() {
         for picoseconds in [0, 499, 2_047_000_000, 10_000_000_000, 59_999_999_999, 3_600_000_000_000_000] {
             let edge = rows(&counted(&[picoseconds]).histogram())[0].0 as f64 / 1e9;
             assert_eq!(upper_edge_s(Time::from_picoseconds(picoseconds)), edge, "{picoseconds}");
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_meet_where_those_of_the_histogram_do() {
+    fn bin_edges_match_the_histogram() {
         let histogram: Histogram<u32> = Histogram::new(DIGITS).unwrap();
         for octave in 0..53 {
             for value in [1023, 1024, 1025, 2046, 2047].map(|value: u64| value << octave) {

@@ -23,7 +23,7 @@ fn all_defaults_give_the_rating_that_the_recommendation_states() {
 
 /// The table has 4.03 at R = 80, where the formula gives 4.024.
 #[test]
-fn opinions_are_those_of_table_b1() {
+fn opinions_match_table_b1() {
     for (r, mos) in [(90.0, 4.34), (80.0, 4.03), (70.0, 3.60), (60.0, 3.10), (50.0, 2.58)] {
         assert!((opinion(r) - mos).abs() < 0.01, "R {r}: {}", opinion(r));
     }
@@ -38,7 +38,7 @@ fn opinions_stay_on_the_scale_and_never_fall() {
 
 /// G.113 Appendix I (09/1999 and 10/2001), tables of Ie at random loss, from which the Bpl were fitted.
 #[test]
-fn losses_impair_as_the_tables_of_g113_say() {
+fn loss_impairments_match_the_tables_of_g113() {
     for (codec, loss, published, within) in [
         (Codec::G711, 2.0, 7.0, 0.5),
         (Codec::G711, 10.0, 25.0, 2.5),
@@ -63,7 +63,7 @@ fn losses_impair_as_by_hand() {
 
 /// Cole and Rosenbluth (2001) fitted two lines to G.107's curve for default echo, which has no corner.
 #[test]
-fn delay_impairs_as_the_published_fit_says() {
+fn delay_impairments_match_the_published_fit() {
     for ms in [0.0, 25.0, 50.0, 75.0, 100.0, 125.0, 150.0, 177.0, 200.0, 250.0, 300.0_f64] {
         let fit = 0.024 * ms + 0.11 * (ms - 177.3).max(0.0);
         let within = if (160.0..190.0).contains(&ms) { 1.1 } else { 0.3 };
@@ -72,7 +72,7 @@ fn delay_impairs_as_the_published_fit_says() {
 }
 
 #[test]
-fn a_rating_falls_with_delay_and_loss_and_not_below_nothing() {
+fn a_rating_falls_with_delay_and_loss_but_not_below_0() {
     let by_delay: Vec<f64> = (0..200).map(|step| g711(f64::from(step) * 10.0, 0.0)).collect();
     let by_loss: Vec<f64> = (0..1001).map(|tenth| g711(100.0, f64::from(tenth) / 10.0)).collect();
     for ratings in [by_delay, by_loss] {
@@ -89,7 +89,7 @@ fn without_a_published_robustness_only_calls_without_losses_are_rated() {
 }
 
 #[test]
-fn categories_are_those_of_g109() {
+fn categories_match_g109() {
     let words = [93.2, 80.0, 79.9, 60.0, 50.0, 0.0].map(|r| category(r).0);
     assert_eq!(words, ["best", "high", "medium", "low", "poor", "not recommended"]);
 }

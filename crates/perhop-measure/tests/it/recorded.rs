@@ -76,7 +76,7 @@ fn samples_over_time_and_packets_one_by_one() {
 }
 
 #[test]
-fn counters_are_of_their_queue_and_precedence() {
+fn counters_belong_to_their_queue_and_precedence() {
     let mut tally = PortTally::new(2);
     tally.tally_mut(1, 2).arrived.add(100);
     tally.tally_mut(0, 1).arrived.add(200);
@@ -88,7 +88,7 @@ fn counters_are_of_their_queue_and_precedence() {
 
 /// A drawing with an envelope of four points for each bucket keeps all of them.
 #[test]
-fn as_many_points_as_an_envelope_may_have_stay() {
+fn points_up_to_the_size_of_an_envelope_stay() {
     let values = [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0];
     assert_eq!(envelope(&values, 2), [0, 1, 2, 3, 4, 5, 6, 7]);
     assert_eq!(envelope(&[values.as_slice(), &[8.0]].concat(), 2), [0, 3, 4, 8]);

@@ -56,7 +56,7 @@ mod tests {
     use perhop_scenario::PacketSize;
 
     #[test]
-    fn a_rate_may_count_the_whole_ethernet() {
+    fn a_rate_may_include_the_ethernet_framing() {
         // A frame of 1024 bytes, its preamble and gap: 1044 bytes at 300 kb/s are 27.84 ms.
         let config = CbrConfig {
             rate: Rate::from_bits_per_second(300_000),

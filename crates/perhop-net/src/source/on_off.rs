@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_at_the_start_of_every_burst_is_more() {
+    fn a_packet_at_the_start_of_every_burst_is_additional() {
         // Two packets in a burst of 1.25 gaps: 53.3 kb/s.
         let deterministic = rate(&config(PeriodLaw::Deterministic, CutGap::Dropped), 10_001);
         assert!((deterministic - 16e3 / 0.3).abs() < 20.0, "{deterministic}");
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cut_gap_goes_on_in_the_next_burst() {
+    fn an_interrupted_gap_continues_in_the_next_burst() {
         let config = config(PeriodLaw::Deterministic, CutGap::Carried);
         let mut source = OnOff::new(&config, Time::ZERO, Streams::new(1, 0).stream());
         let times: Vec<_> = (0..5).map(|_| source.next_packet().at.as_seconds()).collect();

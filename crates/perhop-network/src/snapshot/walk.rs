@@ -176,7 +176,7 @@ impl Snapshot<'_> {
         let mut paths = Vec::new();
         while let Some((walker, device, port)) = open.pop() {
             if paths.len() + open.len() >= MOST_PATHS {
-                remarks.not_looked_at.insert(format!("more than {MOST_PATHS} ways of the packet"));
+                remarks.not_looked_at.insert(format!("more than {MOST_PATHS} paths of the packet"));
                 break;
             }
             for step in self.step(walker, device, port, &mut remarks)? {

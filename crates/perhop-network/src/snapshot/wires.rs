@@ -52,7 +52,7 @@ impl<'s, 'a> Wires<'s, 'a> {
             let (device, interface) = self.snapshot.names_of(first);
             let name = &site.name;
             return Err(NotRun::because(format!(
-                "{name} has other packets at {device}:{interface}: a host has one wire"
+                "{name} already sends by the wire of {device}:{interface}: a host has one wire"
             )));
         }
         self.hosts_at.entry(wire).or_default().insert(site.name.clone());

@@ -127,7 +127,7 @@ fn refused(old: &str, new: &str) -> String {
 }
 
 #[test]
-fn a_configuration_is_put_at_the_interfaces_that_links_name() {
+fn a_configuration_applies_to_the_interfaces_of_links() {
     let loaded = load(SCENARIO).unwrap();
     assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
     let [lan, wan, _] = &loaded.resolved.links[..] else { panic!("three links") };
@@ -158,7 +158,7 @@ fn a_configuration_is_put_at_the_interfaces_that_links_name() {
 }
 
 #[test]
-fn what_is_said_twice_is_refused() {
+fn duplicate_settings_are_refused() {
     let name = "{ name: ATM1 }";
     for (written, said) in [
         ("{ name: ATM1, rate: 1Mb/s }", "`rate` of `ATM1.1` is set twice"),
@@ -178,7 +178,7 @@ fn what_is_said_twice_is_refused() {
 }
 
 #[test]
-fn interfaces_are_named_and_are_there() {
+fn interfaces_are_named_and_exist() {
     assert!(
         refused("{ edge: { name: eth0 } }", "{}").contains("the interface of `edge` to `pc` has no `name`")
     );
@@ -221,7 +221,7 @@ fn carried_interfaces_are_named_and_have_destinations() {
 }
 
 #[test]
-fn findings_are_shown_where_they_stand() {
+fn findings_are_shown_at_their_lines() {
     let loaded = load(&SCENARIO.replace("text: fine", "text: \"fine\\nbad\"")).unwrap();
     let [warning] = &loaded.warnings[..] else { panic!("{:?}", loaded.warnings) };
     assert_eq!((warning.path.as_str(), warning.line), ("routers.edge.configuration.text", Some(6)));
@@ -251,7 +251,7 @@ fn without_a_language_nothing_is_guessed() {
 }
 
 #[test]
-fn a_file_of_windows_says_the_same() {
+fn windows_line_ends_are_read() {
     let written = "\u{feff}! café 😀\r\nhostname branch\r\n";
     let little: Vec<u8> = written.encode_utf16().flat_map(u16::to_le_bytes).collect();
     let big: Vec<u8> = written.encode_utf16().flat_map(u16::to_be_bytes).collect();

@@ -11,8 +11,9 @@ use serde_json::json;
 use crate::{Arrival, Bench, MOST, Numbers, TABLE, arrivals, most};
 
 pub(crate) fn run(bench: &Bench) {
-    // As many drops as the twin's tenth makes, because drops take long. Its queues share one random number,
-    // which is renewed with each drop of any of them: many queues drop less often.
+    // Drops take long, so the queues drop as many packets as the DPDK twin does: a tenth. They share one
+    // random number, which is renewed with each drop of any queue: with many queues, each one drops less
+    // often.
     for (instances, max_probability) in [(1, 0.0515), (MOST, 0.0446)] {
         // Thresholds of 32 and 96 packets: queues of 1 to 31, then of 33 to 95.
         bench.case(&format!("red/below-min/{instances}"), || red::<1>(instances, 31, max_probability));
@@ -21,15 +22,15 @@ pub(crate) fn run(bench: &Bench) {
     bench.case("rio-c/1", rio_c);
 }
 
-/// Asks one of `instances` managers about packet after packet of any color, the queue `SHORTEST` packets long
-/// or up to `range` more, and says whether it stays, is drawn or must go.
+/// Presents packets of any color to one of `instances` managers; the queue has `SHORTEST` packets, or up to
+/// `range` more. Returns whether the manager keeps the packet, draws a number for it or drops it.
 fn red<const SHORTEST: u64>(
     instances: usize,
     range: u64,
     max_probability: f64,
 ) -> impl FnMut(usize) -> usize {
     let precedence = json!({"min": "32 packets", "max": "96 packets", "max-probability": max_probability});
-    // A number for each drop, as the twin draws them.
+    // One random number for each drop, as in the twin.
     let config: MredConfig = serde_json::from_value(json!({
         "precedences": [precedence, precedence, precedence],
         "averaging": {"exponent": 9},
@@ -40,9 +41,10 @@ fn red<const SHORTEST: u64>(
     let buffer = config.build(rate, &Streams::new(1, 0)).expect("the benchmark's RED can be built");
     let mut buffers = most(buffer);
     let arrivals = arrivals(range, instances);
-    // The compiler must not know what it is asked about.
+    // Prevents the compiler from computing the arguments in advance.
     let (packet, mut queue) = (black_box(Packet::new(FlowKey::default(), 1000)), Occupancy::default());
-    // The averages of 4096 queues take as many times as long to get where the queues are.
+    // Moves each average close to the queue length. Otherwise, 4096 queues would need 4096 times as many
+    // packets.
     for buffer in &mut buffers[..instances] {
         queue.packets = SHORTEST + range / 2;
         for _ in 0..4096 {
@@ -61,8 +63,7 @@ fn red<const SHORTEST: u64>(
     }
 }
 
-/// Asks RIO-C of three precedences about packet after packet of any color, with up to 15 of each in the
-/// queue.
+/// Presents packets of any color to RIO-C with three precedences; the queue has up to 15 packets of each.
 fn rio_c() -> impl FnMut(usize) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"rio-c": {
         "precedences": [

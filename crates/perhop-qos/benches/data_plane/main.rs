@@ -1,12 +1,12 @@
-//! What the data plane takes per packet, in nanoseconds, by the kinds of work that routers' data planes do:
-//! meters, the decision of RED, schedulers, a whole port.
+//! The time that the data plane takes per packet, in nanoseconds, by kind of work: meters, the decision of
+//! RED, schedulers, a whole port.
 //!
 //! `cargo bench -p perhop-qos --bench data_plane [-- CASE]` runs all cases, or those whose name begins with
 //! `CASE`; `make bench` runs them in turn with their twins in DPDK (`benchmarks/dpdk`), `make
-//! bench-instructions` counts their instructions. A line is a case, its nanoseconds per packet (of many short
-//! batches one of the fastest, so that those that were interrupted do not count) and what became of the
-//! packets, which a twin must agree with. Without `--bench`, which `cargo bench` adds, each case runs one
-//! short batch and nothing is printed: `cargo test` checks in this way that every case runs.
+//! bench-instructions` counts their instructions. A line is a case, its nanoseconds per packet (one of the
+//! fastest of many short batches, so that interrupted batches do not count) and the fates of the packets,
+//! which must be those of the twin. Without `--bench`, which `cargo bench` adds, each case runs one short
+//! batch and nothing is printed: `cargo test` checks in this way that every case runs.
 
 mod buffers;
 mod meters;
@@ -17,11 +17,11 @@ use std::time::Instant;
 
 use perhop_qos::Color;
 
-/// Packets of one batch: some 100 µs, so that few batches meet an interruption.
+/// Packets of one batch: about 100 µs, so that few batches are interrupted.
 const BATCH: usize = 16_384;
-/// Timed batches of one case; as many are run before, untimed.
+/// Timed batches of one case. The same number runs before, untimed.
 const BATCHES: usize = 128;
-/// Packets of a case that is not timed: every queue has been full, every bucket empty.
+/// Packets of a case that is not timed: enough to fill every queue and to empty every bucket.
 const TRIAL: usize = 4096;
 
 fn main() {
@@ -36,18 +36,18 @@ fn main() {
     ports::run(&bench);
 }
 
-/// Which cases to run, and for how long.
+/// The cases to run, and their duration.
 struct Bench {
     only: String,
     batches: usize,
-    /// Or only whether each case runs is of interest.
+    /// Whether cases are timed; if not, each only runs once.
     is_timed: bool,
 }
 
 impl Bench {
-    /// Prepares the case `name` and times it, unless others were asked for.
+    /// Prepares and times the case `name`, if it is selected.
     ///
-    /// `make` makes what handles packet `n` and says what became of it, an index below 4.
+    /// `make` returns a function that handles packet `n` and returns its fate, an index below 4.
     #[allow(clippy::disallowed_methods)] // a benchmark is about wall time
     #[inline(never)] // so that each case has the registers to itself
     fn case<F: FnMut(usize) -> usize>(&self, name: &str, make: impl FnOnce() -> F) {
@@ -78,7 +78,7 @@ impl Bench {
     }
 }
 
-/// Of ten batches the time of the second fastest: what is slower has shared the processor or its caches.
+/// The second shortest time of ten batches. Longer times include work of other processes.
 fn undisturbed(times: &mut [f64]) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 10]
@@ -92,7 +92,7 @@ impl Numbers {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
-    /// The numbers below `end` in a random order, over and over: each as often as the others.
+    /// The numbers below `end` in a random order that repeats; each number is equally frequent.
     fn shuffled(seed: u64, end: usize) -> Table {
         let (mut numbers, mut table) = (Numbers(seed), zeros());
         for (row, number) in table.iter_mut().enumerate() {
@@ -103,7 +103,7 @@ impl Numbers {
         }
         table
     }
-    /// Numbers below `end`, for packet after packet.
+    /// A sequence of numbers below `end`, one for each packet.
     fn table(seed: u64, end: u64) -> Table {
         let (mut numbers, mut table) = (Numbers(seed), zeros());
         table.fill_with(|| numbers.below(end) as u32);
@@ -111,24 +111,26 @@ impl Numbers {
     }
 }
 
-/// A number for packet after packet. Its length is known, so that nothing has to be checked that C does not
-/// check.
+/// A sequence of numbers, one for each packet. The length is constant, so that Rust omits the bounds checks
+/// that C does not have.
 type Table = Box<[u32; TABLE]>;
 
 /// Lengths, colors and places repeat after this many packets: more than a branch predictor can memorize.
 const TABLE: usize = 32_768;
 
-/// Meters or buffer managers there are at most: known, so that no place is checked that C does not check.
+/// The largest number of meters or buffer managers: a constant, so that Rust omits the bounds checks that C
+/// does not have.
 const MOST: usize = 4096;
 
-/// As many copies as there are at most.
+/// The largest number of copies.
 #[expect(clippy::unnecessary_box_returns, reason = "4096 of them belong on the heap, not on the stack")]
 fn most<T: Clone>(one: T) -> Box<[T; MOST]> {
     let Ok(all) = vec![one; MOST].try_into() else { unreachable!("the vector has that length") };
     all
 }
 
-/// What a packet brings to one of many meters or queues: a length, which of them it comes to, and its color.
+/// The properties of a packet that matters to one of many meters or queues: its length, the index of the
+/// meter or queue, and its color.
 #[derive(Clone, Copy)]
 struct Arrival {
     length: u32,
@@ -136,8 +138,7 @@ struct Arrival {
     color: Color,
 }
 
-/// Packet after packet: lengths below `range`, to each of `instances` as often as to the others, in any
-/// color.
+/// Packets with lengths below `range`, of any color, equally many for each of `instances`.
 fn arrivals(range: u64, instances: usize) -> Box<[Arrival; TABLE]> {
     let (lengths, colors, places) =
         (Numbers::table(1, range), Numbers::table(2, 3), Numbers::shuffled(3, instances));

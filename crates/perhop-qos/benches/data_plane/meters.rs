@@ -1,5 +1,5 @@
-//! Meters: 64 to 1500 bytes every 600 ns, 10.4 Gb/s, half of it committed; of one meter, or of 4096 that
-//! share it.
+//! Meters: packets of 64 to 1500 bytes every 600 ns, 10.4 Gb/s, half of it committed; all packets to one
+//! meter, or divided among 4096.
 
 use std::hint::black_box;
 
@@ -15,7 +15,7 @@ use crate::{Arrival, Bench, MOST, TABLE, arrivals, most};
 /// Picoseconds from packet to packet.
 const GAP: u64 = 600_000;
 const COMMITTED: u64 = 5_000_000_000;
-/// Of the peak, and of what is in excess of the committed rate.
+/// The peak rate (RFC 2698); `EXCESS` is the excess rate (RFC 4115).
 const PEAK: u64 = 8_000_000_000;
 const EXCESS: u64 = 3_000_000_000;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(bench: &Bench) {
     }
 }
 
-/// Gives packet after packet to one of `instances` meters, and says its color.
+/// Passes packets to `instances` meters and returns their colors.
 fn meter(config: &MeterConfig, instances: usize) -> impl FnMut(usize) -> usize + use<> {
     let meter = config.build(&Streams::new(1, 0)).expect("the benchmark's meter can be built");
     let mut meters = most(meter);

@@ -1,14 +1,14 @@
 //! A whole port: 13 classes by codepoint, WRED of three precedences in each, a scheduler, the ring and the
-//! pace of a wire of 100 Gb/s. Packets come 32 at once and leave one by one; where the port is overloaded 40
-//! come for 32.
+//! pace of a wire of 100 Gb/s. Packets arrive in bursts of 32 and leave one by one. At an overloaded port, 40
+//! arrive while 32 leave.
 //!
-//! `hqf` is a router's port of today for the same packets: a shaper around all classes, two of them with
+//! `hqf` is the port of a current router for the same packets: a shaper around all classes, two of them with
 //! priority and a policer, five with a minimum and a part of the excess, and the Ethernet header counted.
-//! Nothing but the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token
-//! buckets as well.
+//! Only the wire limits a class, as in the twin, whose subport, pipe and traffic classes have token buckets
+//! as well.
 //!
-//! `one-queue` is the same port with one queue, for packets of 64 flows, every second of them with ECT(1):
-//! what its buffer manager takes.
+//! `one-queue` is the same port with one queue, for packets of 64 flows, every second one with ECT(1), to
+//! time its buffer manager.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::packet::Ecn;
@@ -25,7 +25,7 @@ const FLOWS: usize = 64;
 /// The packets repeat after this many.
 const PACKETS: usize = 4096;
 const CLASSES: u64 = 13;
-/// Strictly before the others, which take turns.
+/// Classes with strict priority. The others take turns.
 const URGENT: u64 = 9;
 /// Packets that leave between two bursts.
 const BURST: usize = 32;
@@ -104,12 +104,12 @@ fn hqf() -> Value {
     let others: Vec<Value> = (0..5).map(bandwidth).collect();
     let others = json!({"name": "others", "queueing": {"scheduler": "three-parameter", "classes": others}});
     let inside = json!({"scheduler": "priority", "classes": [priority(0), priority(1), others]});
-    // Above the wire, as 14 bytes more than those on the wire are counted.
+    // A rate above that of the wire, because each packet counts 14 more bytes than on the wire.
     let shape = json!({"rate": "150Gb/s", "burst": "1MB"});
     json!({"classes": [{"name": "class-default", "shape": shape, "queueing": inside}]})
 }
 
-/// Sends packet after packet through the port, and says whether it may join its queue.
+/// Sends packets through the port and returns whether each joins its queue.
 fn port(policy: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     let policy: PolicyConfig =
         serde_json::from_value(policy.clone()).expect("the benchmark's policy is valid");
@@ -136,7 +136,7 @@ fn port(policy: &Value, burst: usize) -> impl FnMut(usize) -> usize {
     }
 }
 
-/// 64 to 1500 bytes, of all classes and colors alike.
+/// Packets of 64 to 1500 bytes, equally many of each class and color.
 fn packets() -> Vec<Packet> {
     let (lengths, colors) = (Numbers::table(1, 1437), Numbers::table(2, 3));
     let classes = Numbers::table(4, CLASSES);
@@ -144,7 +144,7 @@ fn packets() -> Vec<Packet> {
     let packet = |row: usize| Packet {
         dscp: Dscp::new(classes[row] as u8).expect("below 64"),
         color: Color::new(colors[row] as usize),
-        // For the ports that ask.
+        // The marks of the link layer, for ports that read them.
         marks: if row.is_multiple_of(2) { Ecn::NotCapable } else { Ecn::Capable1 }.into(),
         ..Packet::new(key(row), 64 + lengths[row])
     };

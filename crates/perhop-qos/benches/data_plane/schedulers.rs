@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::{Bench, Numbers, TABLE};
 
 const CHILDREN: usize = 13;
-/// The rate that HTB lends its classes: more than the wire carries.
+/// The rate that HTB lends to its classes: above that of the wire.
 const LENT: &str = "100Gb/s";
 
 pub(crate) fn run(bench: &Bench) {
@@ -31,7 +31,7 @@ pub(crate) fn run(bench: &Bench) {
     }
 }
 
-/// Lets the scheduler choose whose packet leaves, and a packet join that child again.
+/// Serves one packet of the child that the scheduler chooses, and adds a packet to that child.
 fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
     let weighted = matches!(
         config,
@@ -43,7 +43,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
             let share = if weighted {
                 json!({"weight": 1 + index})
             } else if has_minima {
-                // All but every fourth class: half of the wire in all.
+                // Three classes of four, together half of the wire.
                 json!({"minimum": (index % 4 > 0).then(|| format!("{}Mb/s", 1 + 80 * index))})
             } else if matches!(config, SchedulerConfig::Cbq) {
                 json!({"fraction": (1 + index) as f64 / 91.0})
@@ -58,7 +58,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         })
         .collect();
     if matches!(config, SchedulerConfig::Htb) {
-        // Their own rates are less than the wire carries: without a class around them no class can borrow.
+        // The sum of their own rates is below that of the wire. A class borrows only from a class around it.
         let inside = json!({"scheduler": "htb", "classes": classes});
         classes = vec![json!({"name": "all", "share": {"rate": LENT, "ceil": LENT}, "queueing": inside})];
     }
@@ -72,7 +72,7 @@ fn turns(config: SchedulerConfig) -> impl FnMut(usize) -> usize {
         *head = 64 + lengths[child];
         scheduler.head_changed(child, *head);
         scheduler.enqueued(Time::ZERO, child, *head);
-        // One more, so that no child ever runs empty.
+        // One more packet, so that no child becomes empty.
         scheduler.enqueued(Time::ZERO, child, *head);
     }
     let mut now = 0;

@@ -187,7 +187,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_treatment_is_its_actions_one_by_one(
+        fn a_treatment_equals_its_actions_in_order(
             mut actions in prop::collection::vec(changes(), 0..5),
             end in prop::option::of(prop::sample::select(vec![Action::Transmit, Action::Drop, Action::Continue])),
             color in 0..Color::COUNT,

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_in_bytes_takes_what_fits_as_a_whole() {
+    fn a_limit_in_bytes_admits_only_whole_packets() {
         let fits = admitted(QueueSize::Bytes(3000), &[1500, 1501, 1460, 40, 1]);
         assert_eq!(fits, [true, false, true, true, false]);
     }

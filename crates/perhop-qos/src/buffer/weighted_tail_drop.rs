@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_that_make_no_sense_are_errors() {
+    fn invalid_limits_are_errors() {
         let nine = vec![QueueSize::Packets(1); Color::COUNT + 1];
         let zero = vec![QueueSize::Packets(1), QueueSize::Bytes(0)];
         for (limits, found) in
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn only_limits_in_packets_let_everything_into_an_empty_queue() {
+    fn only_limits_in_packets_admit_any_packet_to_an_empty_queue() {
         let ignores = |limits: &[QueueSize]| {
             WeightedTailDropConfig { limits: limits.to_vec() }.build().unwrap().ignores_an_empty_queue()
         };

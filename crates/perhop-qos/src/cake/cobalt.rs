@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn roots_are_those_of_the_counts() {
+    fn roots_match_the_counts() {
         for (count, root) in ROOTS.iter().enumerate().skip(1) {
             let exact = 2f64.powi(32) / (count as f64).sqrt();
             // Four steps from the root of the previous count leave an error of at most 0.1 %, for count 2.

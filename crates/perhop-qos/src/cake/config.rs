@@ -118,7 +118,7 @@ impl CakeConfig {
             && rate.as_bits_per_second() < 512
         {
             return Err(ConfigError::new("bandwidth", format!("a bandwidth of {rate} is too low"))
-                .help("512b/s at least; without `bandwidth` it sends what the link takes"));
+                .help("at least 512b/s; without `bandwidth` it sends at the rate of the link"));
         }
         if let Some(overhead) = self.overhead.filter(|overhead| !(-64..=256).contains(overhead)) {
             return Err(ConfigError::new(

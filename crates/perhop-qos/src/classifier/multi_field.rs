@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_prefix_says_what_would_be_right() {
+    fn an_invalid_prefix_has_a_remedy() {
         assert!(prefix_error("10.1.2.3/8").contains("write 10.0.0.0/8 for the network or 10.1.2.3/32"));
         assert!(prefix_error("2001:db8::1/32").contains("write 2001:db8::/32"));
         assert!(prefix_error("10.0.0.0/33").contains("32 bits"));

@@ -46,7 +46,7 @@ fn a_marked_af_codepoint_is_the_color_and_another_leaves_it() {
 }
 
 #[test]
-fn only_continue_and_a_match_that_fails_lead_to_the_next_stage() {
+fn only_continue_and_a_failed_match_lead_to_the_next_stage() {
     let mut conditioner = build(json!([
         {"name": "voice", "match": {"dscp": "ef"}, "meter": bucket(), "red": ["drop"]},
         {"name": "edge", "meter": bucket(), "red": [{"mark": "le"}, "continue"]},
@@ -69,7 +69,7 @@ fn only_continue_and_a_match_that_fails_lead_to_the_next_stage() {
 }
 
 #[test]
-fn a_label_is_read_by_later_stages_and_forgotten_on_arrival() {
+fn later_stages_read_a_label_that_arrival_clears() {
     let mut conditioner = build(json!([
         {"match": {"dscp": "ef"}, "actions": [{"label": 5}, "continue"]},
         {"match": {"label": 5}, "actions": ["drop"]},
@@ -83,7 +83,7 @@ fn a_label_is_read_by_later_stages_and_forgotten_on_arrival() {
 }
 
 #[test]
-fn a_stage_without_meter_goes_by_the_color_that_the_packet_has() {
+fn a_stage_without_meter_uses_the_color_of_the_packet() {
     let mut conditioner = build(json!([{"red": ["drop"]}])).unwrap();
     assert_eq!(conditioner.condition(Time::ZERO, &mut packet("af12", 40)), Verdict::Pass);
     let dropped = Verdict::Drop(DropCause::Policed);
@@ -106,7 +106,7 @@ fn a_meter_per_flow_gives_each_flow_the_whole_profile() {
 }
 
 #[test]
-fn what_is_never_carried_out_is_refused() {
+fn unreachable_actions_are_refused() {
     for (stages, error) in [
         (json!([{"green": ["transmit", {"mark": "ef"}]}]), "0.green.1: this action is never carried out"),
         (json!([{"actions": ["continue", "drop"]}]), "0.actions.1: this action is never carried out"),

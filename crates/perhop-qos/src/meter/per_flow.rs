@@ -54,8 +54,8 @@ impl FlowMeters {
     /// Returns the index of the meter of `flow`; creates the meter if it does not exist.
     fn place(&mut self, flow: &FlowKey) -> usize {
         let place = self.places.entry(*flow).or_insert_with(|| {
-            // A copy shares the profile. Only a meter that draws random numbers is built anew, with a stream
-            // of its own; what was built once can be built again.
+            // A copy shares the profile. Only a meter that draws random numbers is built again, with its own
+            // stream; a second build cannot fail.
             let anew = |flow: &FlowKey| self.config.build(&self.streams.child(flow.to_string())).ok();
             let meter = if self.pristine.is_random() { anew(flow) } else { None };
             self.meters.push(meter.unwrap_or_else(|| self.pristine.clone()));

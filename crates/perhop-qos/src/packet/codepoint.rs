@@ -56,7 +56,7 @@ impl Dscp {
     /// Its value, 0 to 63.
     #[inline]
     pub const fn value(self) -> u8 {
-        // No codepoint is above that; said once more, so that no table by codepoint asks at every packet.
+        // No codepoint is above 63; the mask lets the compiler omit bounds checks of tables by codepoint.
         self.0 % 64
     }
     /// The IP precedence: the three high bits (RFC 791, RFC 2474 §4.2.2).

@@ -86,7 +86,7 @@ mod tests {
     /// RFC 2686 §1: only urgent packets suspend others. Classes by weight and the last of several levels are
     /// not urgent; inner classes have the urgency of their class.
     #[test]
-    fn only_what_has_a_priority_over_others_is_interleaved() {
+    fn only_packets_with_priority_are_interleaved() {
         let wire = WireConfig {
             rate: Rate::from_bits_per_second(64_000),
             framing: Framing::Raw,

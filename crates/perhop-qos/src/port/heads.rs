@@ -7,7 +7,7 @@ use crate::cake::Cake;
 /// The events of packets at the heads of the queues of a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Heads {
-    /// Whatever has joined a queue goes on: all buffer managers decide on arrival.
+    /// Every packet that has joined a queue is sent: all buffer managers decide on arrival.
     Free,
     /// A buffer manager may drop or mark them.
     Judged,

@@ -1,6 +1,6 @@
 //! The way of packets that a buffer manager may still drop when they have left their queue.
 //!
-//! It stands apart from that of all others, which would pay for it.
+//! It is separate from that of the others, which it would slow down.
 
 use super::heads::Heads;
 use super::judge::judge;

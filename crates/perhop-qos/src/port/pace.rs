@@ -129,7 +129,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_short_way_is_the_division(
+        fn the_shortcut_equals_the_division(
             framing in prop::sample::select(&Framing::ALL[..]),
             headers in prop::sample::subsequence(HEADERS.to_vec(), 0..=HEADERS.len()),
             rate in prop_oneof![Just(100_000_000_000), Just(10_000_000), Just(2_000_000), Just(1_700_000), 1..400_000_000_000u64],

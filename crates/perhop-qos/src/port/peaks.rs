@@ -27,9 +27,9 @@ impl Peak {
 
 /// The peaks of all queues of a port.
 ///
-/// What counts is what lasts: a packet that enters its queue and leaves it in the same instant has not
-/// waited. So the peaks do not depend on the order of what happens at one instant, nor on whether a packet is
-/// put into its queue at all where it leaves at once.
+/// Only backlogs that last count: a packet that enters its queue and leaves it in the same instant has not
+/// waited. So the peaks do not depend on the order of simultaneous events, or on whether a packet that leaves
+/// at once enters its queue.
 #[derive(Clone, Debug)]
 pub(super) struct Peaks(Vec<Watched>);
 
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lasts_counts_and_what_passes_in_an_instant_does_not() {
+    fn only_packets_that_wait_count() {
         let packet = Packet { length: 100, ..Packet::default() };
         let mut queues = vec![Queue::default()];
         let mut peaks = Peaks::new(ms(0), 1);

@@ -8,9 +8,8 @@ use crate::queue::QueueId;
 use crate::{Observer, Packet, Time, Verdict};
 
 impl Port {
-    /// Packets whose precomputed departure has come by `now` no longer wait. To be called before somebody
-    /// looks at the queue or the averages of a port that [precomputes
-    /// departures](Port::precomputes_departures).
+    /// Packets whose precomputed departure has come by `now` no longer wait. Must be called before a read of
+    /// the queue or the averages of a port that [precomputes departures](Port::precomputes_departures).
     pub fn release_departed(&mut self, now: Time) {
         let Port { pending, queues, buffers, peaks, .. } = self;
         pending.release_departed(now, queues, &mut buffers[0], peaks.as_deref_mut());

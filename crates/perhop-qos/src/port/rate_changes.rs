@@ -114,7 +114,7 @@ mod tests {
     /// By hand: 1500 bytes from 0 on. Half of them in 600 µs at 10 Mb/s, the rest in 6 ms at 1 Mb/s; or half
     /// of that rest after an outage of 3 ms at 10 Mb/s.
     #[test]
-    fn what_is_on_the_wire_goes_on_at_the_new_rate() {
+    fn packets_on_the_wire_continue_at_the_new_rate() {
         let microseconds = Time::from_microseconds;
         let slower = rates(10 * MEGABIT, &[(600, MEGABIT)]);
         assert_eq!(slower.time(Time::ZERO, 1500), microseconds(6600));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn within_one_rate_it_is_the_division() {
+    fn a_constant_rate_equals_the_division() {
         let odd = rates(1_700_000, &[(5_000_000, 900_000)]);
         let rate = Rate::from_bits_per_second(1_700_000);
         assert_eq!(odd.time(Time::ZERO, 1052), rate.transmission_time(1052));
@@ -139,7 +139,7 @@ mod tests {
         let several = rates(10 * MEGABIT, &[(600, 0), (3600, 3 * MEGABIT), (9000, 7 * MEGABIT)]);
         for start in [0, 100, 599, 600, 3600, 8900, 20_000].map(Time::from_microseconds) {
             let found = several.began(start + several.time(start, 1500), 1500);
-            // What starts in an outage begins when it ends.
+            // A transmission that starts in an outage begins when the outage ends.
             let first_bit =
                 if start == Time::from_microseconds(600) { Time::from_microseconds(3600) } else { start };
             let apart = found.max(first_bit) - found.min(first_bit);

@@ -91,7 +91,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn they_leave_in_the_order_in_which_they_came(steps in prop::collection::vec(0u32..5, 1..300)) {
+        fn packets_leave_in_order_of_arrival(steps in prop::collection::vec(0u32..5, 1..300)) {
             let (mut plain, mut ring) = (VecDeque::new(), GrowingRing::default());
             for (number, step) in steps.into_iter().enumerate() {
                 if step < 3 {

@@ -9,7 +9,7 @@ use crate::{Packet, Time};
 
 /// Packets that are kept in another way than a plain queue does.
 ///
-/// What it does is called, not built into every queue's way: plain queues would pay for it.
+/// Its functions are not inlined into the path of every queue, because that would slow down plain queues.
 #[derive(Clone, Debug)]
 pub(super) enum Order {
     /// Fair queueing of flows.

@@ -50,7 +50,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn ranks_come_in_order(
+        fn ranks_are_served_in_order(
             count in 1usize..200,
             changes in prop::collection::vec((0usize..200, any::<bool>()), 1..300),
         ) {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 /// Takes children in turn. A turn grants the child its credit; it sends while the credit
 /// covers its head; what is left is kept for its next turn, and lost when it has no more to send.
 ///
-/// What a packet costs is the scheduler's: bytes (DRR) or one packet (WRR).
+/// The scheduler determines the cost of a packet: bytes (DRR) or one packet (WRR).
 #[derive(Clone, Debug)]
 pub(super) struct Rounds {
     children: Vec<Child>,

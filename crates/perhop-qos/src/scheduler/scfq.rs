@@ -16,10 +16,10 @@ const TAKES: Takes = Takes {
 /// Self-clocked fair queueing: serves the head with the lowest finish tag, and the tag of the packet
 /// in service is the virtual time.
 ///
-/// Only heads carry tags. Behind a head, F = F of its predecessor + length / φ whatever the
-/// virtual time at arrival: the virtual time is the tag of a packet that was chosen before the
-/// predecessor, so it is no larger. No reset is needed at idle: all tags are then at or below the
-/// virtual time, so that a new busy period starts all children from the same value.
+/// Only heads carry tags. Behind a head, F = F of its predecessor + length / φ for any virtual time at
+/// arrival: the virtual time is the tag of a packet that was chosen before the predecessor, so it is no
+/// larger. No reset is needed at idle: all tags are then at or below the virtual time, so that a new busy
+/// period starts all children from the same value.
 #[derive(Clone, Debug)]
 pub struct Scfq {
     children: Vec<Child>,
@@ -162,7 +162,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_tournament_chooses_as_a_look_at_every_tag(
+        fn the_tournament_agrees_with_a_linear_search(
             weights in prop::collection::vec(1u32..5, 1..20),
             // Few lengths, so that tags are often equal.
             steps in prop::collection::vec((0u32..6, 0usize..20, 1u32..4), 1..400),
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn more_classes_than_have_numbers_are_refused() {
+    fn too_many_classes_are_refused() {
         let classes = vec![ClassConfig::default(); Tournament::MOST_PLAYERS + 1];
         let error = Scfq::build(&classes).unwrap_err();
         assert!(error.message.contains("4097 classes") && error.help.is_some(), "{error}");

@@ -84,7 +84,7 @@ impl Takes {
                 }
                 (None, None) if by_bandwidth => {
                     Err(error_in(index, "", "no bandwidth, but other classes have one")
-                        .help("write its bandwidth, for example what the others leave of the wire"))
+                        .help("write its bandwidth, for example the rest of the wire's rate"))
                 }
                 (None, None) => Ok(1.0),
             }
@@ -99,7 +99,7 @@ impl Takes {
         let sum: f64 = values.iter().sum();
         let weight = |(index, value): (usize, &f64)| {
             Weight::part(*value / sum).ok_or_else(|| {
-                error_in(index, key, "less than one part in 16 million of what its siblings get")
+                error_in(index, key, "less than one part in 16 million of its siblings' share")
                     .help("weights within seven powers of ten of each other")
             })
         };
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_minimum_is_a_rate_that_guarantees_something() {
+    fn a_minimum_of_zero_is_refused() {
         let minimum = |kilobits: u64| {
             let rate = Rate::from_bits_per_second(kilobits * 1000);
             ShareConfig { minimum: Some(rate), ..Default::default() }
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_are_different_and_complete() {
+    fn levels_are_distinct_and_complete() {
         let refused = |shares: &[ShareConfig]| error(SchedulerConfig::Priority, shares).message;
         assert!(refused(&[level(1), level(1)]).contains("level 1 is taken"));
         assert!(refused(&[level(1), ShareConfig::default()]).contains("no level"));

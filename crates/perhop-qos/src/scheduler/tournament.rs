@@ -6,7 +6,7 @@ use super::virtual_time::Virtual;
 
 /// The player with the lowest tag, of equal ones the first, found by matches of four (Knuth, "The Art of
 /// Computer Programming", volume 3, §5.2.3: tree selection). A new tag plays one match in each round; the
-/// others stand.
+/// other results remain.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
     /// Who meets whom: match `n` is fed by the four from `4n + 1` on, and match 0 is the final.
@@ -19,7 +19,7 @@ pub(super) struct Tournament {
 /// A tag, and below it the player's number: no two are equal, and one comparison settles who is lower.
 type Entry = Virtual;
 
-/// Who does not take part comes after everybody who does.
+/// The entry of an absent player, which is after all others.
 const ABSENT: Entry = Entry::MAX;
 /// Binary digits of a player's number: as many as [virtual times](super::virtual_time) leave unused.
 const DIGITS: u32 = 12;

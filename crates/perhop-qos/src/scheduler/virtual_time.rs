@@ -66,7 +66,7 @@ pub(super) struct ServiceClock {
     rate: Rate,
     /// Served before the current packet.
     before: Virtual,
-    /// Bytes of the packet on the wire, and since when it is there.
+    /// Bytes of the packet on the wire, and the time at which it started.
     current: u32,
     since: Time,
 }

@@ -105,7 +105,7 @@ impl Scheduler for Wf2qPlus {
         self.clock.start(now, length);
         self.waiting -= 1;
         let child = &mut self.children[index];
-        // What select found eligible: V, or the earliest start where all of them are later.
+        // The limit of `select`: V, or the earliest start if all are later.
         self.virtual_time = self.virtual_time.max(child.start);
         // Same place: F_i = S_i + L_i / r_i, where the next packet starts
         child.start += child.weight.span(length);

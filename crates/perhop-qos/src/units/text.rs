@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_quantity_says_what_would_be_right() {
+    fn an_invalid_quantity_has_a_remedy() {
         let error = |text: &str| text.parse::<Rate>().unwrap_err();
         assert!(error("10").contains("has no unit"));
         assert!(error("10m").contains("ms, min or Mb/s"));

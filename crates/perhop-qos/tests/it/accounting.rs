@@ -1,5 +1,4 @@
-//! What a policy's overhead changes: rates and shares are kept by IP bytes and so many more, counters are
-//! not.
+//! The effect of a policy's overhead: rates and shares count IP bytes plus the overhead; counters do not.
 
 use crate::wire;
 use crate::wire::{Arrival, send, send_counted};
@@ -33,7 +32,7 @@ fn packet(dscp: u8, length: u32) -> Packet {
     Packet { dscp: Dscp::new(dscp).unwrap(), ..Packet::new(FlowKey::default(), length) }
 }
 
-/// What leaves `port` until `until`, while every class of `of` (codepoint, length) always has packets
+/// The packets that leave `port` before `until` while every class of `of` (codepoint, length) has packets
 /// waiting: codepoint, length and start.
 fn saturate(port: &mut Port, of: &[(u8, u32)], until: Time) -> Vec<(u8, u32, Time)> {
     let (mut sent, mut leaving) = (Vec::new(), Packet::default());
@@ -54,13 +53,13 @@ fn saturate(port: &mut Port, of: &[(u8, u32)], until: Time) -> Vec<(u8, u32, Tim
 }
 
 #[test]
-fn a_shaper_passes_the_rate_times_the_part_that_is_ip() {
+fn a_shaper_passes_the_ip_share_of_its_rate() {
     for (overhead, length) in [(18_i32, 100_u32), (18, 1500), (-20, 100)] {
         let shape = json!({"rate": "1Mb/s", "burst": "2kB"});
         let policy =
             policy(json!({"overhead": overhead, "queueing": {"classes": [{"name": "all", "shape": shape}]}}));
         let sent = saturate(&mut port(&policy), &[(0, length)], Time::from_seconds(2));
-        // Once the bucket is empty, a packet leaves as often as the rate pays for it and its overhead.
+        // With an empty bucket, packets leave at the rate divided by their length with the overhead.
         let every = u64::from(length.checked_add_signed(overhead).unwrap()) * 8 * 1_000_000;
         let late: Vec<&(u8, u32, Time)> =
             sent.iter().filter(|(_, _, at)| *at > Time::from_seconds(1)).collect();
@@ -72,7 +71,7 @@ fn a_shaper_passes_the_rate_times_the_part_that_is_ip() {
 }
 
 #[test]
-fn a_meter_passes_the_rate_times_the_part_that_is_ip() {
+fn a_meter_passes_the_ip_share_of_its_rate() {
     for (overhead, per) in [(18, "aggregate"), (18, "flow"), (-20, "aggregate")] {
         let meter = json!({"token-bucket": {"rate": "1Mb/s", "burst": "2kB"}});
         let stage = json!({"meter": meter, "per": per, "red": ["drop"]});
@@ -87,7 +86,7 @@ fn a_meter_passes_the_rate_times_the_part_that_is_ip() {
             passed += u64::from(verdict == Verdict::Pass);
             assert_eq!(packet.length, 100);
         }
-        // Bytes earned until the last of them, of which the bucket never loses any.
+        // Bytes earned until the last packet; the bucket is never full, so none is lost.
         let earned = 2000 + 24_999 * 50;
         assert_eq!(passed, earned / (100 + overhead) as u64, "overhead {overhead}");
         let counted = conditioner.counted().next().unwrap().1[Color::GREEN.index()];
@@ -107,12 +106,12 @@ fn a_class_policer_counts_the_overhead() {
 }
 
 #[test]
-fn shares_are_those_of_counted_bytes() {
+fn shares_are_shares_of_counted_bytes() {
     let class = |dscp: u8| json!({"name": dscp.to_string(), "match": {"dscp": dscp}});
     let flows = json!({"name": "all", "fair-queueing": {"weights": "equal"}});
     for (queueing, second) in [
         (json!({"scheduler": "scfq", "classes": [class(1), class(2)]}), 2),
-        // Alone, inside another scheduler, beside a shaper: every way through the tree.
+        // Alone, inside another scheduler, next to a shaper: every path through the tree.
         (
             json!({"classes": [{"name": "in", "queueing": {"scheduler": "drr", "classes": [class(1), class(2)]}}]}),
             2,
@@ -123,12 +122,12 @@ fn shares_are_those_of_counted_bytes() {
             2,
         ),
         (json!({"scheduler": "three-parameter", "classes": [class(1), class(2)]}), 2),
-        // Flows are told apart by their precedence.
+        // The precedence distinguishes the flows.
         (json!({"classes": [flows]}), 8),
     ] {
         let policy = policy(json!({"overhead": 38, "queueing": queueing}));
         let sent = saturate(&mut port(&policy), &[(1, 62), (second, 1462)], Time::from_seconds(4));
-        // As many of 62 + 38 as make up for those of 1462 + 38.
+        // The number of packets of 62 + 38 bytes that equals the bytes of those of 1462 + 38.
         let count = |length| sent.iter().filter(|(_, of, _)| *of == length).count() as f64;
         let ratio = count(62) / count(1462);
         assert!((ratio - 15.0).abs() < 0.1, "{ratio} short packets for a long one: {:?}", policy.queueing);
@@ -170,7 +169,7 @@ fn traces() -> impl Strategy<Value = Vec<Arrival>> {
 const SCHEDULERS: [&str; 8] =
     ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 
-/// `classes` under `scheduler`, with shares that are not equal where it takes any.
+/// `classes` under `scheduler`, with unequal shares if it has shares.
 fn queueing(scheduler: &str, mut classes: Vec<Value>) -> Value {
     for (index, class) in classes.iter_mut().enumerate() {
         let part = index + 1;
@@ -189,9 +188,9 @@ fn queueing(scheduler: &str, mut classes: Vec<Value>) -> Value {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(500) })]
 
-    /// Nobody could tell an overhead from longer packets: alone, nested and shaped.
+    /// An overhead has the effect of longer packets: alone, nested and shaped.
     #[test]
-    fn an_overhead_is_a_longer_packet(
+    fn an_overhead_equals_a_longer_packet(
         arrivals in traces(),
         outer in prop::sample::select(SCHEDULERS.to_vec()),
         inner in prop::sample::select(SCHEDULERS.to_vec()),

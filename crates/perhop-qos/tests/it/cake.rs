@@ -1,5 +1,5 @@
-//! CAKE: against a plain implementation, packet by packet; against a kernel's drops; what its tins and hosts
-//! get.
+//! CAKE compared with a plain implementation, packet by packet, and with a kernel's drops; the rates of its
+//! tins and hosts.
 
 use crate::plain::cake::{Fate, Plain, Settings};
 use perhop_qos::buffer::BufferConfig;
@@ -64,7 +64,7 @@ fn push(cake: &mut Cake, now: Time, tin: usize, packet: &Packet, header: Option<
     filtered.into_iter().chain(shed).collect()
 }
 
-/// Headers of TCP that differ in little, from a few numbers.
+/// TCP headers with few differences, from small numbers.
 fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     if length > 900 {
         return None;
@@ -73,7 +73,7 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     let pick =
         |of: u32, salt: u32| length.wrapping_mul(2_654_435_761).wrapping_add(salt * 40_503) >> 7 & (of - 1);
     let mut header = TcpHeader {
-        // Numbers wrap around; some acknowledge the same as others before them.
+        // Numbers wrap around; some acknowledge the same bytes as earlier ones.
         acknowledgment: (number / 2 * 1000)
             .wrapping_sub(20_000 * u32::from(flow))
             .wrapping_sub(1000 * (pick(8, 1) / 7)),
@@ -85,14 +85,14 @@ fn header(flow: u16, length: u32, number: u32) -> Option<TcpHeader> {
     };
     for block in 0..pick(8, 6) / 3 {
         let start = header.acknowledgment.wrapping_add(1000 * (1 + 2 * block));
-        // Now and then a duplicate is told.
+        // Occasionally a DSACK reports a duplicate.
         let start = if pick(16, 7) == 0 { header.acknowledgment.wrapping_sub(1000) } else { start };
         header.push_block(start, start.wrapping_add(500 * (1 + pick(2, 8))));
     }
     Some(header)
 }
 
-/// What a test varies, for both sides.
+/// The settings that a test varies, for both implementations.
 fn variants() -> Vec<(Value, Settings)> {
     // 8 Mb/s: a byte takes 1000 ns.
     let besteffort = Settings {
@@ -153,7 +153,7 @@ fn variants() -> Vec<(Value, Settings)> {
     ]
 }
 
-/// Microseconds before it, flow, bytes, codepoint, ECN, how often a packet is asked for afterwards.
+/// Microseconds since the packet before, flow, bytes, codepoint, ECN, number of packets requested afterwards.
 type Step = (u64, u16, u32, u8, Ecn, usize);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -167,7 +167,7 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(24), cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn does_what_the_plain_one_does(steps in steps(), (options, settings) in prop::sample::select(variants())) {
+    fn agrees_with_the_plain_implementation(steps in steps(), (options, settings) in prop::sample::select(variants())) {
         let tins = config(&options).tins;
         let (mut cake, mut plain) = (cake(&options), Plain::new(settings, &streams()));
         let (mut now, mut offered, mut gone, mut filtered) = (Time::ZERO, 0u64, 0u64, 0);
@@ -189,7 +189,7 @@ proptest! {
                 gone += ends(&pulled);
             }
             prop_assert_eq!(offered, gone + cake.held());
-            // A look at every flow's queue takes longer than the step.
+            // Checking every flow's queue takes longer than the step itself.
             if number % 16 == 0 {
                 prop_assert_eq!(cake.held(), cake.iter().count() as u64);
             }
@@ -220,10 +220,10 @@ struct Acknowledgment {
     payload: bool,
     #[serde(default)]
     other_options: bool,
-    /// Of another connection that shares the queue.
+    /// A packet of another connection that shares the queue.
     #[serde(default)]
     other: bool,
-    /// Which packet is dropped for it.
+    /// The packet that is dropped for it.
     drops: Option<usize>,
 }
 
@@ -250,9 +250,9 @@ impl Acknowledgment {
     }
 }
 
-/// `vectors/queue/ack-filter.toml`: which packets make others needless, by hand.
+/// `vectors/queue/ack-filter.toml`: the packets that make others redundant, by hand.
 #[test]
-fn acknowledgments_are_dropped_as_worked_out() {
+fn acknowledgments_are_dropped_as_by_hand() {
     #[derive(serde::Deserialize)]
     struct Cases {
         case: Vec<FilterCase>,
@@ -272,9 +272,9 @@ fn acknowledgments_are_dropped_as_worked_out() {
     }
 }
 
-/// 12 Mb/s in frames of 1000 bytes through 10 Mb/s, against Linux 6.1.192 (`tests/readings/linux-aqm.toml`):
-/// when the packet left before which one was dropped. The second signal comes late: waits fell below the
-/// target in between.
+/// 12 Mb/s in frames of 1000 bytes through 10 Mb/s, compared with Linux 6.1.192
+/// (`tests/readings/linux-aqm.toml`): the departure time of the packet before each drop. The second signal is
+/// late because delays fell below the target in between.
 #[test]
 fn drops_when_the_kernel_did() {
     let readings: toml::Value =
@@ -299,7 +299,7 @@ fn drops_when_the_kernel_did() {
     }
 }
 
-/// The next packet leaves at `now`, or when it may: the answer is when to ask again.
+/// Sends the next packet at `now`, or later if it may not leave yet. Returns the time of the next call.
 fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
     let fates = pull(cake, now);
     if let [Fate::Dropped(..), ..] = fates[..] {
@@ -311,7 +311,7 @@ fn leave(cake: &mut Cake, now: Time, gaps: &mut Vec<f64>) -> Time {
     }
 }
 
-/// Bytes sent in five seconds, by what `of` says of a packet, where each flow always has three packets
+/// Bytes sent in five seconds, by the key that `of` returns for a packet; each flow always has three packets
 /// waiting.
 fn shares<const N: usize>(options: &Value, flows: &[(u16, u8)], of: impl Fn(&Packet) -> usize) -> [u64; N] {
     let tins = config(options).tins;
@@ -342,10 +342,10 @@ fn part(one: u64, of: u64) -> f64 {
     one as f64 / of as f64
 }
 
-/// A tin above its share goes by its own clock: voice gets a quarter and not more, and bulk a sixteenth,
-/// where best effort wants all.
+/// A tin above its share follows its own clock: voice gets at most a quarter, bulk a sixteenth, while best
+/// effort is saturated.
 #[test]
-fn tins_beyond_their_shares_leave_the_rest() {
+fn tins_above_their_shares_leave_the_rest() {
     let options = json!({"bandwidth": "8Mb/s", "tins": "diffserv4", "isolation": "flows"});
     let sent: [u64; 4] =
         shares(&options, &[(0, 0), (1, 8), (2, 26), (3, 46)], |packet| match packet.dscp.value() {
@@ -362,7 +362,7 @@ fn tins_beyond_their_shares_leave_the_rest() {
     assert!((part(all, 5_000_000) - 1000.0 / 1014.0).abs() < 0.002, "{all}");
 }
 
-/// Flows of one host get together what the one of another gets.
+/// The flows of one host together get as much as the only flow of another.
 #[test]
 fn flows_of_a_host_share() {
     let options =
@@ -377,13 +377,13 @@ fn flows_of_a_host_share() {
     };
     assert!((by_source("flows") - 0.2).abs() < 0.01);
     assert!((by_source("dual-srchost") - 0.5).abs() < 0.01);
-    // Whoever sends to the first host shares it with another: a half of a whole, beside quarters.
+    // A flow to the first host shares it with another flow: it gets half, the others a quarter each.
     assert!((by_source("dual-dsthost") - 0.5 / 4.0).abs() < 0.01);
     assert!((by_source("srchost") - 0.5).abs() < 0.01);
     assert!((by_source("dsthost") - 0.5 / 4.0).abs() < 0.02, "{}", by_source("dsthost"));
 }
 
-/// What befalls packets of a port.
+/// The fates of a port's packets.
 #[derive(Default)]
 struct Seen {
     arrived: u64,
@@ -495,7 +495,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn written_and_read_again() {
+fn written_configurations_are_read_back() {
     let text = r#"{"cake":{"bandwidth":"10Mb/s","tins":"diffserv4","isolation":"dual-srchost","rtt":"100ms","overhead":38,"mpu":84,"cells":"atm","memory-limit":"4MiB","wash":true,"ingress":true}}"#;
     let config: BufferConfig = serde_json::from_str(text).unwrap();
     let again: BufferConfig = serde_json::from_str(&serde_json::to_string(&config).unwrap()).unwrap();

@@ -3,15 +3,15 @@
 use perhop_qos::cake::CakeTins;
 use perhop_qos::packet::Dscp;
 
-/// Whether the codepoints of the tin with a name are these.
+/// Whether the codepoints of the named tin are `codepoints`.
 fn has(tins: CakeTins, name: &str, codepoints: &[u8]) -> bool {
     let tin = tins.names().iter().position(|candidate| *candidate == name).unwrap();
     tins.codepoints(tin).map(Dscp::value).eq(codepoints.iter().copied())
 }
 
-/// Linux, the tables of `sch_cake.c`; what tc-cake(8) says of the parts of the bandwidth.
+/// The tables of Linux `sch_cake.c`, and the fractions of the bandwidth in tc-cake(8).
 #[test]
-fn every_codepoint_has_one_tin_and_every_tin_its_part() {
+fn every_codepoint_has_one_tin_and_every_tin_its_share() {
     let every = [
         (CakeTins::BestEffort, 1),
         (CakeTins::Diffserv3, 3),

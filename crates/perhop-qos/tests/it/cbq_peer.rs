@@ -1,7 +1,7 @@
 //! CBQ against ns-2 2.35 (`Queue/CBQ` and `Queue/CBQ/WRR`), packet by packet: the same packets at the same
 //! instants leave in the same order, and start at the same times.
 //!
-//! Where no `ns` is installed, nothing is compared, and the reason is printed.
+//! Without an installed `ns`, the tests print the reason and compare nothing.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -12,11 +12,11 @@ use perhop_qos::units::{Rate, Time};
 use serde_json::{Value, json};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// ns-2 writes whole microseconds. All packets come at some, and last for some.
+/// ns-2 writes whole microseconds. All arrivals and transmission times are whole microseconds.
 const SAME: Time = Time::from_nanoseconds(1);
 
-/// A class for both: name, inside which, fraction, level, whether it borrows, greatest idle time in s, extra
-/// delay in s. A class without a level has classes inside.
+/// A class in both simulators: name, parent, fraction, level, whether it borrows, greatest idle time in s,
+/// extra delay in s. A class without a level contains classes.
 struct Class {
     name: &'static str,
     parent: &'static str,
@@ -31,8 +31,8 @@ fn leaf(name: &'static str, parent: &'static str, fraction: f64, level: u16) -> 
     Class { name, parent, fraction, level: Some(level), borrows: true, max_idle: 0.004, extra_delay: 0.0 }
 }
 
-/// The class around all others: nearly the whole wire. One with all of it would have an idle time of 0 for
-/// hours, and ns-2 finds it above or below by how it rounds.
+/// The root class: nearly the whole wire. A root with all of it would have an idle time of 0 for hours, and
+/// rounding would decide whether ns-2 finds it above or below its limit.
 fn top() -> Class {
     Class {
         name: "top",
@@ -45,7 +45,7 @@ fn top() -> Class {
     }
 }
 
-/// Classes, in turns of this kind, by this guideline.
+/// Classes with a kind of turns and a guideline.
 struct Sharing {
     guideline: &'static str,
     turns: &'static str,
@@ -123,7 +123,8 @@ impl Sharing {
             )
             .unwrap();
         }
-        // A class joins its ring behind the first: after that one, those inserted last come first.
+        // A class is inserted in its ring after the first one, so after the first, the last inserted come
+        // first.
         let leaves = self.leaves();
         let inner =
             self.classes.iter().filter(|class| class.level.is_none()).map(|class| class.name.to_owned());
@@ -154,7 +155,7 @@ impl Sharing {
     }
 }
 
-/// What ns-2 sends: queue, length, and when it starts.
+/// The packets that ns-2 sends: queue, length and start.
 fn sent_by_peer(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Option<Vec<(usize, u32, f64)>> {
     let folder = std::env::temp_dir().join(format!("perhop-cbq-{name}-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -176,7 +177,7 @@ fn sent_by_peer(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Option<V
     Some(started.collect())
 }
 
-/// Compares all departures up to where one of both has no more.
+/// Compares the departures until one of the two lists ends.
 fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure> {
     let departures = send(&sharing.policy(), RATE, arrivals);
     if let Some(peer) = sent_by_peer(sharing, arrivals, name) {
@@ -194,7 +195,7 @@ fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure
                 shown(index)
             );
         }
-        // Once nothing comes any more, nothing wakes ns-2 when a class may send again.
+        // Without arrivals, ns-2 is not woken when a class may send again.
         let last = arrivals.last().unwrap().at;
         let before = departures.iter().filter(|departure| departure.starts < last).count();
         assert!(peer.len() >= before, "{name}: ns-2 sent {} of {before}", peer.len());
@@ -202,8 +203,8 @@ fn compare(sharing: &Sharing, arrivals: &[Arrival], name: &str) -> Vec<Departure
     departures
 }
 
-/// Packets for each of `demands`: of how many bytes, how many bytes a second, from when to when in ms; with
-/// gaps that vary by a third.
+/// Packets for each of `demands`: length in bytes, bytes per second, start and end in ms. The gaps vary by a
+/// third.
 fn packets(demands: &[(u32, f64, u64, u64)]) -> Vec<Arrival> {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut random = move || {
@@ -223,7 +224,7 @@ fn packets(demands: &[(u32, f64, u64, u64)]) -> Vec<Arrival> {
     arrivals
 }
 
-/// Bytes a second of `queue` between two instants, ms.
+/// Bytes per second of `queue` between two instants, ms.
 fn rate_of(departures: &[Departure], queue: usize, from: u64, to: u64) -> f64 {
     let (from, to) = (Time::from_milliseconds(from), Time::from_milliseconds(to));
     let sent = departures.iter().filter(|d| d.queue == queue && d.starts >= from && d.starts < to);
@@ -248,10 +249,10 @@ fn two_classes_that_borrow_share_by_their_allotments() {
     let classes = || vec![top(), leaf("x", "top", 0.31, 0), leaf("y", "top", 0.63, 0)];
     let arrivals = packets(&[(1000, 900e3, 0, 1000), (500, 900e3, 0, 600)]);
     let departures = all_kinds("two", classes, &arrivals);
-    // Together as much as the wire takes, and one alone all of it.
+    // Together the classes offer the rate of the wire; one alone offers all of it.
     let both = [0, 1].map(|queue| rate_of(&departures, queue, 100, 500));
     assert!((both[0] + both[1] - 1e6).abs() < 10e3, "{both:?}");
-    // What a turn has left over is lost where the next class is not ready: ns-2's turns do that as well.
+    // The unused rest of a turn is lost if the next class is not ready, as in ns-2.
     assert!((both[0] / both[1] - 31.0 / 63.0).abs() < 0.04, "{both:?}");
 }
 
@@ -271,7 +272,7 @@ fn a_class_that_does_not_borrow_gets_its_allotment() {
         [(160, 500e3, 0, 1000), (1500, 400e3, 0, 1000), (1500, 400e3, 0, 1000), (600, 400e3, 0, 1000)];
     let departures = all_kinds("regulated", classes, &packets(&demands));
     let ef = rate_of(&departures, 0, 100, 900);
-    // It never makes up for the packets of others that it waits for.
+    // A class never recovers the time that it waits for packets of others.
     assert!((0.9 * 318.7e3..=318.7e3).contains(&ef), "{ef}");
 }
 
@@ -292,9 +293,9 @@ fn priorities_come_first_within_their_allotments() {
 
 #[test]
 fn agencies_lend_to_their_own_first() {
-    // Two agencies, each with video of the first level and data of the second. No fraction brings whole
-    // microseconds: a class whose time comes just when the wire is free is within its allotment here, and not
-    // yet in ns-2.
+    // Two agencies, each with video of the first level and data of the second. Some times are not whole
+    // microseconds: a class whose time is exactly when the wire becomes free is within its allotment here,
+    // and not yet in ns-2.
     let classes = || {
         let inner = |name, fraction| Class { level: None, max_idle: 0.02, ..leaf(name, "top", fraction, 0) };
         vec![
@@ -307,7 +308,7 @@ fn agencies_lend_to_their_own_first() {
             leaf("dataB", "B", 0.1907, 1),
         ]
     };
-    // While A sends no video, its data gets what that leaves.
+    // While A sends no video, its data gets the rest of A's rate.
     let demands =
         [(190, 340e3, 300, 1000), (1000, 900e3, 0, 1000), (500, 140e3, 0, 1000), (1000, 500e3, 0, 1000)];
     let departures = all_kinds("agencies", classes, &packets(&demands));

@@ -62,7 +62,7 @@ struct Header<E = ()> {
 }
 
 impl<E> Header<E> {
-    /// `packet` with the fields that are named here.
+    /// `packet` with the given fields.
     fn write(&self, mut packet: Packet, interfaces: &[String]) -> Packet {
         packet.source = self.source.map_or(packet.source, Into::into);
         packet.destination = self.destination.map_or(packet.destination, Into::into);

@@ -1,5 +1,5 @@
-//! `CoDel` at a port drops, marks and sends what the pseudocode of RFC 8289 does, and under its other law
-//! what `codel_impl.h` of Linux does, packet by packet.
+//! `CoDel` at a port drops, marks and sends the same packets as the pseudocode of RFC 8289, and with its
+//! other law, as `codel_impl.h` of Linux, packet by packet.
 
 use crate::plain::codel::{Dequeued, LinuxQueue, Plain, RfcQueue, Settings};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -15,7 +15,7 @@ use serde_json::json;
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
-/// What leaves a queue, in order.
+/// The events of a queue, in order.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happened {
     Dropped(u64, usize),
@@ -44,7 +44,7 @@ impl Observer for Log {
     }
 }
 
-/// Packets, each so long after the one before: bursts, and times in which the queue drains.
+/// Packets, each with its gap after the previous one: bursts, and pauses in which the queue drains.
 fn arrivals() -> impl Strategy<Value = Vec<(u64, u32, bool)>> {
     let gap = prop_oneof![4 => Just(0u64), 6 => 0..1_200u64, 1 => 0..20_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 2 => 40..1500u32];
@@ -63,7 +63,7 @@ fn port(law: &str, settings: &Settings, limit: usize, framing: Framing) -> Port 
     Port::build(Some(&config), &wire, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// What a port does with `arrivals`, polled no more often than it asks to be.
+/// The events of a port with `arrivals`, polled only when due.
 fn by_port(mut port: Port, arrivals: &[(u64, u32, bool)]) -> Vec<Happened> {
     let (mut log, mut now, mut packet) = (Log::default(), Time::ZERO, Packet::default());
     for (id, (gap, length, is_capable)) in arrivals.iter().enumerate() {
@@ -85,7 +85,7 @@ fn by_port(mut port: Port, arrivals: &[(u64, u32, bool)]) -> Vec<Happened> {
     log.0
 }
 
-/// A queue that is asked for the next packet whenever the wire is free.
+/// A queue that is polled for the next packet whenever the wire is free.
 trait Asked {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain>;
     fn ask(&mut self, now: u64) -> Dequeued;
@@ -137,7 +137,7 @@ fn by_plain(
             let packet = Plain { id, length: (*length).into(), joined: now, is_capable: *is_capable };
             queue.packets().push_back(packet);
         }
-        // An arrival comes before a departure at the same instant, and the next arrival after it.
+        // At equal times, an arrival precedes a departure, and the next arrival follows it.
         if free_at <= now {
             free_at = serve(&mut |at| queue.ask(at), now, &mut happened);
         }
@@ -150,7 +150,7 @@ fn by_plain(
 
 proptest! {
     #[test]
-    fn a_port_drops_what_the_pseudocode_does(
+    fn a_port_drops_as_the_pseudocode_does(
         arrivals in arrivals(),
         (target, ratio, mtu, limit) in (50..3_000u64, 2..8u64, 0..1600u64, 5..400usize),
         marks in any::<bool>(),
@@ -162,7 +162,7 @@ proptest! {
     }
 
     #[test]
-    fn a_port_drops_what_linux_does(
+    fn a_port_drops_as_linux_does(
         arrivals in arrivals(),
         (target, ratio, mtu, limit) in (50..3_000u64, 2..8u64, 0..1600u64, 5..400usize),
         marks in any::<bool>(),
@@ -175,10 +175,10 @@ proptest! {
     }
 }
 
-/// RFC 8289 §5: the drop rate rises until what is offered and not carried is dropped, and no more. At 6 to 4
-/// a third of 3000 packets a second is.
+/// RFC 8289 §5: the drop rate rises until exactly the excess is dropped. With an offered load of 6 to 4, that
+/// is a third of 3000 packets per second.
 #[test]
-fn a_steady_overload_is_dropped_as_a_whole() {
+fn a_steady_excess_is_dropped_completely() {
     for law in ["rfc", "linux"] {
         let settings = Settings { target: 5_000_000_000, interval: 100_000_000_000, mtu: 1500, marks: false };
         let port = port(law, &settings, 100_000, Framing::Raw);
@@ -193,7 +193,7 @@ fn a_steady_overload_is_dropped_as_a_whole() {
                 .filter(|event| matches!(event, Happened::Dropped(at, _) if seconds.contains(at)))
                 .count()
         };
-        // While the loop is still slow the queue grows; when it has caught up, that is dropped as well.
+        // The queue grows until the control loop has adapted; then this backlog is dropped as well.
         let (first, late) = (of(0, 1), of(60, 120));
         assert!(first < 100, "{law}: {first} in the first second, when 1000 are too many");
         assert!((58_000..62_000).contains(&late), "{law}: {late} in a minute, when 60000 are too many");

@@ -1,5 +1,5 @@
-//! `DualPI2`: a port against plain implementations of RFC 9332 and of Linux, packet by packet; the coupling,
-//! and what is left to classic traffic.
+//! `DualPI2`: a port compared with plain implementations of RFC 9332 and of Linux, packet by packet; the
+//! coupling, and the share that remains for classic traffic.
 
 use crate::plain::dualpi2::{Fate, Kernel, Marker, Plain, Rfc, Turn};
 use perhop_qos::buffer::AnyBuffer;
@@ -16,13 +16,13 @@ use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
-/// What a byte takes at that rate.
+/// The transmission time of a byte at that rate.
 const BYTE: Time = Time::from_microseconds(1);
 const HEADER: u32 = 14;
 
 const NQB: Dscp = Dscp::new(45).unwrap();
 
-/// What becomes of packets, by their numbers.
+/// The fates of packets, by their numbers.
 #[derive(Default)]
 struct Fates(Vec<Fate>);
 
@@ -57,7 +57,7 @@ fn base_probability(port: &Port) -> f64 {
     buffer.base_probability()
 }
 
-/// Microseconds after the packet before, bytes, ECN.
+/// Microseconds since the previous packet, bytes, ECN.
 type Arrivals = Vec<(u64, u32, Ecn)>;
 
 fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
@@ -67,7 +67,7 @@ fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
         let packet = Packet {
             payload: number as u64,
             marks: (*ecn).into(),
-            // Every third is a codepoint of its own.
+            // Every third packet has a codepoint of its own.
             dscp: if number % 3 == 0 { NQB } else { Dscp::DEFAULT },
             ..Packet::new(FlowKey::default(), *length)
         };
@@ -75,7 +75,7 @@ fn packets(arrivals: &Arrivals) -> impl Iterator<Item = (Time, Packet)> + '_ {
     })
 }
 
-/// Sends `arrivals` through a port of `dualpi2` and through `plain`, which must do the same.
+/// Sends `arrivals` through a port of `dualpi2` and through `plain`, and compares the fates.
 fn assert_alike<M: Marker>(dualpi2: &Value, mut plain: Plain<M>, arrivals: &Arrivals) -> Vec<Fate> {
     let (mut port, mut fates) = (port(dualpi2), Fates::default());
     for (now, mut packet) in packets(arrivals) {
@@ -136,7 +136,7 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
     prop::collection::vec((gap, length, ecn), 1..600)
 }
 
-/// The plain one of the RFC counts no headers: on the wire they are there all the same.
+/// The plain implementation of the RFC does not count headers, but the wire sends them.
 fn with_rfc(options: &Value, turn: Turn, arrivals: &Arrivals) -> Vec<Fate> {
     let mut config = json!({"limit": "120 packets"});
     config.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
@@ -149,8 +149,9 @@ fn with_linux(arrivals: &Arrivals) -> Vec<Fate> {
     assert_alike(&json!({"law": "linux", "limit": "120 packets"}), linux(), arrivals)
 }
 
-/// Everybody's cases are the same. The fractions of the RFC are rounded in another order here than there: one
-/// case in a thousand or more stands on a bound, which one side then takes for passed and the other does not.
+/// A fixed seed, so that all machines run the same cases. The two implementations round the RFC's fractions
+/// in a different order: in about one case in a thousand, a value is at a bound, and the two decide
+/// differently.
 fn same_cases() -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -159,18 +160,19 @@ proptest! {
     #![proptest_config(same_cases())]
 
     #[test]
-    fn the_law_of_the_rfc_is_its_pseudocode(arrivals in arrivals(), shift_ms in 0..60u64) {
+    fn the_law_of_the_rfc_matches_its_pseudocode(arrivals in arrivals(), shift_ms in 0..60u64) {
         with_rfc(&json!({}), Turn::Weights(625, 9375), &arrivals);
         let shift = Time::from_milliseconds(shift_ms);
         with_rfc(&json!({"scheduler": {"time-shift": format!("{shift_ms}ms")}}), Turn::Shift(shift), &arrivals);
     }
 
     #[test]
-    fn the_law_of_linux_is_the_kernels(arrivals in arrivals()) {
+    fn the_law_of_linux_matches_the_kernel(arrivals in arrivals()) {
         with_linux(&arrivals);
     }
 
-    /// RFC 9332 §2.5.1.1, and filters of Linux: others take the low-latency queue and are left alone there.
+    /// RFC 9332 §2.5.1.1, and filters of Linux: packets with other codepoints take the low-latency queue and
+    /// are not marked there.
     #[test]
     fn an_operator_adds_codepoints_and_ect0(arrivals in arrivals(), any_ect: bool) {
         let low_latency = json!({"dscp": "nqb", "ecn": if any_ect { "any-ect" } else { "l4s" }});
@@ -189,7 +191,7 @@ fn steady(kinds: &[Ecn], gap_us: u64, count: usize) -> Arrivals {
     (0..count).flat_map(|_| kinds.iter().zip([gap_us, 0, 0]).map(|(ecn, gap)| (gap, 1000, *ecn))).collect()
 }
 
-/// Parts of packets: dropped early, refused, and sent with CE.
+/// The fractions of packets that were dropped early, refused, and sent with CE.
 fn parts(fates: &[Fate]) -> (f64, f64, f64) {
     let part =
         |of: fn(&Fate) -> bool| fates.iter().filter(|fate| of(fate)).count() as f64 / fates.len() as f64;
@@ -200,8 +202,8 @@ fn parts(fates: &[Fate]) -> (f64, f64, f64) {
     )
 }
 
-/// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Classic traffic that does not respond, a fifth more than the
-/// wire takes, is dropped at 1/6, whatever law, so p' is the root of it.
+/// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`. Unresponsive classic traffic at 1.2 times the rate of the wire
+/// is dropped at 1/6 under any law, so p' is the root of that.
 #[test]
 fn under_unresponsive_classic_overload_the_square_is_the_loss() {
     let arrivals = steady(&[Ecn::NotCapable], 845, 60_000);
@@ -211,10 +213,10 @@ fn under_unresponsive_classic_overload_the_square_is_the_loss() {
     }
 }
 
-/// Both kinds, each with three quarters of the wire: the classic queue keeps its share, and packets with low
-/// latency are dropped once marking all of them is not enough.
+/// Both kinds at three quarters of the wire's rate: the classic queue keeps its share, and low-latency
+/// packets are dropped when marking all of them is not sufficient.
 #[test]
-fn in_overload_both_are_dropped_and_nobody_starves() {
+fn overload_drops_both_kinds_without_starvation() {
     let arrivals = steady(&[Ecn::Capable0, Ecn::Capable1], 1352, 40_000);
     for fates in [with_rfc(&json!({}), Turn::Weights(625, 9375), &arrivals), with_linux(&arrivals)] {
         let (dropped, full, marked) = parts(&fates[40_000..]);
@@ -229,7 +231,7 @@ fn in_overload_both_are_dropped_and_nobody_starves() {
     }
 }
 
-/// What a port of `dualpi2` does with `arrivals`, which is given time to send all.
+/// The fates of `arrivals` at a port of `dualpi2` that runs until all are sent.
 fn sent_through(dualpi2: &Value, arrivals: &Arrivals) -> Vec<Fate> {
     let (mut port, mut fates) = (port(dualpi2), Fates::default());
     let end = (Time::from_seconds(1000), None);
@@ -245,9 +247,10 @@ fn sent_through(dualpi2: &Value, arrivals: &Arrivals) -> Vec<Fate> {
 }
 
 /// PI2 (De Schepper et al. 2016): one queue in order of arrival, `p = p'^2` and `p = k p'` by the codepoint.
-/// A tenth too much, of which only classic packets are dropped: two of eleven, so p' is the root of it.
+/// The load is 1.1 times the rate and only classic packets are dropped: two of eleven, so p' is the root of
+/// that.
 #[test]
-fn one_queue_keeps_the_order_and_couples_both_kinds() {
+fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     let arrivals = steady(&[Ecn::NotCapable, Ecn::Capable1], 1844, 60_000);
     for law in ["rfc", "linux"] {
         let fates = sent_through(&json!({"law": law, "queues": "one"}), &arrivals);
@@ -267,9 +270,10 @@ fn one_queue_keeps_the_order_and_couples_both_kinds() {
     }
 }
 
-/// Five packets at once, of which the first leaves: the others wait 1 ms and more, and find 0 to 3 there.
+/// Of five simultaneous packets the first leaves: the others wait at least 1 ms, with 0 to 3 packets in front
+/// of them.
 #[test]
-fn the_step_spares_who_finds_few_others() {
+fn the_step_spares_packets_in_short_queues() {
     let arrivals = vec![(0, 1000, Ecn::Capable1); 5];
     let marked = |options: Value| -> Vec<bool> {
         let fates = sent_through(&options, &arrivals);
@@ -280,7 +284,7 @@ fn the_step_spares_who_finds_few_others() {
 }
 
 #[test]
-fn what_makes_no_sense_is_an_error_with_its_field() {
+fn invalid_values_are_errors_with_their_field() {
     for (written, field) in [
         (json!({"min-qlen-step": 2}), "min-qlen-step"),
         (json!({"target": "0ms"}), "target"),

@@ -1,4 +1,4 @@
-//! What is just allowed and what is just refused, and what configurations say of themselves.
+//! Values at the limits of what is valid, and the queries of configurations.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::conditioner::Count;
@@ -42,7 +42,7 @@ fn an_excess_burst_is_below_4_gib() {
     assert_eq!([most - 1, most, most + 1, most + 2].map(is_built), [true, true, false, false]);
 }
 
-/// A bucket for each drop precedence but the last.
+/// One bucket for each drop precedence except the last.
 #[test]
 fn a_rate_based_marker_has_up_to_seven_buckets() {
     let is_built = |count: usize| {

@@ -1,4 +1,4 @@
-//! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and what must hold for any
+//! Fair queueing of flows: the vectors of `vectors/queue/fair-queueing.toml`, and properties for any
 //! arrivals.
 
 use std::net::{IpAddr, Ipv6Addr};
@@ -40,8 +40,8 @@ fn port(queueing: Value) -> Port {
     Port::build(Some(&queueing), &WIRE, &[], &Streams::new(1, 0)).unwrap()
 }
 
-/// Sends `arrivals` through `port`, all of one instant before anything leaves; the packets that left and were
-/// dropped.
+/// Sends `arrivals` through `port`; simultaneous arrivals all precede departures. Returns the packets that
+/// left and those that were dropped.
 fn drive(port: &mut Port, arrivals: &[(Time, Packet)]) -> (Vec<Packet>, Vec<u64>) {
     let (mut sent, mut dropped, mut next, mut now) = (Vec::new(), Dropped::default(), 0, Time::ZERO);
     loop {
@@ -133,7 +133,7 @@ fn every_vector_holds() {
 }
 
 #[test]
-fn what_cannot_be_built_is_refused() {
+fn invalid_configurations_are_refused() {
     let refused = |fair: Value, scheduler: &str| {
         let classes = json!([{"name": "a", "match": {"dscp": 8}}, {"name": "b", "fair-queueing": fair}]);
         let queueing: QueueingConfig =
@@ -170,10 +170,10 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
 
-    /// Alone or beside another class, with few queues or many: nothing is lost or invented, and flows with a
-    /// queue of their own stay in order.
+    /// Alone or next to another class, with few or many queues: no packet is lost or duplicated, and flows
+    /// with a queue of their own remain in order.
     #[test]
-    fn every_packet_is_somewhere(
+    fn every_packet_is_accounted_for(
         arrivals in arrivals(), queues in prop_oneof![Just(1), Just(3), Just(256)], limit in 1_u64..40,
         flow_limit in 1_u64..10, hashed in any::<bool>(), scheduler in prop_oneof![
             Just("fifo"), Just("priority"), Just("wrr"), Just("drr"), Just("scfq"), Just("wf2q-plus"),
@@ -202,9 +202,8 @@ proptest! {
         }
     }
 
-    /// Golestani 1994, theorem 1: while two flows have packets, what they have got, each divided by its
-    /// weight, differs by no more than a longest packet of each, divided so. Weights are 1 /
-    /// 32384·(precedence + 1) here.
+    /// Golestani 1994, theorem 1: while two flows are backlogged, their bytes divided by their weights differ
+    /// by at most one longest packet of each, divided likewise. Weights are 1 / 32384·(precedence + 1) here.
     #[test]
     fn flows_share_by_precedence(
         lengths in prop::collection::vec(40_u32..1500, 60), precedences in prop::collection::vec(0_u8..8, 3),
@@ -233,12 +232,12 @@ proptest! {
     }
 }
 
-/// How many of `packets` find a queue of their own: each queue takes one, and all arrive at once.
+/// The number of `packets` that have a queue alone: each queue takes one packet, and all arrive at once.
 fn alone(packets: impl Iterator<Item = Packet>) -> usize {
     let hashed = json!({"queues": 4096, "flow-limit": "1 packets", "flows": "hashed"});
     let mut port = port(json!({"classes": [{"name": "all", "fair-queueing": hashed}]}));
     let mut dropped = Dropped::default();
-    // The first is on the wire at once, and in nobody's way.
+    // The first is on the wire at once and occupies no queue.
     for mut packet in std::iter::once(Packet::default()).chain(packets) {
         port.enqueue(Time::ZERO, &mut packet, &mut dropped);
         port.poll_transmit(Time::ZERO, &mut Packet::default(), ());
@@ -247,9 +246,10 @@ fn alone(packets: impl Iterator<Item = Packet>) -> usize {
 }
 
 /// A flow is addresses, protocol, ports and precedence (docs/algorithms/fair-queueing.md). Flows that differ
-/// in one of them alone, in low or high bits, share a queue by chance only: of 64 in 4096 queues 0.5 pairs.
+/// only in one of these fields, in low or high bits, share a queue by chance only: of 64 in 4096 queues 0.5
+/// pairs.
 #[test]
-fn a_hash_asks_for_every_field_of_a_flow() {
+fn a_hash_includes_every_field_of_a_flow() {
     let address = |bits: u128| IpAddr::V6(Ipv6Addr::from(bits)).into();
     let keys: [(&str, &dyn Fn(u16) -> FlowKey); 8] = [
         ("source port", &|n| FlowKey { source_port: n, ..FlowKey::default() }),
@@ -265,7 +265,7 @@ fn a_hash_asks_for_every_field_of_a_flow() {
         let queues = alone((0..64).map(|number| Packet::new(key(number), 100)));
         assert!(queues >= 60, "{field}: {queues} queues for 64 flows");
     }
-    // Fields do not cancel each other out: neither by their sum nor by their difference.
+    // Differences of two fields do not cancel out in the hash, neither by sum nor by difference.
     let swapped = alone((0..64).map(|number| {
         Packet::new(FlowKey { source_port: number, destination_port: 63 - number, ..FlowKey::default() }, 100)
     }));

@@ -1,5 +1,5 @@
-//! FQ-CoDel: the vectors of `vectors/queue/fq-codel.toml`, and random traffic beside a plain scheduler with
-//! the plain `CoDel` of `plain/codel.rs` in every queue.
+//! FQ-CoDel: the vectors of `vectors/queue/fq-codel.toml`, and random traffic compared with a plain scheduler
+//! that has the plain `CoDel` of `plain/codel.rs` in every queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -22,7 +22,7 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Happened {
-    /// By `CoDel`, at which time.
+    /// Dropped by `CoDel`, at this time.
     Dropped(u64, usize),
     Full(usize),
     Marked(usize),
@@ -61,7 +61,7 @@ fn packet(id: usize, flow: u16, length: u32, ecn: Ecn) -> Packet {
     Packet { payload: id as u64, marks: ecn.into(), ..Packet::new(key, length) }
 }
 
-/// What a port does with `arrivals`, of which all of one instant come before anything leaves.
+/// The events of a port with `arrivals`; simultaneous arrivals all precede departures.
 fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
     let (mut log, mut now, mut next, mut leaving) = (Log::default(), Time::ZERO, 0, Packet::default());
     loop {
@@ -149,7 +149,7 @@ struct Flow {
     deficit: i64,
 }
 
-/// FQ-CoDel as its sources describe it.
+/// FQ-CoDel as described in its sources.
 struct PlainFq {
     flows: BTreeMap<u16, Flow>,
     new: VecDeque<u16>,
@@ -171,7 +171,7 @@ impl PlainFq {
         let queue = &mut self.flows.get_mut(&flow).unwrap().queue;
         queue.packets().iter().map(|packet| packet.length + header).sum()
     }
-    /// What is dropped for `packet`, which joins `flow`.
+    /// Adds `packet` to `flow` and returns the packets that are dropped for it.
     fn enqueue(&mut self, index: u16, packet: Plain) -> Vec<usize> {
         let make = &self.make;
         let flow = self.flows.entry(index).or_insert_with(|| Flow { queue: make(), deficit: 0 });
@@ -249,7 +249,7 @@ impl PlainFq {
     }
 }
 
-/// `flow_of` says which queue a packet joins: that is all that is not plain here.
+/// `flow_of` returns the queue of a packet; it is the only function that is not reimplemented.
 fn by_plain(
     mut queue: PlainFq,
     arrivals: &[(Time, Packet)],
@@ -304,7 +304,7 @@ fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
 
 proptest! {
     #[test]
-    fn a_port_does_what_plain_queues_do(
+    fn a_port_agrees_with_plain_queues(
         arrivals in arrivals(),
         (target, ratio, mtu) in (50..3_000u64, 2..8u64, 0..1600u64),
         (quantum, limit, batch, flows) in (256..3000u64, 5..200usize, 1..5usize, prop::sample::select(vec![1u16, 3, 1024])),
@@ -340,7 +340,7 @@ proptest! {
     }
 }
 
-/// The hash spreads flows over the queues: of 1024 flows 1 in e finds each queue empty.
+/// The hash distributes flows evenly: with 1024 flows and queues, 1 / e of the queues are empty.
 #[test]
 fn flows_spread_over_the_queues() {
     let port = port(&json!({}), Framing::Raw);
@@ -355,7 +355,7 @@ fn flows_spread_over_the_queues() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused() {
+fn invalid_values_are_refused() {
     for (config, at) in [
         (json!({"flows": 0}), "flows"),
         (json!({"quantum": "100B"}), "quantum"),
@@ -380,8 +380,8 @@ fn what_makes_no_sense_is_refused() {
     }
 }
 
-/// After a timeout the packets of a flow join another queue where sockets tell flows apart. Of 64 flows about
-/// one in 1024 happens to find the same again.
+/// After a timeout, the packets of a flow join another queue if sockets distinguish flows. About one flow in
+/// 1024 gets the same queue again.
 #[test]
 fn sockets_take_another_queue_after_a_timeout() {
     for (flow_hash, least, most) in [("headers", 0, 0), ("socket", 62, 64)] {

@@ -1,5 +1,5 @@
-//! FQ-PIE: the vectors of `vectors/queue/fq-pie.toml`, and random traffic beside a plain scheduler with the
-//! plain PIE of `plain/pie.rs` in every queue.
+//! FQ-PIE: the vectors of `vectors/queue/fq-pie.toml`, and random traffic compared with a plain scheduler
+//! that has the plain PIE of `plain/pie.rs` in every queue.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -60,7 +60,7 @@ fn packet(id: usize, flow: u16, length: u32, ecn: Ecn) -> Packet {
     Packet { payload: id as u64, marks: ecn.into(), ..Packet::new(key, length) }
 }
 
-/// What a port does with `arrivals`, of which all of one instant come before anything leaves.
+/// The events of a port with `arrivals`; simultaneous arrivals all precede departures.
 fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
     let (mut log, mut now, mut next, mut leaving) = (Log::default(), Time::ZERO, 0, Packet::default());
     for step in 0_u64.. {
@@ -71,7 +71,7 @@ fn by_port(port: &mut Port, arrivals: &[(Time, Packet)]) -> Vec<Happened> {
         while port.poll_transmit(now, &mut leaving, &mut log).is_some() {}
         let held: u64 = port.queues().iter().map(|queue| queue.occupancy().packets).sum();
         assert_eq!(held, port.backlog());
-        // A look at every flow's queue takes longer than the step.
+        // Checking every flow's queue takes longer than the step itself.
         if step % 16 == 0 {
             assert_eq!(held, port.queues()[0].iter().count() as u64);
         }
@@ -148,7 +148,7 @@ impl Law {
             Law::Kernel(pie) => pie,
         }
     }
-    /// The one stream of random numbers that all flows draw from.
+    /// The random stream that all flows share.
     fn random(&mut self) -> &mut Stream {
         match self {
             Law::Rfc(pie) => &mut pie.random,
@@ -239,7 +239,7 @@ impl PlainFq {
     }
 }
 
-/// `flow_of` says which queue a packet joins: that is all that is not plain here.
+/// `flow_of` returns the queue of a packet; it is the only function that is not reimplemented.
 fn by_plain(
     queue: &mut PlainFq,
     arrivals: &[(Time, Packet)],
@@ -274,7 +274,7 @@ fn by_plain(
     }
 }
 
-/// Packets of up to five flows, more than the wire takes for most of the time: 25 ms come with each burst.
+/// Packets of up to five flows, usually above the rate of the wire: each burst takes 25 ms to send.
 fn arrivals() -> impl Strategy<Value = Vec<(Time, Packet)>> {
     let gap = prop_oneof![4 => Just(0u64), 4 => 0..30_000u64, 1 => 0..900_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => 40..1500u32];
@@ -333,10 +333,11 @@ fn kernel(tupdate_us: u64, header: u32, random: Stream) -> Kernel {
 }
 
 proptest! {
-    // The fractions of the RFC are rounded in another order here than there: the same cases for everybody.
+    // The two implementations round the RFC's fractions in a different order. A fixed seed gives all machines
+    // the same cases.
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::with_cases(80) })]
     #[test]
-    fn a_port_does_what_plain_queues_do(
+    fn a_port_agrees_with_plain_queues(
         arrivals in arrivals(),
         (quantum, limit, flows) in (256..3000u64, 20..400usize, prop::sample::select(vec![1u16, 3, 1024])),
         update_ms in 5..30u64,
@@ -374,8 +375,8 @@ proptest! {
     }
 }
 
-/// Two flows offer 0.6 of the wire each, and a third a hundredth of it. Each of the two gets half of what
-/// the third leaves, PIE holds each at its own target, and the third, which is always new, loses nothing.
+/// Two flows offer 0.6 of the wire's rate each, and a third flow a hundredth. The two get equal shares of the
+/// rest, PIE keeps each at its target, and the third, which is always new, loses no packet.
 #[test]
 fn flows_share_and_the_sparse_one_does_not_wait() {
     for law in ["rfc", "linux"] {
@@ -407,7 +408,7 @@ fn flows_share_and_the_sparse_one_does_not_wait() {
         let mean = |waits: &Vec<f64>| waits.iter().sum::<f64>() / waits.len() as f64;
         assert!(dropped[3] == 0 && sent[3].abs_diff(1500) <= 1, "{law}: {sent:?}, {dropped:?}");
         assert!(waits[3].iter().all(|wait| *wait <= 1.0), "{law}: for the packet on the wire alone");
-        // 30 s at a thousand packets per second, less 10 packets' worth of the third.
+        // Half of 30 s at 1000 packets per second, minus the 10 packets per second of the third.
         for flow in [1, 2] {
             assert!((f64::from(sent[flow]) / 14_850.0 - 1.0).abs() < 0.01, "{law}: {sent:?}");
             assert!((mean(&waits[flow]) - 15.0).abs() < 1.5, "{law}: {} ms", mean(&waits[flow]));

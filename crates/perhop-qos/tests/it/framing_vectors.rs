@@ -1,5 +1,5 @@
-//! Bytes of header stacks: the vectors of `vectors/framing/`, which a person can check by hand, and what
-//! holds for every stack.
+//! Bytes of header stacks: the vectors of `vectors/framing/`, which a person can check by hand, and
+//! properties of every stack.
 
 use crate::vectors::cases;
 use perhop_qos::framing::{Esp, EspCipher, EspIntegrity, EspMode, Framing, Header, HeaderStack, IpVersion};
@@ -41,7 +41,7 @@ fn every_vector_holds() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn impossible_stacks_are_refused() {
     for Refused { headers, framing, path, found, help } in cases("framing/refused.toml") {
         let error = headers.check(framing).expect_err(&found);
         assert_eq!(error.path.join("."), path, "{error}");
@@ -67,7 +67,7 @@ fn esp() -> impl Strategy<Value = Esp> {
         .prop_map(|(cipher, integrity, mode, nat_t, over)| Esp { cipher, integrity, mode, nat_t, over })
 }
 
-/// Any headers, whether or not they may stand in this order.
+/// Any headers, also in an invalid order.
 fn headers() -> impl Strategy<Value = Vec<Header>> {
     let written: Vec<Header> = cases::<Case>("framing/headers.toml")
         .iter()
@@ -78,7 +78,7 @@ fn headers() -> impl Strategy<Value = Vec<Header>> {
 }
 
 proptest! {
-    /// RFC 4303 §2.4: the padding is what lacks to a multiple of the block, and no more.
+    /// RFC 4303 §2.4: the padding extends to the next multiple of the block, and no further.
     #[test]
     fn esp_pads_to_the_block_and_no_further(esp in esp(), length in 40..10_000u64) {
         let block = match esp.cipher {
@@ -90,7 +90,7 @@ proptest! {
         let [shorter, bytes, block_longer] = [length - 1, length, length + block].map(|ip| stack.bytes(ip));
         prop_assert_eq!(block_longer - bytes, block);
         prop_assert!(bytes == shorter || bytes == shorter + block);
-        // Each residue once: where the padding is none, one byte more takes a block.
+        // Each residue once: without padding, one more byte takes another block.
         let steps = (length..length + block).filter(|ip| stack.bytes(ip + 1) > stack.bytes(*ip)).count();
         prop_assert_eq!(steps, 1);
     }
@@ -108,7 +108,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stack_is_read_as_it_is_written(headers in headers()) {
+    fn written_stacks_are_read_back(headers in headers()) {
         let stack = HeaderStack::new(&headers).unwrap();
         let text = serde_json::to_string(&stack).unwrap();
         prop_assert_eq!(serde_json::from_str::<HeaderStack>(&text).unwrap(), stack);
@@ -116,14 +116,14 @@ proptest! {
 }
 
 #[test]
-fn a_stack_has_an_end() {
+fn a_stack_has_a_limit() {
     assert!(HeaderStack::new(&[Header::Ethernet; 9]).is_none());
     let error = serde_json::from_value::<HeaderStack>(serde_json::json!(vec!["gre"; 9])).unwrap_err();
     assert_eq!(error.to_string(), "9 headers, but there can be 8 at most");
 }
 
 #[test]
-fn a_word_has_the_defaults_and_esp_has_none() {
+fn a_bare_header_name_has_defaults_except_esp() {
     let read = |text: &str| serde_json::from_str::<Header>(text).map_err(|error| error.to_string());
     assert_eq!(read(r#""gre""#), read(r#"{"gre": {}}"#));
     assert_eq!(read(r#""pppoe""#), Ok(Header::Pppoe));

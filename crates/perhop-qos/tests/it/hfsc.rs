@@ -1,4 +1,4 @@
-//! HFSC against a plain copy of Linux' steps, packet by packet, and against what is proved of it: deadlines,
+//! HFSC against a plain copy of Linux' steps, packet by packet, and against its proved properties: deadlines,
 //! and shares of the fluid model.
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
@@ -32,7 +32,7 @@ impl Tree {
         let queueing = (!self.inside.is_empty()).then(|| hfsc(&self.inside));
         ClassConfig { share, queueing, ..Default::default() }
     }
-    /// Adds it to the plain model inside `parent`, and the numbers of those with queues to `leaves`.
+    /// Adds the class to the plain model inside `parent`, and the numbers of classes with queues to `leaves`.
     fn add(&self, model: &mut Hfsc, parent: usize, leaves: &mut Vec<usize>) {
         let number = model.add(parent, self.curves);
         for class in &self.inside {
@@ -52,7 +52,7 @@ fn hfsc(classes: &[Tree]) -> QueueingConfig {
     QueueingConfig { scheduler: SchedulerConfig::Hfsc, classes, ..Default::default() }
 }
 
-/// What the plain model sends, and when each packet starts: queue, length, start.
+/// The packets that the plain model sends: queue, length, start.
 fn by_plain(classes: &[Tree], arrivals: &[Arrival]) -> Vec<(usize, u32, Time)> {
     let (mut model, mut leaves) = (Hfsc::new(), Vec::new());
     for class in classes {
@@ -71,7 +71,7 @@ fn by_plain(classes: &[Tree], arrivals: &[Arrival]) -> Vec<(usize, u32, Time)> {
                 let queue = leaves.iter().position(|candidate| *candidate == leaf).unwrap();
                 sent.push((queue, length, now));
                 let free = now + RATE.transmission_time(length.into());
-                // What comes while the wire is busy is told at its own time.
+                // An arrival while the wire is busy is passed with its own time.
                 while next < arrivals.len() && arrivals[next].at < free {
                     let Arrival { at, queue, length } = arrivals[next];
                     model.enqueue(at.as_picoseconds().into(), leaves[queue], length);
@@ -90,7 +90,7 @@ fn by_perhop(classes: &[Tree], arrivals: &[Arrival]) -> Vec<(usize, u32, Time)> 
     departures.iter().map(|departure| (departure.queue, departure.length, departure.starts)).collect()
 }
 
-/// A curve of whole numbers of 100 kb/s and 100 us.
+/// A curve with rates in multiples of 100 kb/s and times in multiples of 100 us.
 fn curves(slopes: std::ops::Range<u128>) -> impl Strategy<Value = Curve> {
     let curve = |(m1, d, m2): (u128, u128, u128)| match d {
         0 => (m2 * 100_000, 0, m2 * 100_000),
@@ -144,19 +144,19 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(600) })]
 
     #[test]
-    fn it_sends_what_linux_sends(classes in trees(), trace in traces()) {
+    fn hfsc_agrees_with_linux(classes in trees(), trace in traces()) {
         let queues = classes.iter().map(Tree::leaves).sum();
         let arrivals = arrivals(trace, queues);
         prop_assert_eq!(by_perhop(&classes, &arrivals), by_plain(&classes, &arrivals));
     }
 
-    /// Theorem 1 of the paper: where concave curves of all classes together are no more than the wire, no
-    /// packet is later than its deadline by more than the longest packet takes.
+    /// Theorem 1 of the paper: if the sum of all concave curves is at most the rate of the wire, no packet
+    /// ends later than its deadline plus the time of the longest packet.
     #[test]
     fn no_deadline_is_missed_by_more_than_a_packet(
         claims in proptest::collection::vec((1..26u128, 1..100u128), 3), trace in traces(),
     ) {
-        // Three classes with a third of the wire each, at most, a tenth of that in the long run.
+        // Three classes, each with at most a third of the wire, and a tenth of that in the long run.
         let curve = |(m1, d): (u128, u128)| (m1 * 100_000, d * 100_000_000, m1 * 10_000);
         let real: Vec<Tree> = claims.into_iter().map(|claim| Tree {
             curves: [Some(curve(claim)), Some((100_000, 0, 100_000)), None], inside: Vec::new(),
@@ -176,8 +176,8 @@ proptest! {
     }
 }
 
-/// When the packets of `queue` are due if it is served no sooner than its curve brings it: the least of the
-/// curve moved to the beginning of every backlog, reached by all that it has been sent.
+/// The deadlines of the packets of `queue` by its curve: the minimum of the curve moved to the start of each
+/// backlog, evaluated at the bytes sent so far.
 fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Departure]) -> Vec<Time> {
     let (m1, d, m2) = (curve.0 as f64, curve.1 as f64 / 1e12, curve.2 as f64);
     let reaches = |bits: f64| if bits <= m1 * d { bits / m1 } else { d + (bits - m1 * d) / m2 };
@@ -185,7 +185,7 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
     let mut busy_until = Time::ZERO;
     for departure in departures.iter().filter(|departure| departure.queue == queue) {
         let arrived = arrivals[departure.arrival].at;
-        // The packet before it left the queue before this one came: a backlog begins.
+        // The previous packet left before this one arrived: a backlog begins.
         if starts.is_empty() || arrived > busy_until {
             starts.push((arrived.as_seconds(), sent));
         }
@@ -198,8 +198,9 @@ fn deadlines(curve: Curve, queue: usize, arrivals: &[Arrival], departures: &[Dep
 }
 
 #[test]
-fn what_guarantees_leave_is_shared_in_the_tree() {
-    // a claims half of the wire and shares little; x (3) has b and c (1:1), y (1). All want everything.
+fn the_rest_of_guarantees_is_shared_in_the_tree() {
+    // a claims half of the wire and has a small link-share; x (3) has b and c (1:1), y (1). All are
+    // saturated.
     let megabits = |m2: u128| (m2 * 1_000_000, 0, m2 * 1_000_000);
     let of = |claim: Option<u128>, share: u128, inside: Vec<Tree>| Tree {
         curves: [claim.map(megabits), Some(megabits(share)), None],
@@ -219,7 +220,7 @@ fn what_guarantees_leave_is_shared_in_the_tree() {
     trace.sort_by_key(|arrival| arrival.at);
     let departures = send(&hfsc(&classes), RATE, &trace);
     let (from, to) = (Time::from_milliseconds(500), Time::from_milliseconds(1500));
-    // What real-time service brings counts as shared as well: a is far ahead of its slope and shares no more.
+    // Real-time service counts as shared as well: a is far ahead of its slope and gets no further share.
     for (queue, expected) in [500e3, 187.5e3, 187.5e3, 125e3].into_iter().enumerate() {
         let found = served(&departures, queue, from, to);
         assert!((found - expected).abs() < 5_000.0, "queue {queue}: {found} bytes for {expected}");

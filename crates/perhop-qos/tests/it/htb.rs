@@ -1,5 +1,5 @@
-//! HTB packet by packet as the plain model of Linux' rules has it; and what its users expect of it: ceilings,
-//! guaranteed rates, and what is left over by quanta to whom has the highest priority.
+//! HTB compared with a plain model of Linux's rules, packet by packet, and the properties that users expect:
+//! ceilings, guaranteed rates, and excess divided by quanta at the highest priority.
 
 use crate::plain::htb::{Next, Plain};
 use crate::wire::{Arrival, Departure, send};
@@ -12,10 +12,10 @@ use perhop_qos::units::{Rate, Time};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// A packet that was sent: its queue, its length, when it starts.
+/// A packet that was sent: its queue, length and start.
 type Sent = (usize, u32, Time);
 
-/// What the plain model sends of `arrivals` on a wire of `rate`.
+/// The packets of `arrivals` that the plain model sends on a wire of `rate`.
 fn plainly(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Sent> {
     let (mut plain, mut sent) = (Plain::new(config), Vec::new());
     let (mut now, mut next, mut free_at) = (Time::ZERO, 0, Time::ZERO);
@@ -45,7 +45,7 @@ fn build(policy: Value) -> QueueingConfig {
     serde_json::from_value(policy).unwrap()
 }
 
-/// A share of rates from 80 kb/s to 8 Mb/s, and most of what else may be written.
+/// A share with rates from 80 kb/s to 8 Mb/s and most of the optional keys.
 fn share(is_leaf: bool) -> impl Strategy<Value = Value> {
     let rates = (10u64..1000, 0u64..3000, prop::sample::select(vec![0u64, 1, 300, 1600, 5000]));
     let turns = (0u8..3, prop::option::of(50u32..3000), 0u16..50, 0u16..300, any::<bool>());
@@ -81,7 +81,7 @@ fn queueing(classes: Vec<(Value, Option<Value>)>) -> Value {
     json!({"scheduler": "htb", "classes": classes.into_iter().map(class).collect::<Vec<_>>()})
 }
 
-/// Up to three levels with up to four classes each, and perhaps a direct class.
+/// Policies of up to three levels with up to four classes each, and optionally a direct class.
 fn policies() -> impl Strategy<Value = QueueingConfig> {
     let leaf = || share(true).prop_map(|share| (share, None)).boxed();
     let level = move |below: BoxedStrategy<Value>| {
@@ -101,9 +101,9 @@ fn policies() -> impl Strategy<Value = QueueingConfig> {
 }
 
 proptest! {
-    /// Instants are any picoseconds: the kernel sees whole nanoseconds.
+    /// Times are any picoseconds; the kernel has whole nanoseconds.
     #[test]
-    fn every_packet_leaves_when_the_rules_say(
+    fn every_packet_leaves_by_the_rules(
         config in policies(),
         megabits in prop::sample::select(vec![1u64, 8, 100]),
         steps in prop::collection::vec((0u64..3_000_000_000, 0usize..64, 40u32..1500, 0u8..4), 1..120),
@@ -124,8 +124,8 @@ proptest! {
 const LINK: Rate = Rate::from_bits_per_second(100_000_000);
 const LENGTH: u32 = 1000;
 
-/// Bits per second of each class between the first and the third second, where `offered` bits per second come
-/// to each, evenly, for three seconds.
+/// Bits per second of each class between the first and the third second; each is offered `offered` bits per
+/// second, evenly, for three seconds.
 fn rates(policy: Value, offered: &[u64]) -> Vec<f64> {
     let mut arrivals: Vec<Arrival> = Vec::new();
     for (queue, rate) in offered.iter().copied().enumerate().filter(|(_, rate)| *rate > 0) {
@@ -165,23 +165,23 @@ fn a_class_alone_gets_its_ceiling() {
 }
 
 #[test]
-fn everybody_gets_what_is_guaranteed() {
+fn every_class_gets_its_guarantee() {
     let class = |rate: &str, level: u8| json!({"rate": rate, "ceil": "8Mb/s", "level": level});
     let classes = [class("1Mb/s", 0), class("2Mb/s", 3), class("5Mb/s", 7)];
     near(&rates(shared(&classes), &[9_000_000; 3]), &[1e6, 2e6, 5e6]);
-    // What the second does not want is lent to the highest priority.
+    // The rate that the second class does not use is lent to the highest priority.
     near(&rates(shared(&classes), &[9_000_000, 500_000, 9_000_000]), &[2.5e6, 0.5e6, 5e6]);
 }
 
-/// 4 Mb/s are left over: two classes of the higher priority share them two to one, and a third has its rate.
+/// 4 Mb/s remain: two classes of the higher priority share them two to one, and a third class gets its rate.
 #[test]
-fn what_is_left_over_goes_by_quanta_to_the_highest_priority() {
+fn the_excess_is_divided_by_quanta_at_the_highest_priority() {
     let class = |level: u8, quantum: &str| json!({"rate": "1Mb/s", "ceil": "8Mb/s", "level": level, "quantum": quantum});
     let classes = [class(0, "6000B"), class(0, "3000B"), class(1, "60000B"), class(2, "60000B")];
     near(&rates(shared(&classes), &[9_000_000; 4]), &[1e6 + 4e6 * 2.0 / 3.0, 1e6 + 4e6 / 3.0, 1e6, 1e6]);
 }
 
-/// An agency lends to its own classes first: 3 Mb/s of 4 are left in it, and 2 Mb/s of the link for others.
+/// An agency lends to its own classes first: 3 Mb/s of 4 remain in it, and 2 Mb/s of the link for others.
 #[test]
 fn a_class_borrows_from_the_nearest_that_has_tokens() {
     let leaf = |rate: &str, ceil: &str| json!({"name": "c", "share": {"rate": rate, "ceil": ceil}});
@@ -216,7 +216,7 @@ fn quanta_follow_rates_within_bounds() {
     near(&[first, other], &[5e6 + 44.95e6 / 2.0, 0.05e6 + 44.95e6 / 2.0]);
 }
 
-/// The key that the error of a policy names.
+/// The key in the error of a policy.
 fn refused(policy: Value) -> String {
     let wire = WireConfig {
         rate: LINK,

@@ -1,4 +1,4 @@
-//! A law beside the options that it settles.
+//! The laws, and the options that each law determines.
 
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager, Law, MredConfig};
 use perhop_qos::packet::Ecn;
@@ -7,7 +7,7 @@ use perhop_qos::random::Streams;
 use perhop_qos::{Color, ConfigError, DropCause, Packet, QueueSize, Rate, Time, Verdict};
 use serde_json::{Value, json};
 
-/// Every law, under a name that it has averages for.
+/// Every law, under a name whose averages it implements.
 const LAWS: [(Law, &str); 9] = [
     (Law::Floyd1993, "red"),
     (Law::Ns21999, "red"),
@@ -41,14 +41,14 @@ fn build(name: &str, config: &Value) -> Result<AnyBuffer, ConfigError> {
 }
 
 #[test]
-fn a_law_needs_nothing_but_thresholds() {
+fn a_law_needs_only_thresholds() {
     for (law, name) in LAWS {
         assert_eq!(serde_json::to_value(law).unwrap(), json!(law.name()));
         build(name, &config(law, None)).unwrap_or_else(|error| panic!("{}: {error}", law.name()));
     }
 }
 
-/// Of every option each value, but for those that the law allows, is one error that names both.
+/// For every option, each value that the law does not allow is one error that names both.
 #[test]
 fn an_option_that_contradicts_the_law_is_an_error() {
     let options: [(&str, &[&str]); 7] = [
@@ -60,7 +60,7 @@ fn an_option_that_contradicts_the_law_is_an_error() {
         ("drop-spacing", &["uniform", "uniform-per-drop", "counted-first", "unguarded", "geometric", "wait"]),
         ("limit-counts", &["queue", "averaged"]),
     ];
-    // So many values as each law allows of these options, in their order: from the sources, by hand.
+    // The number of values that each law allows for these options, in their order: from the sources, by hand.
     let allowed: [[usize; 7]; 9] = [
         [1, 1, 1, 1, 1, 1, 1],
         [1, 1, 1, 1, 1, 2, 1],
@@ -88,7 +88,7 @@ fn an_option_that_contradicts_the_law_is_an_error() {
 }
 
 #[test]
-fn what_an_implementation_does_not_have_is_refused() {
+fn options_that_an_implementation_lacks_are_refused() {
     let error = |name: &str, config: &Value| build(name, config).unwrap_err().to_string();
     let packets = json!({"law": "linux-gred", "precedences": thresholds(" packets", 2)});
     assert!(
@@ -108,9 +108,9 @@ fn what_an_implementation_does_not_have_is_refused() {
     assert!(build("wred", &config(Law::Ns235DsRed, Some(("ecn", json!("mark-all"))))).is_ok());
 }
 
-/// ns-2 in bytes: there must be room, if not for the whole packet.
+/// ns-2 in bytes: any free byte is sufficient, even if the whole packet does not fit.
 #[test]
-fn a_limit_that_does_not_bound_the_queue_is_none() {
+fn limits_that_do_not_bound_the_queue_are_not_queue_limits() {
     let limit = |law: &str, limit: &str| {
         let config = json!({"law": law, "limit": limit, "precedences": thresholds("B", 1)});
         let config: MredConfig = serde_json::from_value(config).unwrap();
@@ -122,9 +122,9 @@ fn a_limit_that_does_not_bound_the_queue_is_none() {
     assert_eq!(limit("linux-gred", "16000B"), None);
 }
 
-/// `rio-c` is another reading of the averages in each implementation.
+/// `rio-c` defines the averages differently in each implementation.
 #[test]
-fn a_name_takes_the_averages_that_the_law_knows() {
+fn a_name_uses_the_averages_of_the_law() {
     let built = |law: Law| match build("rio-c", &config(law, None)).unwrap() {
         AnyBuffer::Mred(buffer) => buffer,
         other => panic!("{other:?}"),
@@ -138,7 +138,7 @@ fn a_name_takes_the_averages_that_the_law_knows() {
     assert_eq!(corners[0].shared.last(), Some(&(30_000.0, 1.0)));
 }
 
-/// What becomes of ECN-capable packets, each of which finds `held` packets, beside those that are kept.
+/// The fates of ECN-capable packets, each of which finds `held` packets; kept packets are left out.
 fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     let mut buffer = build("red", config).unwrap();
     let mut packet = Packet { length: 1000, ..Packet::default() };
@@ -153,10 +153,10 @@ fn fates(config: &Value, held: u64) -> Vec<Verdict> {
     fates
 }
 
-/// RFC 3168 has forced drops; Linux without `harddrop` marks in their place; ns-2.35 marks no packet whose
+/// RFC 3168 has forced drops; Linux without `harddrop` marks instead; ns-2.35 does not mark packets whose
 /// probability is above `mark_p_`, 0.1.
 #[test]
-fn what_is_marked_is_the_implementations_own() {
+fn marked_packets_depend_on_the_implementation() {
     let red = |law: Option<&str>, ecn: &str| {
         json!({"law": law, "ecn": ecn, "averaging": {"weight": 1.0},
             "precedences": [{"min": "5 packets", "max": "15 packets", "max-probability": 0.5}]})
@@ -165,7 +165,7 @@ fn what_is_marked_is_the_implementations_own() {
     assert_eq!(fates(&red(None, "mark"), 6), [Verdict::MarkCe]);
     assert_eq!(fates(&red(None, "mark"), 20), [forced]);
     assert_eq!(fates(&red(None, "mark-all"), 20), [Verdict::MarkCe]);
-    // p_b is 0.05 and 0.25.
+    // Here p_b is 0.05 and 0.25.
     assert_eq!(fates(&red(Some("ns-2.35"), "mark"), 6), [Verdict::MarkCe]);
     assert_eq!(fates(&red(Some("ns-2.35"), "mark"), 10), [random]);
     assert_eq!(fates(&red(Some("ns-2-1999"), "mark"), 10), [Verdict::MarkCe]);

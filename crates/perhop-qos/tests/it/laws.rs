@@ -1,6 +1,5 @@
-//! Every law of RED against an implementation of its source that knows nothing of this crate
-//! (`plain/laws`): the same arrivals, the same random numbers, the same decisions and averages, packet by
-//! packet.
+//! Every law of RED compared with an implementation of its source that is independent of this crate
+//! (`plain/laws`): the same arrivals, random numbers, decisions and averages, packet by packet.
 
 use crate::plain::laws::ds_red::{DsRed, Mode};
 use crate::plain::laws::linux::{Linux, Qdisc};
@@ -15,7 +14,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner, contextualize_config};
 use serde_json::{Value, json};
 
-/// Of the link, bytes in a second.
+/// The rate of the link, bytes per second.
 const BYTES_PER_SECOND: u64 = 1_000_000;
 const DRAIN: Rate = Rate::from_bits_per_second(8 * BYTES_PER_SECOND);
 
@@ -25,11 +24,11 @@ struct Law {
     framing: Framing,
 }
 
-/// What arrives: microseconds after the packet before, precedence, hundreds of bytes.
+/// An arrival: microseconds since the previous packet, precedence, hundreds of bytes.
 type Arrivals = Vec<(u64, usize, u32)>;
 
-/// Phases of arrivals that come about so many microseconds apart: overload, the link's rate, silence between
-/// few packets.
+/// Phases of arrivals with mean gaps that cause overload, match the rate of the link, or leave silence
+/// between packets.
 fn arrivals() -> impl Strategy<Value = Arrivals> {
     let phase = (
         prop_oneof![Just(300_u64), Just(700), Just(1_100), Just(3_000), Just(40_000), Just(400_000)],
@@ -46,22 +45,22 @@ fn arrivals() -> impl Strategy<Value = Arrivals> {
     })
 }
 
-/// What was compared: packets kept and dropped alike.
+/// The numbers of packets that both implementations kept and dropped.
 #[derive(Debug, Default)]
 struct Compared {
     kept: usize,
     dropped: usize,
 }
 
-/// Both on one link: as soon as it is free it asks each for its next packet, and again after an arrival that
-/// finds it free.
+/// Both implementations on one link: when it is free, it polls each for the next packet, and again after an
+/// arrival that finds it free.
 struct Link<'i> {
     framing: Framing,
     buffer: AnyBuffer,
     queue: Queue,
     peer: &'i mut dyn Implementation,
     free_at: Time,
-    /// Whether the peer was asked in vain since the last packet.
+    /// Whether the peer was polled without a packet since the last one.
     was_asked: bool,
 }
 
@@ -79,7 +78,7 @@ impl Link<'_> {
         self.was_asked = false;
         true
     }
-    /// What the peer counts beyond IP bytes.
+    /// The bytes that the peer counts in addition to IP bytes.
     fn header(&self) -> u32 {
         if self.framing == Framing::EthernetHeader { 14 } else { 0 }
     }
@@ -155,10 +154,11 @@ fn random() -> Stream {
     Streams::new(3, 0).stream()
 }
 
-/// Cases, where `PROPTEST_CASES` asks for no other number.
+/// The number of cases, unless `PROPTEST_CASES` sets another.
 const CASES: u32 = 256;
 
-/// Runs [`CASES`] of `arrivals` through `test`, and demands a least number of packets kept and dropped alike.
+/// Runs [`CASES`] of `arrivals` through `test`, and requires a minimum of packets that both keep and both
+/// drop.
 fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
     let seed = RngSeed::Fixed(1);
     let config =

@@ -13,13 +13,13 @@ use serde_json::{Value, json};
 
 const LABELED: Encapsulation = Encapsulation { tag: false, labels: true };
 
-/// A packet of this codepoint that came in by a link without tags and labels.
+/// A packet with this codepoint that arrived over a link without tags and labels.
 fn packet(dscp: &str) -> Packet {
     let dscp: Dscp = dscp.parse().unwrap();
     Packet { dscp, color: dscp.color(), ..Packet::new(FlowKey::default(), 100) }
 }
 
-/// One action, with `packet` behind it.
+/// Applies one action to `packet`.
 fn act(action: &Value, mut packet: Packet) -> Packet {
     let policy = json!({"conditioners": [{"actions": [action]}]});
     let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
@@ -37,7 +37,7 @@ fn value(mark: Option<LinkMark>) -> Option<u8> {
 }
 
 #[test]
-fn marks_are_set_where_a_policy_says_so() {
+fn a_policy_sets_marks() {
     assert_eq!(value(act(&json!({"mark-cos": 6}), packet("ef")).cos()), Some(6));
     assert_eq!(value(act(&json!({"mark-exp": 3}), packet("ef")).exp()), Some(3));
     let colored = act(&json!({"color": "red"}), packet("ef"));
@@ -45,7 +45,7 @@ fn marks_are_set_where_a_policy_says_so() {
 }
 
 #[test]
-fn a_table_copies_what_it_has_and_the_default_the_rest() {
+fn a_table_copies_its_values_and_the_default_others() {
     // Cisco IOS, "Enhanced Packet Marking": table-map, default copy, ignore or a value.
     let table =
         |default: Value| json!({"from": "dscp", "to": "cos", "map": {"ef": 5, "34": 4}, "default": default});
@@ -53,7 +53,7 @@ fn a_table_copies_what_it_has_and_the_default_the_rest() {
     assert_eq!([cos(json!("copy"), "ef"), cos(json!("copy"), "af41")], [Some(5), Some(4)]);
     assert_eq!([cos(json!(1), "cs1"), cos(json!("1"), "default")], [Some(1), Some(1)]);
     assert_eq!(cos(json!("ignore"), "cs1"), None);
-    // A DSCP of 1 is a class of service, one of 8 is none and sets nothing.
+    // A DSCP of 1 is a valid class of service; a DSCP of 8 is not, and sets nothing.
     assert_eq!([cos(json!("copy"), "le"), cos(json!("copy"), "cs1")], [Some(1), None]);
 }
 
@@ -75,7 +75,7 @@ fn every_mark_is_copied_into_every_other() {
     for (place, from) in fields.iter().enumerate() {
         for (target, to) in fields.iter().enumerate() {
             let after = values(&copied(&json!({"from": from, "to": to}), full));
-            // A DSCP of 26 fits into labels alone.
+            // A DSCP of 26 fits only into labels.
             let fits = before[place] < 8 || *to == "dscp" || *to == "label";
             let expected = if fits { before[place] } else { before[target] };
             assert_eq!(after[target], expected, "{from} to {to}");
@@ -89,7 +89,7 @@ fn every_mark_is_copied_into_every_other() {
 }
 
 #[test]
-fn a_table_of_what_does_not_exist_is_refused() {
+fn a_table_with_unknown_marks_is_refused() {
     for (copy, error) in [
         (json!({"from": "dscp", "to": "cos", "map": {"ef": 8}}), "0.actions.0.copy.map.ef: `8` is not a CoS"),
         (
@@ -133,9 +133,9 @@ fn class_at_output(policy: &Value, headers: &Value, mut packet: Packet) -> Resul
     Ok(QueueId(joined as u16))
 }
 
-/// Packets get their tags and labels at an output only where something there reads them.
+/// An output sets the marks of tags and labels only if it reads one of them.
 #[test]
-fn an_output_that_nobody_asks_for_marks_does_nothing() {
+fn an_output_that_reads_no_marks_does_nothing() {
     let asks = |class: Value| {
         let policy = json!({"queueing": {"classes": [{"name": "one", "match": class}, {"name": "rest"}]}});
         let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
@@ -162,19 +162,19 @@ fn an_output_that_nobody_asks_for_marks_does_nothing() {
 }
 
 #[test]
-fn an_output_asks_for_the_marks_with_which_packets_leave() {
+fn an_output_reads_the_marks_of_departing_packets() {
     let by_exp =
         json!({"queueing": {"classes": [{"name": "five", "match": {"mpls-exp": 5}}, {"name": "rest"}]}});
     let class = |policy: &Value, headers: &Value, packet| class_at_output(policy, headers, packet).unwrap().0;
     // Imposition: the label that is pushed here has the precedence of EF.
     assert_eq!(class(&by_exp, &json!(["mpls"]), packet("ef")), 0);
     assert_eq!(class(&by_exp, &json!(["mpls"]), packet("af41")), 1);
-    // Disposition: the packet came with a label, and leaves without one.
+    // Disposition: the packet arrived with a label and leaves without one.
     let mut labeled = packet("ef");
     labeled.arrive(Ingress::new(InterfaceId(0), LABELED));
     labeled.set_exp(LinkMark::new(5).unwrap());
     assert_eq!(class(&by_exp, &json!([]), labeled), 1);
-    // A swap keeps what came, and a conditioner of the same output comes before the queues.
+    // A swap keeps the arriving mark, and the output conditioner precedes the queues.
     labeled.dscp = Dscp::DEFAULT;
     assert_eq!(class(&by_exp, &json!(["mpls"]), labeled), 0);
     let marked = json!({"conditioners": [{"actions": [{"mark-exp": 5}]}], "queueing": by_exp["queueing"]});
@@ -183,14 +183,15 @@ fn an_output_asks_for_the_marks_with_which_packets_leave() {
     let by_cos = json!({"queueing": {"classes": [{"name": "zero", "match": {"cos": 0}}, {"name": "rest"}]}});
     assert_eq!(class(&by_cos, &json!(["vlan"]), packet("ef")), 0);
     assert_eq!(class(&by_cos, &json!([]), packet("ef")), 1);
-    // A conditioner that asks is enough: the label that came has gone when its output looks for it.
+    // A conditioner that reads the mark is sufficient; the arriving label is removed before the output reads
+    // it.
     let matching = json!({
         "conditioners": [{"match": {"mpls-exp": 5}, "actions": [{"mark": "cs6"}]}],
         "queueing": {"classes": [{"name": "control", "match": {"dscp": "cs6"}}, {"name": "rest"}]},
     });
     assert_eq!(class(&matching, &json!(["mpls"]), labeled), 0);
     assert_eq!(class(&matching, &json!([]), labeled), 1);
-    // So is one that copies.
+    // A conditioner that copies the mark is sufficient as well.
     let table = json!({"from": "mpls-exp", "to": "dscp", "map": {"5": "cs6"}});
     let copied = json!({"conditioners": [{"actions": [{"copy": table}]}], "queueing": matching["queueing"]});
     assert_eq!(class(&copied, &json!(["mpls"]), labeled), 0);

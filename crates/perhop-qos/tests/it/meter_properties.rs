@@ -1,7 +1,7 @@
-//! What must hold for every profile and every arrival pattern, with bounds known in closed form.
+//! Properties of every profile with any arrivals, with bounds in closed form.
 //!
-//! Bits are counted in 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is whole:
-//! every bound here is exact.
+//! The unit is 10⁻¹² bit, in which a rate in bit/s times a time in picoseconds is a whole number: every bound
+//! is exact.
 
 use perhop_qos::meter::{FlowMeters, Meter};
 use perhop_qos::random::Streams;
@@ -25,8 +25,8 @@ fn burst() -> impl Strategy<Value = u64> {
     1_u64..6_000
 }
 
-/// On every interval that begins and ends with a packet, the packets of the colors in `counted`
-/// carry at most `rate`·Δt + `burst`.
+/// In every interval that begins and ends with a packet, the packets of the colors in `counted` have at most
+/// `rate`·Δt + `burst` bits.
 fn conforms(
     arrivals: &[Arrival],
     colors: &[Color],
@@ -53,8 +53,8 @@ const ONLY_YELLOW: std::ops::RangeInclusive<Color> = Color::YELLOW..=Color::YELL
 const UP_TO_YELLOW: std::ops::RangeInclusive<Color> = Color::GREEN..=Color::YELLOW;
 
 proptest! {
-    /// A packet is green if and only if that keeps every interval that ends with it within the profile:
-    /// the token bucket neither gives away nor withholds a single bit.
+    /// A packet is green if and only if every interval that ends with it conforms to the profile: the token
+    /// bucket is exact to a bit.
     #[test]
     fn token_bucket_is_exactly_its_profile(arrivals in arrivals(), rate in rate(), burst in burst()) {
         let colors = colors(json!({"token-bucket": {"rate": bits(rate), "burst": bytes(burst)}}), &arrivals);
@@ -71,7 +71,7 @@ proptest! {
         }
     }
 
-    /// What conforms is bounded by burst and limit together.
+    /// The sum of burst and limit bounds the conforming packets.
     #[test]
     fn token_bucket_with_debt_lends_up_to_its_limit(
         arrivals in arrivals(), rate in rate(), burst in burst(), limit in burst(),
@@ -82,8 +82,8 @@ proptest! {
         conforms(&arrivals, &colors, ONLY_GREEN, rate, burst + limit)?;
     }
 
-    /// Whatever else passes the same interface, each flow conforms on every interval, and gets exactly the
-    /// colors that a meter of its own would give it.
+    /// Regardless of other flows at the interface, each flow conforms in every interval and gets the colors
+    /// of a meter of its own.
     #[test]
     fn each_flow_has_the_profile_to_itself(
         arrivals in arrivals(), flows in prop::collection::vec(0_u16..5, 80), rate in rate(), burst in burst(),
@@ -175,8 +175,8 @@ proptest! {
         }
     }
 
-    /// With two drop precedences both markers of the drop precedence study are one and the same bucket,
-    /// so that its tables 2 and 3 may differ there by chance alone.
+    /// With two drop precedences, both markers of the drop precedence study are the same bucket, so its
+    /// tables 2 and 3 differ there by chance only.
     #[test]
     fn early_tcm_and_rate_based_marker_agree_on_two_levels(
         arrivals in arrivals(), rate in rate(), burst in burst(), mode in mode(),
@@ -187,7 +187,7 @@ proptest! {
         prop_assert_eq!(colors(early, &arrivals), colors(marker, &arrivals));
     }
 
-    /// With three levels and color-aware, the marker of 1999 is the srTCM as it was published.
+    /// With three levels and color-aware, the marker of 1999 equals the published srTCM.
     #[test]
     fn early_tcm_on_three_levels_is_the_single_rate_tcm(
         arrivals in arrivals(), cir in rate(), cbs in burst(), ebs in burst(), mode in mode(),
@@ -212,7 +212,7 @@ fn constant_rate(config: Value, kilobits: u64, seconds: u64) -> [u64; Color::COU
     bits
 }
 
-/// `bits` are `rate`·`seconds` plus a burst that was spent at most once, give or take a packet.
+/// `bits` equals `rate`·`seconds` plus a burst that was used at most once, within a packet.
 fn assert_long_run(bits: u64, rate: u64, burst: u64, seconds: u64, what: &str) {
     let (earned, packet) = (rate * seconds, 8_000);
     let most = earned + burst * 8;
@@ -229,7 +229,7 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     assert_long_run(yellow, 0, 3_000, 100, "srTCM yellow: C is never full again, so E never fills");
     assert_eq!(green + yellow + red, offered);
 
-    // In the long run a loan is paid back: what it lends is spent once.
+    // In the long run a loan is paid back: the limit adds to the total only once.
     let config = json!({"token-bucket-with-debt": {"rate": "1Mb/s", "burst": "5kB", "debt-limit": "3kB"}});
     let [green, _, red, ..] = constant_rate(config, 4_000, 100);
     assert!(
@@ -247,8 +247,8 @@ fn bucket_meters_share_out_an_overload_by_their_rates() {
     let config = json!({"rfc4115": {"cir": "1Mb/s", "cbs": "5kB", "eir": "2Mb/s", "ebs": "5kB"}});
     let [green, yellow, red, ..] = constant_rate(config, 4_000, 100);
     assert_long_run(green, 1_000_000, 5_000, 100, "RFC 4115 green");
-    // C lasts for the packets at 0, 2, … 10 ms (5000 B + 250 B every 2 ms - 1000 B each); until the first
-    // yellow one, at 12 ms, E was full and lost what it earned.
+    // The tokens of C suffice for the packets at 0, 2, … 10 ms (5000 B + 250 B every 2 ms - 1000 B each);
+    // until the first yellow one, at 12 ms, E was full and lost its tokens.
     let lost = 2_000_000 * 12 / 1_000;
     assert_long_run(yellow + lost, 2_000_000, 5_000, 100, "RFC 4115 yellow");
     assert_eq!(green + yellow + red, offered);
@@ -276,7 +276,7 @@ fn sliding_window_meters_share_out_an_overload_by_their_target_rates() {
     assert_share(green, offered, 0.25, "TSW2CM green");
     assert_eq!(green + red, offered);
 
-    // Below the target nothing but green.
+    // Below the target all packets are green.
     let config = json!({"tsw2cm": {"ctr": "5Mb/s", "avg-interval": "100ms"}});
     assert_eq!(constant_rate(config, 4_000, 10)[0], 40_000_000);
 }

@@ -1,4 +1,4 @@
-//! Meters count in words of 64 bits where those are exact, in units of their rate: held here against the
+//! Meters count in 64-bit words while those are exact, in units of their rate. The tests compare them with
 //! plain arithmetic of 128 bits and 10⁻¹² bit, for rates, bursts, silences and lengths on both sides of every
 //! limit.
 
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::profile::{arrivals_of, bits, bytes, colors, mode};
 
-/// The colors of `arrivals` by the meter that `config` says are those of plain arithmetic.
+/// Checks that the meter of `config` gives `arrivals` the colors of plain arithmetic.
 fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
     let found = colors(config.clone(), arrivals);
     let mut plain = PlainMeter::from_config(&serde_json::from_value(config).unwrap(), &Streams::new(1, 0));
@@ -21,7 +21,7 @@ fn compare(config: Value, arrivals: &[Arrival]) -> Result<(), TestCaseError> {
 }
 
 fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    // Down to back to back, up to months: a run can be 213 days long.
+    // From back to back up to months: a run can last 213 days.
     let gap = prop_oneof![
         2 => Just(0_u64), 4 => 1_u64..5_000, 6 => 1_u64..5_000_000_000, 2 => 1_u64..10_000_000_000_000_000,
         1 => 1_u64..=u64::MAX,
@@ -34,7 +34,7 @@ fn rate() -> impl Strategy<Value = u64> {
     let round = (1_u64..=400, 0_u32..10).prop_map(|(digits, zeros)| digits * 10_u64.pow(zeros));
     prop_oneof![4 => round, 4 => 1_u64..400_000_000_000, 1 => 1_u64..100, 1 => 1_u64..u64::MAX / 2]
 }
-/// With a rate that shares no factor with 8·10¹², a bucket of 2,305,843 bytes is the largest of 64 bits.
+/// For a rate without a common factor with 8·10¹², a bucket of 2,305,843 bytes is the largest with 64 bits.
 fn burst() -> impl Strategy<Value = u64> {
     prop_oneof![
         6 => 1_u64..100_000, 4 => 2_305_743_u64..2_305_943, 2 => 1_152_800_u64..1_153_000, 2 => 1_u64..8 << 30,
@@ -97,7 +97,7 @@ proptest! {
         compare(json!({"rate-based": {"buckets": buckets, "mode": mode}}), &arrivals)?;
     }
 
-    /// From the same random numbers, where the last digits of the estimate do not decide.
+    /// Both use the same random numbers; cases that depend on the last digits of the estimate are skipped.
     #[test]
     fn time_sliding_windows(
         arrivals in arrivals(), ctr in rate(), more in rate(), interval in 1_u64..10_000, two in any::<bool>(),

@@ -1,4 +1,4 @@
-//! What tells the members of the MRED family apart, and what they share, on random traffic.
+//! Differences and common properties of the MRED family, with random traffic.
 
 use crate::traffic;
 use crate::traffic::{DRAIN, Traffic, run};
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 const ALL: [Averages; 4] =
     [Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled];
 
-/// `count` precedences, precedence 0 kept longest.
+/// A configuration with `count` precedences, of which precedence 0 has the highest thresholds.
 fn config(averages: Averages, count: usize) -> MredConfig {
     let precedence = |index| PrecedenceConfig {
         min: QueueSize::Packets(2 * (count - index) as u64),
@@ -76,7 +76,7 @@ proptest! {
 
     /// The highest average of RIO-C counts the whole queue at every arrival: WRED's average.
     #[test]
-    fn the_highest_coupled_average_is_the_single_one(traffic in traffic()) {
+    fn the_highest_coupled_average_equals_the_single_one(traffic in traffic()) {
         // One pair of thresholds far above the queue: both keep every packet.
         let keep_all = |averages| MredConfig {
             precedences: vec![PrecedenceConfig {
@@ -103,7 +103,8 @@ proptest! {
             run(&mut build(&config(averages, 4)), &traffic, |_, _, _, buffer, queue| {
                 longest = longest.max(queue.packets as f64);
                 for average in buffer.averages() {
-                    // To a step of the average: the last is rounded up where the weight is no power of two.
+                    // Within one step of the average, because the last step is rounded up if the weight is
+                    // not a power of two.
                     assert!((0.0..=longest + 2e-9).contains(&average), "{averages:?}: {average} of {longest}");
                 }
             });
@@ -134,7 +135,7 @@ proptest! {
         }
     }
 
-    /// The two readings of RIO-C differ while the queue moves; once it stands, they agree.
+    /// The two definitions of RIO-C differ while the queue changes, and agree in a steady queue.
     #[test]
     fn both_readings_of_rio_c_agree_in_a_steady_queue(held in prop::array::uniform4(1..50u64)) {
         let mut packets_of = [0; Color::COUNT];
@@ -159,7 +160,7 @@ proptest! {
 }
 
 #[test]
-fn names_stand_for_their_averages() {
+fn names_select_their_averages() {
     let unnamed = |count| MredConfig { averages: None, ..config(Averages::Single, count) };
     let count_of = |buffer: &BufferConfig| buffer.build(DRAIN, &Streams::new(1, 0)).unwrap().averages().len();
     assert_eq!(count_of(&BufferConfig::Red(unnamed(1))), 1);
@@ -171,7 +172,7 @@ fn names_stand_for_their_averages() {
 }
 
 #[test]
-fn errors_say_where_and_what_would_be_right() {
+fn errors_have_a_path_and_a_remedy() {
     let message = |buffer: BufferConfig| match buffer.build(DRAIN, &Streams::new(1, 0)) {
         Ok(_) => String::from("no error"),
         Err(error) => error.to_string(),

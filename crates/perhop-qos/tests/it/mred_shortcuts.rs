@@ -1,5 +1,5 @@
-//! Multi-level RED has a fast path where one average decides, and skips departures that no average samples.
-//! Neither changes a verdict or an average, to the last bit.
+//! Multi-level RED has a fast path for a single deciding average, and skips departures that no average
+//! samples. Neither changes a verdict or a bit of an average.
 
 use crate::plain::red::{Fate, PlainAverages, PlainRed};
 use crate::traffic;
@@ -11,7 +11,7 @@ use perhop_qos::{Color, DropCause, Packet, QueueSize, Verdict};
 use proptest::prelude::*;
 use serde_json::json;
 
-/// A power of two: the length of a packet over the mean length is then exactly 1 where they are the same.
+/// A power of two, so that the length of a packet divided by an equal mean length is exactly 1.
 const LENGTH: u32 = 512;
 
 fn traffic() -> impl Strategy<Value = Traffic> {
@@ -21,7 +21,7 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     }))
 }
 
-/// Every choice that a configuration leaves, but for the averages and what rules out the fast path.
+/// All choices of a configuration, except the averages and the options that exclude the fast path.
 fn configs() -> impl Strategy<Value = MredConfig> {
     let one_of = |names: &'static [&'static str]| prop::sample::select(names);
     let rules = (
@@ -55,10 +55,10 @@ fn build(config: &MredConfig, averages: Averages) -> Mred {
 }
 
 proptest! {
-    /// With packets of the mean length, a probability per byte is one per packet; a further test of each
-    /// precedence that no packet reaches strikes nobody. Both take no fast path.
+    /// With packets of the mean length, a probability per byte equals one per packet; an additional test that
+    /// no packet reaches drops nothing. Both prevent the fast path.
     #[test]
-    fn the_fast_path_of_one_average_is_the_algorithm_in_full(config in configs(), traffic in traffic()) {
+    fn the_fast_path_of_one_average_equals_the_full_algorithm(config in configs(), traffic in traffic()) {
         let run_all = |config: &MredConfig| {
             let (mut buffer, mut trail) = (build(config, Averages::Single), Vec::new());
             let verdicts =
@@ -80,7 +80,7 @@ proptest! {
     }
 
     #[test]
-    fn averages_are_what_their_definition_says(
+    fn averages_match_their_definition(
         config in configs(),
         averages in prop::sample::select(vec![
             Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,
@@ -95,15 +95,15 @@ proptest! {
                 expected.departure(now, packet, queue);
             }
             for (index, (found, expected)) in buffer.averages().iter().zip(&expected.values).enumerate() {
-                // One sample more or less, or one of another queue, changes far more.
+                // A missing or additional sample, or one of another queue, changes the averages far more.
                 let tolerance = 1e-7 * expected.max(1.0);
                 assert!((found - expected).abs() <= tolerance, "{averages:?} {index}: {found}, not {expected}");
             }
         });
     }
-    /// Floyd and Jacobson's decisions, in floating point and from the same random numbers.
+    /// The decisions of Floyd and Jacobson, in floating point with the same random numbers.
     #[test]
-    fn verdicts_are_those_of_the_published_algorithm(
+    fn verdicts_match_the_published_algorithm(
         config in configs(),
         averages in prop::sample::select(vec![
             Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,

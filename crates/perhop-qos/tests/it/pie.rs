@@ -1,5 +1,5 @@
-//! PIE: against plain implementations of its two sources, packet by packet; what theory says of its
-//! equilibrium; and what Linux was seen to do.
+//! PIE compared with plain implementations of its two sources, packet by packet; with the theory of its
+//! equilibrium; and with measurements of Linux.
 
 use crate::plain::pie::{Fate, Kernel, MILLISECOND, PlainPie, Rfc};
 use perhop_qos::buffer::{AnyBuffer, BufferConfig, BufferManager};
@@ -16,8 +16,8 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
-/// What happens to a queue: after so many microseconds packets arrive, of so many bytes, ECN-capable or not;
-/// or some leave, so many microseconds apart.
+/// An event at a queue: after a pause in microseconds, packets arrive, with their bytes and whether they are
+/// ECN-capable; or several leave with a gap in microseconds.
 #[derive(Clone, Debug)]
 enum Happening {
     Arrive { after_us: u64, count: usize, length: u32, capable: bool },
@@ -39,7 +39,7 @@ fn happenings() -> impl Strategy<Value = Vec<Happening>> {
     prop::collection::vec(prop_oneof![arrive, leave], 1..300)
 }
 
-/// A buffer manager and its model, side by side.
+/// A buffer manager and its model.
 struct Pair<'p> {
     buffer: AnyBuffer,
     plain: &'p mut dyn PlainPie,
@@ -81,12 +81,12 @@ impl Pair<'_> {
     fn assert_probability(&self) {
         let AnyBuffer::Pie(pie) = &self.buffer else { panic!("not PIE") };
         let (found, expected) = (pie.probability(), self.plain.probability());
-        // Of the RFC's fractions each side rounds in its own order.
+        // The two implementations round the RFC's fractions in a different order.
         assert!((found - expected).abs() <= 1e-9, "{found}, expected {expected} at {}", self.now);
     }
 }
 
-/// Runs both; how many packets were dropped early or marked.
+/// Runs both and returns the number of packets that were dropped early or marked.
 fn run(config: &Value, framing: Framing, plain: &mut dyn PlainPie, happenings: &[Happening]) -> usize {
     let config: BufferConfig = serde_json::from_value(json!({"pie": config})).unwrap();
     let drain = Rate::from_bits_per_second(10_000_000);
@@ -177,8 +177,9 @@ fn assert_linux(is_ethernet: bool, update_us: u64, ecn: bool, happenings: &[Happ
     run(&config, framing, &mut kernel(header, update_us, ecn), happenings)
 }
 
-/// Everybody's cases are the same. The fractions of the RFC are rounded in another order here than there: one
-/// case in a thousand or more stands on a bound, which one side then takes for passed and the other does not.
+/// A fixed seed, so that all machines run the same cases. The two implementations round the RFC's fractions
+/// in a different order: in about one case in a thousand, a value is at a bound, and the two decide
+/// differently.
 fn same_cases() -> ProptestConfig {
     ProptestConfig { rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() }
 }
@@ -187,7 +188,7 @@ proptest! {
     #![proptest_config(same_cases())]
 
     #[test]
-    fn the_law_of_the_rfc_is_its_pseudocode(
+    fn the_law_of_the_rfc_matches_its_pseudocode(
         timestamps in any::<bool>(),
         derandomizes in any::<bool>(),
         update_us in prop::sample::select(vec![15_000u64, 15_000, 30_000, 1_000]),
@@ -197,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn the_law_of_linux_is_the_kernels(
+    fn the_law_of_linux_matches_the_kernel(
         is_ethernet in any::<bool>(),
         ecn in any::<bool>(),
         update_us in prop::sample::select(vec![15_000u64, 15_000, 16_500, 20_000, 1_000]),
@@ -207,8 +208,8 @@ proptest! {
     }
 }
 
-/// A minute of bursts that overload the queue, then silence, and again: updates by the thousand are passed
-/// over, and the comparison is of packets that were dropped and marked.
+/// A minute of bursts that overload the queue, then silence, repeated: thousands of updates are skipped, and
+/// the comparison covers the dropped and marked packets.
 #[test]
 fn both_laws_hold_through_congestion_and_silence() {
     let mut happenings = Vec::new();
@@ -234,13 +235,13 @@ fn both_laws_hold_through_congestion_and_silence() {
     assert!(assert_linux(true, 15_000, true, &happenings) > 2000);
 }
 
-/// What one run through a port found.
+/// The measurements of one run through a port.
 #[derive(Default)]
 struct Found {
     counted_from: Time,
     arrivals: u64,
     drops: u64,
-    /// When each packet left, and how long it had waited, ms.
+    /// The departure time of each packet and its sojourn time, ms.
     sojourns: Vec<(Time, f64)>,
 }
 
@@ -259,7 +260,7 @@ impl Observer for Found {
 }
 
 impl Found {
-    /// What had waited of those that left in between, ms.
+    /// The sojourn times, ms, of the packets that left in an interval.
     fn waits(&self, from: f64, to: f64) -> impl Iterator<Item = f64> + Clone + '_ {
         let between = Time::from_seconds_f64(from)..Time::from_seconds_f64(to);
         self.sojourns.iter().filter(move |(at, _)| between.contains(at)).map(|(_, ms)| *ms)
@@ -275,8 +276,8 @@ impl Found {
     }
 }
 
-/// Frames of 1000 bytes, 14 of them the Ethernet header, each `apart_ns` from `first` on, before a wire of 10
-/// Mb/s, and the mean of the drop probability from 20 s on, read each 100 ms.
+/// Frames of 1000 bytes, 14 of them the Ethernet header, every `apart_ns` from `first` on, at a wire of 10
+/// Mb/s, and the mean of the drop probability from 20 s on, sampled every 100 ms.
 fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (Found, f64) {
     let queueing: QueueingConfig =
         serde_json::from_value(json!({"classes": [{"name": "all", "buffer": {"pie": pie}}]})).unwrap();
@@ -308,7 +309,7 @@ fn frames(pie: &Value, first: Time, apart_ns: u64, seconds: u64, seed: u64) -> (
     (found, probabilities / f64::from(samples))
 }
 
-/// The readings of Linux: for each seed, what was measured.
+/// The measurements of Linux for each seed.
 fn readings(metric: &str) -> Vec<f64> {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../tests/readings/linux-pie.csv");
     let text = std::fs::read_to_string(path).unwrap();
@@ -317,7 +318,7 @@ fn readings(metric: &str) -> Vec<f64> {
     of_metric.map(|row| row[2].parse().unwrap()).collect()
 }
 
-/// `found` lies no farther from what Linux was seen to do than its own runs lie apart.
+/// `found` differs from the measurements of Linux by at most their own spread.
 fn assert_as_linux(metric: &str, found: &[f64]) {
     let read = readings(metric);
     let least = read.iter().copied().fold(f64::INFINITY, f64::min);
@@ -332,11 +333,11 @@ fn assert_as_linux(metric: &str, found: &[f64]) {
 }
 
 #[test]
-fn under_unresponsive_overload_it_does_what_linux_was_seen_to_do() {
+fn unresponsive_overload_agrees_with_measurements_of_linux() {
     let runs: Vec<(Found, f64)> = (1..=3)
         .map(|seed| {
             let phase = Time::from_microseconds(100_000 + 211 * seed);
-            // Two packets each 1.333 ms: one that comes as another leaves finds it still there.
+            // Two packets every 1.333 ms: one that arrives as another leaves still finds it in the queue.
             frames(&json!({"law": "linux"}), phase, 666_666, 300, seed)
         })
         .collect();
@@ -365,10 +366,9 @@ fn under_unresponsive_overload_it_does_what_linux_was_seen_to_do() {
     }
 }
 
-/// Under overload that nothing changes, only the loss that fits the rates is stable: λ p = λ − C, at the
-/// target delay.
+/// Under constant overload, only the loss that matches the rates is stable: λ p = λ − C, at the target delay.
 #[test]
-fn the_rfcs_law_settles_at_its_target_with_the_loss_that_fits() {
+fn the_rfcs_law_settles_at_its_target_with_the_required_loss() {
     for delay in ["departure-rate", "sojourn"] {
         for target_ms in [15.0, 30.0] {
             let pie = json!({"delay": delay, "target": format!("{target_ms}ms")});
@@ -376,7 +376,7 @@ fn the_rfcs_law_settles_at_its_target_with_the_loss_that_fits() {
             let (loss, mean) = (found.drops as f64 / found.arrivals as f64, found.mean(20.0, 200.0));
             assert!((loss - 0.2).abs() < 0.001, "{delay}: loss {loss}");
             assert!((probability - 0.2).abs() < 0.005, "{delay}: probability {probability}");
-            // A measurement of 16384 bytes ends with the 17th packet, which it counts as a whole.
+            // A measurement of 16384 bytes ends with the 17th packet and includes all its bytes.
             let bias = if delay == "sojourn" { 1.0 } else { 16384.0 / (17.0 * 986.0) };
             let expected_ms = target_ms * bias;
             assert!((mean / expected_ms - 1.0).abs() < 0.01, "{delay}: {mean} ms, expected {expected_ms}");

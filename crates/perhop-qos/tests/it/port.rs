@@ -1,4 +1,5 @@
-//! The port as a driver sees it: conservation, the transmit ring, the pace of the wire, when to poll.
+//! The port from the perspective of a driver: conservation, the transmit ring, the pace of the wire, when to
+//! poll.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -10,7 +11,7 @@ use perhop_qos::{ByteSize, DropCause, Dscp, FlowKey, Observer, Packet, Port, Rat
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Counts what it is told.
+/// Counts the reported events.
 #[derive(Default)]
 struct Counts {
     enqueued: u64,
@@ -32,7 +33,7 @@ impl Observer for Counts {
 }
 
 const ONE_PACKET: RingConfig = RingConfig::Packets(1);
-/// Five particles of 576 bytes, which hold two packets of 1028.
+/// Five particles of 576 bytes, which have room for two packets of 1028.
 const FIVE_PARTICLES: RingConfig = RingConfig::Particles {
     count: 5,
     size: ByteSize::from_bytes(576),
@@ -67,7 +68,7 @@ fn packet(class: u8, length: u32) -> Packet {
     Packet { dscp: Dscp::new(class * 8).unwrap(), ..Packet::new(FlowKey::default(), length) }
 }
 
-/// A packet, and when it is on the wire.
+/// A packet and the time at which it is on the wire.
 #[derive(Debug, PartialEq)]
 struct Transmission {
     packet: Packet,
@@ -75,7 +76,7 @@ struct Transmission {
     ends: Time,
 }
 
-/// What leaves `port` at `now`, if anything does.
+/// Returns the packet that leaves `port` at `now`, if any.
 fn poll(port: &mut Port, now: Time, observer: impl Observer) -> Option<Transmission> {
     let mut packet = Packet::default();
     let Departure { starts, ends } = port.poll_transmit(now, &mut packet, observer)?;
@@ -161,7 +162,7 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
     for (rate, framing, length, picoseconds) in [
         (10_000_000_000, Framing::EthernetWire, 1500, 1_230_400),
         (2_000_000, Framing::Aal5Mux, 1028, 4_664_000_000),
-        // 1066 wire bytes at 1.7 Mb/s: no whole number of picoseconds, rounded down once per packet.
+        // 1066 wire bytes at 1.7 Mb/s: not a whole number of picoseconds, rounded down once per packet.
         (1_700_000, Framing::EthernetHeader, 1052, 5_016_470_588),
     ] {
         for ring in [ONE_PACKET, RingConfig::Packets(16)] {
@@ -175,9 +176,9 @@ fn packets_back_to_back_take_exactly_their_wire_times() {
 }
 
 #[test]
-fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
-    // Best effort of 1028 bytes fills the five particles with two packets: four particles, and the fifth is
-    // too few for a third. EF comes behind both: 4.664 ms of cells each, plus its own.
+fn two_long_packets_in_the_ring_precede_the_first_of_higher_priority() {
+    // Two best-effort packets of 1028 bytes occupy four particles; the fifth is too small for a third packet.
+    // EF is sent after both: 4.664 ms of cells each, plus its own.
     let queueing = json!({ "scheduler": "priority", "classes": [
         { "name": "ef", "match": { "dscp": 8 } },
         { "name": "best-effort" },
@@ -194,8 +195,8 @@ fn two_long_packets_in_the_ring_stand_before_the_first_of_higher_priority() {
     }
 }
 
-/// What became of `packets` packets of 1000 bytes, which come every `gap` milliseconds to a wire that takes
-/// one in 1 ms, in a class policed to half of that: sent, and dropped by its policer.
+/// The fates of `packets` packets of 1000 bytes, which arrive every `gap` milliseconds at a wire that sends
+/// one in 1 ms, in a class policed to half of that: the number sent, and the number dropped by its policer.
 fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
     struct Policed(u64);
     impl Observer for Policed {
@@ -226,19 +227,20 @@ fn policed(when: &str, gap: u64, packets: u64) -> (usize, u64) {
 
 #[test]
 fn a_policer_acts_always_or_only_when_the_port_is_congested() {
-    // 8 Mb/s of 1000 bytes fill the wire without a queue: 4 Mb/s and 2000 bytes of tokens last for packets at
-    // 0, 1, 2 (2000, 1500, 1000 bytes) and then for every other one; the wire is free whenever one comes.
+    // 8 Mb/s of 1000-byte packets fill the wire without a queue: 4 Mb/s and 2000 bytes of tokens suffice for
+    // packets at 0, 1, 2 (2000, 1500, 1000 bytes) and then for every other one; the wire is free at each
+    // arrival.
     assert_eq!(policed("always", 1, 20), (11, 9));
     assert_eq!(policed("congested", 1, 20), (20, 0));
-    // At half that rate both let everything through.
+    // At half that rate both policers pass all packets.
     assert_eq!(policed("always", 2, 20), (20, 0));
     assert_eq!(policed("congested", 2, 20), (20, 0));
-    // All at once: tokens last for two; the third finds none, and the wire busy.
+    // All at once: the tokens suffice for two packets; the third finds none, and a busy wire.
     assert_eq!(policed("congested", 0, 20), (2, 18));
 }
 
 #[test]
-fn a_port_says_when_to_poll() {
+fn a_port_reports_its_next_poll() {
     let queueing = json!({ "classes": [{ "name": "all", "shape": { "rate": "4Mb/s", "burst": "500B" } }] });
     let mut port = port(&queueing, &wire(8_000_000, Framing::Raw, ONE_PACKET));
     let at = Time::from_microseconds;
@@ -262,7 +264,7 @@ fn a_port_says_when_to_poll() {
 
 #[test]
 fn wfq_counts_what_the_wire_takes_not_seconds() {
-    // Cells take 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. A
+    // Cells carry 40-byte packets at 75 % of the rate in IP bytes, 49-byte packets at less than half. A
     // virtual time in seconds would empty the fluid server between arrivals at 60 % of the wire's own pace
     // and serve in order of arrival.
     let queueing = json!({ "scheduler": "wfq", "classes": [
@@ -270,8 +272,8 @@ fn wfq_counts_what_the_wire_takes_not_seconds() {
         { "name": "heavy", "share": { "weight": 4 } },
     ] });
     let mut port = port(&queueing, &wire(2_000_000, Framing::Aal5Mux, ONE_PACKET));
-    // One packet of 49 bytes takes two cells, 424 us. Each class brings one every 500 us: 1.7 times the wire,
-    // and 0.78 of it if it carried bare IP bytes.
+    // One packet of 49 bytes takes two cells, 424 us. Each class offers one every 500 us: 1.7 times the rate
+    // of the wire, and 0.78 of it with bare IP bytes.
     let arrivals: Vec<(Time, Packet)> = (0..4000u64)
         .map(|index| (Time::from_microseconds(250 * index), packet((index % 2) as u8, 49)))
         .collect();
@@ -281,7 +283,7 @@ fn wfq_counts_what_the_wire_takes_not_seconds() {
     for transmission in in_time.skip(200) {
         if transmission.packet.dscp == Dscp::DEFAULT { heavy += 1 } else { light += 1 }
     }
-    // heavy wants 2000 packets/s, its share is 4/5 of 2358: 1887; light gets the rest.
+    // heavy demands 2000 packets/s, its share is 4/5 of 2358: 1887; light gets the rest.
     let ratio = f64::from(heavy) / f64::from(light);
     assert!((3.7..4.3).contains(&ratio), "{heavy} of the heavy class, {light} of the light one");
 }

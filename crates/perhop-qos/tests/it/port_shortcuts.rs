@@ -1,6 +1,6 @@
-//! What a port does not do for every packet shows nowhere: the way around the queue, departures that are
-//! precomputed, the polls it is spared, the decisions that one scheduler takes without looking at a tree, and
-//! the division that the packet before has done.
+//! The shortcuts of a port do not change its results: the path around the queue, precomputed departures,
+//! omitted polls, decisions of a single scheduler without a tree, and the reuse of the previous packet's
+//! division.
 
 use crate::replay::{Arrival, Log, Way, arrivals, replay};
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -37,7 +37,7 @@ fn port(queueing: Option<&Value>, wire: &WireConfig) -> Port {
     Port::build(queueing.as_ref(), wire, &[], &Streams::new(3, 0)).unwrap()
 }
 
-/// A buffer of every kind, of three drop precedences where it has several.
+/// A buffer of every kind, of three drop precedences if it supports several.
 fn buffers() -> Vec<Value> {
     let precedences = json!([
         {"min": "3 packets", "max": "9 packets", "max-probability": 0.1},
@@ -70,36 +70,36 @@ fn buffers() -> Vec<Value> {
     ]
 }
 
-/// `CoDel` that soon finds packets late.
+/// `CoDel` whose target is short enough to drop some packets.
 fn codel(law: &str) -> Value {
     json!({"codel": {"law": law, "target": "500us", "interval": "2ms", "mtu": "100B", "limit": "40 packets", "ecn": "mark"}})
 }
 
-/// FQ-CoDel that soon finds packets late, or holds too many.
+/// FQ-CoDel whose target and limit are small enough to drop some packets.
 fn fq_codel(law: &str) -> Value {
     json!({"fq-codel": {"law": law, "target": "500us", "interval": "2ms", "mtu": "100B", "limit": "9 packets",
                         "drop-batch": 4, "quantum": "400B"}})
 }
 
-/// Whether classes with `buffer` may be under `scheduler`: the fluid server of WFQ takes nothing back.
+/// Whether classes with `buffer` may be under `scheduler`: the fluid server of WFQ cannot remove packets.
 fn may_drop(scheduler: &str, buffer: &Value) -> bool {
     scheduler != "wfq" || ["codel", "fq-codel", "dualpi2"].iter().all(|kind| buffer.get(kind).is_none())
 }
 
-/// `DualPI2` that is quick enough for a hundred packets.
+/// `DualPI2` that reacts within a hundred packets.
 fn dualpi2(law: &str, scheduler: &Value) -> Value {
     json!({"dualpi2": {"law": law, "target": "1ms", "update-interval": "500us", "alpha": 64, "beta": 128,
                        "limit": "12 packets", "scheduler": scheduler}})
 }
 
-/// CAKE that soon finds packets late, or holds too many.
+/// CAKE whose target and limit are small enough to drop some packets.
 fn cake(mut options: Value) -> Value {
     let quick = json!({"rtt": "2ms", "memory-limit": "12000B"});
     options.as_object_mut().unwrap().extend(quick.as_object().unwrap().clone());
     json!({"classes": [{"name": "all", "buffer": {"cake": options}}]})
 }
 
-/// PIE that is quick enough for a hundred packets.
+/// PIE that reacts within a hundred packets.
 fn pie(mut options: Value) -> Value {
     let quick = json!({"target": "1ms", "update-interval": "500us", "burst": "2ms", "alpha": 2, "beta": 2,
                        "floor": "1000B"});
@@ -107,8 +107,8 @@ fn pie(mut options: Value) -> Value {
     json!({"pie": options})
 }
 
-/// Ports of one queue, with every buffer manager and all drop precedences; `None` is the port of a scenario
-/// that says nothing.
+/// Ports of one queue, with every buffer manager and all drop precedences; `None` is the default port of a
+/// scenario.
 fn single_queues() -> Vec<Option<Value>> {
     let precedences = [
         json!("color"),
@@ -127,7 +127,7 @@ fn single_queues() -> Vec<Option<Value>> {
     all
 }
 
-/// Those of them whose buffer managers ask nothing at the head.
+/// The single queues whose buffer managers do not act at the head.
 fn decided_on_arrival() -> Vec<Option<Value>> {
     let asks = |queueing: &Option<Value>| {
         queueing.as_ref().is_some_and(|queueing| !may_drop("wfq", &queueing["classes"][0]["buffer"]))
@@ -135,7 +135,7 @@ fn decided_on_arrival() -> Vec<Option<Value>> {
     single_queues().into_iter().filter(|queueing| !asks(queueing)).collect()
 }
 
-/// Ports of up to two queues where more decides about a packet than a buffer manager on arrival.
+/// Ports of up to two queues where the fate of a packet does not depend only on a buffer manager on arrival.
 fn ports_with_more_to_decide() -> Vec<Value> {
     let tail_drop = &buffers()[0];
     vec![
@@ -149,7 +149,7 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s"})),
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s", "ingress": true, "wash": true})),
         json!({"limit": "2 packets", "classes": [{"name": "all", "buffer": tail_drop}]}),
-        // Less than most packets: not even an empty queue takes them.
+        // Smaller than most packets: even an empty queue refuses them.
         json!({"limit": "900B", "classes": [{"name": "all", "buffer": tail_drop}]}),
         json!({"scheduler": "scfq", "classes": [
             {"name": "some", "match": {"dscp": 8}, "buffer": tail_drop}, {"name": "rest", "buffer": buffers()[2]},
@@ -159,18 +159,18 @@ fn ports_with_more_to_decide() -> Vec<Value> {
 
 const SCHEDULERS: [&str; 8] =
     ["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter"];
-/// Those whose choice moves nothing. In the rounds of WRR and DRR to choose is to grant the next turn, and a
-/// scheduler inside another chooses when its packet before leaves, not when the next one may.
+/// Schedulers whose choice changes no state. A choice in a round of WRR or DRR grants the next turn, and a
+/// nested scheduler chooses when its previous packet leaves, not when the next one may.
 const WITHOUT_TURNS: [&str; 6] = ["fifo", "priority", "scfq", "wfq", "wf2q-plus", "three-parameter"];
 
-/// Four classes by codepoint under `scheduler`, with shares `weights` where it takes shares.
+/// Four classes by codepoint under `scheduler`, with shares `weights` if it has shares.
 fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     let class = |(index, weight): (usize, u32)| {
         let share = match scheduler {
             "priority" if index == 0 => json!({"cap": {"rate": "2Mb/s", "burst": "3kB"}}),
             "fifo" | "priority" => json!({}),
             "drr" => json!({"quantum": format!("{}B", 300 * weight)}),
-            // Some have no minimum, and all together may be promised more than the wire.
+            // Some classes have no minimum, and the sum of the minima can exceed the rate of the wire.
             "three-parameter" if weight > 1 => {
                 json!({"minimum": format!("{}kb/s", 500 * weight), "weight": weight})
             }
@@ -182,7 +182,7 @@ fn classes(scheduler: &str, weights: [u32; 4], buffer: &Value) -> Value {
     json!({"scheduler": scheduler, "classes": classes})
 }
 
-/// `queueing` with its last class shaped, or inside a class of its own.
+/// `queueing` with its last class shaped, or nested in a class of its own.
 fn shaped_or_nested(mut queueing: Value, nested: bool) -> Value {
     let last = &mut queueing["classes"][3];
     if nested {
@@ -215,7 +215,7 @@ proptest! {
     }
 
     #[test]
-    fn send_is_enqueue_and_poll_where_more_decides(
+    fn send_is_enqueue_and_poll_with_further_decisions(
         queueing in prop::sample::select(ports_with_more_to_decide()),
         ring in rings(),
         arrivals in arrivals(),
@@ -241,8 +241,7 @@ proptest! {
         prop_assert_eq!(replay(port(queueing.as_ref(), &wire), &arrivals, Way::Straight), plain);
     }
 
-    /// A driver need not poll a port before its timeout, nor may: that it is spared these polls changes
-    /// nothing.
+    /// A driver does not have to poll a port before its timeout, but may: these polls change nothing.
     #[test]
     fn polling_too_often_changes_nothing(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -253,14 +252,14 @@ proptest! {
     ) {
         prop_assume!(may_drop(scheduler, &buffer));
         let wire = raw(RingConfig::Packets(2));
-        // The fluid server of WFQ knows no shapers.
+        // The fluid server of WFQ does not support shapers.
         let nested = nested || scheduler == "wfq";
         let queueing = shaped_or_nested(classes(scheduler, weights, &buffer), nested);
         let plain = replay(port(Some(&queueing), &wire), &arrivals, Way::Plain);
         prop_assert_eq!(replay(port(Some(&queueing), &wire), &arrivals, Way::Restless), plain);
     }
 
-    /// A port of one scheduler knows its heads from what joins and leaves; one inside another looks for them.
+    /// A port of one scheduler updates its heads on enqueue and departure; a nested scheduler looks them up.
     #[test]
     fn a_scheduler_alone_decides_as_inside_another(
         scheduler in prop::sample::select(WITHOUT_TURNS.to_vec()),
@@ -277,7 +276,7 @@ proptest! {
         prop_assert_eq!(replay(port(Some(&alone), &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// However deep the tree.
+    /// At any depth of the tree.
     #[test]
     fn a_scheduler_inside_another_decides_as_inside_two(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -294,7 +293,7 @@ proptest! {
         prop_assert_eq!(replay(port(Some(&once), &wire), &arrivals, Way::Plain), plain);
     }
 
-    /// A port with a single queue has nothing to decide, and equals one with a scheduler above that queue.
+    /// A port with a single queue has no choice, and equals a port with a scheduler above that queue.
     #[test]
     fn one_queue_is_a_scheduler_with_one_child(
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
@@ -303,7 +302,7 @@ proptest! {
         arrivals in arrivals(),
     ) {
         let wire = raw(ring);
-        // RED draws from a random stream that the names of the classes choose.
+        // The names of the classes select RED's random stream.
         let class = json!({"name": "all", "buffer": buffers()[usize::from(bytes)]});
         let alone = json!({"classes": [class]});
         let plain = replay(port(Some(&inside(scheduler, &alone)), &wire), &arrivals, Way::Plain);
@@ -322,7 +321,7 @@ impl Observer for OnWire {
 }
 
 proptest! {
-    /// The port keeps the time of the packet before; few lengths, so that they recur.
+    /// The port stores the time of the previous packet; few lengths, so that they recur.
     #[test]
     fn every_packet_takes_its_own_time_on_the_wire(
         rate in 1..40_000_000_000u64,
@@ -350,17 +349,17 @@ proptest! {
     }
 }
 
-/// What `port` told, packet by packet, and the averages that it keeps in the end, when each departure came
-/// before an arrival at the same instant.
+/// The events of `port` for each packet, and the final averages, if each departure precedes an arrival at the
+/// same instant.
 fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool) -> (Vec<String>, Vec<f64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
-    // The last finds that all have left.
+    // The last poll finds that all packets have left.
     let last = (Time::from_seconds(10), Packet::new(FlowKey::default(), 500));
     for (number, (gap, packet)) in arrivals.iter().chain([&last]).enumerate() {
         now += *gap;
         let mut packet = Packet { payload: number as u64, ..*packet };
         if precomputes {
-            // As the simulator does: what finds an open port idle passes straight.
+            // As in the simulator: a packet that finds an open, idle port passes at once.
             match port.cut_through_departure(now, packet.length).filter(|_| port.allows_cut_through()) {
                 Some(departure) => port.cut_through(&packet, departure, &mut log),
                 None => _ = port.precompute_departure(now, &mut packet, &mut log),
@@ -379,7 +378,7 @@ fn precomputed_or_polled(mut port: Port, arrivals: &[Arrival], precomputes: bool
     (lines, averages)
 }
 
-/// The number of the packet that a line of a log tells of.
+/// The number of the packet in a line of a log.
 fn number_in(line: &str) -> u64 {
     let (_, from) = line.split_once("payload: ").unwrap();
     from.split_once(',').unwrap().0.parse().unwrap()
@@ -387,9 +386,9 @@ fn number_in(line: &str) -> u64 {
 
 proptest! {
     #[test]
-    fn what_is_precomputed_is_what_polling_finds(
+    fn precomputed_departures_equal_polled_ones(
         queueing in prop::sample::select(decided_on_arrival()),
-        // Of 1.7 Mb/s a byte takes no whole number of picoseconds.
+        // At 1.7 Mb/s a byte does not take a whole number of picoseconds.
         rate in prop::sample::select(vec![8_000_000, 1_700_000]),
         arrivals in arrivals(),
     ) {
@@ -402,11 +401,11 @@ proptest! {
 }
 
 #[test]
-fn a_departure_that_depends_on_what_comes_is_not_precomputed() {
+fn departures_that_depend_on_later_arrivals_are_not_precomputed() {
     for queueing in &ports_with_more_to_decide() {
         let port = port(Some(queueing), &raw(RingConfig::default()));
         assert!(!port.precomputes_departures(), "{queueing}");
     }
-    // Packets leave the queue for the ring before the wire is free.
+    // Packets move from the queue to the ring before the wire is free.
     assert!(!port(None, &raw(RingConfig::Packets(2))).precomputes_departures());
 }

@@ -1,5 +1,5 @@
-//! What theory says RED must do: the gaps between drops at a constant probability, and the fixed
-//! point of a queue under constant overload.
+//! RED compared with theory: the gaps between drops at a constant probability, and the fixed point of a queue
+//! under constant overload.
 
 use perhop_qos::buffer::{
     AboveMaxConfig, AveragingConfig, BufferConfig, BufferManager, DropSpacing, MredConfig, PrecedenceConfig,
@@ -27,14 +27,14 @@ fn queue_of(packets: u64) -> Occupancy {
     Occupancy { packets, packets_of: [packets, 0, 0, 0, 0, 0, 0, 0], ..Occupancy::default() }
 }
 
-/// `found` is `expected`, but for a part of `tolerance`.
+/// Checks that `found` is `expected` within the fraction `tolerance`.
 fn assert_near(found: f64, expected: f64, tolerance: f64, what: impl std::fmt::Display) {
     assert!((found / expected - 1.0).abs() < tolerance, "{what}: {found}, expected {expected}");
 }
 
-/// A queue of packets of 1000 bytes, asked about again and again: 0.05 is the probability at 20 packets.
+/// RED for a constant queue of packets of 1000 bytes: its probability is 0.05 at 20 packets.
 fn red_of_the_queue(drop_spacing: DropSpacing, seed: u64) -> impl FnMut(u64) -> Verdict {
-    // The average is the queue itself from the first arrival on.
+    // The average equals the queue from the first arrival on.
     let config = MredConfig {
         drop_spacing: Some(drop_spacing),
         averaging: Some(AveragingConfig::Weight(1.0)),
@@ -60,8 +60,8 @@ fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
     gaps
 }
 
-/// Pearson's statistic of `gaps` against `expected`, the probabilities of gaps from 0 on and of all
-/// longer ones as the last; and its 99.9 % quantile (Wilson & Hilferty 1931).
+/// Pearson's statistic of `gaps` against `expected`, the probabilities of gaps from 0 on, the last of which
+/// is for all longer gaps; and its 99.9 % quantile (Wilson & Hilferty 1931).
 fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     let mut observed = vec![0.0; expected.len()];
     for gap in gaps {
@@ -82,7 +82,7 @@ fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     (statistic, degrees * root.powi(3))
 }
 
-/// Probabilities of the gaps 0, 1, 2 … and of all from the last on, at probability p = 0.05.
+/// Probabilities of the gaps 0, 1, 2 … and of all gaps from the last on, for p = 0.05.
 fn law(drop_spacing: DropSpacing) -> Vec<f64> {
     let inside = |range: std::ops::Range<usize>| {
         let width = range.len() as f64;
@@ -142,8 +142,8 @@ fn mean_gaps_differ_by_a_factor_of_three() {
     }
 }
 
-/// Each visit above `min` counts anew: in five packets at p = 0.05 one is dropped in a quarter of the visits,
-/// however many visits passed without a drop.
+/// Each period above `min` starts a new count: with five packets at p = 0.05, a quarter of the periods has a
+/// drop, regardless of the number of earlier periods without a drop.
 #[test]
 fn below_min_the_past_is_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {
@@ -201,8 +201,8 @@ fn overload(config: MredConfig, load: f64) -> Overload {
     }
 }
 
-/// A constant overload must lose 1 − C/λ. Where random drops can lose that much, the average
-/// settles where they do: at p with mean gap 1/(1 − C/λ).
+/// A constant overload must lose 1 − C/λ. If random drops can lose that fraction, the average settles at the
+/// p whose mean gap is 1/(1 − C/λ).
 #[test]
 fn overload_settles_where_random_drops_lose_the_excess() {
     let loss = 1.0 - 1.0 / 1.05;
@@ -220,8 +220,8 @@ fn overload_settles_where_random_drops_lose_the_excess() {
     }
 }
 
-/// Where random drops cannot lose 1 − C/λ (the probability just below max is too small), the
-/// average settles at max and forced drops do the rest.
+/// If random drops cannot lose 1 − C/λ (the probability just below max is too small), the average settles at
+/// max and forced drops lose the rest.
 #[test]
 fn heavy_overload_settles_at_the_maximum_threshold() {
     for load in [2.0, 5.0] {
@@ -233,7 +233,7 @@ fn heavy_overload_settles_at_the_maximum_threshold() {
     }
 }
 
-/// Gentle RED loses as much without forced drops: `max + (p − max_p)/(1 − max_p) · max`.
+/// Gentle RED loses the same fraction without forced drops: `max + (p − max_p)/(1 − max_p) · max`.
 #[test]
 fn gentle_overload_settles_above_the_maximum_threshold() {
     let config = MredConfig {
@@ -248,8 +248,8 @@ fn gentle_overload_settles_above_the_maximum_threshold() {
     assert_near(found.mean_average, expected, 0.03, "average");
 }
 
-/// Floyd and Jacobson 1993, figure 2, drawn: nothing up to `min`, `max-probability` at `max`, everything from
-/// there on; Floyd's gentle variant of 2000 reaches everything at twice `max`.
+/// Floyd and Jacobson 1993, figure 2: no drops up to `min`, `max-probability` at `max`, all packets from
+/// there on; Floyd's gentle variant of 2000 reaches 1 at twice `max`.
 #[test]
 fn drop_curves_have_the_corners_of_the_published_figure() {
     let corners = |above_max| {
@@ -262,9 +262,9 @@ fn drop_curves_have_the_corners_of_the_published_figure() {
     assert_eq!(full[0].shared, [(0.0, 0.0), (5.0, 0.0), (15.0, 1.0)], "no jump at a probability of 1");
 }
 
-/// Floyd and Jacobson 1993, figure 2: `if min_th ≤ avg` counts, so an average of just `min` keeps the count
-/// although nothing is dropped there. Of p = 0.05 and method 2 a drop is due after 19 packets kept, half of
-/// which come at `min` here; R of the other rule is 1 at most.
+/// Floyd and Jacobson 1993, figure 2: `if min_th ≤ avg` counts, so an average equal to `min` keeps the count
+/// although no packet is dropped there. With p = 0.05 and method 2, a drop is due after 19 kept packets, half
+/// of which arrive at `min` here; R of the other rule is at most 1.
 #[test]
 fn at_min_the_past_is_not_forgotten() {
     for drop_spacing in [DropSpacing::Uniform, DropSpacing::UniformPerDrop] {

@@ -1,17 +1,17 @@
-//! The transmit ring keeps the packet that leaves next and what is in use in place of looking through its
-//! packets: held against a list that looks.
+//! The transmit ring stores the packet that leaves next and the occupied room instead of searching its
+//! packets. The tests compare it with a list that searches.
 
 use perhop_qos::ring::{RingAdmission, RingConfig, RingRelease};
 use perhop_qos::units::{ByteSize, Time};
 use proptest::prelude::*;
 
-/// A ring that remembers its packets and nothing else.
+/// A ring that stores only its packets.
 struct List {
     config: RingConfig,
-    /// When each frees its particles, and how many; of a ring that hands packets over in batches, those that
-    /// are handed over.
+    /// The time at which each packet frees its particles, and their number; for a ring that hands packets
+    /// over in batches, only those that are handed over.
     packets: Vec<(Time, u64)>,
-    /// The packets behind them that are gathered for the next batch.
+    /// The packets after them, gathered for the next batch.
     gathered: Vec<(Time, u64)>,
 }
 
@@ -42,7 +42,7 @@ impl List {
             RingConfig::Particles { admission, .. } => admission,
         }
     }
-    /// Whether two batches of two particles have room beside what is handed over.
+    /// Whether two batches of two particles fit next to the packets that are handed over.
     fn takes_a_batch(&self) -> bool {
         self.used() == 0 || self.used() + 4 <= self.capacity()
     }
@@ -51,7 +51,7 @@ impl List {
             self.packets.append(&mut self.gathered);
         }
     }
-    /// It is `now`: what is sent, or has begun to be, leaves one after the other.
+    /// Advances to `now`: packets whose transmission has ended, or begun, leave in order.
     fn advance(&mut self, now: Time) {
         while self.packets.first().is_some_and(|(frees, _)| *frees <= now) {
             self.hand_over();
@@ -59,7 +59,7 @@ impl List {
             self.hand_over();
         }
     }
-    /// A packet enters that is sent from `starts` to `ends`.
+    /// Adds a packet that is sent from `starts` to `ends`.
     fn push(&mut self, length: u32, starts: Time, ends: Time) {
         let particles = self.particles(length);
         let packet = (if self.is_first_bit() { starts } else { ends }, particles);
@@ -72,7 +72,7 @@ impl List {
         }
         self.gathered.push(packet);
     }
-    /// Whether so many particles join the batch that is gathered.
+    /// Whether this number of particles joins the gathered batch.
     fn joins(&self, particles: u64) -> bool {
         self.gathered.is_empty() || self.in_batch() + particles <= 2
     }
@@ -106,7 +106,7 @@ fn configs() -> impl Strategy<Value = RingConfig> {
 
 proptest! {
     #[test]
-    fn a_ring_is_the_list_of_its_packets(
+    fn a_ring_agrees_with_a_list_of_packets(
         config in configs(),
         steps in prop::collection::vec((0..1500u64, 0..1500u32, 0..1500u64, any::<bool>()), 1..200),
     ) {
@@ -122,7 +122,7 @@ proptest! {
             if is_drained && is_noted_alone {
                 drained_at = now + Time::from_microseconds(takes);
                 ring.push_alone(length, drained_at);
-                // What is sent at once never waits in a ring that is for those who wait.
+                // A packet that is sent at once does not enter a ring for waiting packets.
                 if !list.is_first_bit() {
                     list.push(length, now, drained_at);
                 }

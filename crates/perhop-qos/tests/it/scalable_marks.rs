@@ -1,6 +1,6 @@
-//! Marks for scalable senders beside RED, held to a plain model: Floyd and Jacobson's decisions for all
-//! others, who do not notice them, and RFC 8257's threshold or RFC 9332's ramp for themselves, in floating
-//! point.
+//! Marks for scalable senders next to RED, compared with a plain model in floating point: Floyd and
+//! Jacobson's decisions for all other packets, which are not affected, and RFC 8257's threshold or RFC 9332's
+//! ramp for scalable senders.
 
 use crate::plain::red::{Fate, PlainRed};
 use crate::traffic;
@@ -29,14 +29,14 @@ fn traffic() -> impl Strategy<Value = Traffic> {
     }))
 }
 
-/// A threshold, or a line between two: from where and how wide, in `unit`.
+/// A threshold, or a ramp between two: its start and width, in `unit`.
 #[derive(Clone, Copy, Debug)]
 struct PlainMarks {
     unit: &'static str,
     any_ect: bool,
     from: u64,
     width: u64,
-    /// What has added up, in shares of a mark.
+    /// The accumulated sum, in fractions of a mark.
     sum: f64,
 }
 
@@ -58,7 +58,7 @@ impl PlainMarks {
         let ecn = packet.marks.ecn();
         ecn == Ecn::Capable1 || ecn == Ecn::CongestionExperienced || self.any_ect && ecn == Ecn::Capable0
     }
-    /// Whether a packet at this depth, in the numbers of `config`, is marked; `None` where that hangs on the
+    /// Whether a packet at this depth, in the units of `config`, is marked; `None` if that depends on the
     /// last digit of the sum.
     fn marks(&mut self, depth: f64) -> Option<bool> {
         let beyond = depth - self.from as f64;
@@ -88,7 +88,7 @@ fn marks() -> impl Strategy<Value = PlainMarks> {
     })
 }
 
-/// What stands in the queue, each with when it joined.
+/// The packets in the queue with their arrival times.
 #[derive(Default)]
 struct Waiting {
     packets: Vec<(Packet, Time)>,
@@ -109,7 +109,7 @@ impl Waiting {
 
 proptest! {
     #[test]
-    fn scalable_senders_have_their_own_rule_and_nobody_else_notices(
+    fn scalable_senders_have_their_own_rule_without_effect_on_others(
         marks in marks(),
         averages in prop::sample::select(vec![
             Averages::Single, Averages::Coupled, Averages::CoupledSampled, Averages::Decoupled,
@@ -208,7 +208,7 @@ fn a_wrong_ramp_is_refused() {
 }
 
 #[test]
-fn an_implementation_without_it_is_no_law_for_it() {
+fn laws_without_scalable_marks_refuse_them() {
     let error = refused(&json!({"mark": {"step": "1ms"}}), Some("linux-red"));
     assert!(
         error.starts_with("red.scalable: linux-red does not mark by the current queue length"),

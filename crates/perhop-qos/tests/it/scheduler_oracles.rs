@@ -1,4 +1,4 @@
-//! The schedulers against what is proved of them: GPS shares, delay and fairness bounds, conformance.
+//! The schedulers compared with their proved properties: GPS shares, delay and fairness bounds, conformance.
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
 
@@ -54,7 +54,7 @@ fn weights(classes: usize) -> impl Strategy<Value = Vec<f64>> {
     proptest::collection::vec((1..=10u32).prop_map(f64::from), classes)
 }
 
-/// `count` packets of `length` bytes for `queue`, one every `every` (all at once where that is zero).
+/// `count` packets of `length` bytes for `queue`, one every `every` (all at once if that is zero).
 fn train(queue: usize, length: u32, count: u64, every: Time) -> impl Iterator<Item = Arrival> {
     (0..count).map(move |index| Arrival { at: every * index, queue, length })
 }
@@ -81,8 +81,8 @@ fn assert_shares(config: &QueueingConfig, arrivals: &[Arrival], expected: &[f64]
 
 #[test]
 fn long_run_shares_are_those_of_gps() {
-    // Packets of very different lengths; the third class wants 50 kB/s and 20 kB/s of its larger share,
-    // the fourth is absent or saturated; what they leave goes to the others by weight.
+    // Packets of very different lengths; the third class demands 50 kB/s, or 20 kB/s of its larger share, and
+    // the fourth is absent or saturated; the others share the rest by weight.
     let lengths = [1500, 200, 500, 900];
     let weights = [1.0, 3.0, 2.0, 4.0];
     for scheduler in FAIR {
@@ -105,7 +105,7 @@ fn long_run_shares_are_those_of_gps() {
                     }
                 }
                 let expected = fluid::water_filling(&demands, &weights, BYTES_PER_SECOND);
-                // Both ends of the window are off by the packets and quanta of one round at most.
+                // Each end of the window is off by at most the packets and quanta of one round.
                 assert_shares(&queueing(scheduler, &weights), &merge(arrivals), &expected, 5_000.0);
             }
         }
@@ -160,22 +160,22 @@ fn nested_shares_multiply() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// What [`send`] checks, for every scheduler, and what is proved of each.
+    /// The checks of [`send`] for every scheduler, and its proved properties.
     #[test]
-    fn every_scheduler_conserves_never_rests_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
+    fn every_scheduler_conserves_packets_is_work_conserving_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
         for scheduler in ALL {
             Tree::flat(scheduler, &weights).check(&arrivals);
         }
     }
 
-    /// Nothing is lost or reordered in a scheduler inside a scheduler, with shapers at both levels.
+    /// A scheduler inside a scheduler, with shapers at both levels, does not lose or reorder packets.
     #[test]
     fn nested_and_shaped_trees_lose_nothing(arrivals in traces(6), tree in trees()) {
         tree.check(&arrivals);
         Tree { shapes: Vec::new(), ..tree }.check(&arrivals);
     }
 
-    /// Bennett & Zhang 1996: with all classes backlogged WF2Q, and so WF2Q+, is never more than
+    /// Bennett & Zhang 1996: while all classes are backlogged, WF2Q, and therefore WF2Q+, is never more than
     /// (1 − φ_i) L_i ahead of the fluid server, where WFQ may be by half a round.
     #[test]
     fn wf2q_plus_is_never_a_packet_ahead(weights in weights(4), lengths in [40..=LONGEST, 40..=LONGEST, 40..=LONGEST, 40..=LONGEST]) {
@@ -183,7 +183,7 @@ proptest! {
         let departures = send(&queueing(SchedulerConfig::Wf2qPlus, &weights), RATE, &merge(trains));
         let sum: f64 = weights.iter().sum();
         let mut sent = [0.0; 4];
-        // Until then no class can run out: the whole wire would not have sent 300 kB.
+        // Until then no class can become empty: even the whole wire would not have sent 300 kB.
         for departure in departures.iter().take_while(|departure| departure.ends < Time::from_milliseconds(290)) {
             sent[departure.queue] += f64::from(departure.length);
             let part = weights[departure.queue] / sum;
@@ -194,9 +194,9 @@ proptest! {
         }
     }
 
-    /// A shaper's output conforms on every interval, and no packet could have left a picosecond earlier.
+    /// A shaper's output conforms in every interval, and no packet could have left a picosecond earlier.
     #[test]
-    fn a_shaper_conforms_and_holds_back_no_longer_than_it_must(
+    fn a_shaper_conforms_without_unnecessary_delay(
         arrivals in traces(2), rate in 1_000_000..7_000_000u64, burst in u64::from(LONGEST)..5000,
     ) {
         let mut config = queueing(SchedulerConfig::Wf2qPlus, &[1.0, 1.0]);
@@ -226,7 +226,7 @@ proptest! {
 }
 
 #[test]
-fn a_cap_bounds_what_priority_takes_from_others_on_every_interval() {
+fn a_cap_bounds_priority_in_every_interval() {
     let (cap_rate, burst) = (2_000_000, 3000);
     let mut config = queueing(SchedulerConfig::Priority, &[1.0, 1.0]);
     config.classes[0].share.cap =
@@ -247,13 +247,13 @@ fn a_cap_bounds_what_priority_takes_from_others_on_every_interval() {
             assert!((count + 1) as f64 * 500.0 <= allowed + 1e-6);
         }
     }
-    // Alone, it has the whole wire: `send` checks that the wire never rests.
+    // Alone, the class gets the whole wire: `send` checks that the wire is work-conserving.
     let alone = merge(train(0, 500, 1000, Time::ZERO));
     assert_eq!(send(&config, RATE, &alone).last().unwrap().ends, Time::from_milliseconds(500));
 }
 
 #[test]
-fn a_shaped_class_whose_shape_does_not_bind_keeps_its_share() {
+fn a_class_below_its_shaper_rate_keeps_its_share() {
     // Short packets against long ones, 1:1, shaped to three quarters of the wire.
     for scheduler in [SchedulerConfig::Drr, SchedulerConfig::Scfq, SchedulerConfig::Wf2qPlus] {
         let mut config = queueing(scheduler, &[1.0, 1.0]);

@@ -17,9 +17,9 @@ struct Case {
     name: String,
     queueing: QueueingConfig,
     arrivals: Vec<Packets>,
-    /// Class and number of each packet, as they leave.
+    /// Class and number of each packet, in order of departure.
     order: String,
-    /// When each has left; not checked where absent.
+    /// The end of each transmission; not checked if absent.
     #[serde(default)]
     ends: Vec<Time>,
 }

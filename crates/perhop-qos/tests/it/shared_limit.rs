@@ -1,4 +1,4 @@
-//! A limit on what all queues of a scheduler hold together.
+//! A limit on the total backlog of a scheduler's queues.
 
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
@@ -19,7 +19,7 @@ fn build(queueing: &Value) -> Result<Port, ConfigError> {
     Port::build(Some(&queueing), &wire, &[], &Streams::new(1, 0))
 }
 
-/// What became of packets, by their payload.
+/// The fates of packets, by their payload.
 #[derive(Debug, Default, PartialEq)]
 struct Fates {
     dropped: Vec<(u64, DropCause)>,
@@ -35,7 +35,7 @@ impl Observer for Fates {
     }
 }
 
-/// Sends `arrivals` through `port`; `check` looks at it before and after each arrival.
+/// Sends `arrivals` through `port`; `check` inspects it before and after each arrival.
 fn drive(
     port: &mut Port,
     arrivals: &[(Time, Packet)],
@@ -77,7 +77,7 @@ fn limits() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Four classes by codepoint, each with a buffer of its own.
+/// Four classes by codepoint, each with its own buffer.
 fn classes(own: &str) -> Vec<Value> {
     let buffer = json!({"tail-drop": {"limit": own}});
     (0..4)
@@ -96,17 +96,17 @@ proptest! {
 
     /// Queues that share a limit, served in order of arrival, are one queue with that limit.
     #[test]
-    fn first_come_first_served_it_is_one_queue(arrivals in arrivals(), limit in limits()) {
+    fn a_shared_limit_with_fifo_equals_one_queue(arrivals in arrivals(), limit in limits()) {
         let shared = json!({"limit": limit, "scheduler": "fifo", "classes": classes("1000 packets")});
         let one = json!({"classes": [{"name": "all", "buffer": {"tail-drop": {"limit": limit}}}]});
         let fates = |queueing| drive(&mut build(&queueing).unwrap(), &arrivals, |_, _, _, _| {});
         prop_assert_eq!(fates(shared), fates(one));
     }
 
-    /// Under every scheduler, around all queues and around some of them: what is dropped did not fit, and
-    /// what fitted was not dropped.
+    /// Under every scheduler, around all queues and around some of them: every dropped packet exceeded the
+    /// limit, and no packet within the limit was dropped.
     #[test]
-    fn only_what_does_not_fit_is_dropped(
+    fn only_packets_above_the_limit_are_dropped(
         arrivals in arrivals(), outer in 1..12u64, inner in 300..4000u64,
         scheduler in prop::sample::select(vec!["fifo", "priority", "drr", "scfq", "three-parameter"]),
     ) {
@@ -125,7 +125,7 @@ proptest! {
         prop_assert_eq!(fates.dropped.len() + fates.sent.len(), arrivals.len());
     }
 
-    /// Limits of the queues that are reached first leave nothing to a limit around them.
+    /// If the limits of the queues are reached first, a limit around them has no effect.
     #[test]
     fn a_limit_that_is_never_reached_changes_nothing(arrivals in arrivals()) {
         let without = json!({"scheduler": "scfq", "classes": classes("3 packets")});
@@ -145,14 +145,14 @@ fn a_policer_comes_before_the_limit() {
         let dscp = Dscp::new(8 * class).unwrap();
         (Time::ZERO, Packet { dscp, payload: index as u64, ..Packet::new(FlowKey::default(), 100) })
     };
-    // The policer lets two packets of class 1 in, a third and later ones are its own drops.
+    // The policer passes two packets of class 1; it drops the third and later ones itself.
     let arrivals: Vec<(Time, Packet)> = [1, 1, 1, 0, 0, 1].iter().enumerate().map(arrival).collect();
     let fates = drive(&mut port, &arrivals, |_, _, _, _| {});
     assert_eq!(fates.dropped, [(2, DropCause::Policed), (4, DropCause::QueueFull), (5, DropCause::Policed)]);
 }
 
 #[test]
-fn a_limit_of_nothing_is_refused() {
+fn a_limit_of_zero_is_refused() {
     let inner = json!({"limit": "0 packets", "classes": [{"name": "a"}]});
     let error = build(&json!({"classes": [{"name": "outer", "queueing": inner}]})).unwrap_err();
     assert_eq!(error.path.join("."), "queueing.classes.0.queueing.limit");

@@ -1,5 +1,5 @@
-//! The three-parameter scheduler against shares and delays known beforehand, against SCFQ, and against a
-//! plain model that looks at every class for every choice.
+//! The three-parameter scheduler compared with known shares and delays, with SCFQ, and with a plain model
+//! that checks every class for every choice.
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
 
@@ -15,7 +15,7 @@ const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 const BYTES_PER_SECOND: f64 = 1e6;
 const LONGEST: u32 = 1500;
 
-/// A class with a minimum in bytes per second, none where that is 0, and a weight.
+/// A class with a minimum in bytes per second (none if that is 0) and a weight.
 fn class(minimum: u64, weight: f64) -> ClassConfig {
     let minimum = (minimum > 0).then(|| Rate::from_bits_per_second(8 * minimum));
     ClassConfig {
@@ -34,8 +34,8 @@ fn shape(kilobits: u64) -> ShapeConfig {
     ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
 }
 
-/// `demands` in bytes per second, each in packets of `lengths`, for `seconds`; all at once where a demand is
-/// infinite.
+/// `demands` in bytes per second, each in packets of `lengths`, for `seconds`; all at once for an infinite
+/// demand.
 fn arrivals(demands: &[f64], lengths: &[u32], seconds: f64) -> Vec<Arrival> {
     let mut arrivals = Vec::new();
     for (queue, (demand, length)) in demands.iter().zip(lengths).enumerate() {
@@ -50,7 +50,7 @@ fn arrivals(demands: &[f64], lengths: &[u32], seconds: f64) -> Vec<Arrival> {
     arrivals
 }
 
-/// What each class is to get where it wants `demands`: its minimum, and what minima leave by weight.
+/// The rate of each class that demands `demands`: its minimum, and by weight a share of the rest.
 fn shares(demands: &[f64], minima: &[u64], weights: &[f64], rate: f64) -> Vec<f64> {
     let granted: Vec<f64> =
         demands.iter().zip(minima).map(|(demand, minimum)| demand.min(*minimum as f64)).collect();
@@ -59,7 +59,7 @@ fn shares(demands: &[f64], minima: &[u64], weights: &[f64], rate: f64) -> Vec<f6
     granted.iter().zip(excess).map(|(granted, excess)| granted + excess).collect()
 }
 
-/// Bytes per second that `queue` got between half a second and one and a half.
+/// Bytes per second that `queue` got from 0.5 s to 1.5 s.
 fn measured(departures: &[Departure], queue: usize) -> f64 {
     let sent_by = |now: Time| {
         let of_queue = departures.iter().filter(|departure| departure.queue == queue);
@@ -90,11 +90,11 @@ fn minimum_and_excess_add_up() {
 }
 
 #[test]
-fn what_classes_do_not_want_of_their_minima_is_excess() {
+fn unused_minima_are_excess() {
     let (minima, weights, lengths) =
         ([300_000, 400_000, 100_000, 0], [1.0, 2.0, 1.0, 3.0], [1500, 300, 700, 1000]);
     let config = three_parameter(&minima, &weights);
-    // The first two want less than their minimum, somewhat more, or all they can get.
+    // The first two demand less than their minimum, somewhat more, or are saturated.
     for first in [0.1, 100e3, 350e3, ALWAYS] {
         for second in [50e3, 450e3, ALWAYS] {
             let demands = [first, second, ALWAYS, ALWAYS];
@@ -115,7 +115,7 @@ fn the_three_parameters_of_a_class() {
     let percent = |shares: [f64; 3]| shares.map(|share| share * 10_000.0);
     let with = |demands: [f64; 3]| arrivals(&demands, &lengths, 2.0);
     assert_shares(&config, &with([ALWAYS; 3]), &percent([38.0, 61.0, 1.0]), 3000.0);
-    // Without B it would get 30 % and eight ninths of 70 %: the shaper stops it at half the wire.
+    // Without B it would get 30 % and eight ninths of 70 %: the shaper limits it to half the wire.
     assert_shares(&config, &with([ALWAYS, 0.1, ALWAYS]), &percent([50.0, 0.0, 50.0]), 3000.0);
 }
 
@@ -139,11 +139,11 @@ fn a_minimum_holds_under_a_shaper_and_inside_another_scheduler() {
 
 #[test]
 fn minima_beyond_the_wire_are_kept_in_proportion() {
-    // 3 MB/s are promised; a class without minimum gets nothing.
+    // The minima add up to 3 MB/s; a class without minimum gets nothing.
     let config = three_parameter(&[600_000, 1_500_000, 900_000, 0], &[1.0; 4]);
     let trace = arrivals(&[ALWAYS; 4], &[1500, 300, 700, 100], 2.0);
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);
-    // One who joins late gets its part at once.
+    // A class that becomes backlogged late gets its share at once.
     let late = |arrival: &Arrival| Arrival {
         at: if arrival.queue == 0 { Time::from_milliseconds(400) } else { Time::ZERO },
         ..*arrival
@@ -153,10 +153,10 @@ fn minima_beyond_the_wire_are_kept_in_proportion() {
     assert_shares(&config, &trace, &[200e3, 500e3, 300e3, 0.0], 3000.0);
 }
 
-/// While a strict priority has the wire for half a second nothing is served; of the minimum that was missed a
-/// quarter of a second is made up for.
+/// While a strict priority occupies the wire for half a second, no class is served; afterwards a quarter of a
+/// second of the missed minima is made up for.
 #[test]
-fn what_was_missed_for_long_is_forgotten() {
+fn long_missed_minima_are_forgotten() {
     let inner = three_parameter(&[600_000, 0], &[1.0, 1.0]);
     let classes = vec![ClassConfig::default(), ClassConfig { queueing: Some(inner), ..Default::default() }];
     let config = QueueingConfig { scheduler: SchedulerConfig::Priority, classes, ..Default::default() };
@@ -185,13 +185,14 @@ fn traces(classes: usize) -> impl Strategy<Value = Vec<Arrival>> {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
 
-    /// All classes backlogged: each has sent, at any time, what its parameters say to within three packets.
+    /// While all classes are backlogged, each has sent its configured share at any time, within three
+    /// packets.
     #[test]
-    fn nobody_strays_from_its_share(
+    fn every_class_stays_near_its_share(
         parts in prop::array::uniform4(0..10u64), weights in prop::array::uniform4(1..10u32), length in 100..=LONGEST,
     ) {
         let weights = weights.map(f64::from);
-        // Up to 36 parts of 40.
+        // Up to 36 fractions of 40.
         let minima = parts.map(|part| 25_000 * part);
         let expected = shares(&[ALWAYS; 4], &minima, &weights, BYTES_PER_SECOND);
         let trace = arrivals(&[ALWAYS; 4], &[length; 4], 0.5);
@@ -208,8 +209,8 @@ proptest! {
         }
     }
 
-    /// Stoica, Zhang & Ng 1997: where the wire can keep all minima, no packet ends later than at its class's
-    /// minimum alone plus the longest packet on the wire.
+    /// Stoica, Zhang & Ng 1997: if the wire can satisfy all minima, no packet ends later than alone at its
+    /// class's minimum plus the longest packet on the wire.
     #[test]
     fn no_guarantee_is_late_by_more_than_a_packet(
         arrivals in traces(4), parts in prop::array::uniform4(1..10u64), weights in prop::array::uniform4(1..10u32),
@@ -227,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn without_minima_it_is_scfq(
+    fn without_minima_the_scheduler_equals_scfq(
         arrivals in traces(5), weights in prop::array::uniform5(1..10u32), is_shaped in any::<bool>(),
     ) {
         let config = |scheduler| {
@@ -245,8 +246,8 @@ proptest! {
     }
 }
 
-/// Looks at every class for every choice. Times are whole picoseconds, and tags whole numbers, as minima and
-/// weights are chosen so that they are.
+/// Checks every class for every choice. Times and tags are whole numbers, the times in picoseconds, because
+/// minima and weights are chosen accordingly.
 #[derive(Default)]
 struct Plain {
     classes: Vec<PlainClass>,
@@ -258,7 +259,7 @@ struct Plain {
 struct PlainClass {
     /// Picoseconds that a byte takes at the minimum, if there is one.
     byte: Option<u64>,
-    /// What a byte adds to its tag.
+    /// The amount by which a byte increases the tag.
     charge: u128,
     tag: u128,
     start: u64,
@@ -300,7 +301,7 @@ impl Plain {
         self.stood += clock.saturating_sub(latest);
         clock.min(latest)
     }
-    /// Notes which heads are due, the earliest first.
+    /// Records the heads that are due, the earliest first.
     fn advance(&mut self, now: Time) -> u64 {
         loop {
             let clock = self.clock(now);
@@ -353,22 +354,22 @@ impl Plain {
     }
 }
 
-/// Minima in bytes per second, each of which makes a byte a whole number of picoseconds.
+/// Minima in bytes per second that give a byte a whole number of picoseconds.
 const MINIMA: [u64; 6] = [0, 1_000, 50_000, 200_000, 1_000_000, 4_000_000];
 
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(1000) })]
 
     #[test]
-    fn it_chooses_as_a_look_at_every_class(
+    fn choices_agree_with_a_linear_search(
         classes in prop::collection::vec((prop::sample::select(MINIMA.to_vec()), 0..3u32), 1..12),
-        // Few lengths, so that deadlines and tags are often equal; now and then a long pause.
+        // Few lengths, so that deadlines and tags are often equal; occasionally a long pause.
         steps in prop::collection::vec(
             (0u32..8, 0usize..12, 1u32..4, prop_oneof![8 => 0..3u64, 1 => 0..300u64]), 1..400),
     ) {
         let mut minima: Vec<u64> = classes.iter().map(|(minimum, _)| *minimum).collect();
         let mut weights: Vec<u32> = classes.iter().map(|(_, power)| 1 << power).collect();
-        // One more that never sends makes the sum a power of two.
+        // An additional class that never sends makes the sum a power of two.
         let sum: u32 = weights.iter().sum();
         minima.push(0);
         weights.push((sum + 1).next_power_of_two() - sum);
@@ -385,7 +386,7 @@ proptest! {
             match (step, choice) {
                 (0..=3, _) => {
                     let is_head = plain.classes[child].head == 0;
-                    // A packet is counted before it is known as the head, or after.
+                    // A packet is counted before it becomes known as the head, or after.
                     if is_head && step > 1 {
                         scheduler.head_changed(child, length);
                     }
@@ -398,7 +399,7 @@ proptest! {
                         plain.classes[child].set_head(length);
                     }
                 }
-                // A child holds its packets back, shows them again, or shows another one of them.
+                // A child holds its packets back, presents them again, or presents a different one.
                 (4, _) if plain.classes[child].waiting > 0 => {
                     let head = if plain.classes[child].head == length { 0 } else { length };
                     scheduler.head_changed(child, head);

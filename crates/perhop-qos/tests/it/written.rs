@@ -1,4 +1,4 @@
-//! What is written is what is read again, nothing left out.
+//! A written configuration is read again without a loss.
 
 use perhop_qos::Color;
 use perhop_qos::meter::MeterConfig;
@@ -14,9 +14,9 @@ fn colors_have_names() {
     assert_eq!(format!("{:>6}|{:<4}|", Color::RED, Color::new(3)), "   red|dp3 |");
 }
 
-/// The color of what exceeds a profile is written where it is not red, the default.
+/// The color of the excess is written unless it is the default, red.
 #[test]
-fn meters_are_written_as_they_were_read() {
+fn written_meters_equal_read_meters() {
     let bucket = json!({"rate": "1Mb/s", "burst": "5kB"});
     for excess in ["red", "yellow", "dp5"] {
         for (kind, mut limits) in [

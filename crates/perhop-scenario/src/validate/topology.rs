@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_times_the_hosts_are_ten_times_the_looks() {
+    fn ten_times_the_hosts_take_ten_times_the_lookups() {
         let looks = |hosts: usize| {
             let scenario = star(hosts);
             let network = Network::new(&scenario);

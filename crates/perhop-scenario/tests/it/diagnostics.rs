@@ -48,7 +48,7 @@ fn every_mistake_is_explained() {
 }
 
 #[test]
-fn no_golden_text_is_without_its_case() {
+fn every_golden_text_has_its_case() {
     let texts = std::fs::read_dir(CASES).unwrap().map(|entry| entry.unwrap().path());
     let orphans: Vec<PathBuf> = texts
         .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
@@ -59,7 +59,7 @@ fn no_golden_text_is_without_its_case() {
 }
 
 #[test]
-fn what_programs_read_says_the_same() {
+fn json_diagnostics_equal_the_text() {
     let diagnostics = load(Path::new("tests/diagnostics/unknown-key.yaml"), &[]).unwrap_err();
     let json = diagnostics.to_json();
     let first = &json[0];

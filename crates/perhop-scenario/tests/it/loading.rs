@@ -43,7 +43,7 @@ fn the_size_of_a_file_is_not_mistaken_for_aliases() {
 }
 
 #[test]
-fn one_anchor_may_have_many_aliases() {
+fn an_anchor_may_have_many_aliases() {
     let names = ", *one".repeat(2_000);
     let document = perhop_scenario::Document::parse(format!("all: [&one x{names}]"), "many.yaml");
     assert!(document.is_ok(), "{}", first_message(&document.unwrap_err()));
@@ -155,7 +155,7 @@ fn levels_have_a_limit_in_every_notation() {
 
 /// A rule that skips a large scenario reports only that.
 #[test]
-fn a_rule_that_does_not_search_says_so() {
+fn a_skipped_search_is_reported() {
     for (policies, is_searched) in [(1_000, true), (1_001, false)] {
         let policy =
             |n: usize| format!("  p{n}: {}\n", "{queueing: {scheduler: fifo, classes: [{name: a}]}}");

@@ -33,7 +33,7 @@ fn names(kind: &str, count: usize) -> Vec<String> {
 
 /// All paths of a star pass one router, so one search suffices.
 #[test]
-fn a_star_takes_at_most_one_look_at_each_link() {
+fn a_star_takes_at_most_one_visit_of_each_link() {
     let star = |count: usize| {
         let hosts = names("h", count);
         let links: Vec<[String; 2]> = hosts.iter().map(|host| [host.clone(), "hub".into()]).collect();

@@ -70,7 +70,7 @@ impl<W: PortObservers> World<W> {
         }
         let direction = &self.links[link.index()].direction;
         let Some(departure) = direction.port.cut_through_departure(at, length) else {
-            unreachable!("nothing has entered the port since its departure was foreseen")
+            unreachable!("nothing has entered the port since its departure was computed")
         };
         let arrives = departure.ends + direction.delay;
         let mut packet = self.hosts.sources[source].template;

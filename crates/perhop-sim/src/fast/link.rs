@@ -122,7 +122,7 @@ pub(super) struct Link {
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
     (offset_of!(Link, direction) + Direction::PORT + Port::ASKED).is_multiple_of(64),
-    "what most packets ask of a port begins with a cache line"
+    "the fields of a port that most packets read begin a cache line"
 );
 
 impl Link {

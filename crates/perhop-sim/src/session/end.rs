@@ -77,10 +77,7 @@ impl End {
     /// Whether a timer expires before `now`, which is ahead of the agenda.
     #[inline]
     pub(super) fn is_late(&self, now: Time) -> bool {
-        debug_assert!(
-            self.armed <= self.connection.next_timer(),
-            "a timer of which the agenda does not know"
-        );
+        debug_assert!(self.armed <= self.connection.next_timer(), "a timer that is not in the agenda");
         self.armed < now && self.connection.next_timer() < now
     }
 

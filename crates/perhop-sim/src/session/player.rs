@@ -259,7 +259,7 @@ mod tests {
 
     /// 2 Mbit at 3 Mb/s take 2/3 s, 4 Mbit 4/3 s: the buffer contains 4 s after 2 s.
     #[test]
-    fn playback_starts_with_what_it_waits_for() {
+    fn playback_starts_with_the_configured_buffer() {
         let (tally, _) = watch(&config(Adaptation::default()), 3e6, s(60));
         assert_eq!(tally.startup.map(|time| time.as_seconds().round()), Some(2.0));
         assert!((tally.played.as_seconds() - 58.0).abs() < 1e-9);

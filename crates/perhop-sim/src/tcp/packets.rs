@@ -109,7 +109,7 @@ mod tests {
     proptest! {
         /// Compares with a set of numbers: the packets out of order, and the remaining ranges.
         #[test]
-        fn ranges_are_those_of_a_set(numbers in prop::collection::vec(0u32..60, 1..80)) {
+        fn ranges_match_a_set(numbers in prop::collection::vec(0u32..60, 1..80)) {
             let (mut packets, mut all) = (ArrivedPackets::default(), BTreeSet::new());
             for number in numbers {
                 let largest = all.last().copied();

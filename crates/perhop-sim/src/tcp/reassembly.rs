@@ -58,7 +58,7 @@ mod tests {
         /// Compares with a set of offsets: the stored data, the ranges and their order, and the data that
         /// follow without a gap.
         #[test]
-        fn ranges_are_those_of_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
+        fn ranges_match_a_set(arrivals in prop::collection::vec((1u64..40, 1u64..6), 1..30)) {
             let (mut data, mut all) = (OutOfOrder::default(), [false; 50]);
             for (start, length) in arrivals {
                 data.add(start, start + length);

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_segment_is_as_long_as_its_headers_options_and_payload() {
+    fn a_segment_has_the_length_of_headers_options_and_payload() {
         let data = Segment { length: 1460, flags: Flags::ACK, ..Segment::default() };
         assert_eq!(data.ip_length(), 1500);
         let stamped =

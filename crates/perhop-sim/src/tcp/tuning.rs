@@ -105,7 +105,7 @@ mod tests {
     /// By hand: segments of 1448 bytes take 1448 + 896 = 2344 bytes of memory, and 5 steps of 128 until half
     /// of it fits one: 2984. The first offer is 65536 - 1448 = 64088.
     #[test]
-    fn the_buffer_holds_twice_what_was_read() {
+    fn the_buffer_is_twice_the_bytes_read() {
         let mut tuning = Tuning::new(1448, 3 << 20);
         assert_eq!((tuning.segment, tuning.window()), (2984, 64_088));
         tuning.adjust(ms(500), 100_000);
@@ -127,7 +127,7 @@ mod tests {
 
     /// An echo counts once, and only with a full segment; later samples count by an eighth.
     #[test]
-    fn the_round_trip_is_that_of_echoes() {
+    fn the_round_trip_follows_echoed_timestamps() {
         let mut tuning = Tuning::new(1000, 1 << 20);
         tuning.measure(ms(80), ms(0), 999);
         assert_eq!(tuning.round_trip, 0);

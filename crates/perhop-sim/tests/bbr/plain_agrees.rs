@@ -246,7 +246,7 @@ impl Connection {
 const CASES: u32 = 2000;
 
 #[test]
-fn version_1_is_the_plain_model() {
+fn version_1_agrees_with_the_plain_model() {
     let seen = RefCell::new(BTreeSet::new());
     let connection = (prop::sample::select(vec![1u64, 4, 10]), 500u64..2000, any::<u64>(), any::<bool>());
     let config = contextualize_config(Config { failure_persistence: None, ..Config::with_cases(CASES) });

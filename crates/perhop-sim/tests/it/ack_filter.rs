@@ -29,7 +29,7 @@ fn scenario(filter: &str) -> Value {
 /// Acknowledgments of 52 bytes: 721 per second at 300 kb/s. COBALT drops a part of the excess, but only after
 /// it has waited. With the filter each acknowledgment replaces those before it, and few wait.
 #[test]
-fn a_download_is_no_longer_held_by_its_acknowledgments() {
+fn filtered_acknowledgments_do_not_limit_a_download() {
     let rates = ["none", "filter", "aggressive"].map(|filter| {
         let scenario =
             serde_json::to_value(perhop_scenario::load_json(scenario(filter), ".").unwrap().resolved);

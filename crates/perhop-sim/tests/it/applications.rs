@@ -88,7 +88,7 @@ fn a_player_plays_the_highest_bitrate_below_the_throughput() {
 
 /// 250 kB in segments of 1448 bytes at 10 Mb/s, after a handshake and a request.
 #[test]
-fn playback_starts_when_the_first_segment_is_there() {
+fn playback_starts_after_the_first_segment() {
     let results =
         simulate(&scenario("10Mb/s", "100us", "10s", &one_entry("video", &video(&json!({})))), ONCE);
     let by_hand = 250_000.0 / 1448.0 * 1500.0 * 8.0 / 10e6 + 2.0 * 0.0002;
@@ -166,7 +166,7 @@ fn a_command_is_answered_by_the_next_tick() {
 
 /// Four connections fill the link; a byte in each direction waits behind the queue that they keep full.
 #[test]
-fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
+fn a_speed_test_measures_link_rate_and_queue_latency() {
     let traffic = one_entry("test", &json!({"speed-test": {"tcp": {"profile": "linux-modern"}}}));
     let mut scenario = scenario("10Mb/s", "10ms", "12s", &traffic);
     scenario["traffic"][0]["start"] = json!("1s");
@@ -191,7 +191,7 @@ fn a_speed_test_says_the_rate_of_the_link_and_the_latency_of_its_queue() {
 
 /// All of them together, in both engines.
 #[test]
-fn both_engines_say_the_same_of_all_applications() {
+fn engines_agree_on_all_applications() {
     let tcp = json!({"profile": "linux-modern"});
     let entry = |name: &str, source: Value| json!({"name": name, "from": "client", "to": "server", "count": 2, "start-within": "500ms", "source": source});
     let traffic = json!([

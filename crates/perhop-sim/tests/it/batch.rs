@@ -86,7 +86,7 @@ fn a_point_is_a_run_by_itself() {
 }
 
 #[test]
-fn a_point_that_fails_says_why_and_stops_nobody() {
+fn a_failed_point_has_a_reason_and_does_not_stop_others() {
     let points = vec![
         point(0, &[("links.1.rate", "1Mb/s")]),
         point(1, &[("links.1.rate", "-1")]),
@@ -120,7 +120,7 @@ fn a_stop_rule_ends_at_the_same_replication_by_any_number_of_threads() {
 }
 
 #[test]
-fn a_cancelled_batch_begins_nothing_more() {
+fn a_cancelled_batch_starts_no_further_points() {
     let batch = Batch::new(plan(None), 1).unwrap();
     let points = (0..1000).map(|number| point(number, &[("duration", "100s")])).collect();
     batch.submit(points, f64::INFINITY);
@@ -130,7 +130,7 @@ fn a_cancelled_batch_begins_nothing_more() {
 }
 
 #[test]
-fn what_takes_too_much_memory_is_refused() {
+fn runs_above_the_memory_limit_are_refused() {
     let batch = Batch::new(plan(None), 1).unwrap();
     batch.submit(vec![point(0, &[])], 1000.0);
     let found = batch.take(Duration::from_secs(30));

@@ -160,7 +160,7 @@ fn a_capture_counts_what_the_port_counts() {
 }
 
 #[test]
-fn a_full_file_says_so() {
+fn a_full_file_is_reported() {
     let (_, captured, files) = capture(&everything(false, false, 1_000_000), 50);
     for file in captured {
         assert_eq!(read(&files[&file.name]).unwrap().packets.len() as u64, file.packets);
@@ -243,7 +243,7 @@ fn a_capture_as_a_source_gives_the_same_arrivals() {
 }
 
 #[test]
-fn tcp_is_replayed_as_it_was_whatever_becomes_of_it() {
+fn tcp_is_replayed_regardless_of_losses() {
     let bulk = json!([{"name": "bulk", "from": "a", "to": "sink", "count": 2,
         "source": {"bulk": {"tcp": {"profile": "linux-modern", "mss": "1000B"}}}}]);
     let (_, captured, files) = capture(&replayable(&bulk), MOST_PACKETS);

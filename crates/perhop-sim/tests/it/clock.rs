@@ -58,7 +58,7 @@ fn round_trips_of_a_month_are_estimated() {
 }
 
 #[test]
-fn a_packet_a_day_comes_through_for_fifty_days() {
+fn a_packet_per_day_is_delivered_for_fifty_days() {
     let mut scenario = slow("1d", &json!({"cbr": {"rate": "1b/s", "packet": {"ip": "10800B"}}}));
     scenario["links"][1]["rate"] = json!("1Mb/s");
     scenario["traffic"][0]["start-within"] = json!("0s");

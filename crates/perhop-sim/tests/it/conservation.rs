@@ -45,7 +45,7 @@ fn offered_is_delivered_dropped_or_in_the_network() {
 }
 
 #[test]
-fn the_bottleneck_is_saturated_and_no_more() {
+fn the_bottleneck_is_exactly_saturated() {
     let results = results(1);
     let throughput = mean(&results, "steady", "throughput_bps") + mean(&results, "bursty", "throughput_bps");
     assert!((0.99e6..=1.0005e6).contains(&throughput), "{throughput}");

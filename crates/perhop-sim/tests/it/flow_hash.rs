@@ -46,7 +46,7 @@ fn timeouts_move_flows_to_other_queues() {
 
 /// With SACK the drops of the queue alone cause no timeout.
 #[test]
-fn without_timeouts_it_is_the_same() {
+fn without_timeouts_flows_keep_their_queues() {
     let run = |flow_hash| outcome(&results("fq-codel", flow_hash, "rack", 0.0, EngineChoice::Fast));
     let (headers, socket) = (run("headers"), run("socket"));
     assert_eq!(headers[2], 0, "{headers:?}");

@@ -57,7 +57,7 @@ fn a_datagram_arrives_with_its_last_fragment() {
 }
 
 #[test]
-fn what_must_not_be_fragmented_is_dropped() {
+fn packets_with_df_are_dropped() {
     let mtu = json!({"mtu": "1500B"});
     let ipv6 = ["2001:db8::1", "2001:db8::2"];
     for (addresses, size, is_forbidden, dropped) in
@@ -113,7 +113,7 @@ fn bulk(middle: &Value, addresses: [&str; 2]) -> (f64, u64) {
 }
 
 #[test]
-fn segments_are_as_short_as_their_way_asks() {
+fn segments_fit_the_smallest_mtu() {
     let ipv6 = ["2001:db8::1", "2001:db8::2"];
     for (middle, addresses, longest) in [
         (json!({}), IPV4, 1500.0),

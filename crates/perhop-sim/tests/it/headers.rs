@@ -30,7 +30,7 @@ fn assert_carries(rate: u64, framing: &str, headers: &Value, size: u64, wire_byt
 }
 
 #[test]
-fn a_wire_carries_what_its_headers_leave() {
+fn headers_reduce_the_rate_of_a_wire() {
     let dmvpn = json!([{"gre": {"key": true}},
         {"esp": {"cipher": "aes-cbc", "integrity": "sha1", "mode": "transport"}}]);
     // 168 bytes as in vectors/framing; with the Ethernet header 182.
@@ -107,7 +107,7 @@ fn counted(results: &Results, [node, neighbor, side]: [&str; 3], stage: &str) ->
 }
 
 #[test]
-fn marks_go_where_headers_carry_them() {
+fn marks_cross_links_with_their_headers() {
     let results = simulate(&marked(), ONCE);
     // 80 kb/s are 100 packets of 100 bytes.
     for (interface, name, packets) in [

@@ -95,7 +95,7 @@ fn headers_of_fragments_take_the_wire() {
 /// An interleaved packet of any length is not fragmented and has no multilink header; other short packets
 /// have one.
 #[test]
-fn who_is_interleaved_is_whole() {
+fn interleaved_packets_are_not_fragmented() {
     for (dscp, bytes) in [("ef", 500 + 7), ("default", 500 + 2 + 7 * (4 + 7))] {
         let results = run(&network(&cut(true), &json!({}), &[cbr("flow", dscp, 8_000, 500)]));
         let found = mean(&results, "flow", "delay_min_s");

@@ -31,6 +31,6 @@ fn packets_are_lost_with_the_given_probability() {
 }
 
 #[test]
-fn no_loss_is_no_loss() {
+fn a_loss_of_zero_loses_nothing() {
     assert_eq!(count(&results(0.0), "flows", "delivered_packets"), 90_000);
 }

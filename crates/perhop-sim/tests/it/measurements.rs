@@ -19,7 +19,7 @@ fn texts<'t>(table: &'t Table, column: &str) -> Vec<&'t str> {
 /// By hand: slow start over 50 ms each way at 8 Mb/s, a packet of 1000 bytes takes 1 ms. A policer passes
 /// only 15 packets, so that the fifth window is lost completely and only the timer remains.
 #[test]
-fn a_connection_is_sampled_as_it_goes() {
+fn a_connection_is_sampled_over_time() {
     let tcp =
         json!({"profile": "ns2-reno-1999", "window": "64 packets", "minimum-rto": "1s", "clock": "1ms"});
     let results = results(&json!({
@@ -89,7 +89,7 @@ fn connections_of_a_flow_have_numbers() {
 /// Datagrams of 3 Mb/s in each direction: a profile of 1 Mb/s for each flow, for all together, and for each
 /// flow in the other direction.
 #[test]
-fn a_profile_per_flow_is_for_each_of_them() {
+fn a_profile_per_flow_applies_to_each_flow() {
     let marker = |per: &str| {
         json!({"conditioners": [{"meter": {"token-bucket": {"rate": "1Mb/s", "burst": "10kB", "excess": "yellow"}},
                                  "per": per, "green": [{"mark": "af11"}], "yellow": [{"mark": "af12"}]}]})
@@ -133,7 +133,7 @@ fn a_profile_per_flow_is_for_each_of_them() {
 /// Two flows of one class on idle paths of 10 and 30 ms: the delay of each flow is constant, although the
 /// delays of the class differ.
 #[test]
-fn delay_variation_is_of_each_flow() {
+fn delay_variation_is_computed_per_flow() {
     let scenario = |delays: Option<&str>| {
         let flow = |name: &str, rate: &str| {
             json!({"name": name, "class": "both", "from": name, "to": "server",

@@ -75,7 +75,7 @@ fn row(results: &Results, replication: u32) -> [f64; 3] {
 }
 
 #[test]
-fn reno_through_red_is_as_in_ns2() {
+fn reno_through_red_agrees_with_ns2() {
     let Some(peer) = by_ns2() else {
         eprintln!("skipped: there is no program `ns` here (Debian's package ns2)");
         return;

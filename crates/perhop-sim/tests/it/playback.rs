@@ -62,7 +62,7 @@ fn a_run_in_steps_has_the_bytes_of_the_run() {
 }
 
 #[test]
-fn what_is_looked_at_again_is_what_was_counted() {
+fn replayed_packets_match_the_counters() {
     let scenario = scenario();
     let mut measured = scenario.clone();
     measured["measure"] = json!({});
@@ -104,7 +104,7 @@ fn a_packet_goes_forward_in_time_and_the_wire_is_one_packet_wide() {
 }
 
 #[test]
-fn any_span_tells_the_same_of_a_packet_forward_and_back() {
+fn forward_and_backward_playback_agree() {
     let scenario = read(&scenario());
     let whole = all(&self::scenario());
     let mut playback = Playback::new(&scenario, Path::new("."), 1, BOTTLENECK).unwrap();

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 /// 1250 bytes are 10 kb: 1000 packets in the first second, 100 in the second, none in half of the third, then
 /// 500.
 #[test]
-fn a_link_carries_what_its_rates_carry() {
+fn a_link_carries_the_sum_of_its_rates() {
     let scenario = json!({
         "perhop": 1, "name": "rates", "duration": "3s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}},
         "links": [
@@ -84,7 +84,7 @@ fn tables(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
     #[test]
-    fn the_fast_engine_is_the_plain_one(
+    fn engines_agree(
         queueing in 0usize..6,
         first in prop::collection::vec((1u64..400_000, 0u64..4_000_000), 0..8),
         second in prop::collection::vec((1u64..400_000, 0u64..4_000_000), 0..8),

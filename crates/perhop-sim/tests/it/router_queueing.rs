@@ -26,7 +26,7 @@ fn fair_queueing_protects_the_calls_from_the_flood() {
 }
 
 #[test]
-fn classes_get_what_they_are_promised() {
+fn classes_get_their_promised_rates() {
     let results = results("class-based-wfq.perhop.yaml", &[]);
     let throughput = |class: &str| mean(&results, class, "throughput_bps");
     assert_eq!(mean(&results, "voice", "dropped_packets"), 0.0);

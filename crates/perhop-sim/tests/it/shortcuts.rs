@@ -166,7 +166,7 @@ proptest! {
 
 /// A source that sends each second, also at the instant at which a run of three seconds ends.
 #[test]
-fn what_is_announced_for_the_end_is_sent() {
+fn packets_announced_for_the_end_are_sent() {
     let policies = policies_of_a_port();
     let by = |way| tables(&[(0, 8_000, 1_000)], "0s", &policies[0], 0.0, way, 1);
     assert_engines_agree(by).unwrap();
@@ -260,7 +260,7 @@ proptest! {
     }
 
     #[test]
-    fn fragments_take_the_ways_of_packets(
+    fn fragments_take_the_paths_of_packets(
         sources in prop::collection::vec((0u8..3, 100_000u64..1_500_000, 100u64..3000), 1..9),
         policies in [0..POLICIES, 0..POLICIES],
         loss in prop::sample::select(vec![0.0, 0.03]),
@@ -277,7 +277,7 @@ proptest! {
 /// A shaper wakes itself: after all packets have arrived, no other event occurs at the link between two
 /// routers.
 #[test]
-fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
+fn a_shaper_between_routers_sends_packets_one_by_one() {
     let scenario = json!({
         "perhop": 1, "name": "shaped core", "duration": "3s",
         "hosts": {"source": {}, "sink": {}}, "routers": {"r1": {}, "r2": {}},
@@ -307,7 +307,7 @@ fn a_shaper_between_routers_lets_out_one_packet_after_the_other() {
 /// A packet each millisecond over wires that take one or two for it: arrivals, departures and samples are at
 /// the same instants.
 #[test]
-fn a_probe_may_look_when_packets_come_and_go() {
+fn a_probe_may_sample_during_arrivals_and_departures() {
     let by = |way: Way| {
         let probes =
             [("r1", "r2"), ("r2", "sink")].map(|(from, to)| json!({"from": from, "to": to, "every": "1ms"}));
@@ -332,7 +332,7 @@ fn a_probe_may_look_when_packets_come_and_go() {
 
 /// With a wire of a bit per second the turn of the last packets comes after the largest time.
 #[test]
-fn a_queue_may_outlast_time() {
+fn a_queue_may_drain_after_the_largest_time() {
     let scenario = json!({
         "perhop": 1, "name": "slow", "duration": "40000s", "hosts": {"source": {}, "sink": {}}, "routers": {"r": {}},
         "links": [

@@ -366,7 +366,7 @@ fn difference(flows: &[Flow], network: &Network, seed: u64) -> Option<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
     #[test]
-    fn the_fast_engine_is_the_plain_one(
+    fn engines_agree(
         flows in flows(),
         queueing in 0..QUEUEING,
         loss in prop::sample::select(vec![0.0, 0.0, 0.02]),

@@ -65,7 +65,7 @@ fn watch(scenario: &Value) -> (Results, Vec<Snapshot>) {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn snapshots_do_not_change_results() {
     let plain = simulate(&scenario(), &Progress::new());
     let (watched, seen) = watch(&scenario());
     assert!(!seen.is_empty());
@@ -76,7 +76,7 @@ fn looking_changes_nothing() {
 }
 
 #[test]
-fn what_is_seen_is_what_happens() {
+fn snapshots_match_the_run() {
     let (_, seen) = watch(&scenario());
     let last = seen.last().unwrap();
     let names: Vec<(&str, &str)> = last
@@ -118,7 +118,7 @@ fn an_unwatched_run_has_no_snapshots() {
 
 /// Stops the run at chosen instants, and finally releases it.
 #[test]
-fn a_run_that_is_held_waits_and_gives_the_same() {
+fn a_paused_run_has_the_same_results() {
     let plain = simulate(&scenario(), &Progress::new());
     let progress = Progress::watched();
     progress.hold_at(Time::ZERO);
@@ -144,7 +144,7 @@ fn a_run_that_is_held_waits_and_gives_the_same() {
 }
 
 #[test]
-fn a_run_that_is_held_can_be_stopped() {
+fn a_paused_run_can_be_stopped() {
     let progress = Progress::watched();
     progress.hold_at(Time::ZERO);
     let scenario: Scenario = serde_json::from_value(scenario()).unwrap();
@@ -157,7 +157,7 @@ fn a_run_that_is_held_can_be_stopped() {
 }
 
 #[test]
-fn the_last_snapshot_is_what_results_say() {
+fn the_last_snapshot_matches_the_results() {
     let progress = Progress::watched();
     let scenario: Scenario = serde_json::from_value(scenario()).unwrap();
     let results = run(&scenario, Path::new("."), &ONCE, &progress).unwrap();

@@ -153,7 +153,7 @@ fn startup_doubles_and_ends_three_rounds_after_the_path_is_full() {
 /// Alone on a link the model equals the link: the rate within 2 %, the minimum round-trip time to the
 /// transmission time of a packet.
 #[test]
-fn the_model_is_the_path() {
+fn the_model_matches_the_path() {
     for (rate, round_trip) in [(10e6, 40), (50e6, 20), (20e6, 100)] {
         for congestion in VERSIONS {
             let link = Link::new(rate, round_trip, 1000.0);
@@ -171,7 +171,7 @@ fn the_model_is_the_path() {
 /// Version 1 increases by a quarter for a round trip, version 3 until the rate is constant for three: 1.25^3
 /// = 1.95.
 #[test]
-fn the_flight_is_what_fills_the_path() {
+fn the_flight_fills_the_path() {
     for (congestion, limits) in VERSIONS.into_iter().zip([1.15..1.45, 1.5..2.0]) {
         let link = Link::new(20e6, 50, 1000.0);
         let (samples, retransmissions) = watch(congestion, link, 9);
@@ -192,7 +192,7 @@ fn the_flight_is_what_fills_the_path() {
 /// Every 10 s (version 3: 5 s) the window is four segments (half of the flight that fills the path) for 200
 /// ms and at least a round trip.
 #[test]
-fn the_least_round_trip_is_probed() {
+fn the_minimum_round_trip_is_probed() {
     for (congestion, each) in VERSIONS.into_iter().zip([10.0, 5.0]) {
         let link = Link::new(20e6, 50, 1000.0);
         let (samples, _) = watch(congestion, link, 24);

@@ -163,7 +163,7 @@ proptest! {
 
     /// Without losses every sender is informed of its marked segments: by ECE, by runs of ECE, by a counter.
     #[test]
-    fn marks_are_heard_of(
+    fn senders_learn_of_marks(
         tcp in prop_oneof![any_tcp(), any_linux()],
         request in 1u64..100_000,
         response in 1u64..100_000,
@@ -205,7 +205,7 @@ fn any_one_segment_may_be_lost() {
 
 /// A receiver that reads slowly: the window closes, is probed, and opens, also after a lost window update.
 #[test]
-fn a_closed_window_stops_the_sender_and_lets_it_go_on() {
+fn a_closed_window_pauses_the_sender() {
     let config =
         TcpConfig { window: Some(perhop_qos::QueueSize::Packets(4)), ..TcpConfig::new(Profile::Rfc5681Reno) };
     let parameters = config.build().unwrap();
@@ -231,7 +231,7 @@ fn a_closed_window_stops_the_sender_and_lets_it_go_on() {
     assert_eq!(pair.received(SERVER), 40_000);
 }
 
-/// ns-2's one-way agents: data from the first instant, nothing but data and acknowledgments.
+/// ns-2's one-way agents: data from the first instant, and only data and acknowledgments.
 #[test]
 fn one_way_connections_have_neither_syn_nor_fin() {
     let parameters = TcpConfig::new(Profile::Ns2Reno1999).build().unwrap();

@@ -337,7 +337,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_sender_is_that_of_rfc_9002(steps in prop::collection::vec(any_step(), 1..400)) {
+    fn the_sender_follows_rfc_9002(steps in prop::collection::vec(any_step(), 1..400)) {
         let mut bench = Bench::new();
         for (index, step) in steps.into_iter().enumerate() {
             bench.take(step);

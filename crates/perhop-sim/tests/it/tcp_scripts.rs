@@ -245,7 +245,7 @@ fn play(file: &str, case: &Case) {
 }
 
 #[test]
-fn every_script_is_played() {
+fn every_script_passes() {
     let (mut scripts, mut failed) = (0, Vec::new());
     for entry in fs::read_dir(vectors()).unwrap() {
         let file = entry.unwrap().file_name().into_string().unwrap();
@@ -290,7 +290,7 @@ struct Refused {
 }
 
 #[test]
-fn refused() {
+fn invalid_parameters_are_refused() {
     for case in cases::<Refused>("refused.toml") {
         let error = case.tcp.build().expect_err(&case.found);
         assert_eq!(error.path.join("."), case.path, "{error}");

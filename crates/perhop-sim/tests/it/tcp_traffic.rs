@@ -163,7 +163,7 @@ fn marks_replace_losses() {
 
 /// Many flows of every application, loss and a short queue: segments and packets are all accounted for.
 #[test]
-fn everything_at_once_is_conserved() {
+fn all_kinds_of_traffic_together_are_conserved() {
     let tcp = |profile: &str| json!({"profile": profile});
     let mut traffic = vec![
         flow("bulk", &json!({"bulk": {"tcp": tcp("linux-2.0")}})),

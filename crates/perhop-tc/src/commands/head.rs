@@ -42,7 +42,7 @@ pub(super) fn head<'a>(
             "parent" | "classid" => {
                 let text = words.next().unwrap_or_default();
                 let Some(id) = units::class_id(text) else {
-                    kernel.refuse(number, format!("`{word} {text}`: write a number, as 1:10"));
+                    kernel.refuse(number, format!("`{word} {text}`: write a number such as 1:10"));
                     return None;
                 };
                 *if word == "parent" { &mut head.parent } else { &mut head.class } = Some(id);
@@ -50,7 +50,7 @@ pub(super) fn head<'a>(
             "handle" if object == "qdisc" => {
                 let text = words.next().unwrap_or_default();
                 let Some(handle) = units::handle(text) else {
-                    kernel.refuse(number, format!("`handle {text}`: write a number and a colon, as 1:"));
+                    kernel.refuse(number, format!("`handle {text}`: write a number and a colon, such as 1:"));
                     return None;
                 };
                 head.handle = Some(handle);

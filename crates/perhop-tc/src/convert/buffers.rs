@@ -163,7 +163,7 @@ fn dualpi2(qdisc: &Qdisc, log: &mut Log) -> BufferConfig {
     let native = match options.value("step_thresh") {
         Some(Value::Time(step)) => Some(NativeMarking::Step(*step)),
         Some(_) => {
-            log.not_modelled(qdisc.line, "`step_thresh` in packets is not modeled: write a time, as 1ms");
+            log.not_modelled(qdisc.line, "`step_thresh` in packets is not modeled: write a time such as 1ms");
             None
         }
         None => None,

@@ -62,7 +62,7 @@ fn class_of(kernel: &mut Kernel, number: usize, words: &mut Words, body: &mut Bo
     body.class = units::class_id(text.trim_end_matches(','));
     // Some versions of tc print `flowid ???` for no class.
     if body.class.is_none() && text != "???" {
-        kernel.refuse(number, format!("`{text}` is not a class: write a number, as 1:10"));
+        kernel.refuse(number, format!("`{text}` is not a class: write a number such as 1:10"));
     }
 }
 

@@ -180,7 +180,7 @@ fn service(
     let (value, mask) = text.split_once('/').unwrap_or((text, "ff"));
     let byte = |text: &str| units::integer(text, 16).filter(|byte| *byte <= 0xff);
     let (Some(value), Some(mask)) = (byte(value), byte(mask)) else {
-        return Err(Some("write a value and a mask in hexadecimal, as 0xb8/0xfc"));
+        return Err(Some("write a value and a mask in hexadecimal, such as 0xb8/0xfc"));
     };
     if mask & 3 != 0 {
         let message =
@@ -198,7 +198,7 @@ fn service(
 
 fn address(text: &str, family: Family) -> Result<Prefix, Option<&'static str>> {
     let bytes = if family == Family::Six { 16 } else { 4 };
-    let help = Some("write an address or a prefix of the filter's protocol, as 10.0.0.0/8");
+    let help = Some("write an address or a prefix of the filter's protocol, such as 10.0.0.0/8");
     let (value, length) = prefix(text, bytes).ok_or(help)?;
     let width = 8 * bytes as u32;
     let whole = u128::MAX >> (128 - width);
@@ -213,7 +213,7 @@ fn address(text: &str, family: Family) -> Result<Prefix, Option<&'static str>> {
 
 /// Parses a port, a range, or a port with a mask.
 fn port(text: &str) -> Result<OneOrMany<PortRange>, Option<&'static str>> {
-    let help = Some("write a port, or a range, as 5000-5100");
+    let help = Some("write a port, or a range such as 5000-5100");
     if let Some((value, mask)) = text.split_once('/') {
         let value = value.parse::<u16>().map_err(|_| help)?;
         let mask = units::integer(mask, 0).filter(|mask| *mask <= 0xffff).ok_or(help)? as u16;

@@ -28,7 +28,7 @@ impl Head {
             let text = value(words);
             self.parent = units::class_id(&text);
             if self.parent.is_none() {
-                kernel.refuse(number, format!("`parent {text}`: write a number, as 1: or 1:10"));
+                kernel.refuse(number, format!("`parent {text}`: write a number such as 1: or 1:10"));
             }
         } else if word == "handle" {
             self.handle = Some(value(words));

@@ -13,7 +13,7 @@ use crate::words::{Words, abbreviates};
 
 /// Options of a policer (`m_police.c`).
 pub(crate) const POLICE: &[Opt] = &[
-    Opt::new(&["rate"], Rate, "must be given, or pkts_rate"),
+    Opt::new(&["rate"], Rate, "must be given, unless pkts_rate is"),
     Opt::new(&["burst", "buffer", "maxburst"], SizeAndCell, "must be given with rate").short(),
     Opt::new(&["pkts_rate"], Integer, "none").short(),
     Opt::new(&["pkts_burst"], Integer, "must be given with pkts_rate").short(),

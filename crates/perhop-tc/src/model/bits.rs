@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_the_numbers_under_a_mask() {
+    fn ranges_match_a_mask() {
         assert_eq!(ranges(80, 0xffff), Some(vec![(80, 80)]));
         assert_eq!(ranges(0x4000, 0xc000), Some(vec![(0x4000, 0x7fff)]));
         assert_eq!(ranges(1, 1), None);

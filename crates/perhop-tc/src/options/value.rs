@@ -24,7 +24,7 @@ fn whole(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'st
     };
     // sfq prints the interval of hash changes: perturb 10sec.
     let digits = if is_shown { digits.strip_suffix("sec").unwrap_or(digits) } else { digits };
-    let wanted = if base == 16 { "a number in hexadecimal, as 30" } else { "a whole number" };
+    let wanted = if base == 16 { "a number in hexadecimal, such as 30" } else { "a whole number" };
     // `show` adds a unit to sizes that commands accept as numbers: 32Kb.
     let shown = || units::size(word).filter(|_| is_shown && base == 0).map(Value::Number);
     (units::integer(digits, base).map(Value::Number).or_else(shown), wanted)
@@ -42,7 +42,7 @@ pub(super) fn value_of(
     let (value, wanted) = match argument {
         Argument::Rate | Argument::RateOrPercent => {
             let part = || units::percent(word).filter(|_| argument == Argument::RateOrPercent);
-            let wanted = "a rate, as 10mbit or 800kbit (mbps is megabytes per second)";
+            let wanted = "a rate such as 10mbit or 800kbit (mbps is megabytes per second)";
             // `show` prints this for cake without a bandwidth.
             let none = || (is_shown && word == "unlimited").then_some(Value::Rate(0));
             let rate = units::rate(word).map(Value::Rate);
@@ -51,30 +51,34 @@ pub(super) fn value_of(
         Argument::Size => {
             // `show` adds p to numbers of packets: 20p.
             let digits = if is_shown { word.strip_suffix('p').unwrap_or(word) } else { word };
-            (units::size(digits).map(Value::Bytes), "a size, as 15k or 60000")
+            (units::size(digits).map(Value::Bytes), "a size such as 15k or 60000")
         }
         Argument::SizeAndCell => {
             let (size, cell) = word.split_once('/').unwrap_or((word, "1"));
             let is_right = units::integer(cell, 0).is_some_and(u64::is_power_of_two);
-            (units::size(size).filter(|_| is_right).map(Value::Bytes), "a size, as 15k, or with a cell: 5k/8")
+            (
+                units::size(size).filter(|_| is_right).map(Value::Bytes),
+                "a size such as 15k, or with a cell: 5k/8",
+            )
         }
-        Argument::Time => {
-            (units::time(word).map(Value::Time), "a time, as 5ms or 500us (a number alone is us)")
-        }
+        Argument::Time => (
+            units::time(word).map(Value::Time),
+            "a time such as 5ms or 500us (a number without a unit is us)",
+        ),
         Argument::TimeOrPackets => {
             let packets = word.strip_suffix("packets").or_else(|| word.strip_suffix("packet"));
             let packets = packets.or_else(|| word.strip_suffix("pkts")).or_else(|| word.strip_suffix("pkt"));
             let packets = packets.and_then(|digits| units::integer(digits, 10)).map(Value::Number);
-            (units::time(word).map(Value::Time).or(packets), "a time, as 1ms, or packets, as 5pkt")
+            (units::time(word).map(Value::Time).or(packets), "a time such as 1ms, or packets such as 5pkt")
         }
         Argument::Integer | Argument::Decimal | Argument::Hexadecimal => whole(argument, word, is_shown),
-        Argument::Signed => (word.parse().ok().map(Value::Signed), "a whole number, as 44 or -14"),
-        Argument::Fraction => (units::fraction(word).map(Value::Fraction), "a number, as 0.02"),
-        Argument::Percent => (units::percent(word).map(Value::Part), "a part of a hundred, as 10%"),
+        Argument::Signed => (word.parse().ok().map(Value::Signed), "a whole number such as 44 or -14"),
+        Argument::Fraction => (units::fraction(word).map(Value::Fraction), "a number such as 0.02"),
+        Argument::Percent => (units::percent(word).map(Value::Part), "a percentage such as 10%"),
         Argument::Masked => {
             let (value, mask) = word.split_once('/').unwrap_or((word, ""));
             let pair = units::integer(value, 0).zip(units::integer(mask, 0));
-            (pair.map(|(value, mask)| Value::Pair(value, mask)), "a value and a mask, as 0x1/0x3")
+            (pair.map(|(value, mask)| Value::Pair(value, mask)), "a value and a mask such as 0x1/0x3")
         }
         // `tc_util.c:get_linklayer`.
         Argument::Word if name == "linklayer" && !is_shown => {

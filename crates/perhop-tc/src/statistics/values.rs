@@ -55,7 +55,7 @@ mod tests {
     use super::{rate, size, time};
 
     #[test]
-    fn values_are_those_that_a_kernel_was_seen_to_print() {
+    fn values_match_output_of_a_kernel() {
         let rates =
             [(8_500_000, "8500Kbit"), (10_000_000, "10Mbit"), (1_234_567_890, "1234Mbit"), (8, "8bit")];
         for (bits, text) in rates {

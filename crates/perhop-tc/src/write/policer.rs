@@ -64,7 +64,7 @@ pub(super) fn buckets(
             let words = bucket(two.cir, both);
             notes.say(
                 "meter single-rate-tcm",
-                "Linux has no bucket that fills from another: one of both bursts, and no yellow packets",
+                "Linux has no bucket that fills from another: one bucket has both bursts, without yellow",
             );
             vec![Bucket { exceeding: Color::RED, words }]
         }

@@ -184,7 +184,7 @@ fn a_default_class_without_a_queue_is_reported() {
 
 /// The last filter has no packets left, and its class also has other filters.
 #[test]
-fn filters_that_others_cover_leave_the_rest_of_a_policy_as_it_is() {
+fn covered_filters_do_not_change_a_policy() {
     let classes = "tc qdisc add dev eth0 root handle 1: htb default 4\n\
                    tc class add dev eth0 parent 1: classid 1:1 htb rate 5mbit\n\
                    tc class add dev eth0 parent 1: classid 1:2 htb rate 5mbit\n\

@@ -14,7 +14,7 @@ const TEXTS: [&str; 5] = [
 ];
 
 #[test]
-fn whole_texts_hold() {
+fn valid_texts_are_accounted_for() {
     for text in TEXTS {
         assert!(is_configuration(text), "{text}");
         holds(text);
@@ -23,7 +23,7 @@ fn whole_texts_hold() {
 
 proptest! {
     #[test]
-    fn words_put_elsewhere_do_not_panic(
+    fn moved_words_do_not_panic(
         which in 0..5_usize, moves in prop::collection::vec((any::<usize>(), any::<usize>()), 1..12)
     ) {
         let mut words: Vec<&str> = TEXTS[which].split_inclusive([' ', '\n']).collect();
@@ -35,7 +35,7 @@ proptest! {
     }
 
     #[test]
-    fn letters_changed_do_not_panic(
+    fn changed_letters_do_not_panic(
         which in 0..5_usize, changes in prop::collection::vec((any::<usize>(), any::<char>()), 1..12)
     ) {
         let mut letters: Vec<char> = TEXTS[which].chars().collect();

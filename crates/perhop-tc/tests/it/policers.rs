@@ -139,7 +139,7 @@ fn a_filter_that_continues_takes_no_packets() {
 }
 
 #[test]
-fn filters_of_an_inner_discipline_meter_the_packets_of_its_class() {
+fn inner_filters_meter_the_packets_of_their_class() {
     let filters = format!(
         "tc qdisc add dev eth0 parent 1:10 handle 10: prio\n\
          {FILTER} pref 1 flower ip_proto udp classid 1:10\n\

@@ -306,7 +306,7 @@ fn shown_defaults_are_hexadecimal() {
 }
 
 #[test]
-fn the_line_of_a_device_is_assumed_to_be_as_fast_as_its_shaper() {
+fn the_line_rate_defaults_to_the_shaper_rate() {
     let htb = "tc qdisc add dev eth0 root handle 1: htb default 1\n\
                tc class add dev eth0 parent 1: classid 1:1 htb rate 3gbit\n";
     for (text, bandwidth, line) in [

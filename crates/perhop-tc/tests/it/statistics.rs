@@ -72,7 +72,7 @@ fn queue(sent: u64, full: u64, early: u64, marked: u64, waiting: u64) -> QueueCo
 
 proptest! {
     #[test]
-    fn what_is_printed_is_read_with_the_same_numbers(
+    fn printed_output_is_read_with_the_same_numbers(
         queues in prop::array::uniform3((0_u64..1 << 40, 0_u64..1 << 20, 0_u64..1 << 20, 0_u64..99, 0_u64..99)),
     ) {
         let names = ["1:1/1:10", "1:1/1:20", "1:1/1:30"];

@@ -114,7 +114,7 @@ fn filters_that_choose_a_queue_are_reported() {
 }
 
 #[test]
-fn output_of_one_device_names_none() {
+fn output_of_one_device_has_no_name() {
     // `tc -s -d qdisc show dev v0; tc class show dev v0; tc -s filter show dev v0` of Linux 6.1.
     let shown = "qdisc htb 1: root refcnt 3 r2q 10 default 0x12 direct_packets_stat 0 ver 3.17 direct_qlen 1000\n \
                  linklayer ethernet overhead 8 \n Sent 0 bytes 0 pkt (dropped 0, overlimits 0 requeues 0) \n \
@@ -204,7 +204,7 @@ fn an_invalid_policy_is_reported_once_with_a_valid_form() {
 }
 
 #[test]
-fn queues_of_sfq_are_shown_with_their_most() {
+fn queues_of_sfq_are_shown_with_their_limit() {
     let shown = "qdisc sfq 8009: dev e5 root refcnt 2 limit 127p quantum 1514b depth 127 flows 128/1024 divisor 1024 \n";
     let (configuration, _) = read(shown);
     assert_eq!(configuration.differing().next(), None, "{:?}", configuration.diagnostics);

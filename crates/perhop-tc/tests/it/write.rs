@@ -199,7 +199,7 @@ fn compare(text: &str) -> bool {
 
 proptest! {
     #[test]
-    fn written_and_read_again_is_the_same(text in script()) {
+    fn written_policies_are_read_back_equal(text in script()) {
         prop_assert!(compare(&text), "a loss is named");
     }
 }

@@ -46,7 +46,7 @@ fn natively(text: &str, seed: u64) -> String {
 }
 
 #[test]
-fn a_run_of_the_page_has_the_summary_of_every_other() {
+fn a_run_of_the_page_has_the_usual_summary() {
     let mut session = Session::default();
     for name in ["examples/wred.perhop.yaml", "python/perhop/templates/voice.perhop.yaml"] {
         let text = file(name);
@@ -171,7 +171,7 @@ fn the_page_reads_every_language_of_the_registry() {
 }
 
 #[test]
-fn mistakes_are_told_with_their_lines() {
+fn mistakes_are_reported_with_their_lines() {
     let mut session = Session::default();
     let text = file("python/perhop/templates/voice.perhop.yaml").replace("rate: 2Mb/s", "rate: 2Mbs");
     let found = ok(&mut session, json!({"ask": "check", "text": text}));
@@ -202,7 +202,7 @@ fn mistakes_are_told_with_their_lines() {
 }
 
 #[test]
-fn nothing_written_stops_the_module() {
+fn no_input_stops_the_module() {
     let mut session = Session::default();
     let starter = file("python/perhop/templates/voice.perhop.yaml");
     let router = file("examples/router.cfg");
@@ -241,7 +241,7 @@ fn a_run_that_has_ended_is_judged_by_an_exercise() {
 }
 
 #[test]
-fn bounds_are_those_of_the_scenario_that_is_run() {
+fn bounds_match_the_scenario_of_the_run() {
     let mut session = Session::default();
     let text = file("python/perhop/templates/voice.perhop.yaml");
     let (nothing, _) = ask(&mut session, json!({"ask": "bounds"}));

@@ -11,7 +11,7 @@ pub(in crate::convert) fn without_line(interface: &Interface) -> Diagnostic {
     Diagnostic::new(
         &rules::BANDWIDTH_UNKNOWN,
         interface.line,
-        format!("the interface below {name} is unknown: `tunnel source` names none of this configuration"),
+        format!("the interface below {name} is unknown: `tunnel source` is not in this configuration"),
         "write an interface of this configuration, or its address, as `tunnel source`; without it only shapers limit the rate",
     )
 }

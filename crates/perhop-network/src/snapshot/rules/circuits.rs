@@ -95,7 +95,7 @@ fn check_limit(
         limit.policy
     );
     let effect = if limit.rate > circuit {
-        "the carrier drops what is too much, packets of every class"
+        "the carrier drops the excess, in packets of every class"
     } else {
         "the circuit is not used up, and packets of every class are dropped or wait"
     };
@@ -121,7 +121,7 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
             Rate::from_bits_per_second(*rate),
             with_policy.len()
         );
-        let effect = "its queues never fill: the carrier drops what is too much, packets of every class";
+        let effect = "its queues never fill: the carrier drops the excess, in packets of every class";
         let line = snapshot.line_without_shaper(*id);
         let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
         found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));

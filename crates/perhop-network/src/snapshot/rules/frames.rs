@@ -84,7 +84,7 @@ fn check_frames(
             snapshot.port_name(receives),
             keeps.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
         );
-        let effect = "the other end takes the packets for untrusted: they lose their class".to_owned();
+        let effect = "the other end does not trust the packets: they lose their class".to_owned();
         found.push(snapshot.finding(sends.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
     }
 }

@@ -84,7 +84,7 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                     "{} has the number {} that {} has",
                     snapshot.devices[this].name, own.value, snapshot.devices[that].name
                 );
-                let effect = "routers take both for one: their routes come and go".to_owned();
+                let effect = "routers confuse the two: their routes come and go".to_owned();
                 let rule = &rules::NETWORK_ROUTER_ID_DUPLICATE;
                 found.push(snapshot.finding(this, rule, line, (message, effect)));
             }

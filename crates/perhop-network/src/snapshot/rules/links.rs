@@ -101,12 +101,12 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
-        let effect = "packets take another way, or have none".to_owned();
+        let effect = "packets take another path, or have none".to_owned();
         found.push(snapshot.finding(own.device, &rules::NETWORK_NEIGHBORS_MISSING, line, (message, effect)));
     }
 }
 
-/// Returns the line to look at where a port does not take part: the process, if it names the subnets of the
+/// Returns the line to check if a port does not run a protocol: the process, if it names the subnets of the
 /// other ports, else the port.
 fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
     let own = &router.ports[port];
@@ -131,7 +131,7 @@ fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) ->
 fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(Option<usize>, String)> {
     let theirs = other?;
     match own {
-        None => Some((None, "the first does not take part".to_owned())),
+        None => Some((None, "the first does not run the protocol on the link".to_owned())),
         Some(own) if own.passive.is_some() => Some((own.passive, "the first is passive".to_owned())),
         Some(own) if own.area != theirs.area => {
             let area = |part: &PortRouting| part.area.clone().unwrap_or_default();
@@ -163,7 +163,7 @@ fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<
             snapshot.port_name(other),
             there.cost.value
         );
-        let effect = "packets may take another way back, with other queues".to_owned();
+        let effect = "packets may return by another path, with other queues".to_owned();
         let rule = &rules::NETWORK_COST_DIFFERS;
         found.push(snapshot.finding(own.device, rule, here.cost.line, (message, effect)));
     }

@@ -80,7 +80,7 @@ fn check_side(
             names.join(", "),
             snapshot.port_name(id)
         );
-        let effect = format!("behind it they get {} where the mark had a better class", worse.words());
+        let effect = format!("after it they get {}; the original mark has a better class", worse.words());
         found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
     }
 }

@@ -113,7 +113,7 @@ fn check_classes(
             let effect = if usual {
                 "its packets wait with others at this device, under load the longest"
             } else {
-                "it takes packets from the classes behind it"
+                "it takes packets from the classes after it"
             };
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             found.push(snapshot.finding(member.device, rule, line, (message, effect.to_owned())));

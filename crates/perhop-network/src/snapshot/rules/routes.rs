@@ -77,7 +77,7 @@ fn check_neighbor(
     }
     let onward = snapshot.devices[arrives.device].device.table().decide(None, site.address);
     let problem = match onward {
-        Decision::Unknown(None) => "which knows no way to it",
+        Decision::Unknown(None) => "which has no route to it",
         Decision::Leaves(exit) => {
             let back = exit.next_hop.and_then(|hop| snapshot.owner(hop));
             if back.is_none_or(|port| port.device != device) {
@@ -291,7 +291,7 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 choice(vote.is_first),
                 choice(!vote.is_first)
             );
-            let effect = "packets return another way than they go, with other queues and delays".to_owned();
+            let effect = "packets return by another path, with other queues and delays".to_owned();
             let rule = &rules::NETWORK_ROUTE_ASYMMETRIC;
             found.push(snapshot.finding(vote.device, rule, vote.line, (message, effect)));
         }

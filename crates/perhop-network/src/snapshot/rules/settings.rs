@@ -76,10 +76,10 @@ fn value<'s>(snapshot: &'s Snapshot, id: PortId, kind: LinkSettingKind) -> Optio
 fn effect(kind: LinkSettingKind) -> &'static str {
     match kind {
         LinkSettingKind::OspfHello | LinkSettingKind::OspfDead | LinkSettingKind::IsisLevels => {
-            "the two routers do not become neighbors: packets take another way, or have none"
+            "the two routers do not become neighbors: packets take another path, or have none"
         }
         LinkSettingKind::OspfNetwork | LinkSettingKind::IsisNetwork | LinkSettingKind::IsisMetrics => {
-            "the two routers do not use each other's routes: packets take another way, or have none"
+            "the two routers do not use each other's routes: packets take another path, or have none"
         }
         LinkSettingKind::Labels => "packets with labels do not pass, and classes by label see none",
         LinkSettingKind::FragmentDelay | LinkSettingKind::Interleaving => {

@@ -103,7 +103,7 @@ fn check_down(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Ve
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
-    let effect = "packets take another way, or have none".to_owned();
+    let effect = "packets take another path, or have none".to_owned();
     found.push(snapshot.finding(own.device, &rules::NETWORK_PORT_DOWN, line, (message, effect)));
 }
 
@@ -180,7 +180,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
         };
         let names: Vec<&str> = link.ends.iter().map(|end| end.device.as_str()).collect();
         let message = format!(
-            "the next hop {hop} is none of the devices on the link of {} ({})",
+            "the next hop {hop} is not a device on the link of {} ({})",
             snapshot.port_name(id),
             names.join(", ")
         );
@@ -203,7 +203,7 @@ fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mu
         "the route to {} leaves by {name}, which {} does not have",
         route.prefix, snapshot.devices[device].name
     );
-    let effect = "the device does not use the route: its packets take another one, or have none".to_owned();
+    let effect = "the device does not use the route: its packets take another path, or have none".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 

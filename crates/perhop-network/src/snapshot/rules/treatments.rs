@@ -135,7 +135,7 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             snapshot.port_name(*own),
             snapshot.port_name(*other)
         );
-        let effect = "packets that leave by it wait behind each other, whatever their class".to_owned();
+        let effect = "packets of all classes wait in the same queue".to_owned();
         let line = snapshot.port(*own).line;
         let rule = &rules::NETWORK_POLICY_MISSING;
         found.push(snapshot.finding(own.device, rule, line, (message, effect)));

@@ -76,7 +76,7 @@ impl RfcDualPi2 {
     pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
         let coupled = self.coupling * self.base;
         if coupled >= 1.0 {
-            // Saturated: drop as the classic queue does, and mark what is left.
+            // Saturated: drop as the classic queue does, and mark the remaining packets.
             if recurs(&mut self.drops, self.base * self.base) {
                 return Verdict::Drop(DropCause::EarlyRandom);
             }

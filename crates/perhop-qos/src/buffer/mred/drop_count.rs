@@ -50,7 +50,8 @@ impl SinceDrop<'_> {
     pub(super) fn end_below_min(&mut self) {
         (*self.next, *self.due) = (0, 0);
     }
-    /// Counts anew from the next packet that is tested: this one was dropped above the maximum threshold.
+    /// Restarts the count at the next packet that is tested: this one was dropped above the maximum
+    /// threshold.
     #[inline]
     pub(super) fn end_above_max(&mut self) {
         (*self.next, *self.due) = (1, 0);
@@ -89,7 +90,7 @@ impl SinceDrop<'_> {
             self.count();
         }
     }
-    /// Counts anew from the next packet: this one was dropped, but not because it was drawn.
+    /// Restarts the count at the next packet: this one was dropped without being drawn.
     pub(super) fn end_by_drop(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if spacing.counts_the_drop() {
             self.restart(spacing, whole, random);
@@ -97,7 +98,7 @@ impl SinceDrop<'_> {
             self.end_above_max();
         }
     }
-    /// Counts bytes anew: `bytes` have come since a drop (ns-2, `count_bytes`).
+    /// Restarts the byte count: `bytes` have arrived since a drop (ns-2, `count_bytes`).
     pub(super) fn begin_bytes(&mut self, bytes: u32) {
         (*self.next, *self.due) = (bytes, 1);
     }
@@ -113,8 +114,7 @@ impl SinceDrop<'_> {
     }
     /// Counts from 0 to the next drop of [`DropSpacing::UniformPerDrop`].
     ///
-    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and anew with each
-    /// drop.
+    /// Linux include/net/red.h, `red_action`: R (`qR`) is drawn when counting begins, and again at each drop.
     #[inline]
     pub(super) fn draw(&mut self, whole: u64, random: &mut Stream) {
         (*self.next, *self.due) = (1, multiply_high(random.bits(), whole) + 1);

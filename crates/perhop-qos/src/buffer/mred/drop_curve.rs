@@ -230,7 +230,7 @@ mod tests {
         /// rounded by half of one. Above `max` within three and a half: there the part at `max`, the part
         /// above it, and what the gentle slope makes of that are cut off by less than one each.
         #[test]
-        fn the_curve_is_the_one_of_floating_point(
+        fn the_curve_matches_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],
             (min, width) in prop_oneof![(0..1_000_000u64, 1..1_000_000u64), (0..1u64 << 31, 1..1u64 << 31)],
             max_probability in prop_oneof![0.000_1..=1.0f64, (1.0..30.0f64).prop_map(|halvings| libm::exp2(-halvings))],

@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn certain_answers_draw_nothing() {
+    fn certain_decisions_draw_no_number() {
         use DropSpacing::{Geometric, Uniform, Wait};
         let untouched = Streams::new(1, 0).stream().uniform();
         for (rule, probability, kept, drops) in [
@@ -217,7 +217,7 @@ mod tests {
     proptest! {
         /// Near certainty too, where the shorter questions turn.
         #[test]
-        fn a_draw_is_as_its_formula_says(
+        fn a_draw_matches_its_formula(
             rule in 0..5usize, kept in prop_oneof![0..200u32, 0..u32::MAX],
             probability in probabilities(),
             place in prop_oneof![Just(None), (-2..=2i128, 1..=2i128).prop_map(Some)], seed in any::<u64>(),
@@ -239,7 +239,7 @@ mod tests {
         /// Integer and floating-point decisions agree, except for draws that fall on the last digits of the
         /// probability.
         #[test]
-        fn a_draw_falls_below_the_probability_that_is_told(
+        fn a_draw_is_below_the_given_probability(
             rule in 0..3usize, exponent in 0.0..20.0f64, kept in 0..2_000u32, seed in any::<u64>(),
         ) {
             let rule = [DropSpacing::Uniform, DropSpacing::Geometric, DropSpacing::Wait][rule];
@@ -251,9 +251,9 @@ mod tests {
             prop_assert!(dropped == (draw < stated) || (draw - stated).abs() < 1e-11, "{draw} {stated} {dropped}");
         }
 
-        /// Whatever the probability becomes, and wherever counting begins anew.
+        /// For any changes of the probability, and any restarts of the count.
         #[test]
-        fn one_number_for_each_drop_decides_as_its_formula_says(
+        fn one_number_for_each_drop_matches_its_formula(
             packets in prop::collection::vec((prop_oneof![Just(0), 0..=WHOLE, 0..1u64 << 58], 0..20u8), 1..400),
             kept in prop_oneof![Just(0), 0..u32::MAX - 400], seed in any::<u64>(),
         ) {
@@ -294,7 +294,7 @@ mod tests {
 
         /// [`SinceDrop::keeps`] keeps the packets that the rule keeps without a random number.
         #[test]
-        fn what_is_kept_at_once_is_kept_at_length(
+        fn the_shortcut_keeps_the_packets_of_the_full_rule(
             rule in 0..6usize, packets in prop::collection::vec((0..=u32::MAX, 0..20u8), 1..200),
             digits in 32..50u32, seed in any::<u64>(),
         ) {

@@ -40,7 +40,7 @@ impl Mred {
         queue: &Occupancy,
     ) -> Verdict {
         let profile = &*self.profile;
-        // What the first of coupled averages counts, all others count as well: none of them is idle.
+        // All coupled averages count the packets of the first one, so none of them is idle.
         let is_idle = profile.averages == Averages::Coupled && queue.packets_of[0] == 0;
         if queue.packets.wrapping_sub(1) >= profile.multiplying_up_to || is_idle {
             return self.admit_in_full(now, packet, precedence, queue);
@@ -148,7 +148,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_fast_path_decides_as_the_algorithm_in_full(
+        fn the_fast_path_decides_as_the_full_algorithm(
             config in configs(),
             queues in prop::collection::vec((prop::array::uniform4(0..12u64), 0..1_000u64, 0..4usize), 1..400),
         ) {

@@ -221,7 +221,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_sequence_of_samples_leads_a_step_astray(weight in weights(), queues in queues()) {
+        fn every_sequence_of_samples_stays_close_to_the_exact_average(weight in weights(), queues in queues()) {
             let smoothing = Smoothing::new(weight);
             prop_assert!((LEAST_WEIGHT..=2.0 * LEAST_WEIGHT).contains(&smoothing.step));
             let (mut average, mut exact) = (Average::default(), 0);
@@ -238,7 +238,7 @@ mod tests {
 
         /// Compares with floating point for the same samples, within its own error.
         #[test]
-        fn the_average_is_the_one_of_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
+        fn the_average_matches_floating_point(weight in 0.0001..1.0f64, queues in queues()) {
             let smoothing = Smoothing::new(weight);
             let (mut average, mut plain) = (Average::default(), 0.0f64);
             for (length, spread, count) in queues {
@@ -254,7 +254,7 @@ mod tests {
 
         /// Samples and idle periods give the same bits, and so do thresholds.
         #[test]
-        fn a_shift_leads_where_the_multiplication_leads(
+        fn a_shift_equals_the_multiplication(
             exponent in 1..=16u32, count in 0..100_000u64,
             events in prop::collection::vec((any::<bool>(), 0..200_000u64, 0.0..100_000.0f64), 1..2_000),
         ) {
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn only_powers_of_two_that_leave_digits_over_shift() {
+    fn only_powers_of_two_with_unused_digits_shift() {
         let shift = |weight, highest| Smoothing::new(weight).shifting(highest).shift;
         for (weight, highest) in
             [(1.0, 0), (0.002, 0), (0.75, 0), (1.0 / 131_072.0, 0), (0.5, u64::MAX), (LEAST_WEIGHT, 0)]

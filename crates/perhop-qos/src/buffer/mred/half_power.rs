@@ -83,7 +83,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_the_power_of_the_mathematical_library(exponent in prop_oneof![0.0..1.0f64, 0.0..64.0f64]) {
+        fn half_powers_match_the_math_library(exponent in prop_oneof![0.0..1.0f64, 0.0..64.0f64]) {
             let value = 1_u128 << 126;
             let found = HalfPower::new(exponent).scale(value) as f64 / value as f64;
             let expected = libm::exp2(-exponent);

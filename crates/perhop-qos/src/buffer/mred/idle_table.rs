@@ -67,7 +67,7 @@ mod tests {
     /// 51200 avpkt 1052 burst 60 probability 0.02 bandwidth B`: `Wlog` 6, `Scell_log` 16 and 19, and the
     /// table.
     #[test]
-    fn the_table_is_the_one_of_tc() {
+    fn the_table_matches_tc() {
         let ten = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
         let runs = [13, 13, 13, 12, 13, 13, 13, 12, 13, 13, 13, 12, 13, 13, 12, 13, 13, 13, 12, 13];
         assert_eq!((ten.cell_log, ten.shifts.to_vec()), (16, entries(&runs)));
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_average_falls_to_a_half_and_then_by_whole_halves() {
+    fn an_average_decays_to_a_half_and_then_by_halves() {
         // A cell of 65.536 ms.
         let table = IdleTable::new(6, 1052, Rate::from_bits_per_second(10_000_000));
         let after = |microseconds| table.decayed(1 << 20, Time::from_microseconds(microseconds));

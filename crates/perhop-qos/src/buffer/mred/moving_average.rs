@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn departures_count_where_asked() {
+    fn departures_count_if_configured() {
         let half = AveragingConfig::Weight(0.5);
         let mut average = Moving::new(half, IdleConfig::Decay, UpdateConfig::ArrivalsAndDepartures);
         average.arrival(0, 8);

@@ -131,7 +131,7 @@ pub(super) struct Rules {
     pub(super) lengths: Lengths,
     pub(super) limit_test: LimitTest,
     pub(super) limit_counts: LimitCounts,
-    /// Whether an average at a threshold counts as below it (dsRED).
+    /// Whether an average equal to a threshold is below it (dsRED).
     pub(super) thresholds_are_below: bool,
     /// Whether arrivals of the highest precedence move no average (ns-2 `queue/rio.cc`, a defect).
     pub(super) is_blind_to_last: bool,

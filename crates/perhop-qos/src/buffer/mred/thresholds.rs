@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn models_expand_to_the_rows_of_the_study() {
+    fn models_expand_to_rows() {
         // Makkar et al. 2000, Table 1.
         let max_probabilities = vec![0.02, 0.1];
         let staggered = ModelConfig::Staggered(StaggeredConfig {

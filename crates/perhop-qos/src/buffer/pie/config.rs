@@ -187,7 +187,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_makes_no_sense_is_an_error_with_its_field() {
+    fn invalid_values_are_errors_with_their_field() {
         for (written, field) in [
             (json!({"target": "0ms"}), "target"),
             (json!({"update-interval": "200s"}), "update-interval"),

@@ -8,7 +8,7 @@ use crate::random::Stream;
 const DQ_THRESHOLD: f64 = 16384.0;
 const WEIGHT: f64 = DQ_THRESHOLD / 65536.0;
 
-/// RFC 8033 §4.2: below these drop probabilities a step is divided by so much.
+/// RFC 8033 §4.2: the divisors of a step below these drop probabilities.
 const SCALES: [(f64, f64); 6] =
     [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)];
 

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_class_with_classes_inside_has_an_allotment_alone() {
+    fn a_class_with_inner_classes_has_only_an_allotment() {
         let with = |key: &str, value: Value| {
             let inside =
                 json!({ "scheduler": "cbq", "classes": [{ "name": "a", "share": { "fraction": 0.1 } }] });
@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn an_error_inside_says_where_it_is() {
+    fn an_inner_error_has_its_path() {
         let inside = json!({ "scheduler": "cbq", "classes": [{ "name": "a" }] });
         let error = refused(&json!([{ "name": "A", "share": { "fraction": 0.5 }, "queueing": inside }]));
         assert_eq!(error.path, ["classes", "0", "queueing", "classes", "0", "share"]);
     }
 
     #[test]
-    fn a_fluid_model_holds_nobody_back() {
+    fn a_fluid_model_cannot_hold_classes_back() {
         let share = json!({ "fraction": 0.5, "borrow": false });
         let inside = json!({ "scheduler": "cbq", "classes": [{ "name": "a", "share": share }] });
         let classes = json!([{ "name": "A", "queueing": inside }, { "name": "b" }]);
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn guidelines_are_those_of_cbq() {
+    fn only_cbq_has_guidelines() {
         let classes = json!([{ "name": "a" }]);
         let error = refused_policy(&json!({ "scheduler": "drr", "link-sharing": {}, "classes": classes }));
         assert_eq!(error.path, ["link-sharing"]);

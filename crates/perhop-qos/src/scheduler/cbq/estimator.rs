@@ -81,7 +81,7 @@ impl Estimator {
         self.average = average.min(self.most_idle);
         self.last_end = end;
         if self.average <= 0 {
-            // What the packet took too little, and what brings the average back to 0.
+            // The time that the packet took less than its share, and the time until the average is 0 again.
             self.until = end.saturating_add(due - takes).saturating_add(self.debt());
         }
     }
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_refused_waits_for_its_packet_and_the_extra_delay_alone() {
+    fn a_refused_class_waits_for_its_packet_and_the_extra_delay() {
         let mut class = quarter(Time::ZERO, Time::from_microseconds(50));
         class.sent(1000 * US, 100 * US, 100);
         class.sent(1100 * US, 100 * US, 100);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_saves_up_to_the_greatest_idle_time() {
+    fn idle_credit_is_limited_by_the_greatest_idle_time() {
         let mut class = quarter(Time::from_microseconds(100), Time::ZERO);
         class.sent(1_000_000 * US, 100 * US, 100);
         assert_eq!((class.average, class.until), (1600 * US, 0));

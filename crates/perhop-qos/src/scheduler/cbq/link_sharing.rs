@@ -64,7 +64,7 @@ impl Cbq {
         unsatisfied.map(|class| class.height).min().unwrap_or(u8::MAX)
     }
 
-    /// The top-level guideline on arrival: who is within its allotment lends to nobody above.
+    /// The top-level guideline on arrival: a class within its allotment does not borrow from classes above.
     pub(super) fn lower_top_level(&mut self, now: i64, child: usize) {
         let class = &self.classes[child];
         if class.estimator.is_within(now) {
@@ -80,8 +80,8 @@ impl Cbq {
         }
     }
 
-    /// The top-level guideline on departure: whoever lent lends on, as long as it has something left and the
-    /// borrower packets.
+    /// The top-level guideline on departure: the lender lends again while it has bandwidth left and the
+    /// borrower has packets.
     pub(super) fn set_top_level(&mut self, now: i64, child: usize, account: Account) {
         let (height, is_within) = match account {
             Account::Own => (LEAF, self.classes[child].estimator.is_within(now)),

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_curve_reaches_what_its_pieces_bring() {
+    fn a_curve_reaches_each_service_at_its_time() {
         // 8 Mb/s is a byte per microsecond: 100 bytes in the first 100 us, then a byte each 8 us.
         let concave = Runtime::new(curve(8, 100, 1));
         let us = |time: u128| time / 1_000_000;
@@ -152,7 +152,7 @@ mod tests {
     proptest! {
         /// The runtime curve of a concave curve is the minimum of it moved to every start of a backlog.
         #[test]
-        fn a_concave_curve_is_the_least_of_all_its_starts(
+        fn a_concave_curve_is_the_minimum_of_all_its_starts(
             m1 in 2..20u64, m2 in 1..20u64, d_us in 1..2000u64,
             periods in proptest::collection::vec((1..3_000u64, 0..1500u32), 1..12), ask in 1..20_000u32,
         ) {

@@ -12,7 +12,7 @@ pub(super) struct Group {
 pub(super) struct Feed {
     /// A bit for each seat.
     present: Box<[u64]>,
-    /// Whose turn it is; nobody's behind the last.
+    /// The class whose turn it is; `None` after the last.
     turn: Option<u16>,
     /// The class that left during its turn, which passes to the next class at the next selection.
     left: Option<u16>,
@@ -47,7 +47,7 @@ impl Feed {
     pub(super) fn pass(&mut self) {
         self.turn = self.turn.and_then(|turn| self.at_or_after(turn + 1));
     }
-    /// Whose turn it is; nobody's behind the last, and then it is the first's (`htb_lookup_leaf`).
+    /// Returns the class whose turn it is; after the last, the first (`htb_lookup_leaf`).
     pub(super) fn ask(&mut self) -> Option<u16> {
         if let (None, Some(left)) = (self.turn, self.left) {
             self.turn = self.at_or_after(left);

@@ -1,4 +1,4 @@
-//! Packets that are dropped after they have joined a queue: nobody sends, and nobody pays.
+//! Packets that are dropped after they have joined a queue: they are not sent, and no class is charged.
 
 use super::{Layout, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};
@@ -47,7 +47,7 @@ impl SchedulerTree {
         while let Some(place) = next.filter(|place| self.shaping(*place).shaper.is_none()) {
             self.dropped_at(now, place, length, head);
             next = self.nodes[place.node].parent;
-            // Whoever is above looks at the head when it chooses.
+            // The scheduler above reads the head when it chooses.
             head = next.map_or(0, |Place { node, child }| self.nodes[node].heads[child]);
         }
         self.mark_stale(leaf);

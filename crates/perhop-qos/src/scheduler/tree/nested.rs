@@ -64,7 +64,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Every scheduler around `queue` is told, and chooses at once.
+    /// Informs every scheduler around `queue`, which chooses at once.
     #[inline(never)]
     pub(super) fn dequeued_nested(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let mut next = Some(self.leaves[id.index()]);

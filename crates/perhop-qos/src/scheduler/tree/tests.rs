@@ -115,7 +115,7 @@ fn choose_always(tree: &mut SchedulerTree) {
 
 proptest! {
     #[test]
-    fn a_choice_stands_until_a_head_changes(policy in policies(&[0, 1, 2, 3, 4, 5], 0), steps in steps()) {
+    fn a_choice_remains_until_a_head_changes(policy in policies(&[0, 1, 2, 3, 4, 5], 0), steps in steps()) {
         let tree = build(policy);
         prop_assume!(matches!(tree.layout, Layout::Deep));
         let afresh = SchedulerTree { heeds_time: true, ..tree.clone() };
@@ -124,7 +124,7 @@ proptest! {
 
     /// A shaper whose credit is known to suffice is not queried again.
     #[test]
-    fn credit_that_is_there_stays(policy in policies(&ABOVE_SHAPERS, 15), steps in steps()) {
+    fn existing_credit_stays(policy in policies(&ABOVE_SHAPERS, 15), steps in steps()) {
         let tree = build(policy);
         prop_assume!(matches!(tree.layout, Layout::Deep));
         compare(tree.clone(), tree, &steps, |tree| {

@@ -85,7 +85,7 @@ impl SchedulerTree {
     pub(super) fn dequeued_timed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let length = self.accounting.counted(length);
         let mut next = Some(self.leaves[id.index()]);
-        // What the child at `place` would send next, were there no shaper.
+        // Returns the packet that the child at `place` would send next without a shaper.
         let mut head = head_of(queue, self.accounting);
         while let Some(place) = next {
             if self.shaping(place).shaper.is_some() {

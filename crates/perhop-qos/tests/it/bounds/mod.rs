@@ -1,4 +1,4 @@
-//! What is proved of the schedulers, checked on everything that a wire has sent: delay bounds, fairness
+//! The proved properties of the schedulers, checked for all packets that a wire sent: delay bounds, fairness
 //! bounds, and shares within a round. Shared by property tests and fuzzing.
 //!
 //! Wires run at 8 Mb/s: one byte per microsecond.
@@ -17,10 +17,10 @@ pub(crate) const BYTES_PER_SECOND: f64 = 1e6;
 /// Bytes of a quantum of DRR for a weight of 1.
 pub(crate) const QUANTUM: f64 = 500.0;
 
-/// Everything that is proved of `scheduler` where its classes have these `weights`.
+/// Checks all proved properties of `scheduler`, whose classes have these `weights`.
 ///
 /// # Panics
-/// Where it does not hold.
+/// If one does not hold.
 pub(crate) fn check(
     scheduler: SchedulerConfig,
     weights: &[f64],
@@ -33,11 +33,11 @@ pub(crate) fn check(
             assert!(departures.iter().map(|departure| departure.arrival).is_sorted(), "first in, first out");
         }
         SchedulerConfig::Priority => priority(arrivals, departures),
-        // A round sends as many packets as the weight says, a whole number here. Between two turns of a class
-        // lies one of each other: nobody is ahead by more than a round.
+        // A round sends `weight` packets of each class; the weights are whole numbers here. Between two turns
+        // of a class, each other class has one turn, so no class is ahead by more than a round.
         SchedulerConfig::Wrr => fairness(arrivals, departures, |queue, _| 1.0 / weights[queue], |_| 0.5),
-        // Shreedhar & Varghese 1995, theorem: what two backlogged classes sent per quantum differs by at most
-        // 2 Max + Q, in units of the smallest quantum Q.
+        // Shreedhar & Varghese 1995, theorem: the bytes that two backlogged classes sent per quantum differ
+        // by at most 2 Max + Q, in units of the smallest quantum Q.
         SchedulerConfig::Drr => {
             let smallest = weights.iter().copied().fold(f64::INFINITY, f64::min);
             let bound = f64::from(arrivals.iter().map(|arrival| arrival.length).max().unwrap_or(0))
@@ -65,7 +65,7 @@ fn longest(arrivals: &[Arrival], queue: Option<usize>) -> f64 {
     f64::from(packets.map(|arrival| arrival.length).max().unwrap_or(0))
 }
 
-/// Bytes of `queue` that the wire has sent by `now`, the packet on it counted as far as it has gone.
+/// Bytes of `queue` that the wire has sent by `now`, including those sent so far of the packet on it.
 pub(crate) fn served(departures: &[Departure], queue: Option<usize>, now: Time) -> f64 {
     let of_queue = departures.iter().filter(|departure| queue.is_none_or(|queue| departure.queue == queue));
     of_queue
@@ -73,7 +73,7 @@ pub(crate) fn served(departures: &[Departure], queue: Option<usize>, now: Time) 
         .sum()
 }
 
-/// Nobody waits for a lower level but for the packet on the wire.
+/// A packet waits at most for one packet of a lower level, the one on the wire.
 fn priority(arrivals: &[Arrival], departures: &[Departure]) {
     for lower in departures {
         let overtaken = departures.iter().find(|higher| {
@@ -85,13 +85,13 @@ fn priority(arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// Parekh & Gallager 1993, theorem 1: no packet ends later than in the fluid server plus the time of the
-/// longest packet.
+/// Parekh & Gallager 1993, theorem 1: each packet ends at most the time of the longest packet after its end
+/// in the fluid server.
 fn wfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     let fluid = fluid::finish_times(arrivals, weights, BYTES_PER_SECOND);
     for departure in departures {
         let bound = fluid[departure.arrival] + longest(arrivals, None) / BYTES_PER_SECOND;
-        // One picosecond for the fluid's floating point.
+        // A tolerance of one picosecond for the floating point of the fluid.
         assert!(departure.ends.as_seconds() <= bound + 1e-12, "{departure:?}: {bound}");
     }
 }
@@ -124,9 +124,9 @@ fn scfq_delay(weights: &[f64], arrivals: &[Arrival], departures: &[Departure]) {
     }
 }
 
-/// On every interval in which two classes have packets that wait, what they sent differs by no more than the
-/// sum of their bounds. `counts` says what a packet of a class and a length counts, `bound` the bound of a
-/// class.
+/// In every interval in which two classes are backlogged, the amounts that they sent differ by at most the
+/// sum of their bounds. `counts` returns the amount for a packet of a class and a length, `bound` the bound
+/// of a class.
 fn fairness(
     arrivals: &[Arrival],
     departures: &[Departure],
@@ -162,7 +162,7 @@ fn fairness(
     }
 }
 
-/// From when to when `queue` has a packet that waits; the last one of a period has just left it.
+/// The periods in which `queue` is backlogged; the last ends when its last packet has left.
 fn busy_periods(arrivals: &[Arrival], departures: &[Departure], queue: usize) -> Vec<(Time, Time)> {
     let mut periods: Vec<(Time, Time)> = Vec::new();
     for departure in departures.iter().filter(|departure| departure.queue == queue) {

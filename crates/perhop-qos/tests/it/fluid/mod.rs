@@ -1,15 +1,15 @@
-//! Generalized processor sharing as a fluid, simulated on its own: what the packet schedulers are
-//! measured against. Floating point throughout; knows nothing of tags or virtual times.
+//! Generalized processor sharing as a fluid, simulated independently: the reference of the packet schedulers.
+//! It uses floating point and no tags or virtual times.
 
 use std::collections::VecDeque;
 
 use super::wire::Arrival;
 
-/// When the fluid server has finished each packet, in seconds: a server of `rate` bytes per second that
-/// serves all backlogged classes at once, in proportion to `weights`.
+/// The times, in seconds, at which the fluid server finishes each packet: a server of `rate` bytes per second
+/// that serves all backlogged classes at once, in proportion to `weights`.
 pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut finish = vec![f64::NAN; arrivals.len()];
-    // Per class: the packets it still holds, each with the bytes left of it.
+    // Per class: the packets that wait, each with its unserved bytes.
     let mut held: Vec<VecDeque<(usize, f64)>> = vec![VecDeque::new(); weights.len()];
     let (mut now, mut next) = (0.0, 0);
     loop {
@@ -43,8 +43,8 @@ pub(crate) fn finish_times(arrivals: &[Arrival], weights: &[f64], rate: f64) -> 
     }
 }
 
-/// The rate of each class where it wants `demands` and gets at most its weighted share of what the others
-/// leave: water-filling.
+/// The rate of each class by water-filling: each wants `demands` and gets at most its weighted share of the
+/// rate that the others leave.
 pub(crate) fn water_filling(demands: &[f64], weights: &[f64], rate: f64) -> Vec<f64> {
     let mut shares = vec![f64::NAN; demands.len()];
     loop {

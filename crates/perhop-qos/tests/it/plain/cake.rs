@@ -1,6 +1,5 @@
-//! CAKE, written plainly: flows are found by comparing, hosts' loads by counting, the longest queue by
-//! looking at all, and times are signed nanoseconds as in Linux. Rates must be such that a byte takes whole
-//! nanoseconds.
+//! CAKE in plain code: it compares all flows to find one, counts the loads of hosts, checks all queues for
+//! the longest, and has signed nanoseconds as in Linux. Rates must give a byte a whole number of nanoseconds.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,10 +7,11 @@ use perhop_qos::packet::{Address, Ecn, TcpHeader};
 use perhop_qos::random::{Stream, Streams};
 use perhop_qos::{DropCause, FlowKey, Packet, Time};
 
-/// What the tests vary.
+/// The settings that the tests vary.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// Nanoseconds per byte of each tin and all together, 0 without a bandwidth; the tins' weights.
+    /// Nanoseconds per byte of each tin and of the whole wire, 0 without a bandwidth; the weights of the
+    /// tins.
     pub(crate) byte_ns: i64,
     pub(crate) tins: Vec<(i64, i64)>,
     pub(crate) quanta: Vec<u32>,
@@ -74,11 +74,11 @@ pub(crate) struct Plain {
     failsafe: i64,
     turn: usize,
     random: Stream,
-    /// TCP headers by the numbers of packets.
+    /// TCP headers by packet number.
     pub(crate) headers: BTreeMap<u64, TcpHeader>,
 }
 
-/// What becomes of packets, by their numbers.
+/// The fates of packets, by their numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Sent(usize, u64, bool),
@@ -113,7 +113,7 @@ impl Cobalt {
     fn control(&self, from: i64, interval: i64) -> i64 {
         from + ((i128::from(interval) * i128::from(self.root)) >> 32) as i64
     }
-    /// Marks, codel drops, blue drops.
+    /// Returns the marks, the drops by CoDel and the drops by BLUE.
     fn should_drop(
         &mut self,
         tin: (i64, i64, i64),
@@ -171,14 +171,14 @@ impl Cobalt {
     }
 }
 
-/// Numbers are compared modulo 2^32, so that the distance between two is less than half of that.
+/// Numbers are compared modulo 2^32; the distance of two is below half of that.
 fn distance(from: u32, to: u32) -> i64 {
     let ahead = i64::from(to) - i64::from(from);
     (ahead + (1 << 31)).rem_euclid(1 << 32) - (1 << 31)
 }
 
-/// Whether `one` says nothing that `latest` does not say: every byte that it acknowledges is acknowledged
-/// there, in one block, too.
+/// Whether `one` adds nothing to `latest`: `latest` acknowledges every byte that `one` acknowledges, in a
+/// single block.
 fn says_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
     if !plain.contains(&earlier.flags) || earlier.has_payload || earlier.has_others {
@@ -205,7 +205,7 @@ fn says_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     ahead >= 0 && earlier.blocks().iter().all(is_known) && (ahead > 0 || more)
 }
 
-/// `cake_ack_filter`: of a queue, whose last packet has just joined, which other one is dropped.
+/// `cake_ack_filter`: the packet that is dropped from a queue whose last packet has just joined.
 pub(crate) fn needless(queue: &[Option<TcpHeader>], aggressive: bool) -> Option<usize> {
     let (latest, before) = queue.split_last()?;
     let latest = latest.as_ref()?;
@@ -305,7 +305,7 @@ impl Plain {
         fates
     }
 
-    /// The acknowledgment that the last packet of a flow makes needless.
+    /// The acknowledgment that the last packet of a flow makes redundant.
     fn filter(&mut self, now: i64, tin: usize, index: usize) -> Vec<Fate> {
         let Some(aggressive) = self.settings.ack_filter else { return Vec::new() };
         let packets: Vec<Packet> =

@@ -1,9 +1,9 @@
-//! `CoDel` written a second time, by calls of `dequeue`: as the pseudocode of RFC 8289 §5.5 and §5.6 has it,
-//! and as `codel_impl.h` of Linux does, with its 32-bit numbers.
+//! A second implementation of `CoDel`, by calls of `dequeue`: as in the pseudocode of RFC 8289 §5.5 and §5.6,
+//! and as in `codel_impl.h` of Linux, with its 32-bit numbers.
 
 use std::collections::VecDeque;
 
-/// A packet: its number, IP bytes, and when it joined, in picoseconds.
+/// A packet: its number, IP bytes and arrival time in picoseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Plain {
     pub(crate) id: usize,
@@ -12,7 +12,7 @@ pub(crate) struct Plain {
     pub(crate) is_capable: bool,
 }
 
-/// What one call of `dequeue` came to.
+/// The result of one call of `dequeue`.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Dequeued {
     pub(crate) dropped: Vec<usize>,
@@ -115,12 +115,12 @@ impl RfcQueue {
     }
 }
 
-/// The queue of Linux; it was booted long before the run, so that no drop was recent.
+/// The queue of Linux, which booted long before the run, so that no drop is recent.
 pub(crate) struct LinuxQueue {
     pub(crate) settings: Settings,
-    /// Of the link, bytes.
+    /// The header of the link, bytes.
     pub(crate) header: u64,
-    /// What waits in other queues that count with this one, bytes.
+    /// The backlog of other queues that this one includes in its count, bytes.
     pub(crate) besides: u64,
     pub(crate) packets: VecDeque<Plain>,
     first_above_time: u32,
@@ -131,7 +131,7 @@ pub(crate) struct LinuxQueue {
     dropping: bool,
 }
 
-/// How long it has run before, in steps.
+/// Its uptime before the run, in steps.
 const BOOTED: u32 = 1 << 30;
 
 fn steps(picoseconds: u64) -> u32 {

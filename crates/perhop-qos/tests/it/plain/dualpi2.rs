@@ -7,12 +7,12 @@ use perhop_qos::packet::Ecn;
 use perhop_qos::random::Stream;
 use perhop_qos::{Packet, Time};
 
-/// What became of a packet, by its `payload`, and when.
+/// The fate of a packet, by its `payload`, and its time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Fate {
     Full(Time, u64),
     Dropped(Time, u64),
-    /// Sent; with CE or as it came.
+    /// Sent; with a CE mark or unchanged.
     Sent(Time, u64, bool),
 }
 
@@ -22,7 +22,7 @@ pub(crate) struct Waits {
     pub(crate) packet: Packet,
 }
 
-/// Which queue comes next where both hold packets.
+/// The queue that is served next when both have packets.
 #[derive(Clone, Copy)]
 pub(crate) enum Turn {
     /// Weights of the classic and of the low-latency queue.
@@ -34,7 +34,7 @@ pub(crate) enum Turn {
 pub(crate) trait Marker {
     fn interval(&self) -> Time;
     fn update(&mut self, classic_s: Option<f64>, low_s: Option<f64>);
-    /// What happens to the head: `None` dropped, else whether it is marked.
+    /// The decision about the head: `None` if it is dropped, otherwise whether it is marked.
     fn decide(&mut self, is_low: bool, head: &Waits, now: Time, left: &Queues) -> Option<bool>;
     fn probability(&self) -> f64;
 }
@@ -59,16 +59,16 @@ pub(crate) struct Plain<M> {
     pub(crate) queues: Queues,
     pub(crate) turn: Turn,
     pub(crate) credit: i64,
-    /// What a packet counts beyond its IP bytes, and what it takes on the wire.
+    /// The bytes that a packet counts in addition to its IP bytes, and those that it occupies on the wire.
     pub(crate) header: u64,
     pub(crate) wire_header: u64,
     pub(crate) limit: usize,
-    /// Codepoints of packets that take the low-latency queue and are left alone there.
+    /// Codepoints whose packets take the low-latency queue and are not marked there.
     pub(crate) others: Vec<u8>,
-    /// Whether ECT(0) takes it as well.
+    /// Whether ECT(0) takes the low-latency queue as well.
     pub(crate) any_ect: bool,
     pub(crate) next_update: Time,
-    /// When the wire is free, and what a byte takes.
+    /// The time at which the wire is free, and the time per byte.
     pub(crate) free_at: Time,
     pub(crate) byte: Time,
     pub(crate) fates: Vec<Fate>,
@@ -114,7 +114,7 @@ impl<M: Marker> Plain<M> {
         }
     }
 
-    /// All that leaves before `now`, or at it.
+    /// Sends all packets that leave at or before `now`.
     pub(crate) fn pass(&mut self, now: Time) {
         while self.queues.packets() > 0 && self.free_at <= now {
             self.send(self.free_at);
@@ -148,7 +148,8 @@ impl<M: Marker> Plain<M> {
                 (None, _, _) => true,
                 (_, None, _) => false,
                 (_, _, Turn::Weights(..)) => self.credit <= 0,
-                // Who has waited longer, if the low-latency packet's wait counts as longer by the shift.
+                // The queue whose head has waited longer; the wait of the low-latency packet is increased by
+                // the shift.
                 (Some(classic), Some(low), Turn::Shift(shift)) => {
                     now.saturating_sub(classic.since) <= now.saturating_sub(low.since) + shift
                 }
@@ -184,7 +185,7 @@ impl<M: Marker> Plain<M> {
     }
 }
 
-/// RFC 9332, appendix A: the names are those of its pseudocode.
+/// RFC 9332, appendix A, with the names of its pseudocode.
 pub(crate) struct Rfc {
     pub(crate) interval: Time,
     pub(crate) target: f64,
@@ -241,7 +242,7 @@ impl Marker for Rfc {
     }
 }
 
-/// `sch_dualpi2.c`: the names are the kernel's.
+/// `sch_dualpi2.c`, with the kernel's names.
 pub(crate) struct Kernel {
     pub(crate) pi2_target: i128,
     pub(crate) tupdate: Time,
@@ -277,7 +278,7 @@ impl Marker for Kernel {
         let delta =
             (qdelay - self.pi2_target) * gain(self.alpha) + (qdelay - self.last_qdelay) * gain(self.beta);
         self.last_qdelay = qdelay;
-        // Rounded towards 0 either way.
+        // Rounded towards 0 for either sign.
         self.prob = (self.prob + delta / 64).clamp(0, MAX_PROB);
     }
     fn decide(&mut self, is_low: bool, head: &Waits, now: Time, left: &Queues) -> Option<bool> {

@@ -1,5 +1,5 @@
-//! HFSC step by step as Linux has it (6.1, `net/sched/sch_hfsc.c`): sorted lists of eligible times, virtual
-//! times and fit times that are kept up to date, where perhop looks at all classes.
+//! HFSC step by step as in Linux (6.1, `net/sched/sch_hfsc.c`): it maintains sorted lists of eligible times,
+//! virtual times and fit times; perhop checks all classes instead.
 
 /// `{m1, d, m2}`: bits per second, picoseconds, bits per second.
 pub(crate) type Curve = (u128, u128, u128);
@@ -65,7 +65,7 @@ impl Sc {
     }
 }
 
-/// A class: its parent's number, none for the root, which is the first.
+/// A class with its parent's number; the root is the first class and has no parent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Class {
     parent: Option<usize>,
@@ -73,7 +73,7 @@ pub(crate) struct Class {
     eligible: Sc,
     fsc: Option<Sc>,
     usc: Option<Sc>,
-    /// Lengths that wait, the first first.
+    /// Lengths of the waiting packets, the head first.
     queue: std::collections::VecDeque<u32>,
     cumul: u128,
     total: u128,
@@ -126,7 +126,7 @@ impl Hfsc {
         }
     }
 
-    /// The class whose head leaves now and its length, or until when nobody may.
+    /// Returns the class whose head leaves now and its length, or the time until which none may send.
     pub(crate) fn dequeue(&mut self, now: u128) -> Result<(usize, u32), u128> {
         let claims = self.eltree.iter().take_while(|leaf| self.classes[**leaf].e <= now).copied();
         let realtime = claims.reduce(|best, leaf| if self.d(leaf) < self.d(best) { leaf } else { best });
@@ -261,7 +261,7 @@ impl Hfsc {
         }
     }
 
-    /// Says whether the class has gone passive.
+    /// Returns whether the class has become passive.
     fn update_class(&mut self, at: usize, parent: usize, mut go_passive: bool) -> bool {
         let cvtmin = self.classes[parent].cvtmin;
         let class = &mut self.classes[at];

@@ -1,7 +1,7 @@
-//! Hierarchical token bucket as its rules read: who may send is worked out anew for every packet, from the
-//! modes of the classes and what waits. Only the turns are kept, as Linux keeps them.
+//! Hierarchical token bucket by its rules: for every packet, the class that may send is computed again from
+//! the modes of the classes and the backlogs. Only the turns are stored, as in Linux.
 //!
-//! The rules are those of `net/sched/sch_htb.c` of Linux 6.1, times whole nanoseconds.
+//! The rules are those of `net/sched/sch_htb.c` of Linux 6.1; times are whole nanoseconds.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -33,20 +33,19 @@ struct Class {
     ceil_tokens: i64,
     checked: i64,
     mode: Mode,
-    /// When its mode is looked at again.
+    /// The time at which its mode is checked again.
     due: Option<i64>,
     deficit: [i64; 8],
 }
 
-/// Those that take turns at a priority: the classes of a level that may send, or those that borrow from a
-/// class.
+/// Classes that take turns at a priority: those of a level that may send, or those that borrow from a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Ring {
     Row(usize, usize),
     Inside(usize, usize),
 }
 
-/// Whose turn it is, and whose it was when it left.
+/// The class whose turn it is, and the class whose turn it was when it left the ring.
 #[derive(Clone, Copy, Debug, Default)]
 struct Turn {
     at: Option<usize>,
@@ -61,7 +60,7 @@ pub(crate) struct Plain {
     turns: BTreeMap<Ring, Turn>,
 }
 
-/// What there is to do.
+/// The next action.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     Sent(usize, u32),
@@ -132,7 +131,7 @@ impl Plain {
         self.changing(|plain| plain.queues[queue].push_back(length));
     }
 
-    /// What the wire gets at `now`, in nanoseconds.
+    /// The packet that the wire gets at `now`, in nanoseconds.
     pub(crate) fn next(&mut self, now: i64) -> Next {
         if let Some(direct) = self.direct
             && let Some(length) = self.queues[direct].pop_front()
@@ -164,7 +163,7 @@ impl Plain {
         }
     }
 
-    /// The mode of a class, and when it is looked at again.
+    /// The mode of a class, and the time at which it is checked again.
     fn look(&mut self, number: usize, now: i64, since: i64) {
         let class = &self.classes[number];
         let (own, ceil) = (class.tokens + since, class.ceil_tokens + since);
@@ -213,13 +212,13 @@ impl Plain {
         class.checked = now;
         let (mode, due) = (class.mode, class.due);
         self.look(number, now, 0);
-        // Who stays in its mode is looked at when it was to be.
+        // A class that keeps its mode keeps its next check.
         if self.classes[number].mode == mode {
             self.classes[number].due = due;
         }
     }
 
-    /// Whether a class has something to send at `priority`, its own or of those that borrow from it.
+    /// Whether a class has packets at `priority`, of its own or of classes that borrow from it.
     fn wants(&self, number: usize, priority: usize) -> bool {
         let class = &self.classes[number];
         match class.queue {
@@ -243,8 +242,8 @@ impl Plain {
         (0..self.classes.len()).filter(is_in).collect()
     }
 
-    /// Something changes: where that takes away whose turn it is, the turn passes on in a row at once, and is
-    /// remembered inside a class.
+    /// Prepares a change: if it removes the class whose turn it is, a row passes the turn on at once, and a
+    /// class remembers it.
     fn changing<T>(&mut self, change: impl FnOnce(&mut Plain) -> T) {
         change(self);
         let rings: Vec<Ring> = self.turns.keys().copied().collect();
@@ -265,7 +264,7 @@ impl Plain {
         turn.at = turn.at.and_then(|at| members.into_iter().find(|member| *member > at));
     }
 
-    /// Down the turns from a row to a class with a queue.
+    /// Follows the turns from a row to a class with a queue.
     fn whose_turn(&mut self, level: usize, priority: usize) -> usize {
         let mut path = vec![Ring::Row(level, priority)];
         loop {
@@ -283,7 +282,7 @@ impl Plain {
                 path.push(Ring::Inside(number, priority));
                 continue;
             }
-            // All have had their turns: it begins again, and inside a class that one's turn is over.
+            // All classes have had their turns: the row starts again, and in a class the turn ends.
             turn.at = Some(members[0]);
             if path.len() > 1 {
                 path.pop();
@@ -297,7 +296,7 @@ fn bytes(rate: Rate) -> u64 {
     rate.as_bits_per_second() / 8
 }
 
-/// Nanoseconds of a packet, by 32 binary digits of what a byte takes.
+/// The transmission time of a packet in nanoseconds, from 32 binary digits of the time per byte.
 fn takes(rate: u64, link: LinkLayerConfig, length: u32) -> i64 {
     let counted = (length + u32::from(link.overhead)).max(link.minimum_packet_unit.into());
     let counted = match link.cells {

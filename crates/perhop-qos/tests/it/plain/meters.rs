@@ -1,5 +1,5 @@
-//! Every meter in plain arithmetic: tokens in 10⁻¹² bit and 128 bits, of which the tokens of a picosecond and
-//! of a byte are whole; estimates of rates in floating point.
+//! Every meter in plain arithmetic: tokens of 10⁻¹² bit in 128 bits, in which the tokens of a picosecond and
+//! of a byte are whole numbers; estimates of rates in floating point.
 
 use perhop_qos::meter::{ColorMode, MeterConfig};
 use perhop_qos::random::{Stream, Streams};
@@ -37,7 +37,7 @@ impl Bucket {
         self.last = self.last.max(now);
         earned
     }
-    /// Adds `earned`, and returns what did not fit.
+    /// Adds `earned` and returns the overflow.
     fn add(&mut self, earned: u128) -> u128 {
         let fits = earned.min(self.size - self.tokens);
         self.tokens += fits;
@@ -56,8 +56,8 @@ impl Bucket {
     }
 }
 
-/// The committed access rate as its description goes (docs/algorithms/committed-access-rate.md): tokens below
-/// 0 are owed.
+/// The committed access rate as documented (docs/algorithms/committed-access-rate.md): tokens below 0 are a
+/// debt.
 struct Lending {
     rate: i128,
     burst: i128,
@@ -103,7 +103,7 @@ impl Window {
     }
     fn update(&mut self, now: Time, length: u32) -> f64 {
         let bits = self.rate * self.interval + 8.0 * f64::from(length);
-        // The difference first: of two late times in seconds it would have lost its last digits.
+        // Subtracts the times first; a product with a late time in seconds would lose the last digits.
         self.rate = bits / (seconds(now - self.front) + self.interval);
         self.front = now;
         self.rate
@@ -118,7 +118,7 @@ enum Kind {
     Two(Bucket, Color),
     Packets(Bucket, Color),
     Lending(Lending, Color),
-    /// RFC 2697; where there is no second bucket, what exceeds the first is yellow (draft-heinanen-00).
+    /// RFC 2697; without a second bucket, packets that exceed the first are yellow (draft-heinanen-00).
     SingleRate {
         committed: Bucket,
         excess: Option<Bucket>,
@@ -147,7 +147,7 @@ pub(crate) struct PlainMeter {
 }
 
 impl PlainMeter {
-    /// The meter of `config`, which draws from the same streams as the meter that it is compared with.
+    /// Creates the meter of `config` with the random streams of the meter under test.
     pub(crate) fn from_config(config: &MeterConfig, streams: &Streams) -> PlainMeter {
         let mode = match config {
             MeterConfig::SingleRateTcm(config) => config.mode,
@@ -160,8 +160,8 @@ impl PlainMeter {
         PlainMeter { kind: kind(config, streams), mode }
     }
 
-    /// The color of a packet; `None` where it hangs on a last digit of a number with a fraction, after which
-    /// the meters may no longer be compared.
+    /// The color of a packet; `None` if it depends on the last digit of a fraction, after which the meters
+    /// cannot be compared.
     pub(crate) fn color(&mut self, arrival: &Arrival) -> Option<Color> {
         let Arrival { at, length, color } = *arrival;
         let color = if self.mode == ColorMode::ColorBlind { Color::GREEN } else { color };
@@ -170,7 +170,7 @@ impl PlainMeter {
             Kind::Packets(bucket, excess) => two(bucket.at(at).take(1), *excess),
             Kind::Lending(bucket, excess) => two(bucket.conforms(at, length), *excess),
             Kind::SingleRate { committed, excess } => {
-                // RFC 2697 §3: what the first bucket has no room for goes into the second.
+                // RFC 2697 §3: tokens that overflow the first bucket go to the second.
                 let earned = committed.earned(at);
                 let surplus = committed.add(earned);
                 if let Some(excess) = excess {
@@ -210,7 +210,7 @@ fn kind(config: &MeterConfig, streams: &Streams) -> Kind {
     match config {
         MeterConfig::TokenBucket(config) => Kind::Two(Bucket::full(config.rate, config.burst), config.excess),
         MeterConfig::PacketRate(config) => {
-            // A packet is a byte here.
+            // One byte per packet here.
             let QueueSize::Packets(burst) = config.burst else { panic!("a burst in packets") };
             let rate = Rate::from_bits_per_second(8 * config.rate.as_packets_per_second());
             Kind::Packets(Bucket::full(rate, ByteSize::from_bytes(burst)), config.excess)
@@ -257,7 +257,7 @@ fn two(conforms: bool, excess: Color) -> Color {
     if conforms { Color::GREEN } else { excess }
 }
 
-/// What RFC 2697 and RFC 4115 say of a packet of this color, where both buckets are filled.
+/// The rule of RFC 2697 and RFC 4115 for a packet of this color, with both buckets filled.
 fn committed_first(color: Color, length: u32, committed: &mut Bucket, excess: Option<&mut Bucket>) -> Color {
     if color == Color::GREEN && committed.take(length) {
         return Color::GREEN;
@@ -266,7 +266,7 @@ fn committed_first(color: Color, length: u32, committed: &mut Bucket, excess: Op
     if color <= Color::YELLOW && excess.take(length) { Color::YELLOW } else { color.max(Color::RED) }
 }
 
-/// RFC 2859 §4: with the probability with which a number below `rate` lies above a limit, its color.
+/// RFC 2859 §4: the color has the probability that a number below `rate` is above a limit.
 fn drawn(rate: f64, limits: &[(f64, Color)], random: &mut Stream) -> Option<Color> {
     let near = |number: f64| limits.iter().any(|(limit, _)| (number / limit - 1.0).abs() < 1e-9);
     if near(rate) {

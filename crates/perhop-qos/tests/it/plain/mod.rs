@@ -1,5 +1,6 @@
-//! Algorithms written plainly, as their sources say them and not as fast code does: what property tests and
-//! fuzzing (`crates/perhop-fuzz-targets`) hold the crate to. They know nothing of random tests.
+//! Plain implementations of algorithms, as their sources describe them and not as fast code is written.
+//! Property tests and fuzzing (`crates/perhop-fuzz-targets`) compare the crate with them. They do not depend
+//! on the random tests.
 
 pub(crate) mod cake;
 pub(crate) mod codel;

@@ -1,20 +1,20 @@
-//! PIE as its sources say it, with a timer that fires at every update: RFC 8033 appendices A and B in
-//! floating point, and Linux' `sch_pie.c` in whole numbers too wide to overflow.
+//! PIE as its sources describe it, with a timer that fires at every update: RFC 8033 appendices A and B in
+//! floating point, and Linux's `sch_pie.c` in integers that are too wide to overflow.
 
 use perhop_qos::random::Stream;
 use perhop_qos::{Packet, Time, Verdict};
 
-/// What a queue holds: when each packet came, and its IP bytes.
+/// The packets of a queue: arrival time and IP bytes.
 pub(crate) type Held<'h> = &'h [(Time, Packet)];
 
-/// An implementation of PIE: told of every update, arrival and departure in order.
+/// An implementation of PIE that receives every update, arrival and departure in order.
 pub(crate) trait PlainPie {
     fn first_update(&self) -> Time;
     fn update_interval(&self) -> Time;
     fn update(&mut self, held: Held);
     /// Whether the packet joins, marked or not.
     fn arrives(&mut self, now: Time, packet: &Packet, held: Held) -> Fate;
-    /// The first of `before` has left.
+    /// The first packet of `before` has left.
     fn left(&mut self, now: Time, before: Held);
     fn probability(&self) -> f64;
 }
@@ -42,7 +42,7 @@ fn bytes(held: Held, header: u32) -> u64 {
     held.iter().map(|(_, packet)| u64::from(packet.length + header)).sum()
 }
 
-/// RFC 8033: the names are those of its pseudocode.
+/// RFC 8033, with the names of its pseudocode.
 pub(crate) struct Rfc {
     pub(crate) qdelay_ref: f64,
     pub(crate) t_update_us: u64,
@@ -160,12 +160,12 @@ impl PlainPie for Rfc {
     }
 }
 
-/// `sch_pie.c`: the names are the kernel's.
+/// `sch_pie.c`, with the kernel's names.
 pub(crate) struct Kernel {
     pub(crate) target: i128,
     pub(crate) tupdate_us: u64,
     pub(crate) limit: usize,
-    /// In sixteenths, as tc hands them over.
+    /// In sixteenths, as tc passes them.
     pub(crate) alpha: i128,
     pub(crate) beta: i128,
     pub(crate) ecn: bool,

@@ -1,5 +1,5 @@
-//! Multi-level RED in floating point, as Floyd and Jacobson 1993 write it: each average looks at every
-//! happening and asks whether it counts that packet.
+//! Multi-level RED in floating point, as in Floyd and Jacobson 1993: each average checks for every event
+//! whether it counts that packet.
 
 use perhop_qos::buffer::{AboveMaxConfig, Averages, DropSpacing, IdleConfig, MredConfig, UpdateConfig};
 use perhop_qos::queue::Occupancy;
@@ -23,7 +23,7 @@ impl PlainAverages<'_> {
         let (values, idle_since) = (vec![0.0; count], vec![Time::ZERO; count]);
         PlainAverages { config, averages, drain, values, idle_since }
     }
-    /// The precedence that a packet of `color` is treated as.
+    /// The precedence whose thresholds apply to a packet of `color`.
     fn precedence(&self, color: Color) -> usize {
         color.index().min(self.config.precedences.len() - 1)
     }
@@ -40,7 +40,7 @@ impl PlainAverages<'_> {
     fn counting(&self, packet: &Packet) -> Vec<usize> {
         (0..self.values.len()).filter(|index| self.counts(*index, packet.color)).collect()
     }
-    /// What the queue holds of what the average `index` counts.
+    /// The backlog of `queue` that the average `index` counts.
     fn held(&self, index: usize, queue: &Occupancy) -> f64 {
         let by_precedence = match self.config.precedences[0].min {
             QueueSize::Packets(_) => queue.packets_of,
@@ -73,7 +73,7 @@ impl PlainAverages<'_> {
                 continue;
             }
             let silence = now.saturating_sub(self.idle_since[index]).as_picoseconds() as f64;
-            // In this order, since a whole number of packets is to be one here where it is one there.
+            // In this order, so that whole numbers of packets are equal on both sides.
             let mean = self.config.mean_packet_size.as_bytes() as f64;
             let packets_per_second = self.drain.as_bits_per_second() as f64 / (8.0 * mean);
             let gone_by = silence * (packets_per_second / PICOSECONDS_PER_SECOND as f64);
@@ -100,19 +100,19 @@ impl PlainAverages<'_> {
     }
 }
 
-/// Averages and decisions, where nobody is spared, marked or judged by length, and no limit is set.
+/// Averages and decisions, without sparing, marks, lengths and limits.
 pub(crate) struct PlainRed<'a> {
     pub(crate) averages: PlainAverages<'a>,
     /// Packets kept by precedence since the last drop, or since the average rose above `min`.
     kept: Vec<f64>,
-    /// 1 where a drop came before, since the average rose above `min`.
+    /// 1 after a drop since the average rose above `min`.
     dropped: Vec<f64>,
-    /// The number R of [`DropSpacing::UniformPerDrop`] by precedence, where one was drawn.
+    /// The number R of [`DropSpacing::UniformPerDrop`] by precedence, if one was drawn.
     number: Vec<Option<f64>>,
     random: Stream,
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Kept,
@@ -120,14 +120,15 @@ pub(crate) enum Fate {
     Forced,
 }
 
-/// Differences that are taken for none: the averages of the crate have 31 binary digits, the numbers here 53.
+/// The difference up to which averages count as equal: those of the crate have 31 binary digits, those here
+/// 53.
 const AVERAGES: f64 = 1e-6;
 const PROBABILITIES: f64 = 1e-5;
-/// Probabilities below this may be 0 in the crate, whose parts are integers: then no number is drawn.
+/// Smaller probabilities can be 0 in the crate, whose fractions are integers; then no number is drawn.
 const LEAST_PART: f64 = 1e-8;
 
 impl PlainRed<'_> {
-    /// Draws from a stream like that of the buffer manager that it is compared with.
+    /// Draws from a copy of the random stream of the buffer manager under test.
     pub(crate) fn new(config: &MredConfig, averages: Averages, drain: Rate, random: Stream) -> PlainRed<'_> {
         let count = config.precedences.len();
         let averages = PlainAverages::new(config, averages, drain);
@@ -145,8 +146,8 @@ impl PlainRed<'_> {
         self.averages.deciding(packet.color, queue)
     }
 
-    /// What becomes of `packet`, which finds `queue`; `None` where it hangs on the last digits of an average,
-    /// after which the two may no longer be compared.
+    /// The fate of `packet`, which finds `queue`; `None` if it depends on the last digits of an average,
+    /// after which the two cannot be compared.
     pub(crate) fn arrival(&mut self, now: Time, packet: &Packet, queue: &Occupancy) -> Option<Fate> {
         self.averages.arrival(now, packet, queue);
         let (index, average) =
@@ -192,9 +193,9 @@ impl PlainRed<'_> {
         let denominator = match self.averages.config.spacing().unwrap() {
             // Section 7: p / (1 − n p), where n packets were not marked.
             DropSpacing::Uniform => 1.0 - kept * probability,
-            // Figure 2, where count is incremented first: a drop before counts as a packet kept.
+            // Figure 2, where count is incremented first: an earlier drop counts as a kept packet.
             DropSpacing::CountedFirst => 1.0 - (kept + self.dropped[index]) * probability,
-            // As before; dsRED of ns-2 has no guard.
+            // As for `Uniform`, but dsRED of ns-2 has no guard.
             DropSpacing::Unguarded => {
                 let denominator = 1.0 - (kept + self.dropped[index]) * probability;
                 if denominator.abs() < PROBABILITIES {

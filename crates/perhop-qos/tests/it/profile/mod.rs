@@ -1,4 +1,4 @@
-//! What the property tests of meters share: packets on arrival, meters as a policy writes them, and their
+//! Common parts of the property tests of meters: arriving packets, meters as written in policies, and the
 //! colors.
 
 use perhop_qos::meter::{AnyMeter, Meter, MeterConfig};
@@ -34,7 +34,7 @@ pub(crate) fn bytes(burst: u64) -> String {
     format!("{burst}B")
 }
 
-/// The meter that `config` says.
+/// Creates the meter of `config`.
 pub(crate) fn meter(config: Value) -> AnyMeter {
     serde_json::from_value::<MeterConfig>(config).unwrap().build(&Streams::new(1, 0)).unwrap()
 }
@@ -45,7 +45,7 @@ pub(crate) fn measure(meter: &mut impl Meter, arrival: &Arrival) -> Color {
     meter.measure(arrival.at, &packet)
 }
 
-/// The colors by the meter that `config` says.
+/// The colors that the meter of `config` gives.
 pub(crate) fn colors(config: Value, arrivals: &[Arrival]) -> Vec<Color> {
     let mut meter = meter(config);
     arrivals.iter().map(|arrival| measure(&mut meter, arrival)).collect()

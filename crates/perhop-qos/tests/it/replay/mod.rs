@@ -1,4 +1,4 @@
-//! Arrivals, and a port that is asked about them in one way or another.
+//! Arrivals, and a port that is driven in different ways.
 
 use perhop_qos::observer::{Observer, Place};
 use perhop_qos::packet::{Dscp, Ecn, FlowKey};
@@ -6,7 +6,7 @@ use perhop_qos::port::{Departure, Port, Sent};
 use perhop_qos::{Color, DropCause, Packet, Time};
 use proptest::prelude::*;
 
-/// Everything that a port told, in order: two ports are alike where their logs are.
+/// All events of a port in order: two ports with equal logs behave alike.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Log(pub(crate) Vec<String>);
 
@@ -28,18 +28,18 @@ impl Observer for Log {
     }
 }
 
-/// How a driver asks a port.
+/// The calls by which a driver uses a port.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Way {
     /// `enqueue`, then `poll_transmit` until it has no more, then sleep until `poll_timeout`.
     Plain,
     /// `send` in place of `enqueue`.
     Straight,
-    /// As `Plain`, and polls in between and once more than needed.
+    /// `Plain` with polls in between and one more poll than needed.
     Restless,
 }
 
-/// A packet that arrives, so long after the one before.
+/// A packet that arrives, with its gap after the previous one.
 pub(crate) type Arrival = (Time, Packet);
 
 /// Up to 150 packets of four codepoints, all colors, four flows, with and without ECN; most of them come in
@@ -70,8 +70,8 @@ pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// Sends `arrivals` through `port` until all is sent; what it told, and the bits of the averages it keeps in
-/// the end.
+/// Sends `arrivals` through `port` until all are sent. Returns the events, and the bits of the final
+/// averages.
 pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Vec<u64>) {
     let (mut log, mut now) = (Log::default(), Time::ZERO);
     for (gap, packet) in arrivals {
@@ -85,7 +85,7 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
                 Sent::Queued
             }
         };
-        // What stood before a packet that was dropped may leave at this very instant.
+        // The packets ahead of a dropped packet may leave at the same instant.
         if !matches!(sent, Sent::Transmitted(_)) {
             poll(&mut port, now, way, &mut log);
         }
@@ -98,7 +98,7 @@ pub(crate) fn replay(mut port: Port, arrivals: &[Arrival], way: Way) -> (Log, Ve
     (log, averages)
 }
 
-/// Lets `port` send until `until`, each time when it asked to be polled.
+/// Runs `port` until `until`, with polls only when due.
 fn sleep(port: &mut Port, mut now: Time, until: Time, way: Way, log: &mut Log) {
     while let Some(wake) = port.poll_timeout().filter(|wake| *wake < until) {
         if way == Way::Restless && wake > now {

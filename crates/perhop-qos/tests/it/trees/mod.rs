@@ -1,4 +1,4 @@
-//! Trees of schedulers with shares and shapes as drawn, and what must hold of each: for property tests and
+//! Random trees of schedulers with shares and shapers, and their required properties: for property tests and
 //! fuzzing.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -43,7 +43,7 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
         SchedulerConfig::ThreeParameter => {
             ShareConfig { minimum: rate(400_000.0), weight: Some(weight), ..Default::default() }
         }
-        // The wire does not rest where every class may borrow.
+        // The wire is work-conserving if every class may borrow.
         SchedulerConfig::Cbq => ShareConfig { fraction: Some(weight / 20.0), ..Default::default() },
         SchedulerConfig::Hfsc => {
             let link_share = rate(400_000.0).map(|m2| ServiceCurveConfig { m1: None, d: None, m2 });
@@ -56,7 +56,7 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
     }
 }
 
-/// Shaped to `rate` b/s, `burst` bytes at once.
+/// A shaper with `rate` b/s and a burst of `burst` bytes.
 pub(crate) fn shape(rate: u64, burst: u64) -> ShapeConfig {
     let (rate, burst) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
     ShapeConfig { rate, burst, excess: ByteSize::default(), form: ShapeForm::Average }
@@ -69,7 +69,7 @@ pub(crate) enum Place {
     Inner(usize),
 }
 
-/// A scheduler, another one inside of its second class, and shapers.
+/// A scheduler, a second one inside its second class, and shapers.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     pub(crate) outer: SchedulerConfig,
@@ -84,20 +84,20 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language allows the tree: the fluid model of WFQ holds no class back, and HTB does.
+    /// Whether the policy language allows the tree: the fluid model of WFQ does not hold classes back, and
+    /// HTB does.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
         (self.outer, inner) != (SchedulerConfig::Wfq, Some(SchedulerConfig::Htb))
     }
 
-    /// Without the shapers that the policy language refuses at their place.
+    /// The configuration without the shapers that the policy language refuses at their place.
     fn config(&self) -> QueueingConfig {
         let mut config = queueing(self.outer, &self.weights);
         if let Some((scheduler, weights)) = &self.inner {
             config.classes[1].queueing = Some(queueing(*scheduler, weights));
         }
-        // CBQ inside CBQ, HFSC inside HFSC and HTB inside HTB are one: there is nothing around a class to
-        // hold back.
+        // Nested CBQ, HFSC and HTB form a single hierarchy: no class is between them to hold back.
         let is_one = config.classes[1].link_shared(self.outer).is_some();
         // The clock of WFQ is that of a wire that sends without a pause: no shaper within it.
         for (place, shape) in self.shapes.iter().filter(|_| self.outer != SchedulerConfig::Wfq) {
@@ -115,11 +115,11 @@ impl Tree {
         config
     }
 
-    /// Sends `arrivals` through the tree, with the checks of [`send`], and what is proved of a scheduler
-    /// alone.
+    /// Sends `arrivals` through the tree, with the checks of [`send`], and checks the proved properties of a
+    /// scheduler without another.
     ///
     /// # Panics
-    /// Where it does not hold.
+    /// If a check fails.
     pub(crate) fn check(&self, arrivals: &[Arrival]) {
         let departures = send(&self.config(), RATE, arrivals);
         if self.inner.is_none() && self.shapes.is_empty() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-/// The cases of `file`, by its path in `vectors/`.
+/// The cases of `file`, a path in `vectors/`.
 pub(crate) fn cases<T: DeserializeOwned>(file: impl AsRef<Path>) -> Vec<T> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]

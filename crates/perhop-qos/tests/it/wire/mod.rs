@@ -1,5 +1,5 @@
-//! A wire above a scheduler tree: sends one packet after the other and checks at every step what
-//! must hold for every scheduler.
+//! A wire above a scheduler tree: sends one packet after the other and checks the properties of every
+//! scheduler at each step.
 
 use perhop_qos::accounting::Accounting;
 use perhop_qos::policy::QueueingConfig;
@@ -7,7 +7,7 @@ use perhop_qos::queue::{PrecedenceSource, Queue, QueueId};
 use perhop_qos::scheduler::{SchedulerTree, Selection};
 use perhop_qos::{FlowKey, Packet, Rate, Time};
 
-/// A packet that arrives: when, for which queue, how many IP bytes.
+/// An arriving packet: time, queue, IP bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Arrival {
     pub(crate) at: Time,
@@ -15,7 +15,7 @@ pub(crate) struct Arrival {
     pub(crate) length: u32,
 }
 
-/// A packet that was sent; `arrival` is its place among the arrivals.
+/// A packet that was sent; `arrival` is its index among the arrivals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Departure {
     pub(crate) arrival: usize,
@@ -27,14 +27,13 @@ pub(crate) struct Departure {
 
 /// Sends all of `arrivals` (in order of time) through the schedulers of `config` on a wire of `rate`.
 ///
-/// Checks that a choice asked for twice is the same, that every queue is first in, first out, that
-/// the wire rests only where nothing waits or shapers hold everything back, and that everything that
-/// arrived is sent once.
+/// Checks that a repeated choice is the same, that every queue is first in, first out, that the wire is idle
+/// only if no packet waits or shapers hold all back, and that each packet is sent once.
 pub(crate) fn send(config: &QueueingConfig, rate: Rate, arrivals: &[Arrival]) -> Vec<Departure> {
     send_counted(config, rate, arrivals, Accounting::IP)
 }
 
-/// As [`send`], where schedulers and wire count packets as `accounting` says.
+/// [`send`] with schedulers and a wire that count packets by `accounting`.
 pub(crate) fn send_counted(
     config: &QueueingConfig,
     rate: Rate,

@@ -186,7 +186,7 @@ mod tests {
     /// draft-ietf-ccwg-bbr §4.1.2 by hand: four segments leave 1 ms apart and arrive 2 ms apart. The rate of
     /// the fourth is the number delivered since it was sent, divided by the longer of the two phases.
     #[test]
-    fn a_sample_is_what_was_delivered_over_the_longer_phase() {
+    fn a_sample_is_delivered_bytes_over_the_longer_phase() {
         let mut rate = DeliveryRate::default();
         for number in 0..4_u64 {
             rate.on_sent(number, &totals(1000 * number, 1, number as u32), number == 0);

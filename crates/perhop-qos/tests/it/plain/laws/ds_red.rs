@@ -48,7 +48,7 @@ impl DsRed {
     fn physical(&self) -> u64 {
         self.virtual_queues.iter().map(|queue| queue.packets).sum()
     }
-    /// Average `index` decays for idle time and takes a sample; `None` where the idle time is near a whole
+    /// Average `index` decays for idle time and takes a sample; `None` if the idle time is near a whole
     /// number of packets.
     fn average(&mut self, index: usize, now: f64) -> Option<()> {
         let held: u64 = match self.mode {
@@ -132,7 +132,7 @@ impl Implementation for DsRed {
                 queues[index..].iter_mut().take_while(empty).for_each(start);
             }
             Mode::RioD => start(&mut queues[index]),
-            // Whatever the other precedences hold.
+            // Regardless of the other precedences.
             Mode::Wred => start(&mut queues[0]),
         }
     }

@@ -7,7 +7,7 @@ use super::{Curve, Fate, Implementation};
 /// The queues of Linux.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Qdisc {
-    /// `sch_red.c`, a device's own.
+    /// `sch_red.c`, for a whole device.
     Red,
     /// `sch_gred.c` with `grio` and different `prio`.
     Grio,
@@ -17,8 +17,8 @@ pub(crate) enum Qdisc {
     Gred,
 }
 
-/// Linux 6.1 `include/net/red.h`, `net/sched/sch_red.c` and `sch_gred.c`, with what iproute2 6.1 `tc_red.c`
-/// makes of `bandwidth`, `avpkt` and `probability`. `dps` are the virtual queues.
+/// Linux 6.1 `include/net/red.h`, `net/sched/sch_red.c` and `sch_gred.c`, with the conversions of
+/// `bandwidth`, `avpkt` and `probability` in iproute2 6.1 `tc_red.c`. `dps` are the virtual queues.
 pub(crate) struct Linux {
     pub(crate) qdisc: Qdisc,
     pub(crate) wlog: u32,
@@ -28,7 +28,7 @@ pub(crate) struct Linux {
     stab: Vec<u8>,
     cell_log: u32,
     dps: Vec<VirtualRed>,
-    /// Of all together, where there is one average.
+    /// The average of all queues together, in modes with a single average.
     shared: RedVars,
 }
 
@@ -44,7 +44,7 @@ struct VirtualRed {
     backlog: u64,
 }
 
-/// `qavg` and `qidlestart` (microseconds; nothing while not idling).
+/// `qavg` and `qidlestart` (microseconds; `None` while not idle).
 #[derive(Clone, Copy, Default)]
 struct RedVars {
     average: u64,
@@ -111,7 +111,7 @@ impl Linux {
             return Some(true);
         }
         let reached = ((average - dp.min) >> wlog) * dp.count as u64;
-        // Its last digit is that of another division.
+        // The last digit comes from a different division.
         if reached.abs_diff(dp.number) <= 1 {
             return None;
         }

@@ -7,19 +7,19 @@ pub(crate) mod ns_red;
 
 use perhop_qos::random::Stream;
 
-/// What becomes of a packet; `None` where it hangs on the last digits, after which two implementations may
-/// no longer be compared.
+/// The fate of a packet; `None` if it depends on the last digits of an average, after which two
+/// implementations cannot be compared.
 pub(crate) type Fate = Option<bool>;
 
-/// An implementation of RED as its surroundings see it. Time is in seconds.
+/// The interface of an implementation of RED. Time is in seconds.
 pub(crate) trait Implementation {
     /// Whether a packet of `length` bytes and precedence `index` joins.
     fn enque(&mut self, now: f64, index: usize, length: u32) -> Fate;
-    /// The link, which is free, asks for the next packet; `index` and `length` are those of the head, if any.
+    /// The free link requests the next packet; `index` and `length` are those of the head, if any.
     fn deque(&mut self, now: f64, head: Option<(usize, u32)>);
     /// Its averages, in packets or bytes.
     fn averages(&self) -> Vec<f64>;
-    /// Differences between averages that are taken for none.
+    /// The difference up to which two averages count as equal.
     fn tolerance(&self) -> f64;
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Curve {
     pub(crate) max_p: f64,
 }
 
-/// A number below a chance, which the other side compares with as many digits as it has.
+/// Compares a number with a probability, at the precision of the other side.
 pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
     if chance <= 0.0 || chance >= 1.0 {
         return Some(chance >= 1.0);
@@ -40,18 +40,18 @@ pub(crate) fn falls_below(chance: f64, random: &mut Stream) -> Fate {
     ((number - chance).abs() > 1e-4 * chance.max(1e-3)).then_some(number < chance)
 }
 
-/// Whether one number is too near another to tell them apart with other digits.
+/// Whether two numbers are too close to be ordered in another precision.
 pub(crate) fn near(one: f64, other: f64) -> bool {
     (one - other).abs() < 1e-4 * other.abs().max(1e-3)
 }
 
-/// Floyd & Jacobson 1993, Figure 2, with the count of section 7: `q_time` is set when the queue becomes empty
-/// and nowhere else.
+/// Floyd & Jacobson 1993, Figure 2, with the count of section 7: `q_time` is set only when the queue becomes
+/// empty.
 pub(crate) struct Floyd {
     pub(crate) curve: Curve,
     pub(crate) weight: f64,
     pub(crate) limit: u64,
-    /// Seconds that a typical packet takes.
+    /// Seconds for a packet of mean length.
     pub(crate) s: f64,
     pub(crate) random: Stream,
     pub(crate) average: f64,

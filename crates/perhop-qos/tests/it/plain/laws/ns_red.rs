@@ -12,16 +12,16 @@ pub(crate) struct NsRed {
     pub(crate) weight: f64,
     pub(crate) gentle: bool,
     pub(crate) wait: bool,
-    /// `bytes_`: bytes over the mean size count.
+    /// `bytes_`: bytes divided by the mean size count.
     pub(crate) bytes: bool,
     /// `queue_in_bytes_`.
     pub(crate) queue_in_bytes: bool,
     pub(crate) use_mark_p: bool,
     pub(crate) ns1_compat: bool,
     pub(crate) mean: u32,
-    /// Packets, or bytes where the queue is in bytes.
+    /// Packets, or bytes if the queue counts bytes.
     pub(crate) limit: u64,
-    /// Packets of mean size a second.
+    /// Packets of the mean size per second.
     pub(crate) ptc: f64,
     pub(crate) random: Stream,
     pub(crate) state: NsState,
@@ -152,8 +152,8 @@ impl Implementation for NsRed {
     }
 }
 
-/// ns-2.35 `queue/rio.cc` (v 1.14), `enque` and `deque`: in packets (precedence 0) and out packets. Built of
-/// two [`NsRed`]: `inside` looks at in packets, `all` at all of them, and tests out packets.
+/// ns-2.35 `queue/rio.cc` (v 1.14), `enque` and `deque`: in packets (precedence 0) and out packets. It
+/// consists of two [`NsRed`]: `inside` averages in packets; `all` averages all packets and tests out packets.
 pub(crate) struct NsRio {
     pub(crate) inside: NsRed,
     pub(crate) all: NsRed,
@@ -163,7 +163,8 @@ pub(crate) struct NsRio {
 }
 
 impl NsRio {
-    /// The drop logic for a packet that `red` has counted: whether it is forced out, whether it is drawn.
+    /// The drop logic for a packet that `red` has counted: whether it is dropped by force, and whether it is
+    /// drawn.
     fn judge(red: &mut NsRed, length: u32, random: &mut Stream) -> Option<(bool, bool)> {
         let average = red.state.average;
         let forced_from = if red.gentle { 2.0 * red.curve.max } else { red.curve.max };
@@ -187,7 +188,7 @@ impl NsRio {
         }
         Some((false, drawn))
     }
-    /// Those that count a packet of precedence `index`.
+    /// The averages that count a packet of precedence `index`.
     fn counting(&mut self, index: usize) -> impl Iterator<Item = &mut NsRed> {
         [&mut self.all, &mut self.inside].into_iter().take(2 - index)
     }
@@ -207,7 +208,7 @@ impl Implementation for NsRio {
             }
         }
         let full = self.all.held() >= self.all.limit;
-        // One generator for both.
+        // A single random generator for both.
         let mut random = self.all.random.clone();
         let red = if index == 0 { &mut self.inside } else { &mut self.all };
         red.state.count += 1;

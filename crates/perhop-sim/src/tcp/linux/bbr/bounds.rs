@@ -133,7 +133,7 @@ mod tests {
     /// 2 % of 100 segments in 256ths are 1 (5/256 of 100 is 1.95): the second loss is too much; 15 % of 100
     /// are 14 (38/256), 30 % are 29 (76/256 of 100 is 29.7).
     #[test]
-    fn parts_are_those_of_256() {
+    fn fractions_are_in_256ths() {
         assert!(!loses_too_many(1, 100) && loses_too_many(2, 100));
         let mut bounds = Bounds { high_flight: 100, ..Bounds::default() };
         assert_eq!(bounds.with_headroom(), 86);

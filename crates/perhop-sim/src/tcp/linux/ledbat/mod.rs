@@ -95,7 +95,7 @@ mod tests {
 
     /// An unused window does not grow, and at least two segments remain.
     #[test]
-    fn the_window_stays_between_two_segments_and_what_is_used() {
+    fn the_window_stays_between_two_segments_and_the_used_window() {
         let mut ledbat = Ledbat { window: 10.0, ..Ledbat::default() };
         ledbat.add(0, 30_000);
         ledbat.adapt(1, 4);
