@@ -128,7 +128,7 @@ def test_random_policies(tmp_path: Path) -> None:
     policies = Policies("to routers")
     file, again = tmp_path / "policies.yaml", tmp_path / "again.yaml"
     converted = listed = 0
-    for _ in range(120):
+    for _ in range(60):
         file.write_text(json.dumps({"policies": {"random": policies.policy()}}))
         try:
             source = read_source(file)
@@ -142,7 +142,7 @@ def test_random_policies(tmp_path: Path) -> None:
             listed += bool(convert.convert(file, to="ios", platform=platform, rate="10Mb/s").remarks)
         text = convert.convert(file, to="tc", rate="10Mb/s").text
         assert text.count("htb rate") <= 1 + policies.classes
-    assert converted > 40
+    assert converted > 20
     # Nearly every random policy has something that no router has.
     assert listed > converted
 
