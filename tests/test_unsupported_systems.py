@@ -64,7 +64,8 @@ def test_check_names_a_switch_and_gives_no_verdict(perhop: Command) -> None:
     )
     assert second.startswith(f"{SWITCH}: router, not supported: ")
     assert rest[0] == "" and rest[1].startswith("error[platform-not-supported]: this is a configuration of ")
-    assert rest[2:] == [HELP]
+    # Wrapped at the width of the terminal.
+    assert " ".join(rest[2:]) == f"perhop buffers FILE shows the memory of its queues; {HELP}"
     listed = perhop("check", SWITCH, "--lines")
     assert "    26  end" in listed.out and "ok" not in listed.out.split()
     found = json.loads(perhop("check", SWITCH, "--json").out)["files"][0]

@@ -126,11 +126,11 @@ mod tests {
         for (text, said) in [
             ("", "a protocol is missing"),
             ("tcp 10.0.0.1:80 10.0.0.2:90", "`>` is missing"),
-            ("tcp 10.0.0.1:99999 > 10.0.0.2:1", "`10.0.0.1:99999` is no address"),
+            ("tcp 10.0.0.1:99999 > 10.0.0.2:1", "`10.0.0.1:99999` is not an address"),
             ("icmp 10.0.0.1:8 > 10.0.0.2", "only tcp and udp have ports"),
             ("udp 10.0.0.1:1 > 2001:db8::1", "one family"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 len 19", "from 20 to 65535"),
-            ("udp 10.0.0.1:1 > 10.0.0.2:2 tos 4", "`tos` is none of"),
+            ("udp 10.0.0.1:1 > 10.0.0.2:2 tos 4", "`tos` is not one of"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 vlan 4095", "from 1 to 4094"),
             ("udp 10.0.0.1:1 > 10.0.0.2:2 dscp", "a value of `dscp` is missing"),
         ] {
