@@ -86,19 +86,16 @@ impl Model {
     /// It is not known, or it has other memory.
     pub(crate) fn find(configuration: &Configuration, chosen: Option<&str>) -> Result<Model, ConfigError> {
         let wrong = |message: String, help: &str| Err(ConfigError::new("model", message).help(help));
-        let name = match chosen.map(str::to_ascii_lowercase).or_else(|| written(configuration)) {
-            Some(name) => name,
-            None => {
-                return wrong(
-                    "the configuration does not name the product of the switch".to_owned(),
-                    &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
-                );
-            }
+        let Some(name) = chosen.map(str::to_ascii_lowercase).or_else(|| written(configuration)) else {
+            return wrong(
+                "the configuration does not name the product of the switch".to_owned(),
+                &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
+            );
         };
         let is_other = |start: &&str| {
             name.starts_with(*start) || matches!(*start, "c9500x" | "c9600x") && is_x(&name, &start[..5])
         };
-        if OTHER_SILICON.iter().any(|start| is_other(&start)) {
+        if OTHER_SILICON.iter().any(is_other) {
             return wrong(
                 format!("{name} has virtual output queues in external memory (Silicon One)"),
                 "perhop models the memory of UADP chips; the rules of this one differ",

@@ -89,7 +89,7 @@ pub(crate) fn read(output: &str) -> Result<Option<SwitchMemory>, ConfigError> {
         }
         let Some(port) = ports.last_mut() else { continue };
         match words.as_slice() {
-            ["DTS", ..] | ["Priority", ..] => is_limits = false,
+            ["DTS" | "Priority", ..] => is_limits = false,
             ["Weight0", ..] => is_limits = true,
             [number, numbers @ ..] if number.len() == 1 && numbers.len() >= 9 => {
                 let Ok(number) = number.parse::<u8>() else { continue };

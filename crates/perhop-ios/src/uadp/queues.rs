@@ -1,7 +1,7 @@
 //! The rules by which a UADP chip divides the memory of a port among its queues.
 //!
 //! Sources: Cisco TAC document 200594 "Catalyst 3850: troubleshooting output drops" (default split, hard and
-//! soft parts, ceiling of 400 %), the EasyQoS guide (ratios, multiplier, thresholds), and the outputs of
+//! soft parts, ceiling of 400 %), the `EasyQoS` guide (ratios, multiplier, thresholds), and the outputs of
 //! `show platform hardware fed … qos queue config` of four switches in genieparser, which confirm the
 //! fractions.
 

@@ -34,37 +34,16 @@ pub(super) fn rows(model: &Model) -> Vec<PlatformRule> {
         words("soft-start", "begin of smaller limits", "0.9 of all soft parts", Printed, OUTPUTS),
         words("soft-end", "end of smaller limits", "1.2 of all soft parts", Printed, OUTPUTS),
     ];
-    match model.chip {
-        Chip::Uadp1 => {
-            found.push(words(
-                "port-minimum",
-                "smallest soft part",
-                "2/3 before the multiplier",
-                Printed,
-                OUTPUTS,
-            ));
-        }
-        Chip::Uadp2 => {
-            found.push(words(
-                "port-minimum",
-                "smallest soft part",
-                "19/32 before the multiplier",
-                Printed,
-                OUTPUTS,
-            ));
-        }
-        Chip::Uadp2Xl => {
-            found.push(words(
-                "port-minimum",
-                "smallest soft part",
-                "17/32 before the multiplier",
-                Printed,
-                OUTPUTS,
-            ));
-        }
+    let port_minimum = match model.chip {
+        Chip::Uadp1 => Some("2/3 before the multiplier"),
+        Chip::Uadp2 => Some("19/32 before the multiplier"),
+        Chip::Uadp2Xl => Some("17/32 before the multiplier"),
         // No output of these chips is published.
-        Chip::Uadp2Mini | Chip::Uadp3 => {}
-    }
+        Chip::Uadp2Mini | Chip::Uadp3 => None,
+    };
+    found.extend(
+        port_minimum.map(|value| words("port-minimum", "smallest soft part", value, Printed, OUTPUTS)),
+    );
     if !matches!(model.chip, Chip::Uadp1) {
         let row = found.iter_mut().find(|row| row.rule == "port-units").expect("it is a row");
         row.value = RuleValue::Word(model.published_units());

@@ -80,7 +80,7 @@ interface GigabitEthernet1/0/1
  service-policy output OUT
 ";
 
-/// EasyQoS guide: a third threshold of 100 % lowers the ceiling from 400 %.
+/// `EasyQoS` guide: a third threshold of 100 % lowers the ceiling from 400 %.
 #[test]
 fn thresholds_of_a_policy() {
     let port = only_port(POLICY);
