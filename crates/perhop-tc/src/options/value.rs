@@ -56,10 +56,8 @@ pub(super) fn value_of(
         Argument::SizeAndCell => {
             let (size, cell) = word.split_once('/').unwrap_or((word, "1"));
             let is_right = units::integer(cell, 0).is_some_and(u64::is_power_of_two);
-            (
-                units::size(size).filter(|_| is_right).map(Value::Bytes),
-                "a size such as 15k, or with a cell: 5k/8",
-            )
+            let bytes = units::size(size).filter(|_| is_right);
+            (bytes.map(Value::Bytes), "a size such as 15k, or with a cell: 5k/8")
         }
         Argument::Time => (
             units::time(word).map(Value::Time),

@@ -113,7 +113,7 @@ impl Cobalt {
     fn control(&self, from: i64, interval: i64) -> i64 {
         from + ((i128::from(interval) * i128::from(self.root)) >> 32) as i64
     }
-    /// Returns the marks, the drops by CoDel and the drops by BLUE.
+    /// Returns the marks, the drops by `CoDel` and the drops by BLUE.
     fn should_drop(
         &mut self,
         tin: (i64, i64, i64),
