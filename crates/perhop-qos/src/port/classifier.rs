@@ -44,8 +44,8 @@ impl PortClassifier {
     /// interfaces of the node, in the order of their numbers.
     ///
     /// # Errors
-    /// The first condition that cannot be built, a duplicate name on one level, a class with both a buffer and
-    /// classes of its own, a class that no packet reaches, no class at all.
+    /// The first condition that cannot be built, a duplicate name on one level, a class with both a buffer
+    /// and classes of its own, a class that no packet reaches, no class at all.
     pub fn build(config: &QueueingConfig, interfaces: &[String]) -> Result<PortClassifier, ConfigError> {
         let classes = Builder { interfaces, queues: 0 }.classes(config)?;
         if let Ok(Some((_, cake))) = config.cake() {
