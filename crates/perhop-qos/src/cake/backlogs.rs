@@ -91,7 +91,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_longest_flow_has_the_largest_backlog(changes in prop::collection::vec((0..20usize, 1..2000u32, 0..4u8), 1..200)) {
+        fn the_longest_flow_has_the_largest_backlog(
+            changes in prop::collection::vec((0..20usize, 1..2000u32, 0..4u8), 1..200),
+        ) {
             let mut backlogs = Backlogs::new(20);
             let mut plain = [0u32; 20];
             for (queue, bytes, what) in changes {

@@ -167,7 +167,10 @@ proptest! {
     #![proptest_config(ProptestConfig { rng_seed: RngSeed::Fixed(24), cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn agrees_with_the_plain_implementation(steps in steps(), (options, settings) in prop::sample::select(variants())) {
+    fn agrees_with_the_plain_implementation(
+        steps in steps(),
+        (options, settings) in prop::sample::select(variants()),
+    ) {
         let tins = config(&options).tins;
         let (mut cake, mut plain) = (cake(&options), Plain::new(settings, &streams()));
         let (mut now, mut offered, mut gone, mut filtered) = (Time::ZERO, 0u64, 0u64, 0);

@@ -162,7 +162,10 @@ proptest! {
 
     /// The checks of [`send`] for every scheduler, and its proved properties.
     #[test]
-    fn every_scheduler_conserves_packets_is_work_conserving_and_keeps_its_bounds(arrivals in traces(4), weights in weights(4)) {
+    fn every_scheduler_conserves_packets_is_work_conserving_and_keeps_its_bounds(
+        arrivals in traces(4),
+        weights in weights(4),
+    ) {
         for scheduler in ALL {
             Tree::flat(scheduler, &weights).check(&arrivals);
         }

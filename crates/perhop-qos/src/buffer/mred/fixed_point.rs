@@ -221,7 +221,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_sequence_of_samples_stays_close_to_the_exact_average(weight in weights(), queues in queues()) {
+        fn every_sequence_of_samples_stays_close_to_the_exact_average(
+            weight in weights(),
+            queues in queues(),
+        ) {
             let smoothing = Smoothing::new(weight);
             prop_assert!((LEAST_WEIGHT..=2.0 * LEAST_WEIGHT).contains(&smoothing.step));
             let (mut average, mut exact) = (Average::default(), 0);
