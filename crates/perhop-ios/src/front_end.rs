@@ -28,9 +28,9 @@ pub struct Ios;
 static WRITER: IosWriter = IosWriter(&Ios);
 /// The help for a device that perhop does not simulate.
 const REFUSED: &str = "--platform reads it by the rules of another platform";
-/// The same for a Catalyst with UADP hardware.
-const REFUSED_UADP: &str = "perhop buffers FILE shows the memory of its queues; --platform reads it by the rules of \
-                            another platform";
+/// The help for a Catalyst with UADP hardware, which perhop does not simulate either.
+const REFUSED_UADP: &str = "perhop buffers FILE shows the memory of its queues; --platform reads it by the \
+                            rules of another platform";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
 /// Interface names that do not exist on real routers, slowest first, with their rates in Gb/s.

@@ -68,6 +68,8 @@ pub struct Configuration {
     pub hostname: Option<String>,
     /// The release, as in `version 12.0`.
     pub version: Option<(u32, u32)>,
+    /// `qos queue-softmax-multiplier`: the factor of the shared buffers of a switch's queues, percent.
+    pub softmax_multiplier: Option<At<u64>>,
     /// `ip cef`, if the file sets it.
     pub express_forwarding: Option<At<bool>>,
     /// `class-map`s by name.

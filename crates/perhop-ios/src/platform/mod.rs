@@ -15,6 +15,7 @@ pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
 pub use recognition::{Dialect, Recognition};
 pub use signs::Evidence;
+pub(crate) use signs::product;
 
 /// Properties of hardware and release that are not part of a configuration: a profile, and values that a
 /// scenario may replace.

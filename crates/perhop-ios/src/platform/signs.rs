@@ -91,12 +91,9 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
         "queue-buffers" => Some((Sign::Uadp, "buffers of a class of a Catalyst 3850 or 9000")),
         "vdc" => Some((Sign::NxOs, "a virtual device context of NX-OS")),
         "version" => version(words.next()?),
-        "license" => {
-            let product = lower.split_once("udi pid ")?.1;
-            product_of(product)
-        }
+        "license" => product_of(product(&lower)?),
         "boot" => image(lower.split_ascii_whitespace().last()?),
-        "switch" => Some(switch(lower.split_once(" provision ")?.1)),
+        "switch" => Some(switch(product(&lower)?)),
         "mls" if words.next() == Some("qos") => Some((Sign::Mls, "the switching hardware queues")),
         "wrr-queue" | "srr-queue" => Some((Sign::Mls, "the switching hardware queues")),
         "qos" if lower.starts_with("qos queue-softmax-multiplier") => {
@@ -109,6 +106,17 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
         }
         _ => None,
     }
+}
+
+/// Returns the product that a line in lower case names, of the device or of a member of a stack.
+pub(crate) fn product(lower: &str) -> Option<&str> {
+    let (command, rest) = lower.split_once(' ')?;
+    let (_, name) = match command {
+        "license" => rest.split_once("udi pid ")?,
+        "switch" => rest.split_once(" provision ")?,
+        _ => return None,
+    };
+    name.split_ascii_whitespace().next()
 }
 
 fn is_nexus_type(keyword: &str, name: &str) -> bool {

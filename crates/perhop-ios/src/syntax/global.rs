@@ -3,10 +3,10 @@
 use perhop_lint::LineState;
 
 use super::access_list::{ipv6, named, numbered};
-use super::command::{Command, modelled, noted};
+use super::command::{Command, modelled, noted, recorded};
 use super::queueing::other_type;
 use super::{control_plane, controller, crypto, interface_name, object_group, route, router, table_map};
-use crate::ast::{CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
+use crate::ast::{At, CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
 use crate::mode::Mode;
 use crate::rules;
 use crate::words::{Finding, Reader, Reading};
@@ -29,6 +29,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     noted("ipv6 router", router::open_ipv6),
     modelled("object-group", object_group::open),
     modelled("policy-map", policy_map),
+    recorded(
+        "qos queue-softmax-multiplier",
+        "the shared buffers of a switch's queues: `perhop buffers` shows them",
+        softmax_multiplier,
+    ),
     noted("router", router::open),
     modelled("table-map", table_map::open),
     modelled("version", version),
@@ -57,8 +62,19 @@ fn cef(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if what.is_none() && reader.peek().is_some() {
         return Ok(Finding::IRRELEVANT);
     }
-    configuration.express_forwarding = Some(crate::ast::At::new(reader.line, !reader.negated()));
+    configuration.express_forwarding = Some(At::new(reader.line, !reader.negated()));
     Ok(Finding::MODELLED)
+}
+
+/// `qos queue-softmax-multiplier 1200`
+fn softmax_multiplier(configuration: &mut Configuration, reader: &mut Reader) -> Result<(), Finding> {
+    if reader.negated() {
+        configuration.softmax_multiplier = None;
+        return Ok(());
+    }
+    let percent = reader.number("a percentage", 100..=1200)?;
+    configuration.softmax_multiplier = Some(At::new(reader.line, percent));
+    Ok(())
 }
 
 fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {

@@ -214,9 +214,11 @@ fn value_limit(class: &mut PolicyClass, field: Field, reader: &mut Reader) -> Re
 /// `queue-buffers ratio …`
 fn queue_buffers(class: &mut PolicyClass, reader: &mut Reader) -> Result<(), Finding> {
     reader.one_of(&["ratio"])?;
-    let percent = reader.maybe_number();
-    class.buffers_percent =
-        percent.filter(|_| !reader.negated()).map(|percent| At::new(reader.line, percent));
+    class.buffers_percent = None;
+    if !reader.negated() {
+        let percent = reader.number("a percentage", 0..=100)?;
+        class.buffers_percent = Some(At::new(reader.line, percent));
+    }
     Ok(())
 }
 

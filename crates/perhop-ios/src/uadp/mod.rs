@@ -14,7 +14,10 @@ use perhop_qos::ConfigError;
 
 use crate::ast::{Configuration, Interface};
 use model::{Model, UNIT_BYTES};
-use queues::{Multiplier, Split};
+use queues::Split;
+
+/// The factor of the soft parts without `qos queue-softmax-multiplier`, percent.
+const DEFAULT_MULTIPLIER: u64 = 100;
 
 /// Returns the memory of the ports of the switch that `configuration` configures.
 ///
@@ -25,7 +28,6 @@ pub(crate) fn memory(
     options: &MemoryOptions,
 ) -> Result<SwitchMemory, ConfigError> {
     let model = Model::find(configuration, options.model.as_deref())?;
-    let multiplier = Multiplier::read(configuration);
     let mut found = SwitchMemory {
         model: model.name.clone(),
         chip: model.chip.name().to_owned(),
@@ -36,7 +38,7 @@ pub(crate) fn memory(
         not_modeled: Vec::new(),
     };
     for interface in configuration.interfaces.iter().filter(|interface| is_switch_port(interface)) {
-        match port(configuration, interface, &model, multiplier, options.port_units) {
+        match port(configuration, interface, &model, options.port_units) {
             Ok((port, not_modeled)) => {
                 found.ports.push(port);
                 found.not_modeled.extend(not_modeled);
@@ -65,7 +67,6 @@ fn port(
     configuration: &Configuration,
     interface: &Interface,
     model: &Model,
-    multiplier: Multiplier,
     port_units: Option<u64>,
 ) -> Result<(PortMemory, Vec<String>), String> {
     let megabits = match &interface.speed {
@@ -82,7 +83,9 @@ fn port(
     if interface.speed.is_none() {
         assumed.push(format!("the link has negotiated {megabits} Mb/s"));
     }
-    let split = Split { units, multiplier, chip: model.chip };
+    let multiplier_percent =
+        configuration.softmax_multiplier.as_ref().map_or(DEFAULT_MULTIPLIER, |multiplier| multiplier.value);
+    let split = Split { units, multiplier_percent, chip: model.chip };
     let classes = output
         .and_then(|name| configuration.policy_maps.get(&name.value))
         .map(|policy| policy::queueing_classes(configuration, policy, &mut not_modeled));
@@ -103,7 +106,7 @@ fn port(
         rate_bps: Some(megabits * 1_000_000),
         units: Some(units),
         policy: output.map(|name| name.value.clone()),
-        multiplier_percent: Some(multiplier.percent),
+        multiplier_percent: Some(multiplier_percent),
         soft_start: queues::soft_start(soft),
         soft_end: queues::soft_end(soft),
         queues,

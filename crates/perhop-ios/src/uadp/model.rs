@@ -3,7 +3,10 @@
 use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
+use crate::platform::product;
 
+/// The command that shows the memory of a port.
+pub(crate) const COMMAND: &str = "show platform hardware fed switch active qos queue config interface";
 /// Size of a unit of memory, bytes.
 pub(crate) const UNIT_BYTES: u64 = 256;
 
@@ -52,8 +55,9 @@ const PRODUCTS: &[(&str, Chip, &str)] = &[
     ("c3650", Chip::Uadp1, "3650"),
     ("c3850", Chip::Uadp1, "3850"),
     ("c9200", Chip::Uadp2Mini, "9200"),
+    // Other amounts of memory than the 9300.
+    ("c9300x", Chip::Uadp2, "9300X"),
     ("c9300", Chip::Uadp2, "9300"),
-    ("c9400", Chip::Uadp2Xl, "9400"),
     ("c94", Chip::Uadp2Xl, "9400"),
     ("c9500-24q", Chip::Uadp2Xl, "9500"),
     ("c9500-12q", Chip::Uadp2Xl, "9500"),
@@ -92,10 +96,7 @@ impl Model {
                 &format!("give it: --model {OFFERED}, or the whole name, such as c9300-24t"),
             );
         };
-        let is_other = |start: &&str| {
-            name.starts_with(*start) || matches!(*start, "c9500x" | "c9600x") && is_x(&name, &start[..5])
-        };
-        if OTHER_SILICON.iter().any(is_other) {
+        if OTHER_SILICON.iter().any(|start| name.starts_with(start)) {
             return wrong(
                 format!("{name} has virtual output queues in external memory (Silicon One)"),
                 "perhop models the memory of UADP chips; the rules of this one differ",
@@ -104,7 +105,7 @@ impl Model {
         match PRODUCTS.iter().find(|(start, _, _)| name.starts_with(start)) {
             Some((_, chip, family)) => Ok(Model { name, chip: *chip, family }),
             None => {
-                wrong(format!("{name} is not a Catalyst with UADP hardware"), &format!("products: {OFFERED}"))
+                wrong(format!("the memory of {name} is not known to perhop"), &format!("products: {OFFERED}"))
             }
         }
     }
@@ -131,27 +132,18 @@ impl Model {
             .ok_or_else(|| {
                 format!(
                     "the memory of a port of {} at {megabits} Mb/s is not published: read Hardmax of queue 0 \
-                     without a policy in `show platform hardware fed switch active qos queue config interface \
-                     {interface}`, and give --port-units with 2.5 times that number",
+                     without a policy in `{COMMAND} {interface}`, and give --port-units with 2.5 times that \
+                     number",
                     self.name
                 )
             })
     }
 }
 
-/// Whether `name` is a model of `family` with an X, such as `c9500x-28c8d` or `c9606r` with that chip.
-fn is_x(name: &str, family: &str) -> bool {
-    name.strip_prefix(family).is_some_and(|rest| rest.starts_with('x'))
-}
-
 /// Returns the product that a line of the configuration names.
 fn written(configuration: &Configuration) -> Option<String> {
-    configuration.lines.iter().find_map(|line| {
-        let lower = line.text.trim().to_ascii_lowercase();
-        let (_, name) = lower
-            .strip_prefix("switch ")
-            .and_then(|rest| rest.split_once(" provision "))
-            .or_else(|| lower.strip_prefix("license udi pid ").map(|name| ("", name)))?;
-        name.split_ascii_whitespace().next().map(str::to_owned)
-    })
+    configuration
+        .lines
+        .iter()
+        .find_map(|line| product(&line.text.trim().to_ascii_lowercase()).map(str::to_owned))
 }

@@ -1,5 +1,7 @@
 //! The classes of a policy with a queue of their own, as far as the memory of a port depends on them.
 
+use perhop_lint::{Line, LineState};
+
 use crate::ast::{CLASS_DEFAULT, Configuration, Field, PartialLimit, PolicyClass, PolicyMap};
 
 /// A class with a queue.
@@ -54,7 +56,10 @@ pub(super) fn queueing_classes(
         .classes
         .iter()
         .filter(|class| has_queue(class) || class.name == CLASS_DEFAULT)
-        .map(|class| queue_class(class, not_modeled))
+        .map(|class| {
+            not_modeled.extend(unread_lines(configuration, class));
+            queue_class(class, not_modeled)
+        })
         .collect();
     if !classes.iter().any(|class| class.name == CLASS_DEFAULT) {
         classes.push(QueueClass {
@@ -67,6 +72,19 @@ pub(super) fn queueing_classes(
     }
     classes.sort_by_key(|class| (class.level.unwrap_or(u8::MAX), class.name == CLASS_DEFAULT));
     classes
+}
+
+/// Returns the lines of a class that the front end does not read.
+fn unread_lines(configuration: &Configuration, class: &PolicyClass) -> impl Iterator<Item = String> {
+    let is_unread = |line: &&Line| {
+        line.block == Some(class.line)
+            && matches!(line.state, LineState::NotRecognized | LineState::Suspicious)
+    };
+    configuration
+        .lines
+        .iter()
+        .filter(is_unread)
+        .map(|line| format!("line {}: class {}: `{}`", line.number, class.name, line.text.trim()))
 }
 
 fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<String>) -> QueueClass {

@@ -9,12 +9,10 @@ use std::fmt::Write;
 use perhop_device::{DropThreshold, PortMemory, QueueMemory, SwitchMemory};
 use perhop_qos::ConfigError;
 
-use super::model::UNIT_BYTES;
+use super::model::{COMMAND, UNIT_BYTES};
 
 /// Queues of a port.
 const QUEUES: u8 = 8;
-/// The command of the output.
-pub(crate) const COMMAND: &str = "show platform hardware fed switch active qos queue config interface";
 const HEAD: &str = "   DTS  Hardmax  Softmax   PortSMin  GlblSMin  PortStEnd   QEnable\n  \
                     ----- --------  --------  --------  --------  ---------  -------\n";
 const LIMITS_HEAD: &str = "   Weight0 Max_Th0 Min_Th0 Weigth1 Max_Th1 Min_Th1  Weight2 Max_Th2 Min_Th2\n  \

@@ -9,7 +9,6 @@ use perhop_device::{DropThreshold, QueueMemory};
 
 use super::model::Chip;
 use super::policy::{PercentLimit, QueueClass};
-use crate::ast::Configuration;
 
 /// The ceiling of a queue without thresholds, percent of its part.
 const CEILING: u64 = 400;
@@ -19,31 +18,6 @@ const CONTROL_PART: u64 = 40;
 const DEFAULT_THRESHOLDS: [u64; 2] = [51, 57];
 /// Parts of a threshold in the chip.
 const THRESHOLD_PARTS: u64 = 64;
-
-/// `qos queue-softmax-multiplier`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Multiplier {
-    /// Percent, 100 to 1200.
-    pub(super) percent: u64,
-}
-
-impl Multiplier {
-    /// Returns the multiplier of a configuration; the last line applies.
-    pub(super) fn read(configuration: &Configuration) -> Multiplier {
-        let mut percent = 100;
-        for line in &configuration.lines {
-            let words: Vec<&str> = line.text.split_ascii_whitespace().collect();
-            match words.as_slice() {
-                ["qos", "queue-softmax-multiplier", number] => {
-                    percent = number.parse().ok().filter(|n| (100..=1200).contains(n)).unwrap_or(percent);
-                }
-                ["no", "qos", "queue-softmax-multiplier", ..] => percent = 100,
-                _ => {}
-            }
-        }
-        Multiplier { percent }
-    }
-}
 
 /// The shared memory of a port at which the limits of its queues begin to fall: 0.9 of the sum of the soft
 /// parts.
@@ -61,8 +35,8 @@ pub(super) fn soft_end(soft: u64) -> u64 {
 pub(super) struct Split {
     /// Units.
     pub(super) units: u64,
-    /// The factor of the soft parts.
-    pub(super) multiplier: Multiplier,
+    /// The factor of the soft parts, percent.
+    pub(super) multiplier_percent: u64,
     /// The chip.
     pub(super) chip: Chip,
 }
@@ -154,7 +128,7 @@ impl Split {
 
     fn soft(self, part: u64, ceiling: u64) -> Soft {
         let unscaled = part * ceiling / 100;
-        Soft { unscaled, scaled: part * ceiling * self.multiplier.percent / 10_000 }
+        Soft { unscaled, scaled: part * ceiling * self.multiplier_percent / 10_000 }
     }
 
     /// The printed fractions of the soft part before the multiplier: two thirds on UADP 1, 19/32 on a 9300,

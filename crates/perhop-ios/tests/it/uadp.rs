@@ -123,7 +123,10 @@ fn a_product_is_asked_for_and_others_are_refused() {
     });
     assert!(memory_with(&text, &named("c9500x-28c8d")).unwrap_err().message.contains("Silicon One"));
     assert!(
-        memory_with(&text, &named("c2960x")).unwrap_err().message.contains("is not a Catalyst with UADP")
+        memory_with(&text, &named("c2960x"))
+            .unwrap_err()
+            .message
+            .contains("the memory of c2960x is not known")
     );
     // Routers have no such memory.
     let router = "version 15.4\ninterface GigabitEthernet0/1\n ip address 192.0.2.1 255.255.255.0\n";
@@ -131,7 +134,30 @@ fn a_product_is_asked_for_and_others_are_refused() {
 }
 
 #[test]
+fn lines_of_a_class_that_are_not_read_are_named() {
+    let text = POLICY.replace("  queue-buffers ratio 35\n", "  queue-buffers ratio many\n  queue-wonder 3\n");
+    let found = memory(&text);
+    for line in ["queue-buffers ratio many", "queue-wonder 3"] {
+        assert!(found.not_modeled.iter().any(|text| text.contains(line)), "{:?}", found.not_modeled);
+    }
+}
+
+#[test]
+fn the_last_multiplier_applies_and_one_out_of_range_does_not() {
+    let with = |lines: &str| {
+        only_port(&format!("switch 1 provision c9300-24t\n{lines}interface GigabitEthernet1/0/1\n"))
+            .multiplier_percent
+    };
+    let line = |percent: &str| format!("qos queue-softmax-multiplier {percent}\n");
+    assert_eq!(with(&(line("300") + &line("600"))), Some(600));
+    assert_eq!(with(&(line("300") + &line("1300"))), Some(300));
+    assert_eq!(with(&(line("300") + "no qos queue-softmax-multiplier 300\n")), Some(100));
+}
+
+#[test]
 fn the_memory_of_a_port_that_is_not_published_is_not_guessed() {
+    let larger = memory("switch 1 provision c9300x-48tx\ninterface GigabitEthernet1/0/1\n");
+    assert!(larger.ports.is_empty() && larger.unknown.len() == 1);
     let text = "switch 1 provision c9500-48y4c\ninterface TwentyFiveGigE1/0/1\n";
     let found = memory(text);
     assert!(found.ports.is_empty());
