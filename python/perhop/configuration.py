@@ -222,6 +222,13 @@ def is_short_for(short: str, name: str) -> bool:
     return parts[1][1].startswith(parts[0][1]) and parts[0][2] == parts[1][2]
 
 
+def meant(short: str, names: Iterable[str]) -> list[str]:
+    """Return the names that `short` means: the equal one, else all that it abbreviates."""
+    known = list(names)
+    equal = [name for name in known if name.lower() == short.lower()]
+    return equal or [name for name in known if is_short_for(short, name)]
+
+
 def _peeked() -> bytes:
     """Return the content of standard input and leave it there for the next reader."""
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ else 0

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.configuration import STANDARD_INPUT, checked, configured, is_short_for, router_text
+from perhop.configuration import STANDARD_INPUT, checked, configured, meant, router_text
 from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inference.made import made_for, require_rate
@@ -75,12 +75,13 @@ def port_rates(
         found = _of_policies(json.loads(policies), rate, policy)
     else:
         found = _of_scenario(Scenario.load(file), rate)
-    chosen = [one for one in found if interface is None or is_short_for(interface, one.port)]
-    exact = [one for one in chosen if one.port == interface]
-    if interface is not None and not chosen:
-        known = ", ".join(one.port for one in found) or "none"
+    if interface is None:
+        return found
+    chosen = meant(interface, (port.port for port in found))
+    if not chosen:
+        known = ", ".join(port.port for port in found) or "none"
         raise InvalidInputError(f"no port `{interface}` has queues", f"ports with queues: {known}")
-    return exact or chosen
+    return [port for port in found if port.port in chosen]
 
 
 def _of_scenario(scenario: Scenario, rate: str | None) -> list[PortRates]:

@@ -13,15 +13,14 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TypedDict
+from typing import Any, TypedDict
 
 from perhop import _core
-from perhop.configuration import is_short_for, read, refused_option
+from perhop.configuration import meant, read, refused_option
 from perhop.errors import InvalidInputError
 
 __all__ = [
     "Burst",
-    "MemoryRule",
     "PortMemory",
     "QueueMemory",
     "Room",
@@ -97,16 +96,6 @@ class UnknownPort(TypedDict):
     reason: str
 
 
-class MemoryRule(TypedDict):
-    """A rule of the division with the kind of its evidence."""
-
-    rule: str
-    meaning: str
-    value: str | int
-    certainty: str
-    source: str
-
-
 class SwitchMemory(TypedDict):
     """The memory of the ports of a switch."""
 
@@ -115,7 +104,8 @@ class SwitchMemory(TypedDict):
     unit_bytes: int
     ports: list[PortMemory]
     unknown: list[UnknownPort]
-    rules: list[MemoryRule]
+    #: The arguments of `perhop.profiles.PlatformRule`.
+    rules: list[dict[str, Any]]
     not_modeled: list[str]
 
 
@@ -187,12 +177,12 @@ def ports_named(memory: SwitchMemory, interfaces: Sequence[str]) -> SwitchMemory
     known = [port["interface"] for port in (*memory["ports"], *memory["unknown"])]
     chosen: set[str] = set()
     for short in interfaces:
-        meant = [name for name in known if is_short_for(short, name)]
-        if not meant:
+        names = meant(short, known)
+        if not names:
             raise InvalidInputError(
                 f"there is no switch port `{short}`", f"switch ports: {', '.join(known) or 'none'}"
             )
-        chosen.update([short] if short in meant else meant)
+        chosen.update(names)
     ports = [port for port in memory["ports"] if port["interface"] in chosen]
     unknown = [port for port in memory["unknown"] if port["interface"] in chosen]
     return {**memory, "ports": ports, "unknown": unknown}

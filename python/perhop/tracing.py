@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop import _core
-from perhop.configuration import checked, is_short_for, router_text
+from perhop.configuration import checked, meant, router_text
 from perhop.core_types import RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inputs import CAPTURE, read_input, unreadable
@@ -181,11 +181,11 @@ def _entrances(ports: list[RouterPort]) -> Iterator[tuple[str, Mapping[str, Any]
 
 
 def _port(ports: list[RouterPort], name: str) -> RouterPort:
-    exact = [port for port in ports if port["name"].lower() == name.lower()]
-    near = exact or [port for port in ports if is_short_for(name, port["name"])]
+    by_name = {port["name"]: port for port in ports}
+    near = meant(name, by_name)
     if len(near) == 1:
-        return near[0]
-    names = ", ".join(port["name"] for port in ports) or "none"
+        return by_name[near[0]]
+    names = ", ".join(by_name) or "none"
     raise InvalidInputError(f"there is no interface `{name}`", f"interfaces: {names}")
 
 

@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from perhop import _core
-from perhop.configuration import STANDARD_INPUT, checked, is_short_for, reading_platform, router_text
+from perhop.configuration import STANDARD_INPUT, checked, meant, reading_platform, router_text
 from perhop.core_types import ResolvedPolicy, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.printable import printable
@@ -211,8 +211,7 @@ def _resolved(port: RouterPort, side: Direction) -> ResolvedPolicy | None:
 
 def _at(source: Source, interface: str, report: RouterReport) -> Source:
     names = [port["name"] for port in report["router"]["ports"]]
-    exact = [name for name in names if name.lower() == interface.lower()]
-    wanted = next(iter(exact or [name for name in names if is_short_for(interface, name)]), interface)
+    wanted = next(iter(meant(interface, names)), interface)
     chosen = tuple(one for one in source.attached if one.interface == wanted)
     if not chosen:
         there = ", ".join(sorted({str(one.interface) for one in source.attached})) or "none"
