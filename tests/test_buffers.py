@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import Command
+from conftest import ROOT, Command
 from perhop import Scenario, design, run
 from perhop.errors import InvalidInputError
 from perhop.switch_memory import switch_memory
@@ -95,7 +96,7 @@ def test_the_output_of_a_switch_gives_the_same_table(perhop: Command, switch: Pa
     [
         (["--interface", "te9/9"], "there is no switch port `te9/9`"),
         (["--model", "c9500x-28c8d"], "Silicon One"),
-        (["--model", "isr4331"], "is not a Catalyst with UADP hardware"),
+        (["--model", "isr4331"], "the memory of isr4331 is not known"),
         (["--frame", "20"], "is not a frame of Ethernet"),
         (["--arrival", "10"], "is not a rate"),
     ],
@@ -189,6 +190,24 @@ def test_a_router_has_no_such_memory(tmp_path: Path) -> None:
     (tmp_path / "router.cfg").write_text("version 15.4\ninterface GigabitEthernet0/1\n")
     with pytest.raises(InvalidInputError, match="no device with such a text"):
         switch_memory(tmp_path / "router.cfg")
+
+
+def test_the_page_shows_the_output(perhop: Command, switch: Path) -> None:
+    page = (ROOT / "docs" / "buffers.md").read_text(encoding="utf-8")
+    (shown,) = re.findall(r"```console\n\$ perhop (.*?)\n(.*?)```", page, re.DOTALL)
+    ended = perhop(*shown[0].split(), COLUMNS="110")
+    assert ended.out.startswith(shown[1])
+
+
+def test_a_printed_table_names_the_ports_that_are_left_out(perhop: Command, switch: Path) -> None:
+    ended = perhop("buffers", switch, "--printed", "--interface", "te1/1/1")
+    assert (ended.code, ended.out) == (2, "")
+    assert "unknown: TenGigabitEthernet1/1/1" in ended.err
+
+
+def test_the_rules_have_their_evidence(perhop: Command, switch: Path) -> None:
+    out = perhop("buffers", switch, "--rules", "--interface", "gi1/0/1").out
+    assert "level-1" in out and "recalled" in out and "Cisco TAC 200594" in out
 
 
 def test_a_check_of_a_switch_names_the_command(perhop: Command, switch: Path) -> None:

@@ -9,14 +9,15 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.columns import Column, show
+from perhop.command.explain import show_platform_rules
 from perhop.command.lines import show_lines
 from perhop.command.options import Json
-from perhop.command.terminal import print_json
+from perhop.command.terminal import print_json, say
 from perhop.errors import Exit, InvalidInputError
 from perhop.printable import printable
+from perhop.profiles import PlatformRule
 from perhop.quantity import NOTHING, number, quantity, rate_words
 from perhop.switch_memory import (
-    MemoryRule,
     PortMemory,
     SwitchMemory,
     Threshold,
@@ -80,12 +81,14 @@ def buffers(
     elif printed:
         for port in chosen["ports"]:
             print(f"{port['interface']}\n{port['printed']}" if port["interface"] else port["printed"])
+        for line in _omissions(chosen):
+            say(printable(line))
     else:
         for port in chosen["ports"]:
             _show_port(port, chosen, frame)
         _show_remarks(chosen)
         if rules:
-            _show_rules(chosen["rules"])
+            show_platform_rules([PlatformRule(**rule) for rule in chosen["rules"]])
     return Exit.OK if chosen["ports"] else Exit.INVALID_INPUT
 
 
@@ -163,10 +166,14 @@ def _show_remarks(memory: SwitchMemory) -> None:
         show_lines(printable(line), {})
 
 
-def _remarks(memory: SwitchMemory) -> Iterator[str]:
+def _omissions(memory: SwitchMemory) -> Iterator[str]:
     for port in memory["unknown"]:
         yield f"unknown: {port['interface']}: {port['reason']}"
     yield from (f"not modeled: {text}" for text in memory["not_modeled"])
+
+
+def _remarks(memory: SwitchMemory) -> Iterator[str]:
+    yield from _omissions(memory)
     if memory["ports"]:
         yield (
             "A queue reaches its limit only while the shared memory of the chip has room. Frames of other "
@@ -176,13 +183,3 @@ def _remarks(memory: SwitchMemory) -> Iterator[str]:
         names = [rule["rule"] for rule in memory["rules"] if rule["certainty"] == certainty]
         if names:
             yield f"{certainty}: {', '.join(names)}"
-
-
-def _show_rules(rules: list[MemoryRule]) -> None:
-    columns = [
-        Column("value", [str(rule["value"]) for rule in rules], numeric=False),
-        Column("certainty", [rule["certainty"] for rule in rules], numeric=False),
-        Column("source", [rule["source"] for rule in rules], numeric=False),
-    ]
-    keys = [Column("rule", [rule["rule"] for rule in rules], numeric=False)]
-    show("rules", keys, columns)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Annotated
 
@@ -69,6 +69,11 @@ def _explain_platform(platform: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"schema_version": 1, "platform": platform, "rules": [vars(one) for one in rows]})
         return
+    show_platform_rules(rows)
+
+
+def show_platform_rules(rows: Sequence[PlatformRule]) -> None:
+    """Print rules with their value, certainty and source."""
     cells = [(one.rule, one.text, one.certainty, _source(one)) for one in rows]
     table = [("rule", "value", "certainty", "source"), *cells]
     widths = [max(len(row[column]) for row in table) for column in range(3)]

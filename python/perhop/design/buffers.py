@@ -179,6 +179,8 @@ def _ratio(switch: _Switch, own: QueueMemory, port: PortMemory, needed: int) -> 
     most = switch.limit(widest)
     named = [limit["line"] for limit in own["thresholds"] if limit["line"] is not None]
     help = f"at the greatest multiplier the queue has {most} units"
+    if policy is None:
+        help += "; a policy with only class-default and `queue-buffers ratio 100` gives it the whole port"
     if len(named) == 3:
         help += f"; its third queue-limit (line {max(named)}) lowers the ceiling from 400 %"
     raise InvalidInputError(f"no multiplier and ratio give the queue {needed} units", help)
