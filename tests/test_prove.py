@@ -231,6 +231,23 @@ def test_an_access_list_of_5000_lines(proved: Any) -> None:
     assert proof["verdict"] == "differ"
 
 
+def test_one_line_of_an_alternating_list(perhop: Command, tmp_path: Path) -> None:
+    """Permits and denies by turns: a change of the last line counts as that of the first does."""
+    ports = range(1, 601)
+    lines = [f"{'deny' if port % 2 else 'permit'} tcp any host 10.0.0.1 eq {port}" for port in ports]
+    classes, policy = {"APP": ["access-group name APP"]}, [("APP", ["bandwidth 2000"])]
+    (tmp_path / "a.cfg").write_text(configuration(classes, policy, lines))
+    for place in (0, 402, 598):
+        changed = [*lines[:place], lines[place].replace("deny", "permit"), *lines[place + 1 :]]
+        (tmp_path / "b.cfg").write_text(configuration(classes, policy, changed))
+        ended = perhop("prove", "a.cfg", "b.cfg")
+        assert ended.code == 4, ended.out
+        assert f"> 10.0.0.1:{place + 1} " in ended.out, ended.out
+        ended = perhop("diff", "a.cfg", "b.cfg", "--no-simulate")
+        assert (ended.code, ended.err) == (0, "")
+        assert f"> 10.0.0.1:{place + 1} " in ended.out, ended.out
+
+
 # Pairs of small policies by brute force.
 
 

@@ -8,6 +8,7 @@ mod forwarding;
 mod golden;
 mod hostile;
 mod links;
+mod long_lists;
 mod mark_only_children;
 mod marks;
 mod node;

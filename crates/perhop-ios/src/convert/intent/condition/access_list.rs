@@ -13,28 +13,50 @@ use crate::ast::{
 };
 use crate::object_group::{Addresses, of_prefix};
 
-/// Limit on the alternations of permit and deny in one access list.
-const MOST_TURNS: usize = 200;
+/// The most alternations of permit and deny that nest in each other. A longer list is halved, so that its
+/// condition stays shallow enough for recursion and for readers of JSON, and grows by a logarithm only.
+const MOST_NESTED: usize = 8;
 
 /// Returns the condition for the packets that `list` permits.
 pub(super) fn of_access_list(configuration: &Configuration, list: &AccessList) -> Condition {
-    // Runs of entries with the same action, last first. A packet that matches no entry is denied.
-    let mut rest = Condition::Never;
-    let runs: Vec<&[AclEntry]> = list.entries.chunk_by(|a, b| a.action == b.action).collect();
-    for run in runs.iter().take(MOST_TURNS).rev() {
-        let conditions: Vec<Condition> = run.iter().map(|entry| of_entry(configuration, entry)).collect();
-        rest = match run[0].action {
-            AclAction::Permit => Condition::any(conditions.into_iter().chain([rest]).collect()),
-            AclAction::Deny => rest.but_not(&conditions),
-        };
-    }
+    let runs = list.entries.chunk_by(|a, b| a.action == b.action);
+    let runs: Vec<Run> = runs
+        .map(|entries| Run {
+            action: entries[0].action,
+            conditions: entries.iter().map(|entry| of_entry(configuration, entry)).collect(),
+        })
+        .collect();
+    let permitted = permitted(&runs);
     match list.kind {
-        AclKind::Ipv6 => rest,
+        AclKind::Ipv6 => permitted,
         _ => match of_family(configuration, Family::Ipv4) {
-            Condition::Always => rest,
-            family => Condition::all(vec![family, rest]),
+            Condition::Always => permitted,
+            family => Condition::all(vec![family, permitted]),
         },
     }
+}
+
+/// Entries in a row with the same action.
+struct Run {
+    action: AclAction,
+    conditions: Vec<Condition>,
+}
+
+/// Returns the condition for the packets whose first match in `runs` permits them. A packet that matches no
+/// entry is denied.
+fn permitted(runs: &[Run]) -> Condition {
+    if runs.len() <= MOST_NESTED {
+        return runs.iter().rev().fold(Condition::Never, |rest, run| match run.action {
+            AclAction::Permit => Condition::any(run.conditions.iter().cloned().chain([rest]).collect()),
+            AclAction::Deny => rest.but_not(&run.conditions),
+        });
+    }
+    // The second half decides about a packet that the first neither permits nor denies. A packet that matches
+    // a deny of the first half is denied there, or permitted by an earlier entry.
+    let (first, second) = runs.split_at(runs.len() / 2);
+    let denies = first.iter().filter(|run| run.action == AclAction::Deny);
+    let denied: Vec<Condition> = denies.flat_map(|run| run.conditions.iter().cloned()).collect();
+    Condition::any(vec![permitted(first), permitted(second).but_not(&denied)])
 }
 
 /// Returns the condition for the packets that match `entry`.
