@@ -26,8 +26,9 @@ BENCH_PACKAGES := $(shell grep -v '^\#' requirements/bench.txt)
 are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n' $(1) 2>&1 | grep -vx installed)" ]
 
 .PHONY: help setup test-setup ci-packages bench-packages fast check touched thorough format lint lint-rust lint-python \
-  types msrv arm msrv-version test test-rust test-python test-python-thorough test-properties docs docs-rust docs-pages docs-pictures bless \
-  playground playground-tested playground-if-possible fuzz coverage mutants mutants-sample reproduce quote-reports bench \
+  types msrv arm msrv-version test test-rust test-python test-python-thorough test-playground test-properties \
+  docs docs-rust docs-pages docs-pictures bless playground playground-tested playground-if-possible page-scripts \
+  page-scripts-if-possible fuzz coverage mutants mutants-sample reproduce quote-reports bench \
   quote-speed bench-sweeps bench-scale bench-network bench-instructions bench-live bench-playground bench-install fidelity lock deny \
   wheel sbom release reproducible clean
 
@@ -129,9 +130,13 @@ test-python: $(TEST_VENV)/built ## pytest
 	$(TEST_BIN)/pytest -n $(or $(WORKERS),4) $(PYTEST)
 
 test-python-thorough: $(TEST_VENV)/built ## every test of Python, long ones in full, with a new seed
+	@tools/playground_if_possible.sh playground-tested
 	@seed=$${PERHOP_SEED:-$$(date +%s)}; echo "PERHOP_SEED=$$seed"; \
 	PERHOP_SEED=$$seed PERHOP_FLIPS=all PERHOP_POWER=all PERHOP_FAULTS=all PERHOP_SIGNALS=1000 PERHOP_FORGED=1000 \
 	  PERHOP_MALFORMED=10000 $(TEST_BIN)/pytest -n 2 -m "touched or thorough" $(PYTEST)
+
+test-playground: $(TEST_VENV)/built playground-tested ## the tests of the playground in a browser
+	$(TEST_BIN)/pytest -n $(or $(WORKERS),4) -m touched tests/test_playground*.py
 
 test-properties: ## property tests of Rust with a new seed, which is printed, and more cases
 	@seed=$${PROPTEST_RNG_SEED:-$$(date +%s)}; echo "PROPTEST_RNG_SEED=$$seed PROPTEST_CASES=2000"; \
@@ -178,6 +183,11 @@ $(PLAYGROUND)/playground.js: $(PLAYGROUND_SOURCES)
 
 playground-if-possible: ## build the playground where npm and Rust for WebAssembly are there (PROFILE=tested for tests)
 	@tools/playground_if_possible.sh $(if $(filter tested,$(PROFILE)),playground-tested,playground)
+
+page-scripts: $(PLAYGROUND)/playground.js ## build the scripts of pages: the view of a run, the playground (npm)
+
+page-scripts-if-possible:
+	@tools/playground_if_possible.sh page-scripts
 
 reproduce: setup ## run the published studies, end with their verdicts, write results/
 	tools/reproduce.sh $(BIN)/perhop

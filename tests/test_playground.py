@@ -19,6 +19,9 @@ from perhop.errors import MissingCapabilityError
 from playground import ASSETS, needs_page, needs_playground, page, summary_of
 from programs import lacking
 
+# A build of the whole engine for WebAssembly, and minutes in a browser: `make test-playground` runs them.
+pytestmark = pytest.mark.touched
+
 EXAMPLES = ROOT / "examples"
 #: Scenarios without traces: a browser has no files.
 COMPARED = ("first-steps", "tcp", "wred", "weighted-fair", "per-flow-marking", "nested-classes", "framing")

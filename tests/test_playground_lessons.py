@@ -14,7 +14,9 @@ from chromium import needs_axe, screenshot, serious_barriers
 from conftest import Command
 from perhop import lessons
 from playground import Page, needs_page, needs_playground, page
-from tiers import touched
+
+# A build of the whole engine for WebAssembly, and minutes in a browser: `make test-playground` runs them.
+pytestmark = pytest.mark.touched
 
 COURSE = lessons.course()
 STUDENT = "Ada Lovelace"
@@ -62,7 +64,6 @@ def exported_sheet(here: Page) -> bytes:
 
 
 @needs_page
-@pytest.mark.touched
 def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Path, tmp_path: Path) -> None:
     with page(students) as here:
         begin(here)
@@ -118,7 +119,7 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
 
 
 @needs_page
-@pytest.mark.parametrize("name", touched([lesson.id for lesson in COURSE], but=["fifo"]))
+@pytest.mark.parametrize("name", [lesson.id for lesson in COURSE])
 def test_the_page_and_python_give_the_same_verdicts(students: Path, name: str) -> None:
     lesson = lessons.lesson(name)
     with page(students) as here:

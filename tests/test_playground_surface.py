@@ -15,6 +15,9 @@ from conftest import ROOT
 from perhop import lessons
 from playground import Page, needs_page, page
 
+# A build of the whole engine for WebAssembly, and minutes in a browser: `make test-playground` runs them.
+pytestmark = pytest.mark.touched
+
 STARTER = (ROOT / "python" / "perhop" / "templates" / "voice.perhop.yaml").read_text(encoding="utf-8")
 ROUTER = (ROOT / "examples" / "router.cfg").read_text(encoding="utf-8")
 LONG = ("headquarters-customer-premium-voice-north", "headquarters-customer-premium-voice-south")

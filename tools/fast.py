@@ -136,10 +136,11 @@ def test_steps(tests: Sequence[str], marks: str) -> list[Step]:
     """The extension module, which is built where it is behind, and tests of Python with some marks."""
     if not tests:
         return []
-    return [
-        Step("extension", ("make", "--no-print-directory", "test-setup")),
-        Step("tests of Python", (str(_BIN / "pytest"), "-q", "-n", "2", "-m", marks, *tests)),
-    ]
+    make = ("make", "--no-print-directory")
+    steps = [Step("extension", (*make, "test-setup"))]
+    if marks != _QUICK and any("playground" in test for test in tests):
+        steps.append(Step("playground", (*make, "playground-if-possible", "PROFILE=tested")))
+    return [*steps, Step("tests of Python", (str(_BIN / "pytest"), "-q", "-n", "2", "-m", marks, *tests))]
 
 
 def _run(steps: Sequence[Step]) -> list[str]:

@@ -42,14 +42,14 @@ class Step:
 CHECK = (
     Step("extension", "test-setup"),
     Step("format", "format"),
-    Step("playground", "playground-if-possible", variables=("PROFILE=tested",)),
-    Step("python-tests", "test-python", after=("extension", "playground")),
+    Step("page-scripts", "page-scripts-if-possible"),
+    Step("python-tests", "test-python", after=("extension", "page-scripts")),
     Step("rust-tests", "test-rust", after=("extension",)),
     Step("rust-lints", "lint-rust", after=("rust-tests",)),
     Step("rust-docs", "docs-rust", after=("rust-lints",)),
     Step("python-lints", "lint-python"),
     Step("types", "types", after=("extension",)),
-    Step("pages", "docs-pages", after=("extension", "playground"), variables=("NOTEBOOKS=off",)),
+    Step("pages", "docs-pages", after=("extension", "page-scripts"), variables=("NOTEBOOKS=off",)),
 )
 
 #: Takes hours. A step whose tool is missing prints "skipped: ..." and passes.
