@@ -6,6 +6,7 @@ use perhop_lint::LineState;
 
 use crate::ast::{Combination, Configuration, Criterion};
 use crate::check;
+use crate::grammar::Grammar;
 use crate::parser;
 
 /// Match criteria by class, in the syntax of `match`; alternatives are joined by ` or `.
@@ -16,10 +17,22 @@ pub type Assumptions = BTreeMap<String, String>;
 /// # Errors
 /// The class and the fault of an assumption that is not a criterion.
 pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configuration, (String, String)> {
-    let mut configuration = parser::read(text);
+    parse_in(text, Grammar::of_text(text), assumptions)
+}
+
+/// Reads `text` in `grammar`, with `assumptions` in place of the classes' definitions.
+///
+/// # Errors
+/// The class and the fault of an assumption that is not a criterion.
+pub(crate) fn parse_in(
+    text: &str,
+    grammar: Grammar,
+    assumptions: &Assumptions,
+) -> Result<Configuration, (String, String)> {
+    let mut configuration = parser::read(text, grammar);
     for (class, criteria) in assumptions {
         let criteria: Vec<String> = criteria.split(" or ").map(|part| part.trim().to_owned()).collect();
-        let defined = definition(class, &criteria).map_err(|message| (class.clone(), message))?;
+        let defined = definition(class, &criteria, grammar).map_err(|message| (class.clone(), message))?;
         let place = configuration.class_maps.place(class, || defined.clone());
         if let Some(map) = configuration.class_maps.at_mut(place) {
             *map = defined;
@@ -31,13 +44,13 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
 }
 
 /// Returns a match-any class-map of `criteria`.
-fn definition(class: &str, criteria: &[String]) -> Result<crate::ast::ClassMap, String> {
+fn definition(class: &str, criteria: &[String], grammar: Grammar) -> Result<crate::ast::ClassMap, String> {
     let mut text = format!("class-map match-any {class}");
     for criterion in criteria {
         text += "\n match ";
         text += criterion;
     }
-    let read = parser::read(&text);
+    let read = parser::read(&text, grammar);
     for line in read.lines.iter().skip(1) {
         if line.state != LineState::Modelled {
             let note = line.note.clone().unwrap_or_else(|| line.state.to_string());

@@ -18,7 +18,8 @@ use crate::platform::{Dialect, Platform, Recognition};
 use crate::show::IosShows;
 use crate::write::IosWriter;
 use crate::{check, named_policies, parse, tables, uadp};
-use crate::{convert, interface_name, is_configuration, parse_assuming, rules};
+use crate::assumption::parse_in;
+use crate::{Grammar, convert, interface_name, is_configuration, rules};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]
@@ -189,7 +190,13 @@ fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError
         message,
         help: None,
     };
-    let configuration = parse_assuming(text, &options.assume).map_err(|(class, message)| {
+    let chosen = options.platform.as_deref().and_then(Platform::named);
+    // A fragment may have no line that only IOS XR writes.
+    let grammar = match chosen.map(|platform| platform.profile.grammar()) {
+        Some(Grammar::IosXr) => Grammar::IosXr,
+        _ => Grammar::of_text(text),
+    };
+    let configuration = parse_in(text, grammar, &options.assume).map_err(|(class, message)| {
         wrong(&class, message).help("criteria as in a class-map, for example --assume 'VOICE = dscp ef'")
     })?;
     if options.assume.is_empty() {
@@ -243,6 +250,7 @@ fn dialect_name(dialect: Dialect) -> &'static str {
         Dialect::Catalyst => "catalyst",
         Dialect::CarrierEthernet => "carrier-ethernet",
         Dialect::IosXr => "ios-xr",
+        Dialect::Cisco8000 => "cisco-8000",
         Dialect::NxOs => "nx-os",
     }
 }
@@ -256,6 +264,7 @@ fn system(dialect: Dialect) -> &'static str {
         Dialect::Catalyst => "Catalyst (switchport)",
         Dialect::CarrierEthernet => "ASR 900 and 920",
         Dialect::IosXr => "IOS XR",
+        Dialect::Cisco8000 => "Cisco 8000",
         Dialect::NxOs => "NX-OS",
     }
 }

@@ -37,6 +37,10 @@ pub(crate) enum Mode {
     CryptoMap(usize),
     /// `router`
     RouterProcess(usize),
+    /// `router static` of IOS XR, and its address families.
+    StaticRoutes,
+    /// `controller` of IOS XR.
+    OpticalController,
     /// A block without effect on packets.
     Irrelevant,
     /// A block outside the model, with its effect on packets.

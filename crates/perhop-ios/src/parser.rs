@@ -11,6 +11,7 @@ use perhop_lint::{Diagnostic, Line, LineState, near, picture};
 
 use crate::ast::Configuration;
 use crate::check;
+use crate::grammar::Grammar;
 use crate::mode::Mode;
 use crate::syntax::{self, Spelling};
 use crate::words::{Finding, Form, Reader};
@@ -40,15 +41,15 @@ enum Layout {
 ///
 /// Never fails and never panics, for any `text`.
 pub fn parse(text: &str) -> Configuration {
-    let mut configuration = read(text);
+    let mut configuration = read(text, Grammar::of_text(text));
     check::check(&mut configuration);
     configuration
 }
 
-/// Reads the lines of `text` without the checks across parts.
-pub(crate) fn read(text: &str) -> Configuration {
+/// Reads the lines of `text` in `grammar` without the checks across parts.
+pub(crate) fn read(text: &str, grammar: Grammar) -> Configuration {
     let mut parser = Parser {
-        configuration: Configuration::default(),
+        configuration: Configuration { grammar, ..Configuration::default() },
         diagnostics: Vec::new(),
         frames: vec![Frame { mode: Mode::Global, line: 0, indent: 0, layout: Layout::Flat }],
         banner: None,
@@ -67,7 +68,7 @@ pub(crate) fn read(text: &str) -> Configuration {
 /// Whether `text` looks like a router configuration: most of its lines are known commands, and one of them
 /// opens a block or belongs to a policy.
 pub fn is_configuration(text: &str) -> bool {
-    let configuration = read(text);
+    let configuration = read(text, Grammar::of_text(text));
     let (mut known, mut unknown) = (0usize, 0usize);
     for line in configuration.lines.iter().filter(|line| !line.is_blank('!')) {
         *if line.state == LineState::NotRecognized { &mut unknown } else { &mut known } += 1;
@@ -122,7 +123,8 @@ impl Parser {
             self.comment();
             return Finding::IRRELEVANT;
         }
-        if is_typed_at_prompt(first) {
+        let is_of_ios_xr = self.configuration.grammar == Grammar::IosXr;
+        if is_typed_at_prompt(first) || is_of_ios_xr && is_session(&words) {
             return Finding::irrelevant("typed at the router's prompt: not part of the configuration");
         }
         self.dedent(indent);
@@ -181,6 +183,12 @@ impl Parser {
                 Some(Finding::IRRELEVANT)
             }
             ("end", 1) => {
+                self.frames.truncate(1);
+                Some(Finding::IRRELEVANT)
+            }
+            ("end-class-map" | "end-policy-map" | "end-policy" | "end-set", 1)
+                if self.configuration.grammar == Grammar::IosXr =>
+            {
                 self.frames.truncate(1);
                 Some(Finding::IRRELEVANT)
             }
@@ -252,7 +260,7 @@ impl Parser {
         }
         self.suggested += 1;
         let first = words.first()?;
-        let known = syntax::first_words(self.frames.last()?.mode);
+        let known = syntax::first_words(self.configuration.grammar, self.frames.last()?.mode);
         near(first, known).map(|meant| format!("did you mean `{meant}`?"))
     }
 }
@@ -321,6 +329,17 @@ fn is_typed_at_prompt(first: &str) -> bool {
         let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
         !name.is_empty() && name.bytes().all(is_of_name)
     })
+}
+
+/// Whether a line of IOS XR is not part of the configuration: a command at the prompt of a node, or the time
+/// that the router prints before an output, `Mon Feb  1 10:50:24.335 UTC`.
+fn is_session(words: &[&str]) -> bool {
+    const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+    match words {
+        [prompt, ..] if prompt.starts_with("RP/") => true,
+        [day, _, _, time, ..] => DAYS.contains(day) && time.matches(':').count() == 2,
+        _ => false,
+    }
 }
 
 /// Returns the delimiter of a banner whose text begins with `first`; `None` if the same line, whose last word

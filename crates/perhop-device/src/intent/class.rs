@@ -76,6 +76,8 @@ pub struct Class {
     pub matches: PrintedMatches,
     /// Its guarantee.
     pub guarantee: Option<At<Guarantee>>,
+    /// Its share of the excess next to a minimum; `guarantee` has the share of a class without a minimum.
+    pub excess: Option<At<Guarantee>>,
     /// Its priority.
     pub priority: Option<At<Priority>>,
     /// Its policer.
@@ -146,6 +148,7 @@ impl Class {
     pub fn lines(&self) -> Vec<usize> {
         let nodes = [
             self.guarantee.map(|at| at.line),
+            self.excess.map(|at| at.line),
             self.priority.map(|at| at.line),
             self.police.as_ref().map(|at| at.line),
             self.shape.map(|at| at.line),

@@ -59,7 +59,9 @@ pub(super) fn bursts_of_police(
         // Next to a percentage bursts are written in milliseconds.
         TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)).max(1),
     };
-    let default = |rate: Rate| bytes_in(rate, *rules.police_burst_us).max(*rules.police_burst_bytes);
+    let most = Some(*rules.police_burst_most_bytes).filter(|most| *most > 0).unwrap_or(u64::MAX);
+    let default =
+        |rate: Rate| bytes_in(rate, *rules.police_burst_us).max(*rules.police_burst_bytes).min(most);
     let committed = police.burst.map_or_else(|| default(cir), |burst| written(burst, cir));
     let second = police.peak.map(|peak| rate_of(peak, bandwidth));
     let excess = match (police.excess_burst, second) {

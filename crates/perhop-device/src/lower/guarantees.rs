@@ -111,9 +111,42 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
+/// The written share of a class in the excess.
+fn excess_of(class: &Class) -> Option<Written> {
+    let mut shares = [class.excess, class.guarantee].into_iter().flatten().map(|at| at.value);
+    shares.find(|share| !share.is_minimum())
+}
+
+/// Returns the guaranteed service rate of each class, bits per second: its minimum and its written share of
+/// the rate that no minimum takes. Cisco, "Modular QoS Command Reference for Cisco NCS 540", queue-limit.
+pub(super) fn service_rates(classes: &[(&Class, bool)], rate: Rate) -> Vec<u64> {
+    let left = left_over(classes, rate);
+    let needs_ratio = |class: &Class| class.priority.is_none() && excess_of(class).is_none();
+    let ratios: u64 = classes
+        .iter()
+        .map(|(class, queues)| match excess_of(class) {
+            Some(Written::RemainingRatio(ratio)) => ratio,
+            // The default ratio is 1.
+            None if *queues && needs_ratio(class) => 1,
+            _ => 0,
+        })
+        .sum();
+    let share = |class: &Class| match excess_of(class) {
+        Some(Written::RemainingPercent(percent)) => {
+            percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second()
+        }
+        Some(Written::RemainingRatio(ratio)) => {
+            (u128::from(left) * u128::from(ratio) / u128::from(ratios.max(1))) as u64
+        }
+        _ => 0,
+    };
+    let minimum = |class: &Class| class.guarantee.and_then(|at| absolute(at.value, rate)).unwrap_or(0);
+    classes.iter().map(|(class, _)| minimum(class).saturating_add(share(class))).collect()
+}
+
 /// Returns the sum of the percentages of the excess.
 fn remaining_percents(classes: &[(&Class, bool)]) -> u64 {
-    let percent = |class: &Class| match class.guarantee?.value {
+    let percent = |class: &Class| match excess_of(class)? {
         Written::RemainingPercent(percent) => Some(percent),
         _ => None,
     };
@@ -134,14 +167,14 @@ fn ratio_of(class: &Class, is_silent: bool) -> u64 {
 fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
     let percents = remaining_percents(classes);
-    let silent = classes.iter().filter(|(class, queues)| *queues && class.guarantee.is_none());
-    let silent = silent.filter(|(class, _)| class.priority.is_none()).count().max(1);
+    let is_silent = |class: &Class| class.priority.is_none() && excess_of(class).is_none();
+    let silent = classes.iter().filter(|(class, queues)| *queues && is_silent(class)).count().max(1);
     // With percentages of the excess, the classes without one share the rest of 100.
     let unsaid =
         if percents == 0 { 1.0 } else { (100u64.saturating_sub(percents).max(1)) as f64 / silent as f64 };
     let share = |(class, _): &(&Class, bool)| {
         let bandwidth = class.guarantee.map(|bandwidth| bandwidth.value);
-        let excess = match bandwidth {
+        let excess = match excess_of(class) {
             Some(Written::RemainingPercent(percent)) => percent as f64,
             Some(Written::RemainingRatio(ratio)) => ratio as f64,
             _ => unsaid,

@@ -4,12 +4,12 @@ use perhop_qos::Rate;
 use perhop_qos::queue::FairQueueingConfig;
 use perhop_qos::units::QueueSize;
 
-use super::bandwidth::bytes_in;
+use super::bandwidth::{bytes_in, percent_of};
 use super::reference::Reference;
 use super::target::Target;
 use crate::intent::{At, DropProfile, FairQueue, QueueLimit};
 use crate::policy::{FairQueueing, Limit, Unit};
-use crate::profile::{ClassFairQueue, DefaultLimit, PeerLimit};
+use crate::profile::{ClassFairQueue, DefaultLimit, LimitPrecision, PeerLimit, ProfileRules};
 
 /// A limit as written, at a class's `rate`.
 pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
@@ -40,14 +40,60 @@ pub(super) fn default_class_limit(
         let bytes = bytes_in(rate, *rules.byte_queue_us).max(1);
         return Limit { unit: Unit::Bytes, value: bytes, bytes: Some(bytes) };
     }
-    let by_rule = || match *rules.class_queue_limit {
-        DefaultLimit::Fixed { packets } => packets,
+    let packets = target.queue_limit.or_else(|| peer_limit(rate, reference, target));
+    let by_rule = || limit_by_rule(*rules.class_queue_limit, rate, line, reference);
+    packets.map_or_else(by_rule, Limit::packets)
+}
+
+/// The limit by a rule of the profile.
+fn limit_by_rule(rule: DefaultLimit, rate: Rate, line: Rate, reference: Reference) -> Limit {
+    match rule {
+        DefaultLimit::Fixed { packets } => Limit::packets(packets),
         DefaultLimit::LineTime { bits_per_packet, least_packets } => {
-            (line.as_bits_per_second() / bits_per_packet).max(least_packets)
+            Limit::packets((line.as_bits_per_second() / bits_per_packet).max(least_packets))
+        }
+        DefaultLimit::ServiceTime { microseconds } => bytes(bytes_in(rate, microseconds)),
+        DefaultLimit::InterfaceTime { microseconds } => bytes(bytes_in(reference.interface, microseconds)),
+    }
+}
+
+fn bytes(bytes: u64) -> Limit {
+    Limit { unit: Unit::Bytes, value: bytes.max(1), bytes: Some(bytes.max(1)) }
+}
+
+/// Returns the rate at which times become limits where the profile's rule is a time at a rate of its own:
+/// that of the interface for priority classes, else `service_bps` or a hundredth of the rate around. Cisco,
+/// "ASR 9000 Series Aggregation Services Router Modular QoS Configuration Guide", queue-limit.
+pub(super) fn rate_of_times(
+    has_priority: bool,
+    service_bps: u64,
+    reference: Reference,
+    rules: &ProfileRules,
+) -> Option<Rate> {
+    let rule = if has_priority { *rules.priority_queue_limit } else { *rules.class_queue_limit };
+    match rule {
+        DefaultLimit::ServiceTime { .. } if service_bps > 0 => Some(Rate::from_bits_per_second(service_bps)),
+        DefaultLimit::ServiceTime { .. } => Some(percent_of(reference.line, LEAST_SERVICE_PERCENT)),
+        DefaultLimit::InterfaceTime { .. } => Some(reference.interface),
+        DefaultLimit::Fixed { .. } | DefaultLimit::LineTime { .. } => None,
+    }
+}
+
+/// Percent of the rate around a class without guaranteed service rate.
+const LEAST_SERVICE_PERCENT: u64 = 1;
+
+/// The limit as the hardware stores it.
+pub(super) fn stored(limit: Limit, rules: &ProfileRules) -> Limit {
+    let Some(bytes) = limit.bytes else { return limit };
+    let most = Some(*rules.limit_most_bytes).filter(|most| *most > 0).unwrap_or(u64::MAX);
+    let bytes = match *rules.limit_precision {
+        LimitPrecision::Exact => bytes,
+        LimitPrecision::Mantissa { bits } => {
+            let exponent = (u64::BITS - bytes.leading_zeros()).saturating_sub(bits);
+            bytes.div_ceil(1 << exponent).saturating_mul(1 << exponent)
         }
     };
-    let packets = target.queue_limit.or_else(|| peer_limit(rate, reference, target));
-    Limit::packets(packets.unwrap_or_else(by_rule))
+    Limit { bytes: Some(bytes.min(most)), ..limit }
 }
 
 /// The limit of a class at `rate` in a policy for the peers of a tunnel, packets.
@@ -63,7 +109,9 @@ fn peer_limit(rate: Rate, reference: Reference, target: Target) -> Option<u64> {
 /// The limit of the queue of a priority class at `rate`.
 pub(super) fn priority_limit(rate: Rate, reference: Reference, target: Target) -> Limit {
     let packets = target.queue_limit.or_else(|| peer_limit(rate, reference, target));
-    Limit::packets(packets.unwrap_or(*target.rules.priority_queue_packets))
+    let by_rule =
+        || limit_by_rule(*target.rules.priority_queue_limit, rate, reference.line, reference);
+    packets.map_or_else(by_rule, Limit::packets)
 }
 
 /// The limit in the form that a queue takes.

@@ -29,7 +29,7 @@ use super::target::Target;
 use super::value_limits::weighted_tail_drop;
 use crate::intent::{ClassId, Condition};
 use crate::policy::{FairQueueing, PriorityLimit, ShapeKind, Shaper};
-use crate::profile::{PriorityQueue, Scheduler, WredTailLimit};
+use crate::profile::{Heeded, PriorityQueue, Scheduler, WredTailLimit};
 
 /// The place of a class in a scheduler.
 #[derive(Clone, Debug)]
@@ -179,6 +179,7 @@ impl Queueing<'_> {
                 || match *self.target.rules.wred_tail_limit {
                     WredTailLimit::Written => false,
                     WredTailLimit::UnlessFairQueue => class.fair_queue.is_none(),
+                    WredTailLimit::TwiceMaximum => true,
                 };
             let limit = is_limited.then(|| queue_size(limit));
             let (buffer, precedence) = wred(detect, limit, self.target);
@@ -242,7 +243,13 @@ impl Queueing<'_> {
     }
 
     fn priority(&self, class: &mut ResolvedClass, matches: Option<MatchConfig>, prefix: &str) -> ClassConfig {
-        let mut config = ClassConfig { name: class.name.clone(), matches, ..ClassConfig::default() };
+        let shape = class.shape.filter(|_| *self.target.rules.priority_shaper == Heeded::Heeded);
+        let mut config = ClassConfig {
+            name: class.name.clone(),
+            matches,
+            shape: shape.map(shape_config),
+            ..ClassConfig::default()
+        };
         let bound = class.priority.and_then(|priority| priority.rate_bps.zip(priority.burst_bytes));
         config.police = bound.map(|(rate, burst)| PoliceConfig {
             rate: Rate::from_bits_per_second(rate),

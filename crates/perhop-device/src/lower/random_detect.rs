@@ -28,7 +28,7 @@ pub(super) fn random_detect(
     queue: Queue,
     target: Target,
 ) -> RandomDetect {
-    let defaults = Defaults::of_queue(detect, queue.limit, target);
+    let defaults = Defaults::of_queue(detect, queue, target);
     // Values without thresholds of their own share the aggregate's.
     let aggregate = detect.aggregate.and_then(|at| at.value).map(|it| in_unit(it, detect.unit, queue));
     let written = |list: &BTreeMap<u8, At<Thresholds>>, number: u8| {
@@ -115,7 +115,8 @@ struct Defaults {
 impl Defaults {
     /// The profile's thresholds. Those that count bytes, or percents of the limit, follow one rule on all
     /// platforms, from Cisco's example of `random-detect` in bytes: maximum 31,250 at a limit of 62,500.
-    fn of_queue(detect: &DropProfile, limit: Limit, target: Target) -> Defaults {
+    fn of_queue(detect: &DropProfile, queue: Queue, target: Target) -> Defaults {
+        let Queue { limit, rate } = queue;
         let rules = target.rules;
         let part_of_limit = WredMinima::SixteenthsFromHalf;
         let (by_precedence, max, unit) = match detect.unit {
@@ -123,15 +124,20 @@ impl Defaults {
                 Some(bytes) => (part_of_limit, bytes / 2, Unit::Bytes),
                 None => (part_of_limit, limit.value / 2, Unit::Packets),
             },
-            ThresholdUnit::Bytes | ThresholdUnit::Microseconds => {
+            ThresholdUnit::Bytes | ThresholdUnit::Microseconds
+                if !matches!(*rules.wred_maximum, WredMaximum::ServiceTime { .. }) =>
+            {
                 (part_of_limit, limit.bytes.unwrap_or(limit.value) / 2, Unit::Bytes)
             }
-            ThresholdUnit::Packets => {
-                let max = match *rules.wred_maximum {
-                    WredMaximum::HalfOfLimit => limit.bytes.map_or(limit.value, |bytes| bytes / 1500) / 2,
-                    WredMaximum::Fixed { packets } => packets,
+            _ => {
+                let (max, unit) = match *rules.wred_maximum {
+                    WredMaximum::HalfOfLimit => {
+                        (limit.bytes.map_or(limit.value, |bytes| bytes / 1500) / 2, Unit::Packets)
+                    }
+                    WredMaximum::Fixed { packets } => (packets, Unit::Packets),
+                    WredMaximum::ServiceTime { microseconds } => (bytes_in(rate, microseconds), Unit::Bytes),
                 };
-                (*rules.wred_precedence_minima, max, Unit::Packets)
+                (*rules.wred_precedence_minima, max, unit)
             }
         };
         let (by_dscp, denominator) = (*rules.wred_dscp_minima, *rules.wred_denominator);
@@ -146,6 +152,7 @@ impl Defaults {
             WredMinima::NinthsAboveHalf => half + p * (max - half) / 9,
             WredMinima::TenthsAboveHalf => half + p * (max - half) / 10,
             WredMinima::SixteenthsFromHalf => max * (8 + p) / 16,
+            WredMinima::Half => half,
         };
         Thresholds { min, max, mark_probability_denominator: self.denominator }
     }
@@ -153,8 +160,8 @@ impl Defaults {
     /// The default of a codepoint, as devices list them for a maximum of 40: the minimum thresholds of AF
     /// fall with the drop precedence, those of the class selectors rise, all others are half the maximum.
     fn of_dscp(&self, dscp: Dscp) -> Thresholds {
-        let WredDscpMinima::FortiethsByClass = self.by_dscp;
         let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
+            _ if self.by_dscp == WredDscpMinima::Half => 20,
             _ if dscp == Dscp::EF => 36,
             _ if dscp.is_assured_forwarding() => [32, 28, 24][dscp.color().index()],
             (class @ 1..=7, 0) => 20 + 2 * u64::from(class),
@@ -163,6 +170,14 @@ impl Defaults {
         let min = self.max * of_forty / 40;
         Thresholds { min, max: self.max, mark_probability_denominator: self.denominator }
     }
+}
+
+/// The limit of a queue that is twice the largest maximum threshold of `detect`.
+pub(super) fn twice_maximum(detect: &RandomDetect) -> Limit {
+    let largest = detect.rows.iter().max_by_key(|row| row.max);
+    let (max, unit) = largest.map_or((1, Unit::Packets), |row| (row.max, row.unit));
+    let value = max.saturating_mul(2);
+    Limit { unit, value, bytes: (unit == Unit::Bytes).then_some(value) }
 }
 
 /// The buffer manager of `detect`, and its source of the drop precedence of a packet.

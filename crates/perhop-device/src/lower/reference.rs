@@ -18,6 +18,8 @@ pub struct Reference {
     pub line: Rate,
     /// The rate below a tunnel, an upper bound for the reference of a percentage shaper.
     pub below: Option<Rate>,
+    /// The rate of the interface or circuit.
+    pub interface: Rate,
     /// Percent of `queueing` that classes may reserve.
     pub reservable_percent: u64,
     /// Whether the policy is one of a tunnel's peers.
@@ -31,6 +33,7 @@ impl Reference {
             queueing: bandwidth,
             police: bandwidth,
             line: bandwidth,
+            interface: bandwidth,
             below: None,
             reservable_percent,
             is_per_tunnel: false,

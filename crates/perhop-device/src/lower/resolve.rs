@@ -3,9 +3,9 @@
 use perhop_qos::Rate;
 
 use super::bandwidth::{WrittenPolice, bursts_of_police, bytes_in, priority_rate, rate_of, shaper};
-use super::guarantees::guarantees;
-use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit};
-use super::random_detect::{Queue, random_detect};
+use super::guarantees::{guarantees, service_rates};
+use super::limits::{class_limit, default_class_limit, fair_queue, priority_limit, rate_of_times, stored};
+use super::random_detect::{Queue, random_detect, twice_maximum};
 use super::reference::Reference;
 use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy, Share};
 use super::target::Target;
@@ -17,7 +17,7 @@ use crate::policy::{
     Guarantee, Limit, PoliceKind, Priority as ResolvedPriority, PriorityKind, PriorityLimit, ShapeKind,
     Shaper,
 };
-use crate::profile::{OwnQueue, ProfileRules};
+use crate::profile::{ExceedDefault, OwnQueue, ProfileRules, WredTailLimit};
 
 /// `policy` with all its numbers.
 pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> ResolvedPolicy {
@@ -25,15 +25,17 @@ pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> 
     let with_queues: Vec<(&Class, bool)> =
         policy.classes.iter().map(|class| (class, has_queue(class, target.rules))).collect();
     let shares = guarantees(&with_queues, reference, target.rules);
+    let services = service_rates(&with_queues, reference.queueing);
     let classes: Vec<ResolvedClass> = with_queues
         .into_iter()
         .zip(shares)
-        .map(|((class, has_queue), share)| {
+        .zip(services)
+        .map(|(((class, has_queue), share), service_bps)| {
             let mut resolved = class_of(class, share, reference, target.rules);
             resolved.policy =
                 class.children().map(|inner| resolve(inner, reference.inside(&resolved), target));
             if queues && has_queue {
-                limits(&mut resolved, class, reference, target);
+                limits(&mut resolved, class, Rates { reference, service_bps }, target);
             }
             resolved
         })
@@ -112,8 +114,17 @@ fn resolved_shape(shape: &Shape, reference: Rate, rules: &ProfileRules) -> Shape
     Shaper { kind: shape.kind, cir_bps, bc_bits, be_bits, target_bps, value_percent }
 }
 
+/// The rates to which the limits of a class refer.
+#[derive(Clone, Copy)]
+struct Rates {
+    reference: Reference,
+    /// The guaranteed service rate of the class, bits per second.
+    service_bps: u64,
+}
+
 /// The limits of the queue of a class that has one, WRED and fair queueing on it.
-fn limits(resolved: &mut ResolvedClass, class: &Class, reference: Reference, target: Target) {
+fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Target) {
+    let Rates { reference, service_bps } = rates;
     // Times convert with the class's own rate, its priority or guarantee: IOS-XE prints 49152 bytes as 3932
     // us at 10 % of 1 Gb/s (genieparser, ShowPolicyMapInterface, output 8). A shaper alone promises its rate.
     let share = Some(resolved.share.rate_bps).filter(|rate| *rate > 0);
@@ -121,14 +132,15 @@ fn limits(resolved: &mut ResolvedClass, class: &Class, reference: Reference, tar
     let shape = resolved.shape.map(|shape| shape.target_bps);
     let priority = resolved.priority.and_then(|priority| priority.rate_bps);
     let own = priority.or(guarantee).or(shape).or(share);
-    let rate = own.map_or(reference.queueing, Rate::from_bits_per_second);
+    let of_times = rate_of_times(class.priority.is_some(), service_bps, reference, target.rules);
+    let rate = of_times.unwrap_or_else(|| own.map_or(reference.queueing, Rate::from_bits_per_second));
     let line = resolved.shape.map_or(reference.line, |shape| Rate::from_bits_per_second(shape.target_bps));
     let written = class.queue_limit.map(|limit| class_limit(limit.value, rate));
     let default = || match resolved.priority {
         Some(_) => priority_limit(rate, reference, target),
         None => default_class_limit(class.drop_profile.as_ref(), rate, line, reference, target),
     };
-    let limit = written.unwrap_or_else(default);
+    let limit = stored(written.unwrap_or_else(default), target.rules);
     resolved.random_detect = class
         .drop_profile
         .as_ref()
@@ -137,6 +149,12 @@ fn limits(resolved: &mut ResolvedClass, class: &Class, reference: Reference, tar
         .fair_queue
         .map(|fair| fair_queue(&fair.value, written, limit, resolved.random_detect.is_some(), target));
     resolved.has_written_limit = written.is_some();
+    let limit = match (*target.rules.wred_tail_limit, &resolved.random_detect) {
+        (WredTailLimit::TwiceMaximum, Some(detect)) if written.is_none() => {
+            stored(twice_maximum(detect), target.rules)
+        }
+        _ => limit,
+    };
     resolved.value_limits =
         class.value_limits.as_ref().map(|limits| value_limits(&limits.value, limit, rate));
     resolved.queue_limit = Some(limit);
@@ -186,7 +204,9 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
         if own.is_empty() { vec![other()] } else { own.to_vec() }
     };
     let conform = or(&police.conform, Action::transmit);
-    let exceed = or(&police.exceed, Action::drop);
+    let has_peak = matches!(police.meter, Meter::Bytes { peak: Some(_), .. });
+    let is_sent = has_peak && *rules.two_rate_exceed == ExceedDefault::Transmit;
+    let exceed = or(&police.exceed, if is_sent { Action::transmit } else { Action::drop });
     match police.meter {
         // A quarter of a second, as where bytes count.
         Meter::Packets { rate, burst } => ResolvedPolice {
@@ -208,6 +228,7 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
             // Without an action of its own what violates is treated as what exceeds.
             let violate = match (has_two_colors, police.violate.is_empty()) {
                 (true, _) => Vec::new(),
+                (false, true) if is_sent => vec![Action::drop()],
                 (false, true) => exceed.clone(),
                 (false, false) => police.violate.clone(),
             };

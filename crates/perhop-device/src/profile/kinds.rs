@@ -115,6 +115,30 @@ pub enum DefaultLimit {
         /// The least limit.
         least_packets: u64,
     },
+    /// A time at the guaranteed service rate of the class: its minimum and its written share of the rate
+    /// without minima; a hundredth of the rate around it if both are 0. Written times refer to that rate, too.
+    ServiceTime {
+        /// The time.
+        microseconds: u64,
+    },
+    /// A time at the rate of the interface.
+    InterfaceTime {
+        /// The time.
+        microseconds: u64,
+    },
+}
+
+/// The precision with which the hardware stores limits of queues in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum LimitPrecision {
+    /// Each number of bytes.
+    Exact,
+    /// The next number up that has a mantissa of some bits and a power of two.
+    Mantissa {
+        /// The bits.
+        bits: u32,
+    },
 }
 
 /// The limit of a class's queue in a policy for the peers of a tunnel.
@@ -157,6 +181,11 @@ pub enum WredMaximum {
     },
     /// Half of the queue limit.
     HalfOfLimit,
+    /// A time at the guaranteed service rate of the class.
+    ServiceTime {
+        /// The time.
+        microseconds: u64,
+    },
 }
 
 /// The minimum thresholds of WRED by precedence p without written ones.
@@ -169,6 +198,8 @@ pub enum WredMinima {
     TenthsAboveHalf,
     /// 8 + p sixteenths of the maximum.
     SixteenthsFromHalf,
+    /// Half of the maximum for every precedence.
+    Half,
 }
 
 /// The minimum thresholds of WRED by DSCP without written ones.
@@ -177,6 +208,8 @@ pub enum WredMinima {
 pub enum WredDscpMinima {
     /// Fortieths of the maximum: EF 36, AFx1 32, AFx2 28, AFx3 24, class selector p 20 + 2p, others 20.
     FortiethsByClass,
+    /// Half of the maximum for every codepoint.
+    Half,
 }
 
 /// Whether a queue with WRED has a limit as well.
@@ -187,6 +220,8 @@ pub enum WredTailLimit {
     Written,
     /// The class's limit, unless its flows have queues.
     UnlessFairQueue,
+    /// The configured limit, else twice the largest maximum threshold.
+    TwiceMaximum,
 }
 
 /// The committed burst of a shaper without a written one. The excess burst is as long.
@@ -217,4 +252,38 @@ pub enum CountedLength {
     IpPacket,
     /// The bytes of the IP packet, link header and tags, without frame check sequence, preamble and gap.
     LinkHeader,
+    /// The bytes of the frame on the wire, with frame check sequence, preamble and gap.
+    WholeFrame,
+}
+
+/// The treatment of packets that exceed the committed rate of two, without a written action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ExceedDefault {
+    /// They are dropped.
+    Drop,
+    /// They are transmitted up to the peak rate.
+    Transmit,
+}
+
+/// The queues of a policy on a sub-interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SubinterfaceQueues {
+    /// Only inside a shaper: without one a sub-interface is never congested.
+    InsideShaper,
+    /// With or without a shaper.
+    Accepted,
+    /// Only in a mode of the hardware.
+    InHardwareMode,
+}
+
+/// The fields that classes of an output policy may match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputMatch {
+    /// All fields.
+    AnyField,
+    /// Only what an input policy has set inside the device: traffic class, group and drop precedence.
+    InternalLabels,
 }

@@ -3,8 +3,8 @@
 //! A profile is a file of TOML with one table a rule:
 //!
 //! ```toml
-//! [priority-queue-packets]
-//! value = 512
+//! [priority-queue-limit]
+//! value = { kind = "fixed", packets = 512 }
 //! certainty = "documented"
 //! source = "Cisco, \"Queue Depth\" (IOS-XE 16.12)"
 //! ```
@@ -23,9 +23,9 @@ use toml::{Table, Value};
 use crate::platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 
 pub use kinds::{
-    Acceptance, ClassFairQueue, CountedLength, DefaultLimit, GuaranteeSum, Heeded, OwnQueue, PeerLimit,
-    PriorityQueue, QueueSelection, Scheduler, ShaperBurst, UnreservedShare, WredDscpMinima, WredMaximum,
-    WredMinima, WredTailLimit,
+    Acceptance, ClassFairQueue, CountedLength, DefaultLimit, ExceedDefault, GuaranteeSum, Heeded,
+    LimitPrecision, OutputMatch, OwnQueue, PeerLimit, PriorityQueue, QueueSelection, Scheduler, ShaperBurst,
+    SubinterfaceQueues, UnreservedShare, WredDscpMinima, WredMaximum, WredMinima, WredTailLimit,
 };
 
 /// A value of a profile with its evidence.
@@ -113,8 +113,12 @@ profile_rules! {
     queue_selection: QueueSelection,
     /// The limit of a class's queue
     class_queue_limit: DefaultLimit,
-    /// The limit of a priority class's queue, packets
-    priority_queue_packets: u64,
+    /// The limit of a priority class's queue
+    priority_queue_limit: DefaultLimit,
+    /// The precision of a queue's limit in bytes
+    limit_precision: LimitPrecision,
+    /// The most bytes of a queue's limit; 0 for any number
+    limit_most_bytes: u64,
     /// The limit of a class's queue in a policy for the peers of a tunnel
     peer_queue_limit: PeerLimit,
     /// The limit of a queue with thresholds in bytes, microseconds of the class's rate
@@ -139,18 +143,36 @@ profile_rules! {
     wred_tail_limit: WredTailLimit,
     /// The distances between random drops
     wred_drop_spacing: DropSpacing,
+    /// A shaper in a class with priority
+    priority_shaper: Heeded,
     /// The committed burst of a shaper
     shaper_burst: ShaperBurst,
     /// The burst of a policer, microseconds of its rate
     police_burst_us: u64,
     /// The least burst of a policer that the router chooses, bytes
     police_burst_bytes: u64,
+    /// The greatest burst of a policer that the router chooses, bytes; 0 for any
+    police_burst_most_bytes: u64,
     /// The bytes of a packet that meters and schedulers count
     counted_length: CountedLength,
     /// Commands of a class that exclude each other or need another, units of guarantees that differ
     conflicting_commands: Acceptance,
     /// A minimum in a class whose policy inside queues
     minimum_around_queues: Acceptance,
+    /// Queues of an input policy
+    input_queues: Acceptance,
+    /// Queues of a policy on a sub-interface
+    subinterface_queues: SubinterfaceQueues,
+    /// The fields that classes of an output policy match
+    output_match: OutputMatch,
+    /// A policer in an output policy
+    output_policer: Acceptance,
+    /// The most classes of an output policy that queues; 0 for any number
+    output_classes: u64,
+    /// A group and a codepoint that one class of an input policy sets
+    group_with_dscp: Acceptance,
+    /// Packets between the two rates of a policer without a written action
+    two_rate_exceed: ExceedDefault,
     /// A queue limit in a class without a queue of its own
     lone_queue_limit: Acceptance,
     /// A particle of a circuit's transmit ring, IP bytes

@@ -57,9 +57,26 @@ pub struct MarksInUse {
     pub labels: bool,
 }
 
+/// A mode of the hardware of IOS XR that changes the treatment of packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HardwareProfile {
+    /// `hqos-enable`: policies on sub-interfaces queue.
+    Hierarchy,
+    /// `conform-aware-policer`: a policer around others drops what exceeds inside first.
+    ConformAwarePolicer,
+    /// `qosg-dscp-mark-enable`: an input policy may set groups and codepoints.
+    GroupWithDscp,
+}
+
 /// A whole configuration file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Configuration {
+    /// The command language.
+    #[serde(skip)]
+    pub grammar: crate::grammar::Grammar,
+    /// `hw-module profile qos` of IOS XR, as far as it changes the treatment of packets.
+    #[serde(skip)]
+    pub hardware_profiles: Vec<At<HardwareProfile>>,
     /// Every line of the file, with its state.
     pub lines: Vec<Line>,
     /// The diagnostics, by line.
@@ -121,4 +138,19 @@ pub struct Configuration {
     /// Relations of interfaces, set by [`convert`](crate::convert()).
     #[serde(skip)]
     pub(crate) relations: Relations,
+}
+
+impl Configuration {
+    /// Returns the name of a bundle of Ethernet links without its number.
+    pub(crate) fn bundle_name(&self) -> &'static str {
+        match self.grammar {
+            crate::grammar::Grammar::Ios => "Port-channel",
+            crate::grammar::Grammar::IosXr => "Bundle-Ether",
+        }
+    }
+
+    /// Returns the line of `hw-module profile qos` that sets `profile`.
+    pub fn hardware_profile(&self, profile: HardwareProfile) -> Option<usize> {
+        self.hardware_profiles.iter().find(|at| at.value == profile).map(|at| at.line)
+    }
 }

@@ -16,6 +16,9 @@ pub struct ServicePolicies {
     pub input: Option<At<String>>,
     /// The output policy.
     pub output: Option<At<String>>,
+    /// A second output policy of IOS XR, which marks and does not queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub second_output: Option<At<String>>,
 }
 
 /// `policy-map`.
@@ -39,6 +42,9 @@ pub struct PolicyClass {
     /// `bandwidth …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bandwidth: Option<At<Bandwidth>>,
+    /// `bandwidth remaining …` next to a minimum in `bandwidth`, on IOS XR.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remaining: Option<At<Bandwidth>>,
     /// `priority …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub priority: Option<At<Priority>>,

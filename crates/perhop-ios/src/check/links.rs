@@ -45,7 +45,7 @@ fn bundles(configuration: &mut Configuration) {
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for interface in configuration.interfaces.iter() {
         let bundle = match (interface.channel_group, interface.multilink_group) {
-            (Some(group), _) => format!("Port-channel{}", group.value),
+            (Some(group), _) => format!("{}{}", configuration.bundle_name(), group.value),
             (None, Some(group)) => format!("Multilink{}", group.value),
             (None, None) => continue,
         };

@@ -114,7 +114,7 @@ impl<'a> Context<'a> {
     /// Returns the names of the interfaces that carry the packets of `interface`: the members of a bundle, or
     /// the lines of a dialer's pool.
     fn lines_below(&self, interface: &Interface) -> Vec<String> {
-        let bundle = interface.name.strip_prefix("Port-channel").and_then(|number| number.parse().ok());
+        let bundle = interface.name.strip_prefix(self.configuration.bundle_name()).and_then(|number| number.parse().ok());
         let others = self.configuration.interfaces.iter().filter(|other| other.name != interface.name);
         let number = |at: Option<At<u64>>| at.map(|at| at.value);
         let is_below = |other: &&Interface| {
@@ -131,7 +131,7 @@ impl<'a> Context<'a> {
                 && other.dialer_pool.is_none();
             is_member || is_link || is_dialed || is_served
         };
-        let has_members = ["Port-channel", "Multilink", "Dialer", "Virtual-Template"];
+        let has_members = [self.configuration.bundle_name(), "Multilink", "Dialer", "Virtual-Template"];
         if !has_members.iter().any(|kind| interface.name.starts_with(kind)) {
             return Vec::new();
         }

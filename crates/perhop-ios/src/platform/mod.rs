@@ -41,8 +41,16 @@ pub struct Platform {
 
 impl Platform {
     /// The names of the platforms: the profiles, and two of them with their port adapter.
-    pub const NAMES: [&'static str; 6] =
-        ["pre-hqf", "7500-vip", "hqf", "ios-xe", "cisco-7200-pa-a3", "cisco-7500-vip"];
+    pub const NAMES: [&'static str; 8] = [
+        "pre-hqf",
+        "7500-vip",
+        "hqf",
+        "ios-xe",
+        "asr-9000",
+        "ncs-5500",
+        "cisco-7200-pa-a3",
+        "cisco-7500-vip",
+    ];
 
     /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES).
     pub fn named(name: &str) -> Option<Platform> {

@@ -6,6 +6,8 @@ use perhop_device::profile::ProfileRules;
 
 use serde::Serialize;
 
+use crate::grammar::Grammar;
+
 /// The generation of queueing code. The rules of each are in `profiles/`; `docs/ios.md` compares them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -20,6 +22,10 @@ pub enum Profile {
     Hqf,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
+    /// IOS XR on the ASR 9000: network processors.
+    Asr9000,
+    /// IOS XR on the NCS 5500 and 540: Broadcom DNX hardware.
+    Ncs5500,
 }
 
 /// The rules of all profiles in the order of [`Profile::ALL`], parsed at the first use.
@@ -27,7 +33,14 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
+    pub const ALL: [Profile; 6] = [
+        Profile::PreHqf,
+        Profile::Vip7500,
+        Profile::Hqf,
+        Profile::IosXe,
+        Profile::Asr9000,
+        Profile::Ncs5500,
+    ];
 
     /// Returns the name in scenarios and on the command line.
     pub fn name(self) -> &'static str {
@@ -36,6 +49,8 @@ impl Profile {
             Profile::Vip7500 => "7500-vip",
             Profile::Hqf => "hqf",
             Profile::IosXe => "ios-xe",
+            Profile::Asr9000 => "asr-9000",
+            Profile::Ncs5500 => "ncs-5500",
         }
     }
 
@@ -49,12 +64,22 @@ impl Profile {
         Profile::ALL.into_iter().find(|profile| profile.name() == name)
     }
 
+    /// Returns the command language of its routers.
+    pub(crate) fn grammar(self) -> Grammar {
+        match self {
+            Profile::Asr9000 | Profile::Ncs5500 => Grammar::IosXr,
+            Profile::PreHqf | Profile::Vip7500 | Profile::Hqf | Profile::IosXe => Grammar::Ios,
+        }
+    }
+
     fn text(self) -> &'static str {
         match self {
             Profile::PreHqf => include_str!("../../profiles/pre-hqf.toml"),
             Profile::Vip7500 => include_str!("../../profiles/7500-vip.toml"),
             Profile::Hqf => include_str!("../../profiles/hqf.toml"),
             Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
+            Profile::Asr9000 => include_str!("../../profiles/asr-9000.toml"),
+            Profile::Ncs5500 => include_str!("../../profiles/ncs-5500.toml"),
         }
     }
 }

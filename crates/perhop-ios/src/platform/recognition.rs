@@ -5,6 +5,7 @@ use serde::Serialize;
 use super::profile::Profile;
 use super::signs::{self, Evidence, Sign};
 use crate::ast::Configuration;
+use crate::grammar::Grammar;
 
 /// The operating system that wrote a configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -24,6 +25,8 @@ pub enum Dialect {
     CarrierEthernet,
     /// Cisco IOS XR.
     IosXr,
+    /// Cisco IOS XR on a Cisco 8000, whose queueing hardware is another.
+    Cisco8000,
     /// Cisco NX-OS.
     NxOs,
 }
@@ -31,7 +34,7 @@ pub enum Dialect {
 impl Dialect {
     /// Whether perhop models the queueing of its hardware.
     pub fn is_supported(self) -> bool {
-        matches!(self, Dialect::Ios | Dialect::IosXe)
+        matches!(self, Dialect::Ios | Dialect::IosXe | Dialect::IosXr)
     }
 }
 
@@ -57,6 +60,9 @@ impl Recognition {
             let found = kinds.iter().find_map(|kind| signs.iter().find(|(sign, _)| sign == kind));
             found.map(|(_, evidence)| evidence.clone())
         };
+        if let Some(found) = of_ios_xr(configuration, &first) {
+            return found;
+        }
         for (kinds, dialect, profile) in DIALECTS {
             if let Some(evidence) = first(kinds) {
                 let because = vec![evidence];
@@ -80,11 +86,33 @@ impl Recognition {
     }
 }
 
+/// Detects a router with IOS XR. Its configuration names the hardware only in inventory lines and in modes
+/// that one kind of hardware has; without them the ASR 9000 is assumed.
+fn of_ios_xr(
+    configuration: &Configuration,
+    first: &impl Fn(&[Sign]) -> Option<Evidence>,
+) -> Option<Recognition> {
+    let system = first(&[Sign::IosXr])
+        .or_else(|| first(&[Sign::XrCisco8000, Sign::XrNcsProduct, Sign::XrAsrProduct, Sign::XrHardwareMode]));
+    let because = system.filter(|_| configuration.grammar == Grammar::IosXr)?;
+    for (signs, dialect, profile, certain) in [
+        (&[Sign::XrCisco8000][..], Dialect::Cisco8000, Profile::Ncs5500, true),
+        (&[Sign::XrNcsProduct, Sign::XrHardwareMode], Dialect::IosXr, Profile::Ncs5500, true),
+        (&[Sign::XrAsrProduct], Dialect::IosXr, Profile::Asr9000, true),
+        (&[Sign::XrTrafficClass], Dialect::IosXr, Profile::Ncs5500, false),
+    ] {
+        if let Some(evidence) = first(signs) {
+            return Some(Recognition { profile, dialect, certain, because: vec![evidence] });
+        }
+    }
+    let (profile, dialect) = (Profile::Asr9000, Dialect::IosXr);
+    Some(Recognition { profile, dialect, certain: false, because: vec![because] })
+}
+
 /// Systems and hardware whose queueing perhop does not model, with the profile whose policers and classifiers
 /// are most similar.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::IosXe),
-    (&[Sign::IosXr], Dialect::IosXr, Profile::IosXe),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::IosXe),
     (&[Sign::Mls], Dialect::CatalystMls, Profile::Hqf),
     (&[Sign::CarrierEthernet], Dialect::CarrierEthernet, Profile::IosXe),
@@ -138,7 +166,9 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Ios, IosXe, IosXr, NxOs};
+        use Dialect::{
+            CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Cisco8000, Ios, IosXe, IosXr, NxOs,
+        };
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -161,7 +191,14 @@ mod tests {
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n", ("hqf", CatalystMls, true)),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("ios-xe", CatalystUadp, true)),
-            ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("ios-xe", IosXr, true)),
+            ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("asr-9000", IosXr, false)),
+            ("!! IOS XR\nhw-module profile qos hqos-enable\n", ("ncs-5500", IosXr, true)),
+            ("class-map c\n match traffic-class 1\n end-class-map\n", ("ncs-5500", IosXr, false)),
+            (
+                "RP/0/RSP0/CPU0:a#show inventory\nPID: ASR-9006-AC, VID: V01, SN: X\n",
+                ("asr-9000", IosXr, true),
+            ),
+            ("interface HundredGigE0/0/0/1\nPID: 8201-SYS, VID: V01, SN: X\n", ("ncs-5500", Cisco8000, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
             (

@@ -6,6 +6,7 @@ use perhop_lint::Line;
 use serde::Serialize;
 
 use crate::ast::Configuration;
+use crate::grammar::Grammar;
 
 /// A line that reveals a property of the router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -23,6 +24,14 @@ pub struct Evidence {
 pub(super) enum Sign {
     NxOs,
     IosXr,
+    /// Products of routers with IOS XR in an inventory or in `show version`.
+    XrAsrProduct,
+    XrNcsProduct,
+    XrCisco8000,
+    /// A mode of the hardware of an NCS 5500 or 540.
+    XrHardwareMode,
+    /// A class by traffic class, as the output policies of an NCS need.
+    XrTrafficClass,
     Uadp,
     Mls,
     /// An ASR 900 or 920.
@@ -62,7 +71,11 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
     let mut seen: Vec<Sign> = Vec::new();
     for line in &configuration.lines {
         let text = line.text.trim();
-        if let Some((sign, says)) = of_line(text)
+        let of_system = match configuration.grammar {
+            Grammar::IosXr => of_xr_line(text),
+            Grammar::Ios => None,
+        };
+        if let Some((sign, says)) = of_system.or_else(|| of_line(text))
             && !seen.contains(&sign)
         {
             seen.push(sign);
@@ -75,6 +88,34 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         found.extend(switching(configuration));
     }
     found
+}
+
+/// Returns the sign of a line of IOS XR.
+fn of_xr_line(text: &str) -> Option<(Sign, &'static str)> {
+    let lower = text.to_ascii_lowercase();
+    let words: Vec<&str> = lower.split_ascii_whitespace().collect();
+    match words.as_slice() {
+        ["pid:", product, ..] => of_xr_product(product),
+        // The second line of `show version`.
+        ["cisco", product, ..] => of_xr_product(product),
+        ["hw-module", "profile", "qos", ..] => Some((Sign::XrHardwareMode, "a mode of an NCS 5500 or 540")),
+        ["match", "traffic-class", ..] => Some((Sign::XrTrafficClass, "a class of an NCS 5500 or 540")),
+        [prompt, ..] if prompt.starts_with("rp/") => Some((Sign::IosXr, "a prompt of IOS XR")),
+        _ => None,
+    }
+}
+
+fn of_xr_product(product: &str) -> Option<(Sign, &'static str)> {
+    let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
+    if begins(&["asr-9", "asr9", "a9k-", "a99-"]) {
+        Some((Sign::XrAsrProduct, "an ASR 9000"))
+    } else if begins(&["ncs-5", "ncs5", "ncs-540", "ncs540", "nc55-", "nc57-", "n540"]) {
+        Some((Sign::XrNcsProduct, "an NCS 5500 or 540"))
+    } else if begins(&["8101", "8102", "8111", "8201", "8202", "8212", "8608", "88-", "8800", "8804", "8808", "8812", "8818"]) {
+        Some((Sign::XrCisco8000, "a Cisco 8000"))
+    } else {
+        None
+    }
 }
 
 fn of_line(text: &str) -> Option<(Sign, &'static str)> {

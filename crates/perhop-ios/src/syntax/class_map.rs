@@ -8,7 +8,7 @@ use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<ClassMap>] = &[modelled("match", matches), irrelevant("description")];
 
-fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
+pub(super) fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     let polarity = if reader.eat("not") { Polarity::Not } else { Polarity::Is };
     let (family, criterion) = criterion(reader)?;
     let line = reader.line;

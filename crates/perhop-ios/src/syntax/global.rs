@@ -7,6 +7,7 @@ use super::command::{Command, modelled, noted, recorded};
 use super::queueing::other_type;
 use super::{control_plane, controller, crypto, interface_name, object_group, route, router, table_map};
 use crate::ast::{At, CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
+use crate::grammar::Grammar;
 use crate::mode::Mode;
 use crate::rules;
 use crate::words::{Finding, Reader, Reading};
@@ -40,7 +41,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
 ];
 
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
-fn hostname(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+pub(super) fn hostname(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     let name = reader.next().map(str::to_owned);
     configuration.hostname = name.filter(|_| !reader.negated());
     Ok(Finding::IRRELEVANT)
@@ -77,12 +78,14 @@ fn softmax_multiplier(configuration: &mut Configuration, reader: &mut Reader) ->
     Ok(())
 }
 
-fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+pub(super) fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if let Some(finding) = of_other_type(reader) {
         return Ok(finding);
     }
     let combination = match reader.keyword(&["match-all", "match-any"]) {
         Some("match-any") => Combination::MatchAny,
+        // Cisco, "Modular QoS Command Reference for Cisco NCS 540", class-map: any criterion by default.
+        None if configuration.grammar == Grammar::IosXr => Combination::MatchAny,
         _ => Combination::MatchAll,
     };
     let name = reader.word("the class-map's name")?;
@@ -128,7 +131,7 @@ fn of_other_type(reader: &mut Reader) -> Option<Finding> {
     Some(finding)
 }
 
-fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+pub(super) fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if let Some(finding) = of_other_type(reader) {
         return Ok(finding);
     }
@@ -145,7 +148,7 @@ fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading
     Ok(Finding::MODELLED)
 }
 
-fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+pub(super) fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("range") {
         reader.opens =
             Some(Mode::NotModelled("a range of interfaces: the running-configuration lists them one by one"));

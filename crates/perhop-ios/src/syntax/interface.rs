@@ -112,7 +112,7 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
 }
 
 /// `dot1q 10 [native]`, `dot1q 10 second-dot1q 20`: the outer VLAN.
-fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16, Finding> {
+pub(super) fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16, Finding> {
     let vlan = reader.number("a VLAN", 1..=4094)?;
     let line = reader.line;
     interface.native_vlan = reader.eat("native").then(|| At::new(line, ()));
@@ -164,7 +164,7 @@ fn ip_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
 }
 
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
-fn vrf(interface: &mut Interface, reader: &mut Reader) -> Reading {
+pub(super) fn vrf(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let line = reader.line;
     let name = reader.next().filter(|_| !reader.negated());
     interface.vrf = name.map(|name| At::new(line, name.to_owned()));
@@ -176,7 +176,7 @@ pub(super) fn prefix_length(mask: Ipv4Addr) -> Option<u8> {
     (bits.leading_ones() + bits.trailing_zeros() == 32 || bits == 0).then(|| bits.leading_ones() as u8)
 }
 
-fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
+pub(super) fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let line = reader.line;
     if reader.negated() || reader.keyword(&["auto"]).is_some() {
         interface.speed = None;

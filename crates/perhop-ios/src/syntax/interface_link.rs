@@ -224,7 +224,7 @@ fn is_interface(word: &str) -> bool {
     word.starts_with(|first: char| first.is_ascii_alphabetic()) && word.parse::<Ipv6Addr>().is_err()
 }
 
-fn ipv6_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
+pub(super) fn ipv6_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let addresses = &mut interface.addresses6;
     let Some(word) = reader.peek() else {
         addresses.clear();

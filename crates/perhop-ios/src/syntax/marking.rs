@@ -75,7 +75,7 @@ fn field(reader: &mut Reader) -> Option<Field> {
     })
 }
 
-fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
+pub(super) fn marking(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
     let Some(to) = field(reader) else { return other(reader) };
     let taken_back = reader.negated() && reader.peek().is_none();
     let marking = match source(reader) {

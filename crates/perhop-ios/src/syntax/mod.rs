@@ -36,6 +36,7 @@ mod route;
 mod router;
 mod service_instance;
 mod table_map;
+mod xr;
 
 use perhop_lint::LineState;
 use serde::Serialize;
@@ -43,6 +44,7 @@ use serde::Serialize;
 use command::{Command, Does};
 
 use crate::ast::{Configuration, Interface};
+use crate::grammar::Grammar;
 use crate::mode::Mode;
 use crate::words::{Finding, Form, Reader, Reading, abbreviates};
 
@@ -67,6 +69,9 @@ pub(crate) fn read(
     reader: &mut Reader,
 ) -> Option<Reading> {
     reader.mode = mode;
+    if configuration.grammar == Grammar::IosXr {
+        return xr::read(configuration, mode, spelling, reader);
+    }
     match mode {
         Mode::Global => run(&[global::COMMANDS, irrelevant::COMMANDS], configuration, spelling, reader),
         Mode::ClassMap(map) => {
@@ -146,7 +151,10 @@ fn read_other(
 }
 
 /// Returns the first words of the commands in a block; none for blocks without a table.
-pub(crate) fn first_words(mode: Mode) -> Vec<&'static str> {
+pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
+    if grammar == Grammar::IosXr {
+        return xr::first_words(mode);
+    }
     fn words_of<T>(tables: &[&'static [Command<T>]]) -> Vec<&'static str> {
         let all = tables.iter().copied().flatten();
         all.filter_map(|command| command.words.split(' ').next()).collect()
@@ -268,7 +276,12 @@ pub struct CommandReference {
     pub effect: Option<&'static str>,
 }
 
-/// Returns all known commands, block by block, in the order of the tables.
+/// Returns the commands of IOS XR, block by block, in the order of the tables.
+pub fn commands_of_ios_xr() -> Vec<CommandReference> {
+    xr::commands()
+}
+
+/// Returns all known commands of IOS, block by block, in the order of the tables.
 pub fn commands() -> Vec<CommandReference> {
     let mut all = Vec::new();
     list("global", global::COMMANDS, &mut all);

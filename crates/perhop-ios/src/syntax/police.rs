@@ -20,14 +20,14 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
 
 /// The result of a policer for a packet.
 #[derive(Clone, Copy)]
-enum Color {
+pub(super) enum Color {
     Conform,
     Exceed,
     Violate,
 }
 
 /// Returns the actions for packets of `color`; `None` if the class has no policer.
-fn list(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
+pub(super) fn actions_of(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
     let PolicyClass { police, police_packets, .. } = class;
     if let Some(At { value: police, .. }) = police {
         return Some(match color {
@@ -46,7 +46,7 @@ fn list(class: &mut PolicyClass, color: Color) -> Option<&mut Vec<Action>> {
 
 /// Reads one or more actions on a separate line; further lines add to them.
 fn actions(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading {
-    let Some(actions) = list(class, color) else { return Ok(Finding::IRRELEVANT) };
+    let Some(actions) = actions_of(class, color) else { return Ok(Finding::IRRELEVANT) };
     if reader.negated() {
         actions.clear();
         return Ok(Finding::MODELLED);
@@ -70,7 +70,7 @@ fn several(actions: &mut Vec<Action>, reader: &mut Reader) -> Reading {
 }
 
 /// `conform-color CLASS [exceed-color CLASS]`
-fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+pub(super) fn colors(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let Some(police) = &mut class.police else { return Ok(Finding::IRRELEVANT) };
     let line = reader.line;
     let named = |reader: &mut Reader| {
@@ -137,7 +137,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 }
 
 /// Opens the block of lines with actions.
-fn open(reader: &mut Reader) {
+pub(super) fn open(reader: &mut Reader) {
     if let Mode::Class(map, class) = reader.mode {
         reader.opens = Some(Mode::Police(map, class));
     }
@@ -244,7 +244,7 @@ fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 }
 
 /// Whether the two rates are consistent.
-fn is_accepted(police: &Police, reader: &mut Reader) -> bool {
+pub(super) fn is_accepted(police: &Police, reader: &mut Reader) -> bool {
     let (rate, peak, unit) = match (police.rate, police.peak) {
         (TrafficRate::BitsPerSecond(rate), Some(TrafficRate::BitsPerSecond(peak))) => (rate, peak, "b/s"),
         (TrafficRate::Percent(rate), Some(TrafficRate::Percent(peak))) => (rate, peak, "%"),

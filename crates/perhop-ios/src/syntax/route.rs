@@ -50,7 +50,7 @@ fn vrf(reader: &mut Reader) -> Result<Option<String>, Finding> {
     if reader.eat("vrf") { Ok(Some(reader.word("a VRF")?.to_owned())) } else { Ok(None) }
 }
 
-fn route(
+pub(super) fn route(
     configuration: &mut Configuration,
     reader: &mut Reader,
     vrf: Option<String>,

@@ -183,6 +183,7 @@ pub(super) fn empty(id: ClassId) -> Class {
         seen: None,
         matches: PrintedMatches::default(),
         guarantee: None,
+        excess: None,
         priority: None,
         police: None,
         shape: None,

@@ -67,6 +67,7 @@ impl Context<'_> {
             seen: None,
             matches: printed_matches(self.configuration, map),
             guarantee: class.bandwidth,
+            excess: class.remaining,
             priority: class.priority,
             police: match (&class.police, &class.police_packets) {
                 (Some(at), _) => Some(At::new(at.line, self.police(&class.name, &at.value, place.tags))),

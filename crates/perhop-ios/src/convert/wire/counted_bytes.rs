@@ -12,6 +12,8 @@ use crate::ast::{Account, Configuration, Hardware, Interface, LinkEncapsulation}
 const ETHERNET: i32 = 14;
 /// One 802.1Q tag.
 const TAG: i32 = 4;
+/// Frame check sequence, preamble and gap of an Ethernet frame.
+const AROUND_FRAME: i32 = 4 + 20;
 /// PPP, HDLC or frame relay header without frame check sequence and flag.
 const SERIAL: i32 = 4;
 
@@ -28,7 +30,8 @@ pub(in crate::convert) fn counted_bytes_of(
         return CountedBytes::default();
     }
     let account = user_defined(circuit, interface, configuration);
-    let link = link(interface);
+    let whole = *rules.counted_length == CountedLength::WholeFrame;
+    let link = link(interface) + if whole { AROUND_FRAME } else { 0 };
     match &interface.tunnel {
         Some(tunnel) => {
             let mode = tunnel.mode.as_ref().map_or("gre ip", |mode| mode.value.as_str());

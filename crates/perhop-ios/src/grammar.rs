@@ -1,0 +1,40 @@
+//! [`Grammar`]: the commands and blocks of a configuration.
+
+/// The command language of a configuration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grammar {
+    /// Cisco IOS and IOS-XE, and the switches with the same commands.
+    #[default]
+    Ios,
+    /// Cisco IOS XR.
+    IosXr,
+}
+
+impl Grammar {
+    /// Returns the grammar of `text`, by its first line that only IOS XR writes.
+    pub(crate) fn of_text(text: &str) -> Grammar {
+        if text.lines().any(is_of_ios_xr) { Grammar::IosXr } else { Grammar::Ios }
+    }
+}
+
+/// Whether only IOS XR writes this line: its header, its prompt, the ends of its blocks, or an interface
+/// number with rack, slot, module and port.
+fn is_of_ios_xr(line: &str) -> bool {
+    let line = line.trim();
+    let first = line.split_ascii_whitespace().next().unwrap_or_default();
+    match first {
+        "!!" => line.contains("IOS XR"),
+        "end-class-map" | "end-policy-map" | "end-set" => true,
+        "interface" => line.split_ascii_whitespace().nth(1).is_some_and(has_rack),
+        // Numbers of a rack and a node: `RP/0/RP0/CPU0:core#`.
+        prompt => prompt.starts_with("RP/") && prompt.contains("/CPU"),
+    }
+}
+
+/// Whether the number of an interface has four parts, or the interface is a bundle of IOS XR.
+fn has_rack(name: &str) -> bool {
+    let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
+    let (kind, number) = name.split_at(digits);
+    let port = number.split('.').next().unwrap_or_default();
+    kind.eq_ignore_ascii_case("bundle-ether") || port.split('/').count() == 4 && !port.contains(':')
+}

@@ -1,0 +1,101 @@
+//! Global commands of IOS XR in the model.
+
+use super::{access_list, routes};
+use crate::ast::{At, Configuration, HardwareProfile};
+use crate::mode::Mode;
+use crate::syntax::command::{Command, irrelevant, modelled, not_modelled, noted};
+use crate::syntax::{global, object_group, router};
+use crate::words::{Finding, Reader, Reading};
+
+pub(super) const COMMANDS: &[Command<Configuration>] = &[
+    modelled("class-map", global::class_map),
+    modelled("policy-map", global::policy_map),
+    modelled("interface", interface),
+    modelled("ipv4 access-list", access_list::ipv4),
+    modelled("ipv6 access-list", access_list::ipv6),
+    modelled("object-group", object_group::open),
+    modelled("hostname", global::hostname),
+    modelled("router static", routes::open),
+    noted("router", router::open),
+    modelled("hw-module profile qos", hardware),
+    modelled("controller", |_, reader| {
+        reader.opens = Some(Mode::OpticalController);
+        Ok(Finding::IRRELEVANT)
+    }),
+    not_modelled("rsvp", "bandwidth is reserved for flows that request it"),
+];
+
+/// Commands of the block `controller`.
+pub(super) const CONTROLLER: &[Command<Configuration>] = &[
+    // Cisco, xrdocs.io, "NCS5500 hw-module profiles".
+    not_modelled("mode etm", "each user's queues are in one chip: other classes, levels and limits"),
+    irrelevant("mode"),
+    irrelevant("admin-state"),
+    irrelevant("breakout"),
+    irrelevant("bits-per-symbol"),
+    irrelevant("cd-min"),
+    irrelevant("cd-max"),
+    irrelevant("description"),
+    irrelevant("dwdm-carrier"),
+    irrelevant("fec"),
+    irrelevant("laser"),
+    irrelevant("loopback"),
+    irrelevant("perf-mon"),
+    irrelevant("pm"),
+    irrelevant("rx-los-threshold"),
+    irrelevant("sec-admin-state"),
+    irrelevant("shutdown"),
+    irrelevant("transmit-power"),
+    irrelevant("tx-power"),
+];
+
+/// `interface [preconfigure] NAME [l2transport]`
+fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    reader.keyword(&["preconfigure"]);
+    let is_bridged = reader.rest().last() == Some(&"l2transport");
+    let finding = global::open_interface(configuration, reader)?;
+    Ok(if is_bridged {
+        Finding::not_modelled("frames are bridged, not routed: policies apply, and forwarding differs")
+    } else {
+        finding
+    })
+}
+
+/// `hw-module profile qos …`. Source: Cisco, xrdocs.io, "NCS5500 hw-module profiles".
+fn hardware(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
+    let keywords = [
+        "hqos-enable",
+        "physical-hqos-enable",
+        "ingress-model",
+        "max-classmap-size",
+        "conform-aware-policer",
+        "shared-policer-per-class-stats",
+        "qosg-dscp-mark-enable",
+        "ipv6",
+        "ecn-marking-stats",
+        "wred-stats-enable",
+        "stats",
+        "bw-threshold",
+        "bundle-scale",
+        "hqos-pps",
+    ];
+    let (profile, finding) = match reader.one_of(&keywords)? {
+        "hqos-enable" => (HardwareProfile::Hierarchy, Finding::modelled("policies on sub-interfaces queue")),
+        "conform-aware-policer" => (
+            HardwareProfile::ConformAwarePolicer,
+            Finding::modelled("a policer around others drops what exceeds inside first"),
+        ),
+        "qosg-dscp-mark-enable" => (HardwareProfile::GroupWithDscp, Finding::MODELLED),
+        "physical-hqos-enable" => (HardwareProfile::Hierarchy, Finding::MODELLED),
+        "shared-policer-per-class-stats" => {
+            return Ok(Finding::not_modelled("several classes share one policer"));
+        }
+        "ingress-model" => return Ok(Finding::not_modelled("policies apply at the peer, not at the port")),
+        _ => return Ok(Finding::irrelevant("resources and counters of the hardware")),
+    };
+    configuration.hardware_profiles.retain(|other| other.value != profile);
+    if !reader.negated() {
+        configuration.hardware_profiles.push(At::new(reader.line, profile));
+    }
+    Ok(finding)
+}

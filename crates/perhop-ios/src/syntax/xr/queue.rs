@@ -1,0 +1,133 @@
+//! `queue-limit` and `random-detect` of IOS XR.
+
+use std::collections::BTreeMap;
+
+use super::units::{Length, dscp_value, length, precedence_value, values};
+use crate::ast::{At, Basis, PolicyClass, QueueLimit, RandomDetect, ThresholdUnit, Thresholds};
+use crate::rules;
+use crate::syntax::numbers::eight;
+use crate::words::{Finding, Reader, Reading};
+
+/// Note on packets of a limit.
+const PACKETS: &str = "packets of 256 bytes";
+
+/// `queue-limit N [UNIT]`
+pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    if reader.negated() {
+        class.queue_limit = None;
+        return Ok(Finding::MODELLED);
+    }
+    let by_value = ["dscp", "precedence", "discard-class", "exp", "cos", "dei", "atm-clp", "fr-de", "percent"];
+    if let Some(word) = reader.keyword(&by_value) {
+        while reader.next().is_some() {}
+        return Ok(Finding::not_modelled(format!("a limit by {word}")));
+    }
+    let is_packets = matches!(reader.rest(), [_] | [_, "packets"]);
+    let limit = match length(reader, "packets")? {
+        Length::Bytes(bytes) => QueueLimit::Bytes(bytes),
+        Length::Microseconds(us) => QueueLimit::Microseconds(us),
+    };
+    reader.end()?;
+    class.queue_limit = Some(At::new(reader.line, limit));
+    Ok(if is_packets { Finding::modelled(PACKETS) } else { Finding::MODELLED })
+}
+
+/// `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX` and by other fields.
+pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    let line = reader.line;
+    let keywords =
+        ["default", "ecn", "dscp", "precedence", "discard-class", "cos", "exp", "dei", "atm-clp", "fr-de"];
+    let word = reader.keyword(&keywords);
+    if reader.negated() && matches!(word, Some("default") | None) {
+        class.random_detect = None;
+        return Ok(Finding::MODELLED);
+    }
+    if let Some(other @ ("exp" | "dei" | "atm-clp" | "fr-de")) = word {
+        while reader.next().is_some() {}
+        return Ok(Finding::not_modelled(format!("WRED by {other} is not modeled")));
+    }
+    let detect = &mut class.random_detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
+    let (basis, one): (Basis, fn(&mut Reader) -> Result<u8, Finding>) = match word {
+        Some("default") => {
+            reader.end()?;
+            return Ok(Finding::MODELLED);
+        }
+        Some("ecn") => {
+            detect.ecn = (!reader.negated()).then(|| At::new(line, ()));
+            reader.end()?;
+            return Ok(Finding::MODELLED);
+        }
+        None => {
+            let thresholds = thresholds(detect, reader)?;
+            detect.aggregate = thresholds.map(|at| At::new(line, Some(at.value)));
+            return Ok(Finding::MODELLED);
+        }
+        Some("dscp") => (Basis::Dscp, dscp_value),
+        Some("precedence") => (Basis::Precedence, precedence_value),
+        Some("discard-class") => (Basis::DiscardClass, eight),
+        Some(_) => (Basis::Cos, eight),
+    };
+    let values = values(reader, 1, one)?;
+    detect.basis = basis;
+    let thresholds = if reader.negated() { None } else { thresholds(detect, reader)? };
+    let all: &mut BTreeMap<u8, At<Thresholds>> = match basis {
+        Basis::Precedence => &mut detect.precedences,
+        Basis::Dscp => &mut detect.dscps,
+        Basis::DiscardClass => &mut detect.discard_classes,
+        Basis::Cos => &mut detect.classes_of_service,
+    };
+    for value in values {
+        match thresholds {
+            Some(thresholds) => all.insert(value, thresholds),
+            None => all.remove(&value),
+        };
+    }
+    Ok(Finding::MODELLED)
+}
+
+/// Parses minimum and maximum with their units and the probability; `None` if the router refuses them.
+fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<At<Thresholds>>, Finding> {
+    let (min, unit) = threshold(reader)?;
+    let (max, other) = threshold(reader)?;
+    let mut denominator = DEFAULT_DENOMINATOR;
+    if reader.eat("probability") {
+        reader.keyword(&["percentage", "percent"]);
+        let percent = reader.number("a percentage", 1..=100)?;
+        // Only parts of one can be kept.
+        if !100_u64.is_multiple_of(percent) {
+            return Err(Finding::not_modelled(format!("a probability of {percent} % is not one in a number")));
+        }
+        denominator = 100 / percent;
+    }
+    reader.end()?;
+    if unit != other || detect.has_thresholds() && detect.unit != unit {
+        reader.report(
+            &rules::WRED_UNITS_MIXED,
+            "thresholds of bytes and thresholds of time are mixed",
+            "perhop keeps one unit in a class: the default thresholds apply",
+        );
+        return Ok(None);
+    }
+    if min > max {
+        reader.report_crossed(
+            &rules::WRED_THRESHOLDS_CROSSED,
+            (min, max),
+            "the minimum threshold is above the maximum threshold",
+            "the router refuses it: the default thresholds apply",
+        );
+        return Ok(None);
+    }
+    detect.unit = unit;
+    let thresholds = Thresholds { min, max: max.max(min + 1), mark_probability_denominator: denominator };
+    Ok(Some(At::new(reader.line, thresholds)))
+}
+
+fn threshold(reader: &mut Reader) -> Result<(u64, ThresholdUnit), Finding> {
+    Ok(match length(reader, "packets")? {
+        Length::Bytes(bytes) => (bytes, ThresholdUnit::Bytes),
+        Length::Microseconds(us) => (us, ThresholdUnit::Microseconds),
+    })
+}
+
+/// One in ten packets at the maximum threshold, as on IOS.
+const DEFAULT_DENOMINATOR: u64 = 10;

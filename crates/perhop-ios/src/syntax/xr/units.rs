@@ -1,0 +1,99 @@
+//! Numbers with the units that IOS XR writes out.
+
+use crate::ast::TrafficRate;
+use crate::syntax::numbers::{dscp, precedence};
+use crate::words::{Finding, Reader};
+
+/// Bytes of a packet where a limit is in packets. Cisco, "Modular QoS Command Reference for the Cisco CRS
+/// Router", queue-limit.
+pub(super) const PACKET_BYTES: u64 = 256;
+
+/// A length of a queue or a burst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Length {
+    /// Bytes; packets are 256 bytes each.
+    Bytes(u64),
+    /// Microseconds of a rate.
+    Microseconds(u64),
+}
+
+/// Parses a rate with its unit, or a percentage; a number without a unit is in units of `default`.
+pub(super) fn rate(reader: &mut Reader, default: &'static str) -> Result<TrafficRate, Finding> {
+    if reader.eat("percent") {
+        return percent(reader).map(TrafficRate::Percent);
+    }
+    let number = reader.number("a rate", 0..=4_294_967_295)?;
+    let unit = reader.keyword(&["bps", "kbps", "mbps", "gbps", "percent"]).unwrap_or(default);
+    let factor = match unit {
+        "percent" if (1..=100).contains(&number) => return Ok(TrafficRate::Percent(number)),
+        "percent" => {
+            return Err(Finding::not_recognized(format!("{number} is not a percentage from 1 to 100")));
+        }
+        "bps" => 1,
+        "kbps" => 1000,
+        "mbps" => 1_000_000,
+        _ => 1_000_000_000,
+    };
+    Ok(TrafficRate::BitsPerSecond(number.saturating_mul(factor)))
+}
+
+/// Parses a percentage.
+pub(super) fn percent(reader: &mut Reader) -> Result<u64, Finding> {
+    reader.number("a percentage", 1..=100)
+}
+
+/// Parses a length with its unit; without one it is in units of `default`.
+pub(super) fn length(reader: &mut Reader, default: &'static str) -> Result<Length, Finding> {
+    let number = reader.number("a number", 1..=4_294_967_295)?;
+    let units = ["bytes", "kbytes", "mbytes", "gbytes", "ms", "us", "packets"];
+    Ok(match reader.keyword(&units).unwrap_or(default) {
+        "bytes" => Length::Bytes(number),
+        "kbytes" => Length::Bytes(number.saturating_mul(1000)),
+        "mbytes" => Length::Bytes(number.saturating_mul(1_000_000)),
+        "gbytes" => Length::Bytes(number.saturating_mul(1_000_000_000)),
+        "ms" => Length::Microseconds(number.saturating_mul(1000)),
+        "us" => Length::Microseconds(number),
+        _ => Length::Bytes(number.saturating_mul(PACKET_BYTES)),
+    })
+}
+
+/// Parses values up to the end of the line, or up to `most` words: single ones, lists with commas, and ranges
+/// with a hyphen.
+pub(super) fn values(
+    reader: &mut Reader,
+    most: usize,
+    one: fn(&mut Reader) -> Result<u8, Finding>,
+) -> Result<Vec<u8>, Finding> {
+    let mut found = Vec::new();
+    for _ in 0..most {
+        let Some(word) = reader.peek() else { break };
+        for part in word.split(',').filter(|part| !part.is_empty()) {
+            let range = part.split_once('-').filter(|(first, _)| first.parse::<u8>().is_ok());
+            let (first, last) = range.unwrap_or((part, part));
+            let (first, last) = (value_of(first, one, reader)?, value_of(last, one, reader)?);
+            found.extend(first..=last);
+        }
+        reader.next();
+    }
+    if found.is_empty() { Err(reader.unexpected("a value")) } else { Ok(found) }
+}
+
+/// Parses `word` by `one`.
+fn value_of(
+    word: &str,
+    one: fn(&mut Reader) -> Result<u8, Finding>,
+    reader: &mut Reader,
+) -> Result<u8, Finding> {
+    let words = [word];
+    one(&mut Reader::new(&words, reader.form, reader.line, &mut *reader.found))
+}
+
+/// Parses a DSCP as a number.
+pub(super) fn dscp_value(reader: &mut Reader) -> Result<u8, Finding> {
+    dscp(reader).map(perhop_qos::Dscp::value)
+}
+
+/// Parses an IP precedence as a number.
+pub(super) fn precedence_value(reader: &mut Reader) -> Result<u8, Finding> {
+    precedence(reader).map(perhop_qos::packet::IpPrecedence::value)
+}
