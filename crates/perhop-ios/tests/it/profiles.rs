@@ -76,6 +76,8 @@ fn only_the_platform_module_names_profiles() {
                 "Profile::Vip7500",
                 "Profile::Hqf",
                 "Profile::IosXe",
+                "Profile::Asr9000",
+                "Profile::Ncs5500",
                 ".profile =",
                 ".profile !",
                 ".profile {",
@@ -96,12 +98,24 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 
 #[test]
 fn the_page_lists_the_profiles() {
-    hold_page(BEGIN, END, &table());
+    hold_page("ios.md", BEGIN, END, &table());
+    hold_page("ios-xr.md", BEGIN, END, &table_of_ios_xr());
+}
+
+/// One row a rule of the two platforms with IOS XR.
+fn table_of_ios_xr() -> String {
+    let [.., asr, ncs] = Profile::ALL.map(|profile| profile.rules().rows());
+    let mut text = String::from("\n| rule | `asr-9000` | `ncs-5500` |\n|---|---|---|\n");
+    for (asr, ncs) in asr.iter().zip(&ncs) {
+        writeln!(text, "| `{}`: {} | {} | {} |", asr.rule, asr.meaning, cell(asr), cell(ncs)).unwrap();
+    }
+    text.push('\n');
+    text
 }
 
 /// One row a rule; the two oldest profiles share a column, and a cell names the one that differs.
 fn table() -> String {
-    let [old, vip, hqf, xe] = Profile::ALL.map(|profile| profile.rules().rows());
+    let [old, vip, hqf, xe, ..] = Profile::ALL.map(|profile| profile.rules().rows());
     let mut text = String::from("\n| rule | `pre-hqf`, `7500-vip` | `hqf` | `ios-xe` |\n|---|---|---|---|\n");
     for (((old, vip), hqf), xe) in old.iter().zip(&vip).zip(&hqf).zip(&xe) {
         let vip = if cell(vip) == cell(old) { String::new() } else { format!("; 7500: {}", cell(vip)) };
