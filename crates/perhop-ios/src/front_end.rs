@@ -8,7 +8,7 @@ use perhop_device::{
     HardwareOptions, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions, PlatformRule,
     PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
 };
-use perhop_lint::{Line, Rule};
+use perhop_lint::{Diagnostic, Line, Rule};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
@@ -81,6 +81,7 @@ impl FrontEnd for Ios {
             return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
         }
         settings.apply_to(&mut platform, &options.hardware);
+        configuration.diagnostics.extend(assumed_platform(&recognized));
         let mut router = convert(&mut configuration, &platform);
         for port in &mut router.ports {
             if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
@@ -90,7 +91,7 @@ impl FrontEnd for Ios {
             }
         }
         let dependencies = configuration.dependencies();
-        let concern = |diagnostic: perhop_lint::Diagnostic| Concern {
+        let concern = |diagnostic: Diagnostic| Concern {
             interfaces: Some(dependencies.used_by(diagnostic.line).clone()),
             assumable: check::undefined_class(&diagnostic).map(str::to_owned),
             diagnostic,
@@ -239,6 +240,17 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
         certain: is_chosen || recognition.certain,
         because: recognition.because.iter().map(evidence).collect(),
     }
+}
+
+/// Returns a warning if IOS XR runs on hardware that the configuration does not name.
+fn assumed_platform(platform: &RecognizedPlatform) -> Option<Diagnostic> {
+    let evidence = platform.because.first().filter(|_| !platform.certain && platform.dialect == "ios-xr")?;
+    Some(Diagnostic::new(
+        &rules::PLATFORM_ASSUMED,
+        evidence.line,
+        format!("no line names the hardware: {} is assumed", platform.name),
+        "limits of queues, bursts and counted bytes depend on it; --platform asr-9000 or ncs-5500 chooses one",
+    ))
 }
 
 fn dialect_name(dialect: Dialect) -> &'static str {

@@ -70,4 +70,11 @@ declare_rules! {
     INTERLEAVE_WITHOUT_PRIORITY = "interleave-without-priority" Warning;
     FRAGMENTS_ON_FAST_LINK = "fragments-on-fast-link" Warning;
     PLATFORM_WITHOUT_EFFECT = "platform-without-effect" Note;
+    PLATFORM_ASSUMED = "platform-assumed" Warning;
+    OUTPUT_MATCH_REFUSED = "output-match-refused" Error;
+    OUTPUT_POLICER_REFUSED = "output-policer-refused" Error;
+    OUTPUT_CLASSES = "output-classes" Error;
+    GROUP_WITH_DSCP = "group-with-dscp" Error;
+    INPUT_QUEUES_IGNORED = "input-queues-ignored" Warning;
+    BUNDLE_POLICY_COPIED = "bundle-policy-copied" Warning;
 }

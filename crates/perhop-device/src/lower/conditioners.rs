@@ -54,17 +54,10 @@ pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingCon
 }
 
 /// Concatenates two chains: a packet that `first` transmits passes `second`, too.
-pub(super) fn one_after_the_other(
-    mut first: Vec<Stage>,
-    second: Vec<Stage>,
-    remarks: &mut Vec<Remark>,
-) -> Vec<Stage> {
+pub(super) fn one_after_the_other(mut first: Vec<Stage>, second: Vec<Stage>) -> Vec<Stage> {
     if first.is_empty() || second.is_empty() {
         first.extend(second);
         return first;
-    }
-    if first.len() > 1 {
-        remarks.push(Remark::LimitersBeforePolicy);
     }
     for stage in &mut first {
         goes_on(&mut stage.config, &[Action::Continue]);

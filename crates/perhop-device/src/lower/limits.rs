@@ -46,7 +46,7 @@ pub(super) fn default_class_limit(
 }
 
 /// The limit by a rule of the profile.
-fn limit_by_rule(rule: DefaultLimit, rate: Rate, line: Rate, reference: Reference) -> Limit {
+pub(super) fn limit_by_rule(rule: DefaultLimit, rate: Rate, line: Rate, reference: Reference) -> Limit {
     match rule {
         DefaultLimit::Fixed { packets } => Limit::packets(packets),
         DefaultLimit::LineTime { bits_per_packet, least_packets } => {

@@ -26,6 +26,8 @@ pub struct Markings {
     pub writer: Writer,
     /// Whether a policy needs packets to have drop precedence 0 after this side unless a class sets another.
     pub resets_drop_precedence: bool,
+    /// Whether output policies write the experimental bits of labels that the device has pushed.
+    pub writes_pushed_labels: bool,
     /// Whether forwarding classes and traffic classes are both in use: the one label is the former.
     pub label_is_taken: bool,
 }
@@ -92,7 +94,7 @@ impl Markings {
     pub fn writes(self, field: Field) -> bool {
         match field {
             Field::Cos => self.direction == Direction::Output || self.writer == Writer::Switch,
-            Field::ExpOfNewLabels => self.direction == Direction::Input,
+            Field::ExpOfNewLabels => self.direction == Direction::Input || self.writes_pushed_labels,
             Field::TrafficClass => !self.label_is_taken,
             // Both tags have one class of service, and perhop's tunnels copy the DSCP.
             Field::CosInner | Field::TunnelHeader => false,
@@ -109,6 +111,9 @@ impl Markings {
             Written::Dscp(dscp) => action::Action::Mark(*dscp),
             Written::ForwardingClass(class) => action::Action::Label(u8::try_from(*class).ok()?),
             Written::Number(Field::Cos, value) => action::Action::MarkCos(LinkMark::new(*value)?),
+            Written::Number(Field::ExpOfNewLabels, value) if self.direction == Direction::Output => {
+                copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
+            }
             Written::Number(Field::ExpOfNewLabels, value) => action::Action::MarkExp(LinkMark::new(*value)?),
             // Only where there is a label: without one there is nothing to read, and nothing is written.
             Written::Number(Field::ExpOfTopLabel, value) => {

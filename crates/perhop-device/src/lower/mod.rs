@@ -38,7 +38,7 @@ use labels::Markers;
 use plain_queue::plain_queueing;
 use queueing::{Placed, Queueing};
 use resolve::resolve;
-use stages::{Stage, stages_of_policy};
+use stages::{Stage, stages_before, stages_of_policy};
 
 use crate::intent::Direction;
 use crate::profile::QueueSelection;
@@ -75,7 +75,7 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
         lowered.config.overhead = side.overhead;
     }
     lowered.config.queueing = queueing(side, target, &mut lowered);
-    let stages = stages(side, &mut lowered);
+    let stages = stages(side, target, &mut lowered);
     for (index, stage) in stages.iter().enumerate() {
         if let Some(links) = stage.class.and_then(|class| lowered.links.of_class_mut(class)) {
             links.conditioner = Some(index);
@@ -110,18 +110,23 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
 }
 
 /// Returns the conditioners, and sets the conditioner name of each class.
-fn stages(side: &Side, lowered: &mut Lowered) -> Vec<Stage> {
+fn stages(side: &Side, target: Target, lowered: &mut Lowered) -> Vec<Stage> {
     let direction = match side.path {
         SidePath::Arrival | SidePath::ToDevice => Direction::Input,
         SidePath::Departure { .. } => Direction::Output,
     };
     let mut stages = stages_of_limiters(side.limiters, side.markings);
+    if let Some((policy, reference)) = side.before {
+        stages.extend(stages_before(&mut resolve(policy, reference, target), side.markings));
+    }
+    let limiters = stages.iter().filter(|stage| stage.limiter.is_some()).count();
     if let Some(policy) = &mut lowered.policy {
         let queueing = lowered.config.queueing.as_ref();
         lowered.remarks.extend(queueing.and_then(|queueing| queued_by_new_mark(policy, queueing)));
         lowered.remarks.extend(label_around(policy, direction, side.labels, &stages));
         let of_policy = stages_of_policy(policy, side.markings);
-        stages = one_after_the_other(stages, of_policy, &mut lowered.remarks);
+        lowered.remarks.extend((limiters > 1 && !of_policy.is_empty()).then_some(Remark::LimitersBeforePolicy));
+        stages = one_after_the_other(stages, of_policy);
     }
     let first = match side.path {
         SidePath::ToDevice => return stages,

@@ -6,7 +6,9 @@ use perhop_qos::queue::FairQueueingConfig;
 use perhop_qos::scheduler::SchedulerConfig;
 use perhop_qos::units::QueueSize;
 
+use super::limits::{limit_by_rule, queue_size, stored};
 use super::random_detect::{Queue, random_detect, wred};
+use super::reference::Reference;
 use super::target::Target;
 use crate::intent::{Condition, Discipline, DropProfile, FairQueue, PlainQueue};
 use crate::policy::Limit;
@@ -22,17 +24,24 @@ pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConf
             fair_flows(class, &FairQueue::default(), plain.limit)
         }
         Discipline::OfSerialLine | Discipline::Fifo => {
-            let packets = plain.limit.unwrap_or(*target.rules.interface_queue_packets).max(1);
-            let limit = QueueSize::Packets(packets);
+            let limit = queue_size(limit_of(plain, target));
             ClassConfig { buffer: Some(BufferConfig::TailDrop(TailDropConfig { limit })), ..class }
         }
     };
     QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class], ..QueueingConfig::default() }
 }
 
+/// The limit of the queue: as written, or by the profile's rule.
+fn limit_of(plain: &PlainQueue, target: Target) -> Limit {
+    let by_rule = || {
+        let reference = Reference::top(plain.rate, 100);
+        limit_by_rule(*target.rules.interface_queue_limit, plain.rate, plain.rate, reference)
+    };
+    stored(plain.limit.map_or_else(by_rule, |packets| Limit::packets(packets.max(1))), target.rules)
+}
+
 fn random_drops(class: ClassConfig, detect: &DropProfile, plain: &PlainQueue, target: Target) -> ClassConfig {
-    let limit = Limit::packets(plain.limit.unwrap_or(*target.rules.interface_queue_packets));
-    let queue = Queue { limit, rate: plain.rate };
+    let queue = Queue { limit: limit_of(plain, target), rate: plain.rate };
     let detect = random_detect(detect, &Condition::Always, queue, target);
     let (buffer, precedence) = wred(&detect, plain.limit.map(QueueSize::Packets), target);
     ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }

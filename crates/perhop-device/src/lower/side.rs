@@ -13,6 +13,8 @@ pub struct Side<'a> {
     pub path: SidePath<'a>,
     /// The policy, and the rates that its numbers refer to.
     pub policy: Option<(&'a Policy, Reference)>,
+    /// A policy in front of it that only marks and polices, and the rates that its numbers refer to.
+    pub before: Option<(&'a Policy, Reference)>,
     /// Limiters in front of the policy, in order.
     pub limiters: &'a [Limiter],
     /// The fields that the device writes here.

@@ -43,6 +43,17 @@ pub(super) fn stages_of_policy(policy: &mut ResolvedPolicy, markings: Markings) 
     stages
 }
 
+/// The stages of a policy in front of another: packets go on to the other one. They belong to no class of it.
+pub(super) fn stages_before(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
+    let outer = Outer { transmitted: vec![action::Action::Continue], ..Outer::default() };
+    let stages = stages_of(policy, &outer, markings).into_iter();
+    stages.filter(|stage| !is_empty(&stage.config)).map(|stage| Stage { class: None, ..stage }).collect()
+}
+
+fn is_empty(stage: &ConditionerConfig) -> bool {
+    stage.meter.is_none() && stage.actions == [action::Action::Continue]
+}
+
 /// The stages of `policy` for the packets that come to `outer`.
 fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> Vec<Stage> {
     let (mut stages, mut before) = (Vec::new(), Vec::new());

@@ -123,8 +123,8 @@ profile_rules! {
     peer_queue_limit: PeerLimit,
     /// The limit of a queue with thresholds in bytes, microseconds of the class's rate
     byte_queue_us: u64,
-    /// The limit of the only queue of an interface or circuit, packets
-    interface_queue_packets: u64,
+    /// The limit of the only queue of an interface or circuit
+    interface_queue_limit: DefaultLimit,
     /// Serial lines up to this rate queue flows fairly without a policy, bits per second
     fair_interface_bps: u64,
     /// Fair queueing of flows within a class

@@ -51,6 +51,8 @@ pub const CLASS_DEFAULT: &str = "class-default";
 pub struct MarksInUse {
     /// Whether both `qos-group` and `traffic-class` are used: perhop has one label for both.
     pub both_groups: bool,
+    /// Whether one label carries both: eight traffic classes for each group.
+    pub combined: bool,
     /// Whether any part reads the discard class.
     pub discard_class: bool,
     /// Whether any part sets a group or a traffic class.

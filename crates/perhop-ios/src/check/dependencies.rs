@@ -171,7 +171,7 @@ impl<'a> Parts<'a> {
     }
 
     fn service_policies(&mut self, policies: &ServicePolicies) {
-        for policy in [&policies.input, &policies.output].into_iter().flatten() {
+        for policy in [&policies.input, &policies.output, &policies.second_output].into_iter().flatten() {
             self.named_policy(&policy.value);
         }
     }

@@ -4,11 +4,17 @@
 use perhop_lint::LineState;
 
 use crate::ast::{Basis, Configuration, Criterion, Field, Marking, Polarity, Police, PolicyClass};
+use crate::grammar::Grammar;
+
+/// The last group that has eight labels below those of perhop's classes.
+const MOST_COMBINED_GROUP: u32 = 11;
 
 /// Marks lines as not modeled if that depends on the whole configuration.
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
-    configuration.marks.both_groups = has(Field::QosGroup) && has(Field::TrafficClass);
+    let has_both = has(Field::QosGroup) && has(Field::TrafficClass);
+    configuration.marks.combined = has_both && configuration.fits_one_label();
+    configuration.marks.both_groups = has_both && !configuration.marks.combined;
     configuration.marks.discard_class = configuration.asks_for(Field::DiscardClass);
     configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
@@ -72,6 +78,32 @@ fn looks_at(criterion: &Criterion, field: Field) -> bool {
 }
 
 impl Configuration {
+    /// Whether one label can carry the group and the traffic class of each packet: the policies are those of
+    /// IOS XR, where a class sets both at once, the groups are few, and no policy around another sets one.
+    fn fits_one_label(&self) -> bool {
+        let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
+        let groups = self.class_maps.iter().flat_map(|map| &map.statements);
+        let matched = groups.filter_map(|statement| match statement.criterion {
+            Criterion::QosGroup(group) => Some(group),
+            _ => None,
+        });
+        let classes = || self.policy_maps.iter().flat_map(|policy| &policy.classes);
+        let set = classes().flat_map(markings).filter_map(|marking| match marking {
+            Marking::QosGroup(group) => Some(*group),
+            _ => None,
+        });
+        let fits = matched.chain(set).all(|group| group <= MOST_COMBINED_GROUP);
+        let is_simple = |class: &PolicyClass| {
+            let copies = markings(class)
+                .any(|marking| matches!(marking, Marking::Copy { .. }) && is_label(marking.field()));
+            let by_color = markings(class).count() > class.marks.len()
+                && markings(class).skip(class.marks.len()).any(|marking| is_label(marking.field()));
+            let around = class.service_policy.is_some() && markings(class).any(|marking| is_label(marking.field()));
+            !copies && !by_color && !around
+        };
+        self.grammar == Grammar::IosXr && fits && classes().all(is_simple)
+    }
+
     /// Whether any class-map or policy uses `field`.
     fn mentions(&self, field: Field) -> bool {
         let mut classes = self.policy_maps.iter().flat_map(|policy| &policy.classes);

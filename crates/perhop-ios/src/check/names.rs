@@ -163,6 +163,7 @@ fn attachments(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for policies in of_interfaces.chain(plane) {
         undefined_policy(configuration, policies.input.as_ref(), found);
         undefined_policy(configuration, policies.output.as_ref(), found);
+        undefined_policy(configuration, policies.second_output.as_ref(), found);
     }
     for policy in configuration.interfaces.iter().flat_map(|interface| &interface.peer_policies) {
         undefined_policy(configuration, Some(&At::new(policy.line, policy.policy.clone())), found);

@@ -2,13 +2,13 @@
 
 use perhop_device::intent::Policy;
 use perhop_device::lower::Reference;
-use perhop_device::profile::{Heeded, PeerLimit};
+use perhop_device::profile::{Acceptance, Heeded, PeerLimit};
 use perhop_lint::Diagnostic;
 
 use super::context::Context;
 use super::diagnostics::refusals::Attachment;
 use super::wire::{Circuit, rate_below};
-use crate::ast::{Direction, Interface, PolicyClass, PolicyMap, ServicePolicies};
+use crate::ast::{At, Configuration, Direction, Interface, PolicyClass, PolicyMap, ServicePolicies};
 use crate::rules;
 
 /// The name of an attached policy, and the line that attaches it.
@@ -33,7 +33,19 @@ impl<'a> Context<'a> {
             return false;
         }
         let queueing = self.queueing_class(policy, 0);
-        let refusal = queueing.map(|(holder, class)| {
+        let is_accepted = *self.platform.rules().input_queues == Acceptance::Accepted;
+        let ignored = queueing.filter(|_| is_accepted).map(|(holder, class)| {
+            Diagnostic::new(
+                &rules::INPUT_QUEUES_IGNORED,
+                line,
+                format!(
+                    "policy {} queues arriving packets (class {}, line {})",
+                    holder.name, class.name, class.line
+                ),
+                "the router queues them before it forwards; perhop applies only marks and policers here",
+            )
+        });
+        let refusal = queueing.filter(|_| !is_accepted).map(|(holder, class)| {
             Diagnostic::new(
                 &rules::QUEUEING_ON_INPUT,
                 line,
@@ -44,8 +56,9 @@ impl<'a> Context<'a> {
                 "the router refuses the line: no policy applies here",
             )
         });
+        let refusal = refusal.or_else(|| self.refused_input(policy, line));
         let is_attached = refusal.is_none();
-        self.found.extend(refusal);
+        self.found.extend(refusal.into_iter().chain(ignored));
         is_attached
     }
 
@@ -87,6 +100,34 @@ impl<'a> Context<'a> {
         Some((intent, reference))
     }
 
+    /// Returns the output policy that marks in front of another one that queues, if both are attached.
+    pub(super) fn marking_policy(
+        &mut self,
+        interface: &'a Interface,
+        circuit: &Circuit<'a>,
+    ) -> Option<(Policy, Reference)> {
+        let policies = circuit.policies.unwrap_or(&interface.service_policies);
+        let marking = policies.output_policies(self.configuration)?.marking?;
+        let policy = self.configuration.policy_maps.get(&marking.value)?;
+        if !self.is_of_extent(policy, marking.line) {
+            return None;
+        }
+        if let Some(refused) = self.refused_output(interface, policy, marking.line) {
+            self.found.push(refused);
+            return None;
+        }
+        if self.queueing_class(policy, 0).is_some() {
+            self.found.push(Diagnostic::new(
+                &rules::SECOND_POLICY,
+                marking.line,
+                format!("policy {} queues, and another output policy queues, too", policy.name),
+                "the router refuses it: one output policy queues, the other one marks",
+            ));
+            return None;
+        }
+        Some((self.intent_of(policy, circuit.tags), self.reference(interface, circuit)))
+    }
+
     /// Returns the reference rates for the numbers of a policy on `circuit`.
     fn reference(&self, interface: &Interface, circuit: &Circuit) -> Reference {
         let rules = self.platform.rules();
@@ -111,6 +152,11 @@ impl<'a> Context<'a> {
             Direction::Input => input,
             Direction::Output => output,
         };
+        let of_two = circuit.policies.unwrap_or(&interface.service_policies);
+        let of_two = of_two.output_policies(self.configuration).filter(|_| direction == Direction::Output);
+        if let Some(queueing) = of_two.and_then(|two| two.queueing) {
+            return Some((queueing.value.as_str(), queueing.line));
+        }
         let own = circuit.policies.and_then(choose);
         let own = own.or_else(|| choose(&interface.service_policies));
         own.or_else(|| {
@@ -131,6 +177,27 @@ impl<'a> Context<'a> {
                 "the router has one set of queues and policers for all of them; perhop gives each its own",
             ));
         }
+    }
+}
+
+/// Two output policies of an interface.
+#[derive(Clone, Copy)]
+struct OutputPolicies<'a> {
+    queueing: Option<&'a At<String>>,
+    marking: Option<&'a At<String>>,
+}
+
+impl ServicePolicies {
+    /// Returns the two output policies in their order of action: the first marks, the second queues. `None`
+    /// if there is at most one.
+    fn output_policies(&self, configuration: &Configuration) -> Option<OutputPolicies<'_>> {
+        let (first, second) = (self.output.as_ref()?, self.second_output.as_ref()?);
+        let queues = |at: &At<String>| {
+            let policy = configuration.policy_maps.get(&at.value);
+            policy.is_some_and(|policy| policy.classes.iter().any(PolicyClass::queues))
+        };
+        let (queueing, marking) = if !queues(first) && queues(second) { (second, first) } else { (first, second) };
+        Some(OutputPolicies { queueing: Some(queueing), marking: Some(marking) })
     }
 }
 

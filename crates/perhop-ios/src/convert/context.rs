@@ -5,6 +5,7 @@ use perhop_lint::Diagnostic;
 
 use super::wire::Tags;
 use crate::ast::{Configuration, Direction};
+use crate::grammar::Grammar;
 use crate::platform::{Platform, Recognition};
 
 /// Limit on the classes of all attached policies, nested ones included. Each class may use the same policy
@@ -66,6 +67,9 @@ impl<'a> Context<'a> {
             direction,
             writer: self.writer,
             resets_drop_precedence: direction == Direction::Input && marks.discard_class,
+            // IOS XR classifies output by groups and marks the labels that it has pushed.
+            writes_pushed_labels: direction == Direction::Output
+                && self.configuration.grammar == Grammar::IosXr,
             label_is_taken: marks.both_groups,
         }
     }

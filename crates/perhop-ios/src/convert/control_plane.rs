@@ -36,6 +36,7 @@ impl Context<'_> {
         let side = Side {
             path: SidePath::ToDevice,
             policy: Some((&intent, Reference::top(bandwidth, 100))),
+            before: None,
             limiters: &[],
             markings: self.markings(Direction::Input),
             labels: self.first_label(),

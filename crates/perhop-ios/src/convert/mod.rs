@@ -48,6 +48,7 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     ports.extend(context.control_plane());
     context.shadowed_classes();
     context.without_effect();
+    context.copied_to_members();
     context.promises_inside();
     context.policy_rules(&ports);
     context.nested_percentages(&ports);

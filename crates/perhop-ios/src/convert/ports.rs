@@ -107,6 +107,7 @@ impl<'a> Context<'a> {
         let side = Side {
             path: SidePath::Arrival,
             policy: policy.map(|(policy, reference)| (policy, *reference)),
+            before: None,
             limiters: &limiters,
             markings: self.markings(Direction::Input),
             labels: self.first_label(),
@@ -118,7 +119,7 @@ impl<'a> Context<'a> {
     /// Lowers the output policy to conditioners and queues.
     fn departing(
         &mut self,
-        interface: &Interface,
+        interface: &'a Interface,
         circuit: &Circuit<'a>,
         policy: Option<&(Policy, Reference)>,
         tag: Tag,
@@ -126,9 +127,11 @@ impl<'a> Context<'a> {
     ) -> Lowered {
         let limiters = self.limiters(interface, Direction::Output);
         let plain = plain_queue(interface, circuit);
+        let marking = self.marking_policy(interface, circuit);
         let side = Side {
             path: SidePath::Departure { plain: &plain, has_new_tag: tag == Tag::OneOfSeveral },
             policy: policy.map(|(policy, reference)| (policy, *reference)),
+            before: marking.as_ref().map(|(policy, reference)| (policy, *reference)),
             limiters: &limiters,
             markings: self.markings(Direction::Output),
             labels: self.first_label(),
@@ -139,6 +142,9 @@ impl<'a> Context<'a> {
 
     fn lowered(&mut self, interface: &Interface, side: &Side, tag: Tag) -> Lowered {
         if let Some((policy, _)) = side.policy {
+            self.misplaced(policy, side.markings, tag);
+        }
+        if let Some((policy, _)) = side.before {
             self.misplaced(policy, side.markings, tag);
         }
         let lowered = lower(side, self.target());

@@ -153,7 +153,8 @@ pub(super) fn protocol_number(word: &str) -> Option<Protocol> {
 /// Parses a protocol by name or number; `None` for any IP packet.
 pub(super) fn protocol(reader: &mut Reader) -> Result<Option<Protocol>, Finding> {
     let word = reader.word("a protocol")?;
-    if word.eq_ignore_ascii_case("ip") {
+    // IOS XR has the name of the version.
+    if word.eq_ignore_ascii_case("ip") || word.eq_ignore_ascii_case("ipv4") {
         return Ok(None);
     }
     let number = word.parse::<u8>().ok().map(Protocol).or_else(|| protocol_number(word));
@@ -167,6 +168,16 @@ fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     }
     if reader.eat("host") {
         return address(reader, "an address").map(AddressMatch::host);
+    }
+    // IOS XR also has lengths of prefixes.
+    let with_length = reader.peek().and_then(|word| word.split_once('/')).and_then(|(address, length)| {
+        let length = length.parse::<u32>().ok().filter(|length| *length <= 32)?;
+        let wildcard = Ipv4Addr::from(u32::MAX.checked_shr(length).unwrap_or(0));
+        Some(AddressMatch { address: address.parse().ok()?, wildcard })
+    });
+    if let Some(found) = with_length {
+        reader.next();
+        return Ok(found);
     }
     let address = address(reader, "an address, `host` or `any`")?;
     let wildcard = reader.peek().and_then(|word| word.parse::<Ipv4Addr>().ok());

@@ -2,14 +2,15 @@
 
 use perhop_device::intent::Policy;
 use perhop_device::lower::{GuaranteeTotal, Reference, guarantee_total};
-use perhop_device::profile::{Acceptance, GuaranteeSum, Heeded};
+use perhop_device::profile::{Acceptance, GuaranteeSum, Heeded, SubinterfaceQueues};
 use perhop_lint::Diagnostic;
 
 use crate::ast::{
-    AtmService, Bandwidth, CLASS_DEFAULT, Hardware, Interface, PolicyClass, PolicyMap, PriorityRate,
+    AtmService, Bandwidth, CLASS_DEFAULT, Hardware, HardwareProfile, Interface, PolicyClass, PolicyMap, PriorityRate,
 };
 use crate::convert::context::Context;
 use crate::convert::wire::Circuit;
+use crate::grammar::Grammar;
 use crate::rules;
 
 /// An output policy, the line that attaches it, its Intent and its reference rates.
@@ -32,7 +33,8 @@ impl Context<'_> {
         let refusal = self
             .without_guaranteed_rate(circuit, attachment)
             .or_else(|| self.above_reservable(attachment))
-            .or_else(|| self.without_shaper(interface, attachment));
+            .or_else(|| self.without_shaper(interface, attachment))
+            .or_else(|| self.refused_output(interface, attachment.policy, attachment.line));
         let inside = self.refused_inside(attachment.policy, 0);
         let is_attached = refusal.is_none() && inside.is_empty();
         self.found.extend(refusal.into_iter().chain(inside));
@@ -103,6 +105,9 @@ impl Context<'_> {
 
     /// Reports queues on a sub-interface or tunnel without a shaper: without one, it is never congested.
     fn without_shaper(&self, interface: &Interface, attachment: Attachment) -> Option<Diagnostic> {
+        if *self.platform.rules().subinterface_queues != SubinterfaceQueues::InsideShaper {
+            return None;
+        }
         // A sub-interface without its own policy shares that of its parent.
         let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
         let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
@@ -138,7 +143,11 @@ impl Context<'_> {
             return Vec::new();
         }
         let known = self.known(policy);
-        let mut found: Vec<Diagnostic> = mixed_units(policy, &known).into_iter().collect();
+        let mixed = match self.configuration.grammar {
+            Grammar::Ios => mixed_units(policy, &known),
+            Grammar::IosXr => mixed_shares(policy, &known),
+        };
+        let mut found: Vec<Diagnostic> = mixed.into_iter().collect();
         found.extend(above_hundred(policy, &known, "bandwidth remaining percent", remaining_percent));
         if depth > 0 {
             // For an attached policy, `above_reservable` compares rates.
@@ -172,6 +181,9 @@ impl Context<'_> {
     /// Reports commands of a class that exclude each other, or that need another.
     fn refused_class(&self, class: &PolicyClass) -> Option<Diagnostic> {
         let most = *self.platform.rules().priority_levels;
+        // Cisco, xrdocs.io, NCS 5500 hw-module profiles: four levels with hqos-enable.
+        let has_hierarchy = self.configuration.hardware_profile(HardwareProfile::Hierarchy).is_some();
+        let most = if has_hierarchy { most.min(4) } else { most };
         // Switches have seven levels.
         let level = class.priority.filter(|priority| priority.value.level > most && self.is_router());
         let level = level.map(|priority| {
@@ -179,7 +191,7 @@ impl Context<'_> {
                 &rules::PRIORITY_LEVEL,
                 priority.line,
                 format!("priority level {} does not exist (class {})", priority.value.level, class.name),
-                "the router refuses it: there are levels 1 and 2",
+                format!("the router refuses it: there are levels 1 to {most}"),
             )
         });
         level
@@ -253,7 +265,7 @@ fn refused_queue(class: &PolicyClass) -> Option<Diagnostic> {
 }
 
 pub(super) fn remaining_percent(class: &PolicyClass) -> Option<(u64, usize)> {
-    let bandwidth = class.bandwidth?;
+    let bandwidth = class.remaining.or(class.bandwidth)?;
     match bandwidth.value {
         Bandwidth::RemainingPercent(percent) => Some((percent, bandwidth.line)),
         _ => None,
@@ -305,5 +317,20 @@ fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnosti
         other.line,
         format!("policy {} mixes units of bandwidth (line {})", policy.name, first.line),
         "the router refuses it: use kbps, percent, remaining percent or remaining ratio in all classes",
+    ))
+}
+
+/// Reports percentages and ratios of the excess in one policy of IOS XR, which has both next to minima.
+fn mixed_shares(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnostic> {
+    let share = |class: &&PolicyClass| class.remaining.or(class.bandwidth).filter(|at| !at.value.is_minimum());
+    let mut shares = classes.iter().filter_map(share);
+    let first = shares.next()?;
+    let kind = std::mem::discriminant(&first.value);
+    let other = shares.find(|share| std::mem::discriminant(&share.value) != kind)?;
+    Some(Diagnostic::new(
+        &rules::BANDWIDTH_UNITS_MIXED,
+        other.line,
+        format!("policy {} mixes percentages and ratios of the excess (line {})", policy.name, first.line),
+        "the router refuses it: use bandwidth remaining percent or ratio in all classes",
     ))
 }

@@ -1,13 +1,13 @@
 //! Conversion of policy-maps to trees of Intent.
 
 use perhop_device::intent::{
-    Awareness, Children, Class, ClassId, Condition, Meter, Police, Policy, Then, ValueLimits,
+    Awareness, Children, Class, ClassId, Condition, Mark, Meter, Police, Policy, Then, ValueLimits, Written,
 };
 
-use super::condition::of_class;
+use super::condition::{combined_label, of_class};
 use super::marks::{actions, mark};
 use super::match_lines::printed_matches;
-use crate::ast::{self, At, Basis, CLASS_DEFAULT, Field, PacketPolice, PolicyClass, PolicyMap, ValueLimit};
+use crate::ast::{self, At, Basis, CLASS_DEFAULT, Field, Marking, PacketPolice, PolicyClass, PolicyMap, ValueLimit};
 use crate::check::limits_queues;
 use crate::convert::context::Context;
 use crate::convert::wire::Tags;
@@ -57,7 +57,7 @@ impl Context<'_> {
         let id = ClassId(*next);
         *next += 1;
         let map = self.configuration.class_maps.get(&class.name);
-        let marks = class.marks.iter().map(|at| At::new(at.line, mark(self.configuration, &at.value)));
+        let marks = class.marks.iter().map(|at| At::new(at.line, self.mark(class, &at.value)));
         Class {
             id,
             name: class.name.clone(),
@@ -83,6 +83,25 @@ impl Context<'_> {
             then: if class.drop.is_some() { Then::Drop } else { Then::Transmit },
             children: self.children(class, place, next),
         }
+    }
+
+    /// Converts a mark of `class`. If one label carries group and traffic class, each mark writes both.
+    fn mark(&self, class: &PolicyClass, marking: &Marking) -> Mark {
+        let mark = mark(self.configuration, marking);
+        let is_label = matches!(marking.field(), Some(Field::QosGroup | Field::TrafficClass));
+        if !is_label || !self.configuration.marks.combined {
+            return mark;
+        }
+        let (mut group, mut traffic_class) = (0, 0);
+        for at in &class.marks {
+            match &at.value {
+                Marking::QosGroup(value) => group = *value,
+                Marking::Number(Field::TrafficClass, value) => traffic_class = *value,
+                _ => {}
+            }
+        }
+        let label = combined_label(group, traffic_class);
+        Mark { written: Written::ForwardingClass(label.into()), ..mark }
     }
 
     fn children(&self, class: &PolicyClass, place: Place, next: &mut usize) -> Children {

@@ -96,9 +96,16 @@ impl Classes<'_> {
                 Some(map) => self.of_class_map(map),
                 None => Condition::Never,
             },
+            Criterion::QosGroup(group) if configuration.marks.combined => {
+                of_labels((0..8).map(|class| combined_label(*group, class)).collect())
+            }
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
             // perhop has one label for both; if both are used, it is the group.
             Criterion::TrafficClass(_) if configuration.marks.both_groups => Condition::Never,
+            Criterion::TrafficClass(classes) if configuration.marks.combined => {
+                let of_class = |class: &u8| (0..=11).map(|group| combined_label(group, *class)).collect::<Vec<_>>();
+                of_labels(classes.iter().flat_map(of_class).collect())
+            }
             Criterion::TrafficClass(classes) => of_labels(classes.clone()),
             // Both tags of a double-tagged frame have the same class of service.
             Criterion::Cos(values) | Criterion::CosInner(values) => {
@@ -144,6 +151,11 @@ fn of_vlan(tag: Option<u16>, ranges: &[(u16, u16)]) -> Condition {
 
 pub(in crate::convert) fn of_access_group(configuration: &Configuration, name: &str) -> Condition {
     configuration.access_lists.get(name).map_or(Condition::Never, |list| of_access_list(configuration, list))
+}
+
+/// Returns the label of packets in a group and a traffic class, if one label carries both.
+pub(in crate::convert) fn combined_label(group: u32, class: u8) -> u8 {
+    u8::try_from(group * 8).unwrap_or(u8::MAX).saturating_add(class)
 }
 
 /// Maps groups to labels: neither leaves the node.
