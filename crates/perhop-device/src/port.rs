@@ -148,12 +148,13 @@ pub struct Attachments {
     pub output: Option<AttachedPolicy>,
 }
 
-/// The bytes of each packet that a device counts in addition to the IP bytes.
+/// The bytes of each packet that the counters of a device have in addition to the IP bytes. The policies of the
+/// port have those that meters and schedulers count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CountedBytes {
-    /// The bytes in counters of classes and in policers.
+    /// The bytes in counters of classes.
     pub classes: i32,
-    /// The bytes in queues and shapers.
+    /// The bytes in counters of queues.
     pub queues: i32,
 }
 

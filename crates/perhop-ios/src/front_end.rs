@@ -12,14 +12,14 @@ use perhop_lint::{Diagnostic, Line, Rule};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
+use crate::assumption::parse_in;
 use crate::ast::Configuration;
 use crate::convert::IosClassLines;
 use crate::platform::{Dialect, Platform, Recognition};
 use crate::show::IosShows;
 use crate::write::IosWriter;
-use crate::{check, named_policies, parse, tables, uadp};
-use crate::assumption::parse_in;
 use crate::{Grammar, convert, interface_name, is_configuration, rules};
+use crate::{check, named_policies, parse, tables, uadp};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]

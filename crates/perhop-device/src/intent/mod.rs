@@ -27,6 +27,6 @@ pub use condition::{Condition, looks_at};
 pub use drop_profile::{DropProfile, ThresholdUnit, Thresholds};
 pub use fields::Fields;
 pub use marks::{Action, Direction, Field, Mark, Table, TableDefault, Then, Translation, Written};
-pub use police::{Awareness, Limiter, Meter, Police};
+pub use police::{Awareness, InsideColors, Limiter, Meter, Police};
 pub use queue::{Discipline, FairQueue, PartialLimit, PlainQueue, QueueLimit, ValueLimits};
 pub use rates::{Guarantee, Priority, PriorityRate, Shape, TrafficRate};

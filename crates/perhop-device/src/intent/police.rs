@@ -17,6 +17,18 @@ pub struct Police {
     pub violate: Vec<Action>,
     /// The colors with which packets come, where the policer is aware of them.
     pub aware: Option<Awareness>,
+    /// The colors that policers inside have given to its packets.
+    pub inside: InsideColors,
+}
+
+/// The colors that policers of a nested policy have given to the packets of the policer around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InsideColors {
+    /// The policer around measures all packets alike.
+    #[default]
+    Ignored,
+    /// Packets that conform inside use the tokens first; those that exceed inside use what is left.
+    Kept,
 }
 
 /// The rates and bursts of a policer.

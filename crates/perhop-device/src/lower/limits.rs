@@ -109,8 +109,7 @@ fn peer_limit(rate: Rate, reference: Reference, target: Target) -> Option<u64> {
 /// The limit of the queue of a priority class at `rate`.
 pub(super) fn priority_limit(rate: Rate, reference: Reference, target: Target) -> Limit {
     let packets = target.queue_limit.or_else(|| peer_limit(rate, reference, target));
-    let by_rule =
-        || limit_by_rule(*target.rules.priority_queue_limit, rate, reference.line, reference);
+    let by_rule = || limit_by_rule(*target.rules.priority_queue_limit, rate, reference.line, reference);
     packets.map_or_else(by_rule, Limit::packets)
 }
 

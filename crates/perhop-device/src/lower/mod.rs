@@ -125,7 +125,9 @@ fn stages(side: &Side, target: Target, lowered: &mut Lowered) -> Vec<Stage> {
         lowered.remarks.extend(queueing.and_then(|queueing| queued_by_new_mark(policy, queueing)));
         lowered.remarks.extend(label_around(policy, direction, side.labels, &stages));
         let of_policy = stages_of_policy(policy, side.markings);
-        lowered.remarks.extend((limiters > 1 && !of_policy.is_empty()).then_some(Remark::LimitersBeforePolicy));
+        lowered
+            .remarks
+            .extend((limiters > 1 && !of_policy.is_empty()).then_some(Remark::LimitersBeforePolicy));
         stages = one_after_the_other(stages, of_policy);
     }
     let first = match side.path {

@@ -11,7 +11,8 @@ use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy, Share};
 use super::target::Target;
 use super::value_limits::value_limits;
 use crate::intent::{
-    Action, Children, Class, Meter, Police, Policy, Priority, PriorityRate, Shape, Then, TrafficRate,
+    Action, Children, Class, InsideColors, Meter, Police, Policy, Priority, PriorityRate, Shape, Then,
+    TrafficRate,
 };
 use crate::policy::{
     Guarantee, Limit, PoliceKind, Priority as ResolvedPriority, PriorityKind, PriorityLimit, ShapeKind,
@@ -221,6 +222,7 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
             exceed,
             violate: Vec::new(),
             aware: None,
+            inside: InsideColors::Ignored,
         },
         Meter::Bytes { rate, burst, peak, excess_burst } => {
             let written = WrittenPolice { rate, burst, peak, excess_burst };
@@ -232,6 +234,9 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
                 (false, true) => exceed.clone(),
                 (false, false) => police.violate.clone(),
             };
+            if police.inside == InsideColors::Kept {
+                return around_policers(written, conform, violate_of(police, &exceed), (reference, rules));
+            }
             let aware = police.aware.clone();
             let actions =
                 ResolvedPolice { aware, conform, exceed, violate, ..metered(written, reference, rules) };
@@ -241,6 +246,35 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
                 ..actions
             }
         }
+    }
+}
+
+/// Returns the actions of a policer around others for packets above its rate.
+fn violate_of(police: &Police, exceed: &[Action]) -> Vec<Action> {
+    match (police.violate.as_slice(), police.exceed.as_slice()) {
+        ([], []) => vec![Action::drop()],
+        ([], _) => exceed.to_vec(),
+        (written, _) => written.to_vec(),
+    }
+}
+
+/// A policer around others that keeps the colors of packets: one rate, whose tokens the packets that conform
+/// inside use first. The excess bucket fills while the committed one is full (RFC 2697 §3).
+fn around_policers(
+    written: WrittenPolice,
+    conform: Vec<Action>,
+    violate: Vec<Action>,
+    (reference, rules): (Rate, &ProfileRules),
+) -> ResolvedPolice {
+    let own = metered(WrittenPolice { peak: None, excess_burst: None, ..written }, reference, rules);
+    ResolvedPolice {
+        be_bytes: Some(own.bc_bytes),
+        colors: 3,
+        inside: InsideColors::Kept,
+        exceed: conform.clone(),
+        conform,
+        violate,
+        ..own
     }
 }
 
@@ -264,5 +298,6 @@ fn metered(written: WrittenPolice, reference: Rate, rules: &ProfileRules) -> Res
         exceed: Vec::new(),
         violate: Vec::new(),
         aware: None,
+        inside: InsideColors::Ignored,
     }
 }

@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::intent::{Action, Awareness, ClassId, Condition, Fields, Mark};
+use crate::intent::{Action, Awareness, ClassId, Condition, Fields, InsideColors, Mark};
 use crate::policy::{
     Basis, Combination, FairQueueing, Guarantee, Limit, PoliceKind, Priority, PriorityLimit, RandomDetect,
     Shaper,
@@ -132,6 +132,8 @@ pub struct ResolvedPolice {
     pub colors: u8,
     /// The colors of arriving packets, for a color-aware policer.
     pub(super) aware: Option<Awareness>,
+    /// The colors that policers inside have given to its packets.
+    pub(super) inside: InsideColors,
     /// The actions for conforming packets.
     pub conform: Vec<Action>,
     /// The actions for exceeding packets.

@@ -12,7 +12,7 @@ use perhop_qos::{ByteSize, Color, Rate};
 use super::labels;
 use super::marking::{Markings, Treatment};
 use super::resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
-use crate::intent::{Action, Awareness, ClassId, Condition};
+use crate::intent::{Action, Awareness, ClassId, Condition, InsideColors};
 use crate::policy::{Basis, PoliceKind};
 
 /// A conditioner, and the class whose packets it marks and polices.
@@ -69,6 +69,10 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
         let labeled = labels::condition_of(class);
         let mut taken = condition.clone();
         let (acts, label) = (class.acts(), class.label.map(action::Action::Label));
+        let keeps_colors = class.police.as_ref().is_some_and(|police| police.inside == InsideColors::Kept);
+        if keeps_colors {
+            stages.extend(conforming(&name, &condition).map(Stage::without_class));
+        }
         if let Some(inside) = &mut class.policy {
             // The class inside acts first, then the one around it.
             let behind = if acts { vec![action::Action::Continue] } else { outer.transmitted.clone() };
@@ -77,6 +81,7 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
                 labeled: labeled.clone().or_else(|| outer.labeled.clone()),
                 prefix: format!("{name}."),
                 transmitted: label.into_iter().chain(behind).collect(),
+                keeps_colors,
             };
             stages.extend(stages_of(inside, &inner, markings));
             taken = Condition::any(labeled.into_iter().chain([condition]).collect());
@@ -86,6 +91,9 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
         stages.extend(colored.map(Stage::without_class));
         let mut own = stage(class, name, &taken, markings);
         if let Some(stage) = &mut own {
+            if outer.keeps_colors {
+                keep_colors(stage);
+            }
             goes_on(stage, &outer.transmitted);
         }
         class.conditioner = own.as_ref().filter(|_| acts).and_then(|stage| stage.name.clone());
@@ -104,6 +112,8 @@ struct Outer {
     labeled: Option<Condition>,
     /// The beginning of the names of stages.
     prefix: String,
+    /// Whether the policer of that class reads the colors that these classes give.
+    keeps_colors: bool,
     /// The actions in place of `transmit`: with `continue` at the end packets go through a class around.
     transmitted: Vec<action::Action>,
 }
@@ -120,7 +130,30 @@ impl Default for Outer {
             condition: Condition::Always,
             labeled: None,
             prefix: String::new(),
+            keeps_colors: false,
             transmitted: vec![action::Action::Transmit],
+        }
+    }
+}
+
+/// The stage that gives the packets of a class the color of conforming ones, before policers inside it.
+fn conforming(name: &str, condition: &Condition) -> Option<ConditionerConfig> {
+    Some(ConditionerConfig {
+        name: Some(format!("{name} conforming")),
+        matches: condition.clone().into_match()?,
+        actions: vec![action::Action::Color(Color::GREEN), action::Action::Continue],
+        ..ConditionerConfig::default()
+    })
+}
+
+/// Writes the color of a policer's packets again behind its marks: an AF codepoint changes it.
+fn keep_colors(stage: &mut ConditionerConfig) {
+    let ConditionerConfig { green, yellow, red, actions, .. } = stage;
+    let of_color =
+        [(green, Color::GREEN), (yellow, Color::YELLOW), (red, Color::YELLOW), (actions, Color::GREEN)];
+    for (actions, color) in of_color {
+        if !matches!(actions.last(), None | Some(action::Action::Drop)) {
+            actions.insert(actions.len() - 1, action::Action::Color(color));
         }
     }
 }
@@ -181,6 +214,10 @@ fn meter(police: &ResolvedPolice) -> MeterConfig {
     let cir = Rate::from_bits_per_second(police.cir_bps);
     let cbs = ByteSize::from_bytes(police.bc_bytes);
     let excess = ByteSize::from_bytes(police.be_bytes.unwrap_or(police.bc_bytes));
+    if police.inside == InsideColors::Kept {
+        let mode = ColorMode::ColorAware;
+        return MeterConfig::SingleRateTcm(SingleRateTcmConfig { cir, cbs, ebs: excess, mode });
+    }
     let mode = if police.aware.is_some() { ColorMode::ColorAware } else { ColorMode::ColorBlind };
     match (police.pir_bps, police.colors) {
         (Some(peak), _) => {

@@ -3,11 +3,16 @@
 
 use perhop_lint::LineState;
 
-use crate::ast::{Basis, Configuration, Criterion, Field, Marking, Polarity, Police, PolicyClass};
+use crate::ast::{
+    Basis, Configuration, Criterion, Field, HardwareProfile, Marking, Polarity, Police, PolicyClass,
+};
 use crate::grammar::Grammar;
 
 /// The last group that has eight labels below those of perhop's classes.
 const MOST_COMBINED_GROUP: u32 = 11;
+
+const TWO_RATES_AROUND: &str =
+    "a policer around others with two rates: it drops without regard to their colors";
 
 /// Marks lines as not modeled if that depends on the whole configuration.
 pub(super) fn check(configuration: &mut Configuration) {
@@ -23,6 +28,13 @@ pub(super) fn check(configuration: &mut Configuration) {
         lines.extend(traffic_classes(configuration).map(|line| (line, note)));
     }
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
+        if let Some(at) = class.police.as_ref()
+            && class.service_policy.is_some()
+            && at.value.peak.is_some_and(|peak| peak != at.value.rate)
+            && configuration.hardware_profile(HardwareProfile::ConformAwarePolicer).is_some()
+        {
+            lines.push((at.line, TWO_RATES_AROUND));
+        }
         let police = class.police.as_ref().map(|police| &police.value);
         let conform = police.and_then(|police| police.conform_class.as_ref());
         if let (Some(police), Some(named)) = (police, conform)
@@ -98,7 +110,8 @@ impl Configuration {
                 .any(|marking| matches!(marking, Marking::Copy { .. }) && is_label(marking.field()));
             let by_color = markings(class).count() > class.marks.len()
                 && markings(class).skip(class.marks.len()).any(|marking| is_label(marking.field()));
-            let around = class.service_policy.is_some() && markings(class).any(|marking| is_label(marking.field()));
+            let around =
+                class.service_policy.is_some() && markings(class).any(|marking| is_label(marking.field()));
             !copies && !by_color && !around
         };
         self.grammar == Grammar::IosXr && fits && classes().all(is_simple)

@@ -196,7 +196,8 @@ impl ServicePolicies {
             let policy = configuration.policy_maps.get(&at.value);
             policy.is_some_and(|policy| policy.classes.iter().any(PolicyClass::queues))
         };
-        let (queueing, marking) = if !queues(first) && queues(second) { (second, first) } else { (first, second) };
+        let (queueing, marking) =
+            if !queues(first) && queues(second) { (second, first) } else { (first, second) };
         Some(OutputPolicies { queueing: Some(queueing), marking: Some(marking) })
     }
 }

@@ -114,7 +114,10 @@ impl<'a> Context<'a> {
     /// Returns the names of the interfaces that carry the packets of `interface`: the members of a bundle, or
     /// the lines of a dialer's pool.
     fn lines_below(&self, interface: &Interface) -> Vec<String> {
-        let bundle = interface.name.strip_prefix(self.configuration.bundle_name()).and_then(|number| number.parse().ok());
+        let bundle = interface
+            .name
+            .strip_prefix(self.configuration.bundle_name())
+            .and_then(|number| number.parse().ok());
         let others = self.configuration.interfaces.iter().filter(|other| other.name != interface.name);
         let number = |at: Option<At<u64>>| at.map(|at| at.value);
         let is_below = |other: &&Interface| {

@@ -11,7 +11,7 @@ use super::diagnostics::link_marks::Tag;
 use super::diagnostics::remarks::diagnostic;
 use super::diagnostics::tunnels::without_line;
 use super::intent::plain_queue::plain_queue;
-use super::wire::{Circuit, circuit_headers, counted_bytes_of, has_known_line, wire_of};
+use super::wire::{Circuit, circuit_headers, counted_bytes_of, has_known_line, printed_bytes, wire_of};
 use crate::ast::{Direction, Interface, Rank};
 
 /// A port, and its policies with resolved numbers.
@@ -76,7 +76,7 @@ impl<'a> Context<'a> {
             intent,
             links: PortLinks { input: arriving.links, output: departing.links },
             wire,
-            counted_bytes: Some(counted_bytes),
+            counted_bytes: Some(printed_bytes(counted_bytes, rules)),
             shutdown: interface.shutdown.is_some(),
             forwarding,
             ..Port::new(&circuit.name, circuit.line)

@@ -33,14 +33,8 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 6] = [
-        Profile::PreHqf,
-        Profile::Vip7500,
-        Profile::Hqf,
-        Profile::IosXe,
-        Profile::Asr9000,
-        Profile::Ncs5500,
-    ];
+    pub const ALL: [Profile; 6] =
+        [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe, Profile::Asr9000, Profile::Ncs5500];
 
     /// Returns the name in scenarios and on the command line.
     pub fn name(self) -> &'static str {

@@ -92,8 +92,9 @@ fn of_ios_xr(
     configuration: &Configuration,
     first: &impl Fn(&[Sign]) -> Option<Evidence>,
 ) -> Option<Recognition> {
-    let system = first(&[Sign::IosXr])
-        .or_else(|| first(&[Sign::XrCisco8000, Sign::XrNcsProduct, Sign::XrAsrProduct, Sign::XrHardwareMode]));
+    let system = first(&[Sign::IosXr]).or_else(|| {
+        first(&[Sign::XrCisco8000, Sign::XrNcsProduct, Sign::XrAsrProduct, Sign::XrHardwareMode])
+    });
     let because = system.filter(|_| configuration.grammar == Grammar::IosXr)?;
     for (signs, dialect, profile, certain) in [
         (&[Sign::XrCisco8000][..], Dialect::Cisco8000, Profile::Ncs5500, true),

@@ -111,7 +111,9 @@ fn of_xr_product(product: &str) -> Option<(Sign, &'static str)> {
         Some((Sign::XrAsrProduct, "an ASR 9000"))
     } else if begins(&["ncs-5", "ncs5", "ncs-540", "ncs540", "nc55-", "nc57-", "n540"]) {
         Some((Sign::XrNcsProduct, "an NCS 5500 or 540"))
-    } else if begins(&["8101", "8102", "8111", "8201", "8202", "8212", "8608", "88-", "8800", "8804", "8808", "8812", "8818"]) {
+    } else if begins(&[
+        "8101", "8102", "8111", "8201", "8202", "8212", "8608", "88-", "8800", "8804", "8808", "8812", "8818",
+    ]) {
         Some((Sign::XrCisco8000, "a Cisco 8000"))
     } else {
         None

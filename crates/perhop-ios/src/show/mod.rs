@@ -1,7 +1,8 @@
-//! Outputs of IOS and IOS-XE with their counters.
+//! Outputs of IOS, IOS-XE and IOS XR with their counters.
 
 mod document;
 mod early_drops;
+mod ios_xr;
 mod limiters;
 mod load_interval;
 mod offered;
@@ -80,7 +81,10 @@ impl Shows for IosShows {
             let place = state::Place { port, interval_s, after_s: options.after_s, seen: device.codepoints };
             let policies = place.policies();
             ShownPort {
-                text: printing::interface_text(printed_name(port.port), &policies, style, interval_s),
+                text: match style {
+                    Style::IosXr => ios_xr::interface_text(port.port, &policies),
+                    _ => printing::interface_text(printed_name(port.port), &policies, style, interval_s),
+                },
                 document: document::interface(port, &policies, interval_s),
             }
         });

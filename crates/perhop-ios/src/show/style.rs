@@ -2,6 +2,9 @@
 
 use perhop_qos::ConfigError;
 
+use crate::grammar::Grammar;
+use crate::platform::Platform;
+
 /// The layout of a release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Style {
@@ -9,9 +12,12 @@ pub(super) enum Style {
     Ios15,
     /// IOS-XE.
     IosXe,
+    /// IOS XR.
+    IosXr,
 }
 
-const STYLES: [(&str, Style); 2] = [("ios15", Style::Ios15), ("ios-xe", Style::IosXe)];
+const STYLES: [(&str, Style); 3] =
+    [("ios15", Style::Ios15), ("ios-xe", Style::IosXe), ("ios-xr", Style::IosXr)];
 
 impl Style {
     /// Returns the style `name`, or that of the platform's releases.
@@ -20,7 +26,12 @@ impl Style {
     /// When there is no such style.
     pub(super) fn chosen(name: Option<&str>, platform: &str) -> Result<Style, ConfigError> {
         let Some(name) = name else {
-            return Ok(if platform == "ios-xe" { Style::IosXe } else { Style::Ios15 });
+            let grammar = Platform::named(platform).map(|platform| platform.profile.grammar());
+            return Ok(match platform {
+                _ if grammar == Some(Grammar::IosXr) => Style::IosXr,
+                "ios-xe" => Style::IosXe,
+                _ => Style::Ios15,
+            });
         };
         let found = STYLES.iter().find(|(known, _)| *known == name).map(|(_, style)| *style);
         found.ok_or_else(|| {

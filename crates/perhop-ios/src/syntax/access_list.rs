@@ -151,7 +151,12 @@ pub(super) fn numbered(configuration: &mut Configuration, reader: &mut Reader) -
 }
 
 /// Returns the index of a list; `None` if a list of another kind has its name.
-pub(super) fn open(configuration: &mut Configuration, name: &str, kind: AclKind, reader: &mut Reader) -> Option<usize> {
+pub(super) fn open(
+    configuration: &mut Configuration,
+    name: &str,
+    kind: AclKind,
+    reader: &mut Reader,
+) -> Option<usize> {
     let lists = &mut configuration.access_lists;
     let line = reader.line;
     let place = lists.place(name, || AccessList { name: name.to_owned(), line, kind, entries: Vec::new() });

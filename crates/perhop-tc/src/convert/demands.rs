@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use perhop_device::intent::{
-    Action, At, Class, ClassId, Condition, Field, Mark, Meter, Police, Table, TableDefault, Then,
-    TrafficRate, Translation, Written,
+    Action, At, Class, ClassId, Condition, Field, InsideColors, Mark, Meter, Police, Table, TableDefault,
+    Then, TrafficRate, Translation, Written,
 };
 use perhop_qos::action::{Action as Step, CopyConfig, CopyDefault};
 use perhop_qos::conditioner::ConditionerConfig;
@@ -30,7 +30,7 @@ pub(super) fn of_stage(stage: &ConditionerConfig, id: ClassId, line: usize) -> C
     let middle = if has_two_buckets { &stage.yellow } else { &stage.red };
     let violate = if has_two_buckets { actions(&stage.red) } else { Vec::new() };
     let (conform, exceed) = (actions(&stage.green), actions(middle));
-    let police = Police { meter, conform, exceed, violate, aware: None };
+    let police = Police { meter, conform, exceed, violate, aware: None, inside: InsideColors::Ignored };
     Class { police: Some(At::new(line, police)), ..named }
 }
 

@@ -116,8 +116,12 @@ impl Context<'_> {
         );
         let by_policy = with_group.zip(with_dscp).filter(|_| !has_mode);
         let (first, second, help) = match (by_class, by_policy) {
-            (Some(class), _) => (class, class, "set the codepoint in an output policy that matches the group"),
-            (None, Some((group, dscp))) => (group, dscp, "hw-module profile qos qosg-dscp-mark-enable allows it"),
+            (Some(class), _) => {
+                (class, class, "set the codepoint in an output policy that matches the group")
+            }
+            (None, Some((group, dscp))) => {
+                (group, dscp, "hw-module profile qos qosg-dscp-mark-enable allows it")
+            }
             (None, None) => return None,
         };
         Some(Diagnostic::new(
@@ -142,7 +146,9 @@ impl Context<'_> {
             let attached = [&policies.input, &policies.output].into_iter().flatten();
             let absolute = attached.filter(|at| {
                 let policy = self.configuration.policy_maps.get(&at.value);
-                policy.is_some_and(|policy| self.classes_inside(policy, 0).iter().any(|class| is_absolute(class)))
+                policy.is_some_and(|policy| {
+                    self.classes_inside(policy, 0).iter().any(|class| is_absolute(class))
+                })
             });
             let found = absolute.filter(|_| members > 1).map(|at| {
                 Diagnostic::new(
@@ -159,7 +165,8 @@ impl Context<'_> {
     /// Returns the number of members of a bundle that are up.
     fn members_of(&self, interface: &Interface) -> usize {
         let prefix = self.configuration.bundle_name();
-        let number = interface.name.strip_prefix(prefix).map(|number| number.split('.').next().unwrap_or(number));
+        let number =
+            interface.name.strip_prefix(prefix).map(|number| number.split('.').next().unwrap_or(number));
         let Some(number) = number.and_then(|number| number.parse::<u64>().ok()) else { return 0 };
         let is_member = |other: &&Interface| {
             other.shutdown.is_none() && other.channel_group.is_some_and(|group| group.value == number)

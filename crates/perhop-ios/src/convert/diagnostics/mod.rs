@@ -8,8 +8,8 @@
 
 pub(super) mod extent;
 pub(super) mod fragments;
-mod hidden;
 pub(super) mod hardware;
+mod hidden;
 pub(super) mod hold_queue;
 pub(super) mod link_marks;
 mod mark_uses;

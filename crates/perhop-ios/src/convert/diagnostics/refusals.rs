@@ -6,7 +6,8 @@ use perhop_device::profile::{Acceptance, GuaranteeSum, Heeded, SubinterfaceQueue
 use perhop_lint::Diagnostic;
 
 use crate::ast::{
-    AtmService, Bandwidth, CLASS_DEFAULT, Hardware, HardwareProfile, Interface, PolicyClass, PolicyMap, PriorityRate,
+    AtmService, Bandwidth, CLASS_DEFAULT, Hardware, HardwareProfile, Interface, PolicyClass, PolicyMap,
+    PriorityRate,
 };
 use crate::convert::context::Context;
 use crate::convert::wire::Circuit;
@@ -322,7 +323,8 @@ fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnosti
 
 /// Reports percentages and ratios of the excess in one policy of IOS XR, which has both next to minima.
 fn mixed_shares(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnostic> {
-    let share = |class: &&PolicyClass| class.remaining.or(class.bandwidth).filter(|at| !at.value.is_minimum());
+    let share =
+        |class: &&PolicyClass| class.remaining.or(class.bandwidth).filter(|at| !at.value.is_minimum());
     let mut shares = classes.iter().filter_map(share);
     let first = shares.next()?;
     let kind = std::mem::discriminant(&first.value);

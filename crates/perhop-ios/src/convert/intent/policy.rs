@@ -1,13 +1,17 @@
 //! Conversion of policy-maps to trees of Intent.
 
 use perhop_device::intent::{
-    Awareness, Children, Class, ClassId, Condition, Mark, Meter, Police, Policy, Then, ValueLimits, Written,
+    Awareness, Children, Class, ClassId, Condition, InsideColors, Mark, Meter, Police, Policy, Then,
+    ValueLimits, Written,
 };
 
 use super::condition::{combined_label, of_class};
 use super::marks::{actions, mark};
 use super::match_lines::printed_matches;
-use crate::ast::{self, At, Basis, CLASS_DEFAULT, Field, Marking, PacketPolice, PolicyClass, PolicyMap, ValueLimit};
+use crate::ast::{
+    self, At, Basis, CLASS_DEFAULT, Field, HardwareProfile, Marking, PacketPolice, PolicyClass, PolicyMap,
+    ValueLimit,
+};
 use crate::check::limits_queues;
 use crate::convert::context::Context;
 use crate::convert::wire::Tags;
@@ -70,7 +74,7 @@ impl Context<'_> {
             excess: class.remaining,
             priority: class.priority,
             police: match (&class.police, &class.police_packets) {
-                (Some(at), _) => Some(At::new(at.line, self.police(&class.name, &at.value, place.tags))),
+                (Some(at), _) => Some(At::new(at.line, self.police(class, &at.value, place.tags))),
                 (None, Some(at)) => Some(At::new(at.line, self.packet_police(&at.value))),
                 (None, None) => None,
             },
@@ -115,7 +119,7 @@ impl Context<'_> {
     }
 
     /// Converts a policer of `class`.
-    fn police(&self, class: &str, police: &ast::Police, tags: Tags) -> Police {
+    fn police(&self, class: &PolicyClass, police: &ast::Police, tags: Tags) -> Police {
         Police {
             meter: Meter::Bytes {
                 rate: police.rate,
@@ -126,7 +130,19 @@ impl Context<'_> {
             conform: actions(self.configuration, &police.conform),
             exceed: actions(self.configuration, &police.exceed),
             violate: actions(self.configuration, &police.violate),
-            aware: self.awareness(class, police, tags),
+            aware: self.awareness(&class.name, police, tags),
+            inside: self.inside_colors(class, police),
+        }
+    }
+
+    /// Whether a policer around others reads their colors. Its own peak rate has no place in that model.
+    fn inside_colors(&self, class: &PolicyClass, police: &ast::Police) -> InsideColors {
+        let is_aware = self.configuration.hardware_profile(HardwareProfile::ConformAwarePolicer).is_some();
+        let has_one_rate = police.peak.is_none_or(|peak| peak == police.rate);
+        if is_aware && has_one_rate && class.service_policy.is_some() {
+            InsideColors::Kept
+        } else {
+            InsideColors::Ignored
         }
     }
 
@@ -137,6 +153,7 @@ impl Context<'_> {
             exceed: actions(self.configuration, &police.exceed),
             violate: Vec::new(),
             aware: None,
+            inside: InsideColors::Ignored,
         }
     }
 

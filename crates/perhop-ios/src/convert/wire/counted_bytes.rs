@@ -53,6 +53,16 @@ pub(in crate::convert) fn counted_bytes_of(
     }
 }
 
+/// Returns the overhead that the router's counters print: meters and schedulers may count whole frames, and
+/// counters do not. Source: xrdocs.io, "Y.1564 Service Activation Testing on NCS: Part2", where frames of
+/// 1524 bytes on the wire are metered and 1502 are printed; perhop prints 1500.
+pub(in crate::convert) fn printed_bytes(counted: CountedBytes, rules: &ProfileRules) -> CountedBytes {
+    if *rules.counted_length != CountedLength::WholeFrame {
+        return counted;
+    }
+    CountedBytes { classes: counted.classes - AROUND_FRAME, queues: counted.queues - AROUND_FRAME }
+}
+
 /// Returns the header length of the link below an interface.
 fn link(interface: &Interface) -> i32 {
     let encapsulation = interface.encapsulation.map(|encapsulation| encapsulation.value);

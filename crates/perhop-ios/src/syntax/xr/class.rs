@@ -96,7 +96,8 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let level = if reader.eat("level") { reader.number("a level", 1..=7)? as u8 } else { 1 };
     reader.end()?;
     let reports = [
-        (class.name == CLASS_DEFAULT).then_some((&rules::PRIORITY_IN_CLASS_DEFAULT, "priority in class-default")),
+        (class.name == CLASS_DEFAULT)
+            .then_some((&rules::PRIORITY_IN_CLASS_DEFAULT, "priority in class-default")),
         class
             .bandwidth
             .map(|_| (&rules::PRIORITY_WITH_BANDWIDTH, "priority in a class that has a bandwidth already")),
@@ -105,7 +106,8 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         reader.report(rule, message, "the router refuses it");
         return Ok(Finding::MODELLED);
     }
-    class.priority = Some(At::new(reader.line, Priority { level, rate: PriorityRate::Unlimited, burst: None }));
+    class.priority =
+        Some(At::new(reader.line, Priority { level, rate: PriorityRate::Unlimited, burst: None }));
     Ok(Finding::MODELLED)
 }
 
@@ -156,13 +158,17 @@ pub(super) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding>
 const LARGEST_GROUP: u64 = 99;
 
 fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
-    let others = ["dei", "df", "srp-priority", "atm-clp", "fr-de", "forward-class", "prefix", "source-address"];
+    let others =
+        ["dei", "df", "srp-priority", "atm-clp", "fr-de", "forward-class", "prefix", "source-address"];
     if let Some(word) = reader.keyword(&others) {
         while reader.next().is_some() {}
-        return Ok(Finding::not_modelled(format!("perhop's packets have no field that `set {word}` could set")));
+        return Ok(Finding::not_modelled(format!(
+            "perhop's packets have no field that `set {word}` could set"
+        )));
     }
     if let ["qos-group", number] = reader.rest()
-        && let Some(group) = number.parse::<u64>().ok().filter(|group| (LARGEST_GROUP + 1..=511).contains(group))
+        && let Some(group) =
+            number.parse::<u64>().ok().filter(|group| (LARGEST_GROUP + 1..=511).contains(group))
     {
         reader.next();
         reader.next();

@@ -123,8 +123,7 @@ fn family(reader: &mut Reader) -> Family {
 
 /// `mpls experimental topmost VALUES`
 fn mpls(reader: &mut Reader) -> Result<Criterion, Finding> {
-    let is_topmost =
-        reader.keyword(&["experimental"]).is_some() && reader.keyword(&["imposition"]).is_none();
+    let is_topmost = reader.keyword(&["experimental"]).is_some() && reader.keyword(&["imposition"]).is_none();
     if !is_topmost {
         while reader.next().is_some() {}
         return Ok(Criterion::NotModelled("labels that the router adds or removes".to_owned()));

@@ -2,9 +2,7 @@
 
 use std::net::Ipv4Addr;
 
-use crate::ast::{
-    At, Direction, Family, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter, Rank,
-};
+use crate::ast::{At, Direction, Family, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter, Rank};
 use crate::rules;
 use crate::syntax::command::{
     Command, irrelevant, irrelevant_block, modelled, not_modelled, not_modelled_block, noted, recorded,
@@ -165,7 +163,9 @@ fn encapsulation(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let line = reader.line;
     match reader.keyword(&["dot1q", "dot1ad", "untagged", "default"]) {
         Some("dot1q" | "dot1ad") => {
-            if reader.keyword(&["vlan"]).is_some() || reader.peek().is_none_or(|vlan| vlan.parse::<u16>().is_err()) {
+            if reader.keyword(&["vlan"]).is_some()
+                || reader.peek().is_none_or(|vlan| vlan.parse::<u16>().is_err())
+            {
                 return Ok(Finding::not_modelled("frames of several VLANs: their tags are not counted"));
             }
             let vlan = tags(interface, reader)?;
@@ -206,9 +206,8 @@ fn ipv4_address(interface: &mut Interface, reader: &mut Reader) -> Reading {
     };
     let rank = if reader.eat("secondary") { Rank::Secondary } else { Rank::Primary };
     while reader.next().is_some() {}
-    addresses.retain(|other| {
-        other.address != own && (rank == Rank::Secondary || other.rank == Rank::Secondary)
-    });
+    addresses
+        .retain(|other| other.address != own && (rank == Rank::Secondary || other.rank == Rank::Secondary));
     addresses.push(InterfaceAddress { line: reader.line, address: own, prefix_length, rank });
     Ok(Finding::MODELLED)
 }

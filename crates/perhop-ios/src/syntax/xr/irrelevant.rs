@@ -9,7 +9,10 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("flowspec", "neighbors send policies"),
     not_modelled_block("control-plane", "packets to the router itself are filtered"),
     not_modelled_block("lpts", "packets to the router itself are policed"),
-    not_modelled_block("mpls", "labels make packets longer and hide the DS field: `headers` of a link adds them"),
+    not_modelled_block(
+        "mpls",
+        "labels make packets longer and hide the DS field: `headers` of a link adds them",
+    ),
     not_modelled_block(
         "segment-routing",
         "labels make packets longer and hide the DS field: `headers` of a link adds them",

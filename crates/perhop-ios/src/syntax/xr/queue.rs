@@ -17,7 +17,8 @@ pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Readi
         class.queue_limit = None;
         return Ok(Finding::MODELLED);
     }
-    let by_value = ["dscp", "precedence", "discard-class", "exp", "cos", "dei", "atm-clp", "fr-de", "percent"];
+    let by_value =
+        ["dscp", "precedence", "discard-class", "exp", "cos", "dei", "atm-clp", "fr-de", "percent"];
     if let Some(word) = reader.keyword(&by_value) {
         while reader.next().is_some() {}
         return Ok(Finding::not_modelled(format!("a limit by {word}")));
@@ -95,7 +96,9 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
         let percent = reader.number("a percentage", 1..=100)?;
         // Only parts of one can be kept.
         if !100_u64.is_multiple_of(percent) {
-            return Err(Finding::not_modelled(format!("a probability of {percent} % is not one in a number")));
+            return Err(Finding::not_modelled(format!(
+                "a probability of {percent} % is not one in a number"
+            )));
         }
         denominator = 100 / percent;
     }

@@ -103,7 +103,8 @@ impl Classes<'_> {
             // perhop has one label for both; if both are used, it is the group.
             Criterion::TrafficClass(_) if configuration.marks.both_groups => Condition::Never,
             Criterion::TrafficClass(classes) if configuration.marks.combined => {
-                let of_class = |class: &u8| (0..=11).map(|group| combined_label(group, *class)).collect::<Vec<_>>();
+                let of_class =
+                    |class: &u8| (0..=11).map(|group| combined_label(group, *class)).collect::<Vec<_>>();
                 of_labels(classes.iter().flat_map(of_class).collect())
             }
             Criterion::TrafficClass(classes) => of_labels(classes.clone()),
