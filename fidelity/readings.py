@@ -192,6 +192,7 @@ def of_class(reading: Reading) -> Any:  # noqa: ANN401 - a number or a text
         "bytes_of_output": lambda: (
             counters["queue"]["output"]["bytes"] / counters["queue"]["output"]["packets"]
         ),
+        "passed_bps": lambda: counters["offered_bps"] - counters["drop_bps"],
         "exceeded_over_conformed": lambda: (
             counters["police"]["exceeded"]["bytes"] / counters["police"]["conformed"]["bytes"]
         ),
@@ -233,6 +234,8 @@ def measured(reading: Reading) -> list[Any]:
         return [math.fsum(of_traffic(reading, "goodput_bps")) / every]
     if field.startswith("goodput_of_each."):
         return of_traffic(reading, "goodput_bps")
+    if field.startswith("dropped_percent."):
+        return of_traffic(reading, "dropped_percent")
     if field.startswith("weight."):
         return weight(reading)
     return [of_class(reading)]

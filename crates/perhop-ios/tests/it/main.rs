@@ -7,6 +7,7 @@ mod false_findings;
 mod forwarding;
 mod golden;
 mod hostile;
+mod ios_xr;
 mod links;
 mod long_lists;
 mod mark_only_children;
