@@ -139,8 +139,8 @@ def test_explain_lists_rules_and_shows_a_page(perhop: Command) -> None:
 def test_explain_prints_the_profile_of_a_platform(perhop: Command) -> None:
     head, *rows = perhop("explain", "--platform", "ios-xe").out.splitlines()
     assert head.split() == ["rule", "value", "certainty", "source"]
-    limit = next(row.split() for row in rows if row.startswith("priority-queue-packets"))
-    assert limit[1:3] == ["512", "documented"]
+    limit = next(row.split() for row in rows if row.startswith("priority-queue-limit"))
+    assert limit[1:5] == ["fixed,", "packets", "512", "documented"]
     found = perhop("explain", "--platform", "cisco-7200-pa-a3", "--json").json()
     assert found["platform"] == "cisco-7200-pa-a3"
     assert len(found["rules"]) == len(rows)

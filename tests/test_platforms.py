@@ -53,7 +53,7 @@ def test_a_platform_that_is_not_known_is_not_mentioned() -> None:
 
 #: A line by which each system is recognized, and the name of the system.
 SYSTEMS = {
-    "!! IOS XR Configuration 6.6.2": "IOS XR",
+    "!! IOS XR Configuration 7.5.2\nPID: 8201-SYS, VID: V01": "Cisco 8000",
     "feature interface-vlan": "NX-OS",
     "mls qos": "Catalyst (mls qos)",
     "switch 1 provision c9300-24t": "Catalyst (UADP)",

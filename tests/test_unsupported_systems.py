@@ -74,7 +74,8 @@ def test_check_names_a_switch_and_gives_no_verdict(perhop: Command) -> None:
 
 
 OTHER_SYSTEMS = {
-    "IOS XR": "!! IOS XR Configuration 6.6.2\nhostname xr\ninterface HundredGigE0/0/0/1\n shutdown\n!\n",
+    "Cisco 8000": "!! IOS XR Configuration 7.5.2\nhostname xr\nPID: 8201-SYS, VID: V01\n"
+    "interface HundredGigE0/0/0/1\n shutdown\n!\n",
     "NX-OS": "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n",
     "Catalyst (mls qos)": "version 12.2\nmls qos\nswitch 1 provision ws-c3750x-24\n"
     "interface GigabitEthernet1/0/1\n srr-queue bandwidth share 10 10 60 20\n",

@@ -148,8 +148,8 @@ pub struct Attachments {
     pub output: Option<AttachedPolicy>,
 }
 
-/// The bytes of each packet that the counters of a device have in addition to the IP bytes. The policies of the
-/// port have those that meters and schedulers count.
+/// The bytes of each packet that the counters of a device have in addition to the IP bytes. The policies of
+/// the port have those that meters and schedulers count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CountedBytes {
     /// The bytes in counters of classes.

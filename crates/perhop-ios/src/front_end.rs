@@ -81,7 +81,8 @@ impl FrontEnd for Ios {
             return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
         }
         settings.apply_to(&mut platform, &options.hardware);
-        configuration.diagnostics.extend(assumed_platform(&recognized));
+        let assumed = assumed_platform(&recognized, &configuration.lines);
+        check::add(&mut configuration, assumed.into_iter().collect());
         let mut router = convert(&mut configuration, &platform);
         for port in &mut router.ports {
             if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
@@ -193,7 +194,7 @@ fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError
     };
     let chosen = options.platform.as_deref().and_then(Platform::named);
     // A fragment may have no line that only IOS XR writes.
-    let grammar = match chosen.map(|platform| platform.profile.grammar()) {
+    let grammar = match chosen.map(|platform| platform.grammar()) {
         Some(Grammar::IosXr) => Grammar::IosXr,
         _ => Grammar::of_text(text),
     };
@@ -243,11 +244,13 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
 }
 
 /// Returns a warning if IOS XR runs on hardware that the configuration does not name.
-fn assumed_platform(platform: &RecognizedPlatform) -> Option<Diagnostic> {
+fn assumed_platform(platform: &RecognizedPlatform, lines: &[Line]) -> Option<Diagnostic> {
     let evidence = platform.because.first().filter(|_| !platform.certain && platform.dialect == "ios-xr")?;
+    // A comment has no state, so the report would leave it out.
+    let line = lines.iter().find(|line| line.number >= evidence.line && !line.is_blank(COMMENT));
     Some(Diagnostic::new(
         &rules::PLATFORM_ASSUMED,
-        evidence.line,
+        line.map_or(evidence.line, |line| line.number),
         format!("no line names the hardware: {} is assumed", platform.name),
         "limits of queues, bursts and counted bytes depend on it; --platform asr-9000 or ncs-5500 chooses one",
     ))

@@ -118,7 +118,8 @@ fn excess_of(class: &Class) -> Option<Written> {
 }
 
 /// Returns the guaranteed service rate of each class, bits per second: its minimum and its written share of
-/// the rate that no minimum takes. Cisco, "Modular QoS Command Reference for Cisco NCS 540", queue-limit.
+/// the rate that no minimum takes. Cisco, "Modular Quality of Service Command Reference for Cisco NCS 540",
+/// queue-limit.
 pub(super) fn service_rates(classes: &[(&Class, bool)], rate: Rate) -> Vec<u64> {
     let left = left_over(classes, rate);
     let needs_ratio = |class: &Class| class.priority.is_none() && excess_of(class).is_none();

@@ -63,7 +63,7 @@ fn bytes(bytes: u64) -> Limit {
 
 /// Returns the rate at which times become limits where the profile's rule is a time at a rate of its own:
 /// that of the interface for priority classes, else `service_bps` or a hundredth of the rate around. Cisco,
-/// "ASR 9000 Series Aggregation Services Router Modular QoS Configuration Guide", queue-limit.
+/// "ASR 9000 Series Aggregation Services Router Modular Quality of Service Configuration Guide", queue-limit.
 pub(super) fn rate_of_times(
     has_priority: bool,
     service_bps: u64,

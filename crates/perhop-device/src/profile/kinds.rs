@@ -116,7 +116,8 @@ pub enum DefaultLimit {
         least_packets: u64,
     },
     /// A time at the guaranteed service rate of the class: its minimum and its written share of the rate
-    /// without minima; a hundredth of the rate around it if both are 0. Written times refer to that rate, too.
+    /// without minima; a hundredth of the rate around it if both are 0. Written times refer to that rate,
+    /// too.
     ServiceTime {
         /// The time.
         microseconds: u64,

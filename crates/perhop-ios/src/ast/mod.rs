@@ -46,13 +46,23 @@ pub use perhop_device::{Basis, Combination, ShapeKind};
 /// The name of the class for packets that match no other class of a policy.
 pub const CLASS_DEFAULT: &str = "class-default";
 
+/// The fields that the one label of a packet carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum LabelUse {
+    /// The `qos-group` or the `traffic-class`: the configuration uses at most one of them.
+    #[default]
+    OneField,
+    /// The `qos-group`: the `traffic-class` is in use, too, and is not modeled.
+    GroupOfBoth,
+    /// Both: eight traffic classes for each group.
+    Both,
+}
+
 /// Router-internal marks that the configuration uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarksInUse {
-    /// Whether both `qos-group` and `traffic-class` are used: perhop has one label for both.
-    pub both_groups: bool,
-    /// Whether one label carries both: eight traffic classes for each group.
-    pub combined: bool,
+    /// The fields that the one label of a packet carries.
+    pub label: LabelUse,
     /// Whether any part reads the discard class.
     pub discard_class: bool,
     /// Whether any part sets a group or a traffic class.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_lint::Diagnostic;
 
-use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, Polarity, Statement};
+use crate::ast::{AclAction, ClassMap, Combination, Configuration, Criterion, LabelUse, Polarity, Statement};
 use crate::rules;
 use crate::syntax::application::ip_protocol;
 
@@ -89,7 +89,9 @@ fn is_unseen<'a>(configuration: &'a Configuration, statement: &'a Statement) -> 
         permits.peek()?;
         return permits.all(|entry| entry.unseen.is_some()).then_some("the fields that this list checks");
     }
-    if matches!(statement.criterion, Criterion::TrafficClass(_)) && configuration.marks.both_groups {
+    if matches!(statement.criterion, Criterion::TrafficClass(_))
+        && configuration.marks.label == LabelUse::GroupOfBoth
+    {
         return Some("traffic classes together with qos-groups");
     }
     statement.criterion.unseen()

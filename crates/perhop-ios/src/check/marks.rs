@@ -4,7 +4,7 @@
 use perhop_lint::LineState;
 
 use crate::ast::{
-    Basis, Configuration, Criterion, Field, HardwareProfile, Marking, Polarity, Police, PolicyClass,
+    Basis, Configuration, Criterion, Field, HardwareProfile, LabelUse, Marking, Polarity, Police, PolicyClass,
 };
 use crate::grammar::Grammar;
 
@@ -18,12 +18,15 @@ const TWO_RATES_AROUND: &str =
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
     let has_both = has(Field::QosGroup) && has(Field::TrafficClass);
-    configuration.marks.combined = has_both && configuration.fits_one_label();
-    configuration.marks.both_groups = has_both && !configuration.marks.combined;
+    configuration.marks.label = match (has_both, has_both && configuration.fits_one_label()) {
+        (false, _) => LabelUse::OneField,
+        (true, true) => LabelUse::Both,
+        (true, false) => LabelUse::GroupOfBoth,
+    };
     configuration.marks.discard_class = configuration.asks_for(Field::DiscardClass);
     configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
-    if configuration.marks.both_groups {
+    if configuration.marks.label == LabelUse::GroupOfBoth {
         let note = "perhop has one label for qos-groups and traffic classes; here it is the qos-group";
         lines.extend(traffic_classes(configuration).map(|line| (line, note)));
     }

@@ -4,7 +4,7 @@ use perhop_device::lower::{Labels, Markings, Target, Writer};
 use perhop_lint::Diagnostic;
 
 use super::wire::Tags;
-use crate::ast::{Configuration, Direction};
+use crate::ast::{Configuration, Direction, LabelUse};
 use crate::grammar::Grammar;
 use crate::platform::{Platform, Recognition};
 
@@ -70,7 +70,7 @@ impl<'a> Context<'a> {
             // IOS XR classifies output by groups and marks the labels that it has pushed.
             writes_pushed_labels: direction == Direction::Output
                 && self.configuration.grammar == Grammar::IosXr,
-            label_is_taken: marks.both_groups,
+            label_is_taken: marks.label == LabelUse::GroupOfBoth,
         }
     }
 

@@ -11,6 +11,8 @@ use perhop_qos::buffer::DropSpacing;
 use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
+use crate::grammar::Grammar;
+
 pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
 pub use recognition::{Dialect, Recognition};
@@ -83,6 +85,11 @@ impl Platform {
     /// Returns the name of the profile.
     pub fn name(&self) -> &'static str {
         self.profile.name()
+    }
+
+    /// Returns the command language of its routers.
+    pub(crate) fn grammar(&self) -> Grammar {
+        self.profile.grammar()
     }
 
     /// Returns the rules of the profile.

@@ -167,9 +167,7 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{
-            CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Cisco8000, Ios, IosXe, IosXr, NxOs,
-        };
+        use Dialect::{CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Ios, IosXe, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -192,14 +190,6 @@ mod tests {
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n", ("hqf", CatalystMls, true)),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("ios-xe", CatalystUadp, true)),
-            ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("asr-9000", IosXr, false)),
-            ("!! IOS XR\nhw-module profile qos hqos-enable\n", ("ncs-5500", IosXr, true)),
-            ("class-map c\n match traffic-class 1\n end-class-map\n", ("ncs-5500", IosXr, false)),
-            (
-                "RP/0/RSP0/CPU0:a#show inventory\nPID: ASR-9006-AC, VID: V01, SN: X\n",
-                ("asr-9000", IosXr, true),
-            ),
-            ("interface HundredGigE0/0/0/1\nPID: 8201-SYS, VID: V01, SN: X\n", ("ncs-5500", Cisco8000, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
             (
@@ -234,6 +224,23 @@ mod tests {
                 ("hqf", Ios, true),
             ),
             ("policy-map p\n class class-default\n  shape average 1000000\n", ("hqf", Ios, false)),
+        ] {
+            assert_eq!(profile(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_hardware_under_ios_xr_is_recognized_or_assumed() {
+        use Dialect::{Cisco8000, IosXr};
+        for (text, expected) in [
+            ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("asr-9000", IosXr, false)),
+            ("!! IOS XR\nhw-module profile qos hqos-enable\n", ("ncs-5500", IosXr, true)),
+            ("class-map c\n match traffic-class 1\n end-class-map\n", ("ncs-5500", IosXr, false)),
+            (
+                "RP/0/RSP0/CPU0:a#show inventory\nPID: ASR-9006-AC, VID: V01, SN: X\n",
+                ("asr-9000", IosXr, true),
+            ),
+            ("interface HundredGigE0/0/0/1\nPID: 8201-SYS, VID: V01, SN: X\n", ("ncs-5500", Cisco8000, true)),
         ] {
             assert_eq!(profile(text), expected, "{text}");
         }

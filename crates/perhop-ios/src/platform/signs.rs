@@ -95,9 +95,8 @@ fn of_xr_line(text: &str) -> Option<(Sign, &'static str)> {
     let lower = text.to_ascii_lowercase();
     let words: Vec<&str> = lower.split_ascii_whitespace().collect();
     match words.as_slice() {
-        ["pid:", product, ..] => of_xr_product(product),
-        // The second line of `show version`.
-        ["cisco", product, ..] => of_xr_product(product),
+        // `show inventory`, and the second line of `show version`.
+        ["pid:" | "cisco", product, ..] => of_xr_product(product),
         ["hw-module", "profile", "qos", ..] => Some((Sign::XrHardwareMode, "a mode of an NCS 5500 or 540")),
         ["match", "traffic-class", ..] => Some((Sign::XrTrafficClass, "a class of an NCS 5500 or 540")),
         [prompt, ..] if prompt.starts_with("rp/") => Some((Sign::IosXr, "a prompt of IOS XR")),

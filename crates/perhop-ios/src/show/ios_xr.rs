@@ -1,6 +1,5 @@
-//! The output of `show policy-map interface` of IOS XR. Source of the layout: the outputs at xrdocs.io, "Y.1564
-//! Service Activation Testing on NCS: Part2", and the golden outputs of genieparser, iosxr,
-//! ShowPolicyMapInterface.
+//! The output of `show policy-map interface` of IOS XR. Source of the layout: the outputs at xrdocs.io,
+//! "Y.1564 Service Activation Testing on NCS: Part2", and the golden outputs of genieparser for iosxr.
 
 use perhop_device::intent::Direction;
 use perhop_device::show::Traffic;

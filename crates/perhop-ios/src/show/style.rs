@@ -26,7 +26,7 @@ impl Style {
     /// When there is no such style.
     pub(super) fn chosen(name: Option<&str>, platform: &str) -> Result<Style, ConfigError> {
         let Some(name) = name else {
-            let grammar = Platform::named(platform).map(|platform| platform.profile.grammar());
+            let grammar = Platform::named(platform).map(|platform| platform.grammar());
             return Ok(match platform {
                 _ if grammar == Some(Grammar::IosXr) => Style::IosXr,
                 "ios-xe" => Style::IosXe,

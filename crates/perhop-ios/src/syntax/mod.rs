@@ -152,12 +152,12 @@ fn read_other(
 
 /// Returns the first words of the commands in a block; none for blocks without a table.
 pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
-    if grammar == Grammar::IosXr {
-        return xr::first_words(mode);
-    }
     fn words_of<T>(tables: &[&'static [Command<T>]]) -> Vec<&'static str> {
         let all = tables.iter().copied().flatten();
         all.filter_map(|command| command.words.split(' ').next()).collect()
+    }
+    if grammar == Grammar::IosXr {
+        return xr::first_words(mode);
     }
     match mode {
         Mode::Global => words_of(&[global::COMMANDS]),

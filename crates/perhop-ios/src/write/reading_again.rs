@@ -13,6 +13,7 @@ use perhop_qos::policy::PolicyConfig;
 use super::class::{Choice, Way};
 use super::configuration::{Source, configuration};
 use super::words::name;
+use crate::grammar::Grammar;
 use crate::platform::{Platform, Profile};
 
 /// Range of `account user-defined`, bytes: -63 to 63.
@@ -23,14 +24,19 @@ pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
-        let own =
-            policies.configuration.as_ref().filter(|source| Platform::named(&source.platform).is_some());
+        // IOS XR is read and not written: its policies are those of another language here.
+        let is_ios = |name: &str| Platform::named(name).filter(|platform| platform.grammar() == Grammar::Ios);
+        let own = policies.configuration.as_ref().filter(|source| is_ios(&source.platform).is_some());
         let device = own
             .map(|source| {
                 self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
             })
             .transpose()?;
         let chosen = policies.platform.as_deref().and_then(Platform::named);
+        if let Some(platform) = chosen.as_ref().filter(|platform| platform.grammar() == Grammar::IosXr) {
+            let message = format!("perhop reads the language of `{}` and does not write it", platform.name());
+            return Err(ConfigError::new("platform", message).help("leave --platform out for IOS"));
+        }
         let of_router = own.and_then(|source| Platform::named(&source.platform));
         let profile = chosen.or(of_router).map_or(Profile::OF_FOREIGN_POLICIES, |platform| platform.profile);
         let is_foreign = policies.configuration.is_some() && own.is_none();

@@ -101,9 +101,9 @@ fn blocks_end_at_their_ends_and_not_inside_other_blocks() {
     assert_eq!((map.combination, map.statements.len()), (perhop_device::Combination::MatchAny, 2));
 }
 
-/// Cisco, "Modular QoS Command Reference for Cisco NCS 540", queue-limit: a minimum of 30 % and 40 % of the
-/// remaining 50 % are a service rate of 50 %; 10 ms of 5 Gb/s are 6,250,000 bytes, as the hardware stores them
-/// 191 · 2^15.
+/// Cisco, "Modular Quality of Service Command Reference for Cisco NCS 540", queue-limit: a minimum of 30 %
+/// and 40 % of the remaining 50 % are a service rate of 50 %; 10 ms of 5 Gb/s are 6,250,000 bytes, as the
+/// hardware stores them 191 · 2^15.
 #[test]
 fn a_queue_limit_is_a_time_at_the_guaranteed_service_rate() {
     let text = output(
@@ -133,8 +133,8 @@ fn limits_in_packets_are_of_256_bytes_and_wred_has_twice_its_maximum() {
     assert_eq!(classes[1].queue_limit.unwrap().bytes, Some(153_600));
 }
 
-/// Cisco, "Configuring Modular QoS Congestion Management" (NCS 540): classes without a percentage of the excess
-/// share the rest equally, and the default ratio is 1.
+/// Cisco, "Configuring Modular Quality of Service Congestion Management" (NCS 540): classes without a
+/// percentage of the excess share the rest equally, and the default ratio is 1.
 #[test]
 fn classes_share_the_excess() {
     let weights = |lines: &str| {

@@ -1,4 +1,5 @@
-//! The commands in `docs/ios.md` and `docs/ios-xr.md` are those of the parser's tables. `BLESS=1` writes them.
+//! The commands in `docs/ios.md` and `docs/ios-xr.md` are those of the parser's tables. `BLESS=1` writes
+//! them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

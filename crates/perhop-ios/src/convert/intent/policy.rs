@@ -9,8 +9,8 @@ use super::condition::{combined_label, of_class};
 use super::marks::{actions, mark};
 use super::match_lines::printed_matches;
 use crate::ast::{
-    self, At, Basis, CLASS_DEFAULT, Field, HardwareProfile, Marking, PacketPolice, PolicyClass, PolicyMap,
-    ValueLimit,
+    self, At, Basis, CLASS_DEFAULT, Field, HardwareProfile, LabelUse, Marking, PacketPolice, PolicyClass,
+    PolicyMap, ValueLimit,
 };
 use crate::check::limits_queues;
 use crate::convert::context::Context;
@@ -93,7 +93,7 @@ impl Context<'_> {
     fn mark(&self, class: &PolicyClass, marking: &Marking) -> Mark {
         let mark = mark(self.configuration, marking);
         let is_label = matches!(marking.field(), Some(Field::QosGroup | Field::TrafficClass));
-        if !is_label || !self.configuration.marks.combined {
+        if !is_label || self.configuration.marks.label != LabelUse::Both {
             return mark;
         }
         let (mut group, mut traffic_class) = (0, 0);

@@ -77,8 +77,8 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         return Ok(Finding::MODELLED);
     }
     let at = At::new(reader.line, bandwidth);
-    let others = [class.bandwidth, class.remaining].into_iter().flatten();
-    let other = others.filter(|other| other.value.is_minimum() != bandwidth.is_minimum()).last();
+    let mut others = [class.bandwidth, class.remaining].into_iter().flatten();
+    let other = others.rfind(|other| other.value.is_minimum() != bandwidth.is_minimum());
     (class.bandwidth, class.remaining) = match other {
         None => (Some(at), None),
         // The minimum first, then the share of the excess.

@@ -42,14 +42,15 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     reader.end()?;
     if criteria.len() > 1 && (map.combination == Combination::MatchAll || polarity == Polarity::Not) {
         let what = Criterion::NotModelled("lists of groups in a class-map with match-all".to_owned());
-        return add(map, vec![Statement { line: reader.line, polarity, family, criterion: what }], reader);
+        let statement = Statement { line: reader.line, polarity, family, criterion: what };
+        return Ok(add(map, vec![statement], reader));
     }
     let line = reader.line;
     let statement = |criterion| Statement { line, polarity, family, criterion };
-    add(map, criteria.into_iter().map(statement).collect(), reader)
+    Ok(add(map, criteria.into_iter().map(statement).collect(), reader))
 }
 
-fn add(map: &mut ClassMap, statements: Vec<Statement>, reader: &Reader) -> Reading {
+fn add(map: &mut ClassMap, statements: Vec<Statement>, reader: &Reader) -> Finding {
     let mut finding = Finding::MODELLED;
     for statement in statements {
         map.statements.retain(|other| *other != Statement { line: other.line, ..statement.clone() });
@@ -63,7 +64,7 @@ fn add(map: &mut ClassMap, statements: Vec<Statement>, reader: &Reader) -> Readi
         }
         map.statements.push(statement);
     }
-    Ok(finding)
+    finding
 }
 
 /// Parses a criterion in a form of IOS XR alone; `None` for the forms of IOS.

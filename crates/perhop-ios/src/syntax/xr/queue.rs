@@ -8,6 +8,8 @@ use crate::rules;
 use crate::syntax::numbers::eight;
 use crate::words::{Finding, Reader, Reading};
 
+/// A parser of one value of a field.
+type ParseValue = fn(&mut Reader) -> Result<u8, Finding>;
 /// Note on packets of a limit.
 const PACKETS: &str = "packets of 256 bytes";
 
@@ -48,7 +50,7 @@ pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Rea
         return Ok(Finding::not_modelled(format!("WRED by {other} is not modeled")));
     }
     let detect = &mut class.random_detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
-    let (basis, one): (Basis, fn(&mut Reader) -> Result<u8, Finding>) = match word {
+    let (basis, one): (Basis, ParseValue) = match word {
         Some("default") => {
             reader.end()?;
             return Ok(Finding::MODELLED);

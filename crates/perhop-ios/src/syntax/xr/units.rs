@@ -4,8 +4,8 @@ use crate::ast::TrafficRate;
 use crate::syntax::numbers::{dscp, precedence};
 use crate::words::{Finding, Reader};
 
-/// Bytes of a packet where a limit is in packets. Cisco, "Modular QoS Command Reference for the Cisco CRS
-/// Router", queue-limit.
+/// Bytes of a packet where a limit is in packets. Cisco, "Modular Quality of Service Command Reference for
+/// the Cisco CRS Router", queue-limit.
 pub(super) const PACKET_BYTES: u64 = 256;
 
 /// A length of a queue or a burst.

@@ -9,7 +9,8 @@ use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange};
 use perhop_qos::packet::{LinkMark, Protocol};
 
 use crate::ast::{
-    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, Polarity, RateLimitMatch, Statement,
+    CLASS_DEFAULT, ClassMap, Combination, Configuration, Criterion, LabelUse, Polarity, RateLimitMatch,
+    Statement,
 };
 use crate::convert::wire::Tags;
 use crate::syntax::application::{application, ip_protocol};
@@ -96,13 +97,15 @@ impl Classes<'_> {
                 Some(map) => self.of_class_map(map),
                 None => Condition::Never,
             },
-            Criterion::QosGroup(group) if configuration.marks.combined => {
+            Criterion::QosGroup(group) if configuration.marks.label == LabelUse::Both => {
                 of_labels((0..8).map(|class| combined_label(*group, class)).collect())
             }
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
             // perhop has one label for both; if both are used, it is the group.
-            Criterion::TrafficClass(_) if configuration.marks.both_groups => Condition::Never,
-            Criterion::TrafficClass(classes) if configuration.marks.combined => {
+            Criterion::TrafficClass(_) if configuration.marks.label == LabelUse::GroupOfBoth => {
+                Condition::Never
+            }
+            Criterion::TrafficClass(classes) if configuration.marks.label == LabelUse::Both => {
                 let of_class =
                     |class: &u8| (0..=11).map(|group| combined_label(group, *class)).collect::<Vec<_>>();
                 of_labels(classes.iter().flat_map(of_class).collect())
