@@ -2,9 +2,9 @@
 
 use super::police::police;
 use super::queue::{queue_limit, random_detect};
-use super::units::{Length, length, percent, rate};
+use super::units::{burst_of, length, percent, rate};
 use crate::ast::{
-    At, Bandwidth, CLASS_DEFAULT, Marking, PolicyClass, Priority, PriorityRate, Shape, ShapeKind, TrafficRate,
+    At, Bandwidth, CLASS_DEFAULT, PolicyClass, Priority, PriorityRate, Shape, ShapeKind, TrafficRate,
 };
 use crate::rules;
 use crate::syntax::command::{Command, irrelevant, modelled, not_modelled};
@@ -136,24 +136,6 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Returns a burst at `rate` in bytes, or in milliseconds where the rate is a percentage.
-///
-/// # Errors
-/// A burst in a unit that cannot be kept next to that rate: the finding of the line.
-pub(super) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding> {
-    match (burst, rate) {
-        (Length::Bytes(bytes), TrafficRate::BitsPerSecond(_)) => Ok(bytes),
-        (Length::Microseconds(us), TrafficRate::BitsPerSecond(bits)) => {
-            let bytes = u128::from(bits) * u128::from(us) / 8_000_000;
-            Ok(u64::try_from(bytes).unwrap_or(u64::MAX).max(1))
-        }
-        (Length::Microseconds(us), TrafficRate::Percent(_)) if us.is_multiple_of(1000) => Ok(us / 1000),
-        (_, TrafficRate::Percent(_)) => Err(Finding::not_modelled(
-            "a burst next to a percentage is modeled in milliseconds only: the default burst applies",
-        )),
-    }
-}
-
 /// Groups above the labels of perhop.
 const LARGEST_GROUP: u64 = 99;
 
@@ -189,9 +171,4 @@ fn service_policy(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     reader.end()?;
     class.service_policy = (!reader.negated()).then(|| At::new(reader.line, name.to_owned()));
     Ok(Finding::MODELLED)
-}
-
-/// Parses a mark after `set` in an action of a policer.
-pub(super) fn mark(reader: &mut Reader) -> Result<(Marking, Finding), Finding> {
-    marking::marking(reader)
 }

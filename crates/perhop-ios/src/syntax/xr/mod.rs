@@ -16,10 +16,10 @@ mod routes;
 mod units;
 
 use super::command::Command;
-use super::{CommandReference, list, run};
+use super::lookup::{CommandReference, Spelling, list, run};
+use super::{object_group, policy_map};
 use crate::ast::Configuration;
 use crate::mode::Mode;
-use crate::syntax::Spelling;
 use crate::words::{Reader, Reading};
 
 /// Reads a line of IOS XR in the block `mode`; `None` if it is not a command of that block.
@@ -35,7 +35,7 @@ pub(super) fn read(
             run(&[class_map::COMMANDS], configuration.class_maps.at_mut(map)?, spelling, reader)
         }
         Mode::PolicyMap(map) => {
-            run(&[super::policy_map::COMMANDS], configuration.policy_maps.at_mut(map)?, spelling, reader)
+            run(&[policy_map::COMMANDS], configuration.policy_maps.at_mut(map)?, spelling, reader)
         }
         Mode::Class(map, class) => {
             let class = configuration.policy_maps.at_mut(map)?.classes.get_mut(class)?;
@@ -57,7 +57,11 @@ pub(super) fn read(
         Mode::StaticRoutes => routes::read(configuration, reader)
             .or_else(|| run(&[routes::COMMANDS], configuration, spelling, reader)),
         Mode::OpticalController => run(&[global::CONTROLLER], configuration, spelling, reader),
-        Mode::ObjectGroup(_) => super::read_other(configuration, mode, spelling, reader),
+        Mode::ObjectGroup(group) => {
+            let group = configuration.object_groups.at_mut(group)?;
+            object_group::unnamed(group, reader)
+                .or_else(|| run(&[object_group::COMMANDS], group, spelling, reader))
+        }
         _ => None,
     }
 }
@@ -70,8 +74,8 @@ pub(super) fn first_words(mode: Mode) -> Vec<&'static str> {
     match mode {
         Mode::Global => words_of(global::COMMANDS),
         Mode::ClassMap(_) => words_of(class_map::COMMANDS),
-        Mode::PolicyMap(_) => words_of(super::policy_map::COMMANDS),
-        Mode::Class(..) => [words_of(class::COMMANDS), words_of(super::policy_map::COMMANDS)].concat(),
+        Mode::PolicyMap(_) => words_of(policy_map::COMMANDS),
+        Mode::Class(..) => [words_of(class::COMMANDS), words_of(policy_map::COMMANDS)].concat(),
         Mode::Police(..) => words_of(police::COMMANDS),
         Mode::Interface(_) => words_of(interface::COMMANDS),
         _ => Vec::new(),
@@ -84,7 +88,7 @@ pub(super) fn commands() -> Vec<CommandReference> {
     list("global", global::COMMANDS, &mut all);
     list("global", irrelevant::COMMANDS, &mut all);
     list("class-map", class_map::COMMANDS, &mut all);
-    list("policy-map", super::policy_map::COMMANDS, &mut all);
+    list("policy-map", policy_map::COMMANDS, &mut all);
     list("class in a policy-map", class::COMMANDS, &mut all);
     list("police", police::COMMANDS, &mut all);
     list("ipv4 access-list", access_list::COMMANDS, &mut all);

@@ -2,10 +2,10 @@
 
 use std::mem::discriminant;
 
-use super::class::{burst_of, mark};
-use super::units::{Length, length, rate};
+use super::units::{Length, burst_of, length, rate};
 use crate::ast::{Action, At, PacketPolice, Police, PolicyClass, Then, TrafficRate};
 use crate::syntax::command::{Command, modelled, not_modelled};
+use crate::syntax::marking::marking;
 use crate::syntax::police::{Color, actions_of, colors, is_accepted, open};
 use crate::words::{Finding, Reader, Reading};
 
@@ -128,7 +128,7 @@ fn action(class: &mut PolicyClass, color: Color, reader: &mut Reader) -> Reading
         "transmit" => (Action { marking: None, then: Then::Transmit }, Finding::MODELLED),
         "drop" => (Action { marking: None, then: Then::Drop }, Finding::MODELLED),
         _ => {
-            let (marking, finding) = mark(reader)?;
+            let (marking, finding) = marking(reader)?;
             (Action { marking: Some(marking), then: Then::Transmit }, finding)
         }
     };

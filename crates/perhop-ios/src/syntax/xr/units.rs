@@ -57,6 +57,24 @@ pub(super) fn length(reader: &mut Reader, default: &'static str) -> Result<Lengt
     })
 }
 
+/// Returns a burst at `rate` in bytes, or in milliseconds where the rate is a percentage.
+///
+/// # Errors
+/// A burst in a unit that cannot be kept next to that rate: the finding of the line.
+pub(super) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding> {
+    match (burst, rate) {
+        (Length::Bytes(bytes), TrafficRate::BitsPerSecond(_)) => Ok(bytes),
+        (Length::Microseconds(us), TrafficRate::BitsPerSecond(bits)) => {
+            let bytes = u128::from(bits) * u128::from(us) / 8_000_000;
+            Ok(u64::try_from(bytes).unwrap_or(u64::MAX).max(1))
+        }
+        (Length::Microseconds(us), TrafficRate::Percent(_)) if us.is_multiple_of(1000) => Ok(us / 1000),
+        (_, TrafficRate::Percent(_)) => Err(Finding::not_modelled(
+            "a burst next to a percentage is modeled in milliseconds only: the default burst applies",
+        )),
+    }
+}
+
 /// Parses values up to the end of the line, or up to `most` words: single ones, lists with commas, and ranges
 /// with a hyphen.
 pub(super) fn values(
