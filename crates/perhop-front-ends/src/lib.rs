@@ -4,13 +4,14 @@
 
 use perhop_device::FrontEnds;
 use perhop_ios::Ios;
+use perhop_junos::Junos;
 use perhop_network::Network;
 use perhop_scenario::Loader;
 use perhop_tc::Tc;
 
 /// All languages that perhop reads. A text that none of them recognizes is read as IOS: excerpts of
 /// configurations have too few lines to recognize a vendor, and most are Cisco's.
-pub static FRONT_ENDS: FrontEnds<'static> = FrontEnds::new(&Ios, &[&Tc]);
+pub static FRONT_ENDS: FrontEnds<'static> = FrontEnds::new(&Ios, &[&Tc, &Junos]);
 
 static NETWORK: Network<'static> = Network(FRONT_ENDS);
 

@@ -1,0 +1,107 @@
+//! [`lines`]: the state of every line of the text.
+
+use perhop_lint::{Line, LineState};
+
+use crate::read::Read;
+use crate::tree::{NodeId, Problem, Tree, rank};
+
+/// Hierarchies of which every statement has a state of its own.
+const READ: [&str; 4] = ["class-of-service", "firewall", "interfaces", "policy-options"];
+const GROUPS: &str = "groups";
+
+/// Returns the lines of `text`. `tree` is that of `read` with marks.
+pub(crate) fn lines(text: &str, read: &Read, tree: &Tree) -> Vec<Line> {
+    let line = |(index, text): (usize, &str)| Line {
+        number: index + 1,
+        state: LineState::Irrelevant,
+        text: text.to_owned(),
+        note: None,
+        block: read.blocks.get(index).copied().flatten(),
+    };
+    let mut lines: Vec<Line> = text.lines().enumerate().map(line).collect();
+    let mut is_set = vec![false; lines.len()];
+    for statement in &tree.statements {
+        let Some(index) = statement.line.checked_sub(1).filter(|index| *index < lines.len()) else {
+            continue;
+        };
+        let (state, note) = match statement.problem {
+            Some(problem) => problem_state(problem),
+            None => state_of(tree, statement.node),
+        };
+        let line = &mut lines[index];
+        if !is_set[index] || rank(line.state) < rank(state) {
+            (line.state, line.note) = (state, note);
+            is_set[index] = true;
+        }
+    }
+    if let Some(other) = &read.other_device {
+        for number in &other.lines {
+            if let Some(line) = lines.get_mut(number - 1).filter(|line| !line.text.trim().is_empty()) {
+                line.state = LineState::NotModelled;
+                line.note = Some(format!("configuration of another device, {}", other.name));
+            }
+        }
+    }
+    lines
+}
+
+fn problem_state(problem: Problem) -> (LineState, Option<String>) {
+    let (state, note) = match problem {
+        Problem::TooDeep => (LineState::NotRecognized, "more levels than perhop reads"),
+        Problem::NothingToMove => (LineState::NotRecognized, "no such statements to move"),
+        Problem::NothingToChange => (LineState::Irrelevant, "no such statement in this text"),
+    };
+    (state, Some(note.to_owned()))
+}
+
+/// Returns the state of a statement by the mark of its last node, or by a mark around it that covers it.
+fn state_of(tree: &Tree, node: NodeId) -> (LineState, Option<String>) {
+    if let Some(line) = tree.removed_by(node) {
+        return (LineState::Irrelevant, Some(format!("deleted by line {line}")));
+    }
+    if tree.is_inactive(node) {
+        return (LineState::Irrelevant, Some("inactive".to_owned()));
+    }
+    let path = tree.path(node);
+    let Some(first) = path.first().copied() else { return (LineState::Irrelevant, None) };
+    if first == GROUPS && !is_inherited(tree, node) {
+        return (
+            LineState::Irrelevant,
+            Some("the group is not applied here".to_owned()).filter(|_| path.len() > 1),
+        );
+    }
+    if path.last().is_some_and(|word| word.starts_with("apply-groups"))
+        || path.len() > 1 && path[path.len() - 2].starts_with("apply-groups")
+    {
+        let state = if first == GROUPS { LineState::Irrelevant } else { LineState::Modelled };
+        let own = tree.mark_of(node).filter(|mark| mark.state == LineState::Suspicious);
+        return (own.map_or(state, |mark| mark.state), None);
+    }
+    let own = tree.mark_of(node);
+    let around = tree.ids_upward(node).skip(1).filter_map(|id| tree.mark_of(id)).filter(|mark| mark.is_deep);
+    let covering = around.max_by_key(|mark| rank(mark.state)).filter(|_| first != GROUPS || own.is_none());
+    let found = match (own, covering) {
+        (Some(own), Some(covering)) if rank(covering.state) > rank(own.state) => Some(covering),
+        (own, covering) => own.or(covering),
+    };
+    match found {
+        Some(mark) => (mark.state, mark.note.as_deref().map(str::to_owned)),
+        None => (unmarked(&path), None),
+    }
+}
+
+/// Whether the configuration inherits a statement of a group, or one below it.
+fn is_inherited(tree: &Tree, node: NodeId) -> bool {
+    tree.was_copied(node) || tree.mark_of(node).is_some()
+}
+
+/// Returns the state of a statement that no reader has marked.
+fn unmarked(path: &[&str]) -> LineState {
+    let path = if path[0] == GROUPS { path.get(2..).unwrap_or_default() } else { path };
+    match path.first() {
+        None => LineState::Irrelevant,
+        Some(first) if READ.contains(first) => LineState::NotRecognized,
+        Some(first) if crate::hierarchies::is_known(first) => LineState::Irrelevant,
+        Some(_) => LineState::NotRecognized,
+    }
+}

@@ -1,0 +1,138 @@
+//! [`Context`]: the tree with marks and diagnostics while parts of it are read.
+
+use perhop_device::intent::At;
+use perhop_lint::{Diagnostic, LineState, Rule};
+
+use crate::tree::{NodeId, Tree};
+
+/// The statements, and the findings so far.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) tree: Tree,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+}
+
+/// A word of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Word {
+    pub(crate) node: NodeId,
+    pub(crate) line: usize,
+    pub(crate) text: String,
+}
+
+impl Context {
+    pub(crate) fn new(tree: Tree) -> Context {
+        Context { tree, diagnostics: Vec::new() }
+    }
+
+    fn word(&self, node: NodeId) -> Word {
+        Word { node, line: self.tree.line(node), text: self.tree.word(node).to_owned() }
+    }
+
+    /// Marks a statement as modeled.
+    pub(crate) fn modeled(&mut self, node: NodeId) {
+        self.tree.mark(node, LineState::Modelled);
+    }
+
+    /// Marks a statement and all below it as not modeled.
+    pub(crate) fn not_modeled(&mut self, node: NodeId, note: &str) {
+        self.tree.mark_deep(node, LineState::NotModelled, note);
+    }
+
+    /// Marks a statement and all below it as irrelevant.
+    pub(crate) fn irrelevant(&mut self, node: NodeId, note: &str) {
+        self.tree.mark_deep(node, LineState::Irrelevant, note);
+    }
+
+    /// Returns the named items below `key`, and marks them as modeled.
+    pub(crate) fn items(&mut self, parent: NodeId, key: &str) -> Vec<Word> {
+        let Some(statement) = self.tree.child(parent, key) else { return Vec::new() };
+        self.modeled(statement);
+        self.names(statement)
+    }
+
+    /// Returns the children of a statement, and marks them as modeled. Statements of inheritance are not
+    /// names.
+    pub(crate) fn names(&mut self, statement: NodeId) -> Vec<Word> {
+        let children = self.tree.children(statement);
+        let mut words: Vec<Word> = children.into_iter().map(|node| self.word(node)).collect();
+        words.retain(|word| !word.text.starts_with("apply-groups"));
+        for word in &words {
+            self.modeled(word.node);
+        }
+        words
+    }
+
+    /// Returns the children of a statement that are keywords, without marking them.
+    pub(crate) fn keywords(&self, statement: NodeId) -> Vec<Word> {
+        self.tree.children(statement).into_iter().map(|node| self.word(node)).collect()
+    }
+
+    /// Returns the value of the statement `key`; the last one counts. Both are modeled, and overridden values
+    /// irrelevant.
+    pub(crate) fn value(&mut self, parent: NodeId, key: &str) -> Option<Word> {
+        let statement = self.tree.child(parent, key)?;
+        self.modeled(statement);
+        let last = self.tree.last_value(statement)?;
+        for other in self.tree.children(statement) {
+            if other != last {
+                let line = self.tree.line(last);
+                self.irrelevant(other, &format!("line {line} sets another value"));
+            }
+        }
+        self.modeled(last);
+        Some(self.word(last))
+    }
+
+    /// Returns a parsed value; a value that does not parse becomes a diagnostic.
+    pub(crate) fn parsed<T>(
+        &mut self,
+        parent: NodeId,
+        key: &str,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Option<At<T>> {
+        let word = self.value(parent, key)?;
+        match parse(&word.text) {
+            Some(value) => Some(At::new(word.line, value)),
+            None => {
+                self.invalid(&word, key);
+                None
+            }
+        }
+    }
+
+    /// Reports a word that is not a value of `key`.
+    pub(crate) fn invalid(&mut self, word: &Word, key: &str) {
+        let message = format!("`{}` is not a value of `{key}`", word.text);
+        self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
+    }
+
+    /// Returns all words below a statement, in the order of the text.
+    pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
+        let mut found = Vec::new();
+        let mut open: Vec<NodeId> = self.tree.own_children(statement).into_iter().rev().collect();
+        while let Some(node) = open.pop() {
+            found.push(self.word(node));
+            open.extend(self.tree.own_children(node).into_iter().rev());
+        }
+        found
+    }
+
+    /// Adds a diagnostic about a statement.
+    pub(crate) fn found(
+        &mut self,
+        rule: &'static Rule,
+        node: NodeId,
+        message: impl Into<String>,
+        router: impl Into<String>,
+    ) {
+        let line = self.tree.line(node);
+        if rule.severity != perhop_lint::Severity::Note {
+            self.tree.mark(node, LineState::Suspicious);
+        }
+        let diagnostic = Diagnostic::new(rule, line, message, router);
+        if !self.diagnostics.contains(&diagnostic) {
+            self.diagnostics.push(diagnostic);
+        }
+    }
+}

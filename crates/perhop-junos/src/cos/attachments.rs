@@ -1,0 +1,238 @@
+//! `[edit class-of-service interfaces]`: the attachments to ports and units.
+
+use perhop_device::intent::At;
+
+use super::code_points::CodePoints;
+use crate::context::{Context, Word};
+use crate::tree::NodeId;
+use crate::values::number;
+use crate::wildcard::{fits, specificity};
+
+/// The attachments of a device, in the order of the text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Attachments(Vec<Entry>);
+
+/// The attachments to the interfaces that a name or pattern fits.
+#[derive(Clone, Debug)]
+struct Entry {
+    interface: String,
+    /// `None` for the interface itself.
+    unit: Option<String>,
+    attached: Attached,
+}
+
+/// Attachments to one interface or unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Attached {
+    pub(crate) scheduler_map: Option<At<String>>,
+    /// Bits per second.
+    pub(crate) shaping_rate: Option<At<u64>>,
+    /// Bytes.
+    pub(crate) shaping_burst: Option<At<u64>>,
+    pub(crate) classifiers: Vec<(CodePoints, At<String>)>,
+    pub(crate) rewrites: Vec<(CodePoints, At<String>)>,
+    /// The class of all packets.
+    pub(crate) forwarding_class: Option<At<String>>,
+    /// A statement that perhop does not model and that changes the scheduling.
+    pub(crate) hierarchy: Option<At<String>>,
+}
+
+impl Attached {
+    /// Returns these attachments, completed by those of `other`.
+    pub(crate) fn or(self, other: &Attached) -> Attached {
+        let list = |own: Vec<(CodePoints, At<String>)>, others: &[(CodePoints, At<String>)]| {
+            let mut list = own;
+            for (kind, name) in others {
+                if !list.iter().any(|(known, _)| known == kind) {
+                    list.push((*kind, name.clone()));
+                }
+            }
+            list
+        };
+        Attached {
+            scheduler_map: self.scheduler_map.or_else(|| other.scheduler_map.clone()),
+            shaping_rate: self.shaping_rate.or(other.shaping_rate),
+            shaping_burst: self.shaping_burst.or(other.shaping_burst),
+            classifiers: list(self.classifiers, &other.classifiers),
+            rewrites: list(self.rewrites, &other.rewrites),
+            forwarding_class: self.forwarding_class.or_else(|| other.forwarding_class.clone()),
+            hierarchy: self.hierarchy.or_else(|| other.hierarchy.clone()),
+        }
+    }
+}
+
+impl Attachments {
+    /// Returns the attachments of an interface, or of a unit. The entry with the most specific name wins
+    /// where several set the same.
+    pub(crate) fn of(&self, interface: &str, unit: Option<&str>) -> Attached {
+        let is_meant = |entry: &&Entry| {
+            let is_interface = entry.interface == "all" || fits(&entry.interface, interface);
+            let is_unit = match (&entry.unit, unit) {
+                (None, None) => true,
+                (Some(pattern), Some(unit)) => fits(pattern, unit),
+                _ => false,
+            };
+            is_interface && is_unit
+        };
+        let rank = |entry: &&Entry| {
+            let letters = if entry.interface == "all" { 0 } else { 1 + specificity(&entry.interface) };
+            (entry.interface == interface, letters, entry.unit.as_deref().map_or(0, specificity))
+        };
+        let mut entries: Vec<&Entry> = self.0.iter().filter(is_meant).collect();
+        entries.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
+        entries.into_iter().fold(Attached::default(), |found, entry| found.or(&entry.attached))
+    }
+
+    /// Returns the names of interfaces without wildcards, with the lines of their entries.
+    pub(crate) fn named_interfaces(&self) -> Vec<(String, Option<String>)> {
+        let is_name = |name: &String| name != "all" && !crate::wildcard::is_pattern(name);
+        let named = self.0.iter().filter(|entry| is_name(&entry.interface));
+        named.map(|entry| (entry.interface.clone(), entry.unit.clone())).collect()
+    }
+}
+
+pub(super) fn read(context: &mut Context, cos: NodeId) -> Attachments {
+    let mut found = Attachments::default();
+    for interface in context.items(cos, "interfaces") {
+        if interface.text == "interface-set" {
+            context.not_modeled(interface.node, "scheduling of interface sets");
+            continue;
+        }
+        let attached = attached(context, interface.node);
+        let (name, unit) = split_unit(&interface.text);
+        found.0.push(Entry { interface: name.to_owned(), unit: unit.map(str::to_owned), attached });
+        for unit in context.items(interface.node, "unit") {
+            let attached = self::attached(context, unit.node);
+            found.0.push(Entry { interface: interface.text.clone(), unit: Some(unit.text), attached });
+        }
+    }
+    found
+}
+
+/// Splits `ge-0/0/0.5` into interface and unit.
+pub(crate) fn split_unit(name: &str) -> (&str, Option<&str>) {
+    match name.rsplit_once('.') {
+        Some((interface, unit)) if unit == "*" || unit.chars().all(|c| c.is_ascii_digit()) => {
+            (interface, Some(unit))
+        }
+        _ => (name, None),
+    }
+}
+
+fn attached(context: &mut Context, node: NodeId) -> Attached {
+    let mut found = Attached::default();
+    for word in context.keywords(node) {
+        match word.text.as_str() {
+            "scheduler-map" => found.scheduler_map = name(context, node, "scheduler-map"),
+            "shaping-rate" => shaping(context, &word, &mut found),
+            "classifiers" => {
+                context.modeled(word.node);
+                found.classifiers = by_kind(context, &word);
+            }
+            "rewrite-rules" => {
+                context.modeled(word.node);
+                found.rewrites = by_kind(context, &word);
+            }
+            "forwarding-class" => found.forwarding_class = name(context, node, "forwarding-class"),
+            "output-traffic-control-profile"
+            | "output-traffic-control-profile-remaining"
+            | "slice"
+            | "forwarding-class-set" => {
+                let note = "hierarchical scheduling";
+                context.not_modeled(word.node, note);
+                found.hierarchy = Some(At::new(word.line, word.text.clone()));
+            }
+            "input-traffic-control-profile"
+            | "input-traffic-control-profile-remaining"
+            | "input-scheduler-map"
+            | "input-shaping-rate" => {
+                context.not_modeled(word.node, "scheduling of arriving packets");
+            }
+            "scheduler-map-chassis" => context.not_modeled(word.node, "scheduling towards the fabric"),
+            "member-link-scheduler" => context.not_modeled(word.node, "scheduling of the links of a bundle"),
+            "congestion-notification-profile" => context.not_modeled(word.node, "priority flow control"),
+            "excess-bandwidth-share" | "internal-node" => {
+                context.not_modeled(word.node, "hierarchical scheduling");
+            }
+            "loss-priority-maps"
+            | "loss-priority-rewrites"
+            | "translation-table"
+            | "fragmentation-map"
+            | "forwarding-class-exp" => {
+                context.not_modeled(word.node, "maps of loss priorities, ToS translation and fragments");
+            }
+            "no-rewrite" => context.not_modeled(word.node, "interfaces without rewrite rules"),
+            "logical-interface-aggregate-statistics" | "exclude-queue-overhead-bytes" | "irb" => {
+                context.irrelevant(word.node, "counters");
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+fn name(context: &mut Context, node: NodeId, key: &str) -> Option<At<String>> {
+    context.value(node, key).map(|word| At::new(word.line, word.text))
+}
+
+fn shaping(context: &mut Context, word: &Word, found: &mut Attached) {
+    context.modeled(word.node);
+    let words = context.flat(word.node);
+    let mut is_burst = false;
+    for value in &words {
+        context.modeled(value.node);
+        match value.text.as_str() {
+            "burst-size" => is_burst = true,
+            "rate" => {}
+            text => match number(text).filter(|number| *number > 0) {
+                Some(number) if std::mem::take(&mut is_burst) => {
+                    found.shaping_burst = Some(At::new(value.line, number));
+                }
+                Some(number) => found.shaping_rate = Some(At::new(value.line, number)),
+                None => context.invalid(value, "shaping-rate"),
+            },
+        }
+    }
+}
+
+fn by_kind(context: &mut Context, word: &Word) -> Vec<(CodePoints, At<String>)> {
+    let mut found = Vec::new();
+    for kind in CodePoints::ALL {
+        let Some(statement) = context.tree.child(word.node, kind.word()) else { continue };
+        context.modeled(statement);
+        let Some(value) = context.value(word.node, kind.word()) else { continue };
+        for option in context.keywords(value.node) {
+            match option.text.as_str() {
+                "protocol" => context.not_modeled(option.node, "rewrite rules of single protocols"),
+                "vlan-tag" => context.not_modeled(option.node, "rewriting of several tags"),
+                _ => {}
+            }
+        }
+        found.push((kind, At::new(value.line, value.text)));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(interface: &str, map: &str) -> Entry {
+        let scheduler_map = Some(At::new(1, map.to_owned()));
+        let attached = Attached { scheduler_map, ..Attached::default() };
+        Entry { interface: interface.to_owned(), unit: None, attached }
+    }
+
+    #[test]
+    fn the_most_specific_name_wins() {
+        let all = Attachments(vec![
+            entry("all", "a"),
+            entry("ge-*", "b"),
+            entry("ge-0/0/*", "c"),
+            entry("ge-0/0/1", "d"),
+        ]);
+        for (interface, map) in [("xe-0/0/0", "a"), ("ge-1/0/0", "b"), ("ge-0/0/0", "c"), ("ge-0/0/1", "d")] {
+            assert_eq!(all.of(interface, None).scheduler_map.unwrap().value, map, "{interface}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Forwarding classes and loss priorities.
+
+use perhop_qos::Color;
+
+use crate::context::Context;
+use crate::families::Family;
+use crate::tree::NodeId;
+use crate::values::number;
+
+/// A forwarding class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ForwardingClass {
+    pub(crate) name: String,
+    pub(crate) queue: u8,
+    /// The line that defines it; 0 for a built-in class.
+    pub(crate) line: usize,
+}
+
+/// The forwarding classes of a device by queue; the place of a class is its label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Classes(Vec<ForwardingClass>);
+
+/// The queues of a port.
+const QUEUES: u64 = 8;
+/// The classes that labels distinguish; Junos has at most 16.
+pub(crate) const MOST_CLASSES: usize = 32;
+
+impl Classes {
+    /// Returns the built-in classes.
+    pub(crate) fn defaults(family: Family) -> Classes {
+        let class =
+            |(name, queue): &(&str, u8)| ForwardingClass { name: (*name).to_owned(), queue: *queue, line: 0 };
+        Classes(family.rules().classes.iter().map(class).collect()).sorted()
+    }
+
+    fn sorted(mut self) -> Classes {
+        self.0.sort_by_key(|class| class.queue);
+        self
+    }
+
+    /// Iterates over the classes by queue.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &ForwardingClass> {
+        self.0.iter()
+    }
+
+    /// Returns the label of a class.
+    pub(crate) fn label(&self, name: &str) -> Option<u8> {
+        self.0.iter().position(|class| class.name == name).and_then(|place| u8::try_from(place).ok())
+    }
+
+    /// Returns the class with a label.
+    pub(crate) fn at(&self, label: u8) -> Option<&ForwardingClass> {
+        self.0.get(usize::from(label))
+    }
+
+    /// Returns the queues with classes.
+    pub(crate) fn queues(&self) -> Vec<u8> {
+        let mut queues: Vec<u8> = self.0.iter().map(|class| class.queue).collect();
+        queues.dedup();
+        queues
+    }
+
+    /// Returns the labels and names of the classes of a queue.
+    pub(crate) fn of_queue(&self, queue: u8) -> Vec<(u8, &ForwardingClass)> {
+        let of = self.0.iter().enumerate().filter(|(_, class)| class.queue == queue);
+        of.map(|(label, class)| (label as u8, class)).collect()
+    }
+
+    /// Puts a class on a queue. A configured class replaces the built-in classes of its queue.
+    fn put(&mut self, name: &str, queue: u8, line: usize) {
+        self.0.retain(|class| class.name != name && !(class.queue == queue && class.line == 0));
+        self.0.push(ForwardingClass { name: name.to_owned(), queue, line });
+    }
+}
+
+/// A loss priority (PLP).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum LossPriority {
+    #[default]
+    Low,
+    MediumLow,
+    MediumHigh,
+    High,
+}
+
+impl LossPriority {
+    pub(crate) const ALL: [LossPriority; 4] =
+        [LossPriority::Low, LossPriority::MediumLow, LossPriority::MediumHigh, LossPriority::High];
+
+    pub(crate) fn named(word: &str) -> Option<LossPriority> {
+        Some(match word {
+            "low" => LossPriority::Low,
+            "medium-low" => LossPriority::MediumLow,
+            "medium-high" => LossPriority::MediumHigh,
+            "high" => LossPriority::High,
+            _ => return None,
+        })
+    }
+
+    pub(crate) fn name(self) -> &'static str {
+        ["low", "medium-low", "medium-high", "high"][self as usize]
+    }
+
+    pub(crate) fn color(self) -> Color {
+        Color::new(self as usize)
+    }
+}
+
+pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classes {
+    let mut classes = Classes::defaults(family);
+    let Some(node) = context.tree.child(cos, "forwarding-classes") else { return classes };
+    context.modeled(node);
+    for queue in context.items(node, "queue") {
+        let Some(number) = number(&queue.text).filter(|queue| *queue < QUEUES) else {
+            context.invalid(&queue, "queue");
+            continue;
+        };
+        for name in context.names(queue.node) {
+            classes.put(&name.text, number as u8, name.line);
+            attributes(context, name.node);
+        }
+    }
+    for class in context.items(node, "class") {
+        attributes(context, class.node);
+        let parse = |text: &str| number(text).filter(|queue| *queue < QUEUES);
+        if let Some(queue) = context.parsed(class.node, "queue-num", parse) {
+            classes.put(&class.text, queue.value as u8, class.line);
+        }
+    }
+    if classes.0.len() > MOST_CLASSES {
+        let message = format!("{} forwarding classes are more than a device has", classes.0.len());
+        context.found(&crate::rules::JUNOS_VALUE_INVALID, node, message, "the commit fails");
+        classes.0.truncate(MOST_CLASSES);
+    }
+    classes.sorted()
+}
+
+/// Marks the attributes of a class.
+fn attributes(context: &mut Context, class: NodeId) {
+    for word in context.keywords(class) {
+        match word.text.as_str() {
+            "priority" => context.not_modeled(word.node, "priorities of the fabric between line cards"),
+            "policing-priority" => context.not_modeled(word.node, "hierarchical policers"),
+            "no-loss" | "pfc-priority" => context.not_modeled(word.node, "priority flow control"),
+            "restricted-queue" => context.not_modeled(word.node, "ports with four queues"),
+            "spu-priority" => context.not_modeled(word.node, "priorities of services processors"),
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The hierarchy `[edit class-of-service]`.
+
+mod attachments;
+mod classes;
+mod classifiers;
+mod code_points;
+pub(crate) mod drop_profiles;
+mod others;
+mod rewrites;
+mod schedulers;
+
+pub(crate) use attachments::{Attached, Attachments};
+pub(crate) use classes::{Classes, LossPriority};
+pub(crate) use classifiers::{Classifiers, Treatment};
+pub(crate) use code_points::{Aliases, CodePoints};
+pub(crate) use drop_profiles::DropProfile;
+pub(crate) use rewrites::Rewrites;
+pub(crate) use schedulers::{
+    Amount, Buffer, ExcessPriority, ExcessRate, Limit, Priority, Scheduler, Schedulers,
+};
+
+use std::collections::BTreeMap;
+
+use perhop_lint::Rule;
+
+use crate::context::Context;
+use crate::families::Family;
+use crate::tree::NodeId;
+
+/// The class of service of a device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ClassOfService {
+    pub(crate) classes: Classes,
+    pub(crate) aliases: Aliases,
+    pub(crate) classifiers: Classifiers,
+    pub(crate) rewrites: Rewrites,
+    pub(crate) drop_profiles: BTreeMap<String, DropProfile>,
+    pub(crate) schedulers: Schedulers,
+    pub(crate) attachments: Attachments,
+}
+
+/// Reads `[edit class-of-service]`. Without it the defaults of the family apply.
+pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
+    let Some(node) = context.tree.child(NodeId::ROOT, "class-of-service") else {
+        return ClassOfService { classes: Classes::defaults(family), ..ClassOfService::default() };
+    };
+    context.modeled(node);
+    let classes = classes::read(context, node, family);
+    let aliases = code_points::read(context, node);
+    let classifiers = classifiers::read(context, node, &classes, &aliases);
+    let rewrites = rewrites::read(context, node, &classes, &aliases);
+    let drop_profiles = drop_profiles::read(context, node);
+    let schedulers = schedulers::read(context, node, &classes, &drop_profiles);
+    let attachments = attachments::read(context, node);
+    others::mark(context, node);
+    ClassOfService { classes, aliases, classifiers, rewrites, drop_profiles, schedulers, attachments }
+}
+
+/// Reports a name that the configuration uses and does not define.
+pub(crate) fn undefined(context: &mut Context, node: NodeId, kind: &str, name: &str) {
+    let rule: &'static Rule = &crate::rules::JUNOS_UNDEFINED;
+    context.found(rule, node, format!("there is no {kind} `{name}`"), "the commit fails");
+}

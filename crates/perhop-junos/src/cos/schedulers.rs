@@ -1,0 +1,350 @@
+//! Schedulers and scheduler maps.
+
+use std::collections::BTreeMap;
+
+use perhop_device::intent::At;
+
+use super::classes::{Classes, LossPriority};
+use super::drop_profiles::DropProfile;
+use super::undefined;
+use crate::context::{Context, Word};
+use crate::tree::NodeId;
+use crate::values::{number, percent};
+
+/// A rate or a size: absolute, or a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Amount {
+    /// Bits per second.
+    Rate(u64),
+    /// Percent of the reference rate.
+    Percent(u8),
+    /// An equal part of the rest.
+    Remainder,
+}
+
+/// The limit that comes with a transmit rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Limit {
+    #[default]
+    None,
+    /// The queue is shaped to its rate.
+    Exact,
+    /// A policer in front of the queue drops packets beyond its rate.
+    RateLimit,
+}
+
+/// A transmit rate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Transmit {
+    pub(crate) amount: Amount,
+    pub(crate) limit: Limit,
+}
+
+/// A buffer size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    /// Percent of the delay buffer of the port.
+    Percent(u8),
+    /// Microseconds at the transmit rate.
+    Temporal(u64),
+    Remainder,
+}
+
+/// The priority of a queue within its guarantee.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Priority {
+    StrictHigh,
+    High,
+    MediumHigh,
+    MediumLow,
+    #[default]
+    Low,
+}
+
+/// The priority of a queue beyond its guarantee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum ExcessPriority {
+    High,
+    Low,
+    /// The queue gets nothing beyond its guarantee.
+    None,
+}
+
+/// The weight of a queue beyond its guarantee.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExcessRate {
+    Percent(u8),
+    Proportion(u64),
+}
+
+/// A drop profile for some loss priorities.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct DropMap {
+    pub(crate) node: NodeId,
+    pub(crate) line: usize,
+    pub(crate) losses: Vec<LossPriority>,
+    pub(crate) profile: String,
+}
+
+/// A scheduler.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Scheduler {
+    pub(crate) line: usize,
+    pub(crate) transmit: Option<At<Transmit>>,
+    pub(crate) shaping: Option<At<Amount>>,
+    pub(crate) buffer: Option<At<Buffer>>,
+    pub(crate) priority: Option<At<Priority>>,
+    pub(crate) excess_priority: Option<At<ExcessPriority>>,
+    pub(crate) excess_rate: Option<At<ExcessRate>>,
+    pub(crate) drops: Vec<DropMap>,
+}
+
+/// A scheduler map: a scheduler for each class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct SchedulerMap {
+    pub(crate) line: usize,
+    /// Class, scheduler and line.
+    pub(crate) entries: Vec<(String, String, usize)>,
+}
+
+/// The schedulers and maps of a device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Schedulers {
+    pub(crate) schedulers: BTreeMap<String, Scheduler>,
+    pub(crate) maps: BTreeMap<String, SchedulerMap>,
+}
+
+pub(super) fn read(
+    context: &mut Context,
+    cos: NodeId,
+    classes: &Classes,
+    profiles: &BTreeMap<String, DropProfile>,
+) -> Schedulers {
+    let mut found = Schedulers::default();
+    for name in context.items(cos, "schedulers") {
+        let scheduler = scheduler(context, &name, profiles);
+        found.schedulers.insert(name.text, scheduler);
+    }
+    for name in context.items(cos, "scheduler-maps") {
+        let mut map = SchedulerMap { line: name.line, entries: Vec::new() };
+        for class in context.items(name.node, "forwarding-class") {
+            if classes.label(&class.text).is_none() {
+                undefined(context, class.node, "forwarding class", &class.text);
+                continue;
+            }
+            let Some(word) = context.value(class.node, "scheduler") else { continue };
+            if found.schedulers.contains_key(&word.text) {
+                map.entries.push((class.text, word.text, class.line));
+            } else {
+                undefined(context, word.node, "scheduler", &word.text);
+            }
+        }
+        found.maps.insert(name.text, map);
+    }
+    found
+}
+
+fn scheduler(context: &mut Context, name: &Word, profiles: &BTreeMap<String, DropProfile>) -> Scheduler {
+    let node = name.node;
+    let mut found = Scheduler { line: name.line, ..Scheduler::default() };
+    if let Some(statement) = context.tree.child(node, "transmit-rate") {
+        found.transmit = transmit(context, statement);
+    }
+    if let Some(statement) = context.tree.child(node, "shaping-rate") {
+        found.shaping = amount(context, statement, "shaping-rate").map(|(at, _)| at);
+    }
+    if let Some(statement) = context.tree.child(node, "buffer-size") {
+        found.buffer = buffer(context, statement);
+    }
+    found.priority = context.parsed(node, "priority", priority);
+    found.excess_priority = context.parsed(node, "excess-priority", excess_priority);
+    if let Some(statement) = context.tree.child(node, "excess-rate") {
+        found.excess_rate = excess_rate(context, statement);
+    }
+    drop_maps(context, node, profiles, &mut found);
+    if let Some(ecn) = context.tree.child(node, "explicit-congestion-notification") {
+        context.not_modeled(ecn, "ECN marks of a drop profile");
+    }
+    for word in context.keywords(node) {
+        match word.text.as_str() {
+            "adjust-minimum" | "adjust-percent" | "excess-weight" => {
+                context.not_modeled(word.node, "dynamic bandwidth adjustment");
+            }
+            "buffer-dynamic-threshold" => context.not_modeled(word.node, "shared memory of switches"),
+            "queue-depth-monitoring" => context.irrelevant(word.node, "monitoring"),
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Reads a rate with its words behind: `percent 20`, `remainder`, `50m`. Returns the other words.
+fn amount(context: &mut Context, statement: NodeId, key: &str) -> Option<(At<Amount>, Vec<Word>)> {
+    context.modeled(statement);
+    let words = context.flat(statement);
+    for word in &words {
+        context.modeled(word.node);
+    }
+    let (mut found, mut others) = (None, Vec::new());
+    let mut is_percent = false;
+    for word in words {
+        let line = word.line;
+        match word.text.as_str() {
+            "percent" => is_percent = true,
+            "remainder" => found = Some(At::new(line, Amount::Remainder)),
+            text if is_percent && percent(text).is_some() => {
+                is_percent = false;
+                found = percent(text).map(|percent| At::new(line, Amount::Percent(percent)));
+            }
+            text => match number(text) {
+                Some(rate) => found = Some(At::new(line, Amount::Rate(rate))),
+                None => others.push(word),
+            },
+        }
+    }
+    if found.is_none() && others.is_empty() {
+        let word = Word { node: statement, line: context.tree.line(statement), text: String::new() };
+        context.invalid(&word, key);
+    }
+    found.map(|found| (found, others))
+}
+
+fn transmit(context: &mut Context, statement: NodeId) -> Option<At<Transmit>> {
+    let (at, others) = amount(context, statement, "transmit-rate")?;
+    let mut limit = Limit::None;
+    for word in others {
+        match word.text.as_str() {
+            "exact" => limit = Limit::Exact,
+            "rate-limit" => limit = Limit::RateLimit,
+            _ => context.invalid(&word, "transmit-rate"),
+        }
+    }
+    if at.value == Amount::Remainder && limit == Limit::Exact {
+        // Junos CoS User Guide, "transmit-rate": the two exclude each other.
+        let message = "`remainder` and `exact` exclude each other";
+        context.found(&crate::rules::JUNOS_VALUE_INVALID, statement, message, "the commit fails");
+        limit = Limit::None;
+    }
+    Some(At::new(at.line, Transmit { amount: at.value, limit }))
+}
+
+fn buffer(context: &mut Context, statement: NodeId) -> Option<At<Buffer>> {
+    context.modeled(statement);
+    let words = context.flat(statement);
+    let (mut found, mut key) = (None, "");
+    for word in &words {
+        context.modeled(word.node);
+        let line = word.line;
+        match word.text.as_str() {
+            "percent" => key = "percent",
+            "temporal" => key = "temporal",
+            "remainder" => found = Some(At::new(line, Buffer::Remainder)),
+            "exact" | "shared" => context.not_modeled(word.node, "shared memory"),
+            text => {
+                let value = match key {
+                    "temporal" => number(text).map(Buffer::Temporal),
+                    _ => percent(text).map(Buffer::Percent),
+                };
+                match value {
+                    Some(value) => found = Some(At::new(line, value)),
+                    None => context.invalid(word, "buffer-size"),
+                }
+            }
+        }
+    }
+    found
+}
+
+fn excess_rate(context: &mut Context, statement: NodeId) -> Option<At<ExcessRate>> {
+    context.modeled(statement);
+    let words = context.flat(statement);
+    let mut found = None;
+    let mut is_proportion = false;
+    for word in &words {
+        context.modeled(word.node);
+        match word.text.as_str() {
+            "percent" => is_proportion = false,
+            "proportion" => is_proportion = true,
+            text => {
+                let value = if is_proportion {
+                    number(text).filter(|number| *number <= 1000).map(ExcessRate::Proportion)
+                } else {
+                    percent(text).map(ExcessRate::Percent)
+                };
+                match value {
+                    Some(value) => found = Some(At::new(word.line, value)),
+                    None => context.invalid(word, "excess-rate"),
+                }
+            }
+        }
+    }
+    found
+}
+
+fn priority(text: &str) -> Option<Priority> {
+    Some(match text {
+        "strict-high" => Priority::StrictHigh,
+        "high" => Priority::High,
+        "medium-high" => Priority::MediumHigh,
+        "medium-low" => Priority::MediumLow,
+        "low" => Priority::Low,
+        // Only ACX7000 has these; it has no credit, so the nearest priority is enough for a report.
+        "low-latency" => Priority::StrictHigh,
+        "low-high" | "low-medium" => Priority::Low,
+        _ => return None,
+    })
+}
+
+fn excess_priority(text: &str) -> Option<ExcessPriority> {
+    Some(match text {
+        "high" | "medium-high" => ExcessPriority::High,
+        "low" | "medium-low" => ExcessPriority::Low,
+        "none" => ExcessPriority::None,
+        _ => return None,
+    })
+}
+
+fn drop_maps(
+    context: &mut Context,
+    node: NodeId,
+    profiles: &BTreeMap<String, DropProfile>,
+    found: &mut Scheduler,
+) {
+    for priority in
+        context.items(node, "drop-profile-map").into_iter().filter(|word| word.text == "loss-priority")
+    {
+        for loss in context.names(priority.node) {
+            let losses = match loss.text.as_str() {
+                "any" => LossPriority::ALL.to_vec(),
+                text => match LossPriority::named(text) {
+                    Some(loss) => vec![loss],
+                    None => {
+                        context.invalid(&loss, "loss-priority");
+                        continue;
+                    }
+                },
+            };
+            for protocol in context.items(loss.node, "protocol") {
+                // MX and SRX apply a profile to all protocols (Junos CoS User Guide, "drop-profile-map").
+                if protocol.text != "any" {
+                    context
+                        .not_modeled(protocol.node, "profiles of TCP alone, which only M and T series have");
+                    continue;
+                }
+                let Some(profile) = context.value(protocol.node, "drop-profile") else { continue };
+                if !profiles.contains_key(&profile.text) {
+                    undefined(context, profile.node, "drop profile", &profile.text);
+                    continue;
+                }
+                found.drops.push(DropMap {
+                    node: profile.node,
+                    line: profile.line,
+                    losses: losses.clone(),
+                    profile: profile.text,
+                });
+            }
+        }
+    }
+    // A specific loss priority wins over `any`.
+    found.drops.sort_by_key(|map| std::cmp::Reverse(map.losses.len()));
+}

@@ -1,0 +1,125 @@
+//! Filters: terms in order.
+
+use std::collections::BTreeMap;
+
+use super::from::{self, Condition};
+use super::then::{self, Then};
+use super::{Policers, PrefixLists};
+use crate::context::{Context, Word};
+use crate::cos::ClassOfService;
+use crate::tree::NodeId;
+
+/// The family of a filter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum FilterFamily {
+    Inet,
+    Inet6,
+    Any,
+}
+
+impl FilterFamily {
+    pub(crate) const ALL: [FilterFamily; 3] = [FilterFamily::Inet, FilterFamily::Inet6, FilterFamily::Any];
+
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            FilterFamily::Inet => "inet",
+            FilterFamily::Inet6 => "inet6",
+            FilterFamily::Any => "any",
+        }
+    }
+}
+
+/// A term.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Term {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) from: Condition,
+    pub(crate) then: Then,
+}
+
+/// A filter.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Filter {
+    pub(crate) line: usize,
+    pub(crate) terms: Vec<Term>,
+}
+
+/// The filters of a device by family and name.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filters(BTreeMap<(FilterFamily, String), Filter>);
+
+impl Filters {
+    pub(crate) fn get(&self, family: FilterFamily, name: &str) -> Option<&Filter> {
+        self.0.get(&(family, name.to_owned()))
+    }
+}
+
+/// The definitions that terms name.
+type Definitions<'d> = (&'d ClassOfService, &'d Policers, &'d PrefixLists);
+
+pub(super) fn read(context: &mut Context, firewall: NodeId, definitions: Definitions) -> Filters {
+    let mut found = Filters::default();
+    // Junos Routing Policies and Firewall Filters User Guide: a filter without a family is of `inet`.
+    read_family(context, firewall, FilterFamily::Inet, definitions, &mut found);
+    for family in context.items(firewall, "family") {
+        match FilterFamily::ALL.into_iter().find(|known| known.word() == family.text) {
+            Some(known) => read_family(context, family.node, known, definitions, &mut found),
+            None => context.not_modeled(family.node, "filters of families other than inet, inet6 and any"),
+        }
+    }
+    found
+}
+
+fn read_family(
+    context: &mut Context,
+    node: NodeId,
+    family: FilterFamily,
+    definitions: Definitions,
+    found: &mut Filters,
+) {
+    for name in context.items(node, "filter") {
+        let mut terms = Vec::new();
+        for term in context.items(name.node, "term") {
+            terms.push(self::term(context, &term, definitions));
+        }
+        for word in context.keywords(name.node) {
+            match word.text.as_str() {
+                "interface-specific" | "accounting-profile" | "enhanced-mode" | "fast-filter-lookup" => {
+                    context.irrelevant(word.node, "counters and tables of the device");
+                }
+                "physical-interface-filter" | "instance-shared" => {
+                    context.not_modeled(word.node, "buckets that several interfaces share");
+                }
+                "from" | "then" => {
+                    // A filter of old releases may have one term without a name.
+                    let unnamed = Word { text: "unnamed".to_owned(), ..name.clone() };
+                    if word.text == "then" || context.tree.child(name.node, "then").is_none() {
+                        terms.push(self::term(context, &unnamed, definitions));
+                    }
+                }
+                _ => {}
+            }
+        }
+        for key in ["prefix-action", "simple-filter"] {
+            if let Some(other) = context.tree.child(name.node, key) {
+                context.not_modeled(other, key);
+            }
+        }
+        found.0.insert((family, name.text), Filter { line: name.line, terms });
+    }
+    for key in ["prefix-action", "simple-filter", "service-filter", "fast-update-filter", "dialer-filter"] {
+        if let Some(other) = context.tree.child(node, key) {
+            context.not_modeled(other, key);
+        }
+    }
+}
+
+fn term(context: &mut Context, word: &Word, (cos, policers, lists): Definitions) -> Term {
+    let from = from::read(context, word.node, cos, lists);
+    let then = then::read(context, word.node, cos, policers);
+    if let Some(other) = context.tree.child(word.node, "filter") {
+        context.not_modeled(other, "filters inside filters");
+    }
+    Term { name: word.text.clone(), line: word.line, from, then }
+}

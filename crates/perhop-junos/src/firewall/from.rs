@@ -1,0 +1,293 @@
+//! The conditions of a term.
+
+use perhop_qos::Dscp;
+use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
+use perhop_qos::packet::{IpPrecedence, LinkMark, Protocol};
+
+use super::{PrefixLists, names, prefix};
+use crate::context::{Context, Word};
+use crate::cos::{ClassOfService, CodePoints, LossPriority, undefined};
+use crate::tree::NodeId;
+use crate::values::number;
+
+/// The packets of a term.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Condition {
+    /// All packets.
+    All,
+    /// Those that meet the conditions.
+    When(Vec<MatchConfig>),
+    /// The term has a condition that perhop does not model.
+    Unknown,
+}
+
+/// Reads `from`. Different conditions must all hold, and one value of each.
+pub(super) fn read(
+    context: &mut Context,
+    term: NodeId,
+    cos: &ClassOfService,
+    lists: &PrefixLists,
+) -> Condition {
+    let Some(from) = context.tree.child(term, "from") else { return Condition::All };
+    context.modeled(from);
+    let (mut conditions, mut is_known) = (Vec::new(), true);
+    for word in context.keywords(from) {
+        if word.text.starts_with("apply-groups") {
+            continue;
+        }
+        match condition(context, &word, cos, lists) {
+            Some(found) => conditions.push(found),
+            None => is_known = false,
+        }
+    }
+    match (is_known, conditions.is_empty()) {
+        (false, _) => Condition::Unknown,
+        (true, true) => Condition::All,
+        (true, false) => Condition::When(conditions),
+    }
+}
+
+fn condition(
+    context: &mut Context,
+    word: &Word,
+    cos: &ClassOfService,
+    lists: &PrefixLists,
+) -> Option<MatchConfig> {
+    let key = word.text.as_str();
+    match key {
+        "source-address" | "source-prefix-list" => addresses(context, word, lists, &[source]),
+        "destination-address" | "destination-prefix-list" => addresses(context, word, lists, &[destination]),
+        "address" | "prefix-list" => addresses(context, word, lists, &[source, destination]),
+        "protocol" | "next-header" | "payload-protocol" => {
+            let protocols = parsed(context, word, |text| {
+                names::protocol(text).and_then(|number| number.to_string().parse::<Protocol>().ok())
+            })?;
+            Some(MatchConfig { protocol: Some(protocols), ..MatchConfig::default() })
+        }
+        "source-port" => {
+            Some(MatchConfig { source_port: Some(ports(context, word)?), ..MatchConfig::default() })
+        }
+        "destination-port" => {
+            Some(MatchConfig { destination_port: Some(ports(context, word)?), ..MatchConfig::default() })
+        }
+        "port" => {
+            let ranges = ports(context, word)?;
+            let from = MatchConfig { source_port: Some(ranges.clone()), ..MatchConfig::default() };
+            let to = MatchConfig { destination_port: Some(ranges), ..MatchConfig::default() };
+            Some(any(vec![from, to]))
+        }
+        "dscp" | "traffic-class" => {
+            let points =
+                parsed(context, word, |text| codepoint(cos, CodePoints::Dscp, text).and_then(Dscp::new))?;
+            Some(MatchConfig { dscp: Some(points), ..MatchConfig::default() })
+        }
+        "precedence" => {
+            let points = parsed(context, word, |text| {
+                precedence(text)
+                    .or_else(|| codepoint(cos, CodePoints::InetPrecedence, text))
+                    .and_then(IpPrecedence::new)
+            })?;
+            Some(MatchConfig { precedence: Some(points), ..MatchConfig::default() })
+        }
+        "learn-vlan-1p-priority" | "user-vlan-1p-priority" => {
+            let marks = parsed(context, word, |text| {
+                codepoint(cos, CodePoints::Ieee8021, text).and_then(LinkMark::new)
+            })?;
+            Some(MatchConfig { cos: Some(marks), ..MatchConfig::default() })
+        }
+        "exp" => {
+            let marks =
+                parsed(context, word, |text| codepoint(cos, CodePoints::Exp, text).and_then(LinkMark::new))?;
+            Some(MatchConfig { mpls_exp: Some(marks), ..MatchConfig::default() })
+        }
+        "forwarding-class" => {
+            let labels = parsed(context, word, |text| cos.classes.label(text))?;
+            Some(MatchConfig { label: Some(labels), ..MatchConfig::default() })
+        }
+        "loss-priority" => {
+            let colors = parsed(context, word, |text| LossPriority::named(text).map(LossPriority::color))?;
+            Some(MatchConfig { color: Some(colors), ..MatchConfig::default() })
+        }
+        "packet-length" => {
+            let lengths = parsed(context, word, |text| text.parse::<LengthRange>().ok())?;
+            Some(MatchConfig { length: Some(lengths), ..MatchConfig::default() })
+        }
+        _ => {
+            if is_known(key) {
+                context.not_modeled(word.node, "perhop skips a term with this condition");
+            }
+            None
+        }
+    }
+}
+
+/// Conditions of Junos that perhop does not have.
+fn is_known(key: &str) -> bool {
+    let exceptions =
+        ["-except", "-flags", "-type", "-code", "-established", "-initial", "-fragment", "-address"];
+    exceptions.iter().any(|end| key.ends_with(end))
+        || matches!(
+            key,
+            "fragment-offset"
+                | "fragment-flags"
+                | "icmp-type"
+                | "icmp-code"
+                | "tcp-flags"
+                | "ttl"
+                | "hop-limit"
+                | "ip-options"
+                | "interface"
+                | "interface-group"
+                | "interface-set"
+                | "first-fragment"
+                | "ether-type"
+                | "vlan"
+                | "vlan-id"
+                | "dot1q-tag"
+                | "dot1q-user-priority"
+                | "user-vlan-id"
+                | "learn-vlan-id"
+                | "extension-headers"
+                | "service-filter-hit"
+                | "rat-type"
+                | "policy-map"
+                | "flexible-match-mask"
+                | "flexible-match-range"
+                | "gre-key"
+                | "ah-spi"
+                | "esp-spi"
+                | "source-class"
+                | "destination-class"
+                | "l2-token"
+                | "ip-version"
+                | "source-mac-address"
+                | "destination-mac-address"
+                | "traffic-type"
+                | "label"
+                | "redirect-reason"
+                | "is-fragment"
+        )
+}
+
+/// Returns a codepoint as bits, an alias, or a decimal number.
+fn codepoint(cos: &ClassOfService, kind: CodePoints, text: &str) -> Option<u8> {
+    let most = 1u64 << kind.bits();
+    let decimal = || number(text).filter(|value| *value < most).map(|value| value as u8);
+    cos.aliases.parse(kind, text).or_else(decimal)
+}
+
+/// The names of precedences in filters.
+fn precedence(name: &str) -> Option<u8> {
+    let names = [
+        "routine",
+        "priority",
+        "immediate",
+        "flash",
+        "flash-override",
+        "critical-ecp",
+        "internet-control",
+        "net-control",
+    ];
+    names.iter().position(|known| *known == name).map(|value| value as u8)
+}
+
+fn parsed<T>(context: &mut Context, word: &Word, parse: impl Fn(&str) -> Option<T>) -> Option<OneOrMany<T>> {
+    context.modeled(word.node);
+    let mut found = Vec::new();
+    for value in context.names(word.node) {
+        match parse(&value.text) {
+            Some(value) => found.push(value),
+            None => {
+                context.invalid(&value, &word.text);
+                return None;
+            }
+        }
+    }
+    (!found.is_empty()).then(|| OneOrMany(found))
+}
+
+fn ports(context: &mut Context, word: &Word) -> Option<OneOrMany<PortRange>> {
+    parsed(context, word, |text| {
+        let number = |text: &str| names::port(text).or_else(|| text.parse().ok());
+        match text.split_once('-').filter(|(first, _)| first.chars().all(|c| c.is_ascii_digit())) {
+            Some((first, last)) => PortRange::new(number(first)?, number(last)?).ok(),
+            None => number(text).and_then(|port| PortRange::new(port, port).ok()),
+        }
+    })
+}
+
+type Field = fn(Vec<Prefix>) -> MatchConfig;
+
+fn source(prefixes: Vec<Prefix>) -> MatchConfig {
+    MatchConfig { source: Some(OneOrMany(prefixes)), ..MatchConfig::default() }
+}
+
+fn destination(prefixes: Vec<Prefix>) -> MatchConfig {
+    MatchConfig { destination: Some(OneOrMany(prefixes)), ..MatchConfig::default() }
+}
+
+fn any(conditions: Vec<MatchConfig>) -> MatchConfig {
+    MatchConfig { any: Some(conditions), ..MatchConfig::default() }
+}
+
+/// Returns the condition of a list of addresses: the longest prefix decides, and `except` negates it (Junos
+/// Routing Policies and Firewall Filters User Guide, "Firewall Filter Match Conditions Based on Address").
+fn addresses(
+    context: &mut Context,
+    word: &Word,
+    lists: &PrefixLists,
+    fields: &[Field],
+) -> Option<MatchConfig> {
+    context.modeled(word.node);
+    let (mut included, mut excluded) = (Vec::new(), Vec::new());
+    for value in context.names(word.node) {
+        let except = context.tree.child(value.node, "except");
+        if let Some(except) = except {
+            context.modeled(except);
+        }
+        let prefixes = if word.text.ends_with("list") {
+            let Some(prefixes) = lists.get(&value.text) else {
+                undefined(context, value.node, "prefix list", &value.text);
+                return None;
+            };
+            prefixes.clone()
+        } else {
+            let Some(prefix) = prefix(&value.text) else {
+                context.invalid(&value, &word.text);
+                return None;
+            };
+            vec![prefix]
+        };
+        if except.is_some() { excluded.extend(prefixes) } else { included.extend(prefixes) }
+    }
+    if included.is_empty() && excluded.is_empty() {
+        return None;
+    }
+    let each = fields.iter().map(|field| longest(&included, &excluded, *field));
+    let mut conditions: Vec<MatchConfig> = each.collect();
+    Some(if conditions.len() == 1 { conditions.remove(0) } else { any(conditions) })
+}
+
+fn longest(included: &[Prefix], excluded: &[Prefix], field: Field) -> MatchConfig {
+    let is_inside = |inner: &&Prefix, outer: &Prefix| {
+        inner.length() > outer.length() && outer.contains(inner.address().into())
+    };
+    let without = |prefixes: Vec<Prefix>| Some(Box::new(field(prefixes)));
+    if included.is_empty() {
+        return MatchConfig { not: without(excluded.to_vec()), ..MatchConfig::default() };
+    }
+    let mut whole = Vec::new();
+    let mut conditions = Vec::new();
+    for prefix in included {
+        let holes: Vec<Prefix> = excluded.iter().filter(|hole| is_inside(hole, prefix)).copied().collect();
+        if holes.is_empty() {
+            whole.push(*prefix);
+        } else {
+            conditions.push(MatchConfig { not: without(holes), ..field(vec![*prefix]) });
+        }
+    }
+    if !whole.is_empty() {
+        conditions.push(field(whole));
+    }
+    if conditions.len() == 1 { conditions.remove(0) } else { any(conditions) }
+}

@@ -1,0 +1,243 @@
+//! Policers.
+
+use std::collections::BTreeMap;
+
+use perhop_device::intent::At;
+
+use crate::context::{Context, Word};
+use crate::cos::{ClassOfService, LossPriority};
+use crate::tree::NodeId;
+use crate::values::{number, percent};
+
+/// The rate of a policer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Measure {
+    /// Bits per second and bytes.
+    Bits { rate: u64, burst: u64 },
+    /// Percent of the rate of the port, and bytes.
+    Percent { percent: u8, burst: u64 },
+    /// Packets per second and packets.
+    Packets { rate: u64, burst: u64 },
+}
+
+/// The action of a policer for packets beyond its rate.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ExceedAction {
+    pub(crate) is_discarded: bool,
+    pub(crate) loss: Option<LossPriority>,
+    /// The label of a forwarding class.
+    pub(crate) label: Option<u8>,
+}
+
+/// A policer with one bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Policer {
+    pub(crate) line: usize,
+    pub(crate) node: NodeId,
+    pub(crate) measure: Measure,
+    pub(crate) exceed: ExceedAction,
+}
+
+/// A policer with three colors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ThreeColor {
+    pub(crate) line: usize,
+    pub(crate) node: NodeId,
+    /// The committed rate, bits per second, and burst, bytes.
+    pub(crate) committed: (u64, u64),
+    /// The peak rate of a two-rate policer, bits per second.
+    pub(crate) peak_rate: Option<u64>,
+    /// The excess or peak burst, bytes.
+    pub(crate) excess_burst: u64,
+    /// Whether the policer raises the loss priority that a packet has.
+    pub(crate) is_color_aware: bool,
+    /// Whether red packets are dropped.
+    pub(crate) discards_red: bool,
+}
+
+/// The policers of a device.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Policers {
+    pub(crate) plain: BTreeMap<String, Policer>,
+    pub(crate) three_color: BTreeMap<String, ThreeColor>,
+    /// Names of hierarchical policers.
+    pub(crate) hierarchical: Vec<String>,
+}
+
+pub(super) fn read(context: &mut Context, firewall: NodeId, cos: &ClassOfService) -> Policers {
+    let mut found = Policers::default();
+    for name in context.items(firewall, "policer") {
+        if let Some(policer) = plain(context, &name, cos) {
+            found.plain.insert(name.text, policer);
+        }
+    }
+    for name in context.items(firewall, "three-color-policer") {
+        if let Some(policer) = three_color(context, &name) {
+            found.three_color.insert(name.text, policer);
+        }
+    }
+    for name in context.items(firewall, "hierarchical-policer") {
+        context.not_modeled(name.node, "hierarchical policers");
+        found.hierarchical.push(name.text);
+    }
+    for key in ["load-balance-group", "atm-policer", "flexible-match", "interface-set"] {
+        if let Some(node) = context.tree.child(firewall, key) {
+            context.not_modeled(node, key);
+        }
+    }
+    found
+}
+
+fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Policer> {
+    let measure = measure(context, name);
+    let exceed = exceed(context, name.node, cos);
+    for word in context.keywords(name.node) {
+        match word.text.as_str() {
+            "filter-specific" => {
+                context.not_modeled(word.node, "one bucket for all terms of a filter: each term has its own");
+            }
+            "logical-interface-policer" => {
+                context.not_modeled(word.node, "one bucket for all families of a unit: each has its own");
+            }
+            "physical-interface-policer" => {
+                context.not_modeled(word.node, "one bucket for all units of a port: each has its own");
+            }
+            "logical-bandwidth-policer" => {
+                context.not_modeled(word.node, "percent of the shaping rate of a unit");
+            }
+            "shared-bandwidth-policer" => context.not_modeled(word.node, "bundles over several line cards"),
+            _ => {}
+        }
+    }
+    let measure = measure?;
+    Some(Policer { line: name.line, node: name.node, measure, exceed })
+}
+
+/// The limits of bursts in practice (TechLibrary `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
+const LEAST_BURST: u64 = 15_000;
+
+fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
+    if let Some(packets) = context.tree.child(name.node, "if-exceeding-pps") {
+        context.modeled(packets);
+        let rate = context.parsed(packets, "pps-limit", number);
+        let burst = context.parsed(packets, "packet-burst", number);
+        let (rate, burst) = positive(context, name, rate, burst)?;
+        return Some(Measure::Packets { rate, burst });
+    }
+    let Some(limits) = context.tree.child(name.node, "if-exceeding") else {
+        let message = format!("policer `{}` has no limit", name.text);
+        context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
+        return None;
+    };
+    context.modeled(limits);
+    let burst = context.parsed(limits, "burst-size-limit", number);
+    let rate = context.parsed(limits, "bandwidth-limit", number);
+    let part = context.parsed(limits, "bandwidth-percent", |text| percent(text).filter(|part| *part > 0));
+    if let (None, Some(part)) = (rate, part) {
+        let (_, burst) = positive(context, name, Some(At::new(part.line, 1)), burst)?;
+        return Some(Measure::Percent { percent: part.value, burst });
+    }
+    let (rate, burst) = positive(context, name, rate, burst)?;
+    if burst < LEAST_BURST {
+        let message =
+            format!("policer `{}` has a burst of {burst} bytes, less than 10 packets of 1500", name.text);
+        let router = "TCP gets much less than the rate";
+        context.found(&crate::rules::JUNOS_BURST_SMALL, name.node, message, router);
+    }
+    Some(Measure::Bits { rate, burst })
+}
+
+/// Returns a rate and a burst above 0.
+fn positive(
+    context: &mut Context,
+    name: &Word,
+    rate: Option<At<u64>>,
+    burst: Option<At<u64>>,
+) -> Option<(u64, u64)> {
+    match (rate, burst) {
+        (Some(rate), Some(burst)) if rate.value > 0 && burst.value > 0 => Some((rate.value, burst.value)),
+        _ => {
+            let message = format!("policer `{}` needs a rate and a burst above 0", name.text);
+            context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
+            None
+        }
+    }
+}
+
+fn exceed(context: &mut Context, policer: NodeId, cos: &ClassOfService) -> ExceedAction {
+    let mut found = ExceedAction::default();
+    let Some(then) = context.tree.child(policer, "then") else { return found };
+    context.modeled(then);
+    for word in context.keywords(then) {
+        match word.text.as_str() {
+            "discard" => {
+                context.modeled(word.node);
+                found.is_discarded = true;
+            }
+            "loss-priority" => {
+                found.loss = context.parsed(then, "loss-priority", LossPriority::named).map(|at| at.value);
+            }
+            "forwarding-class" => {
+                let parse = |text: &str| cos.classes.label(text);
+                found.label = context.parsed(then, "forwarding-class", parse).map(|at| at.value);
+            }
+            "out-of-profile" => context.not_modeled(word.node, "congestion of the fabric"),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn three_color(context: &mut Context, name: &Word) -> Option<ThreeColor> {
+    let mut discards_red = false;
+    if let Some(action) = context.tree.child(name.node, "action") {
+        context.modeled(action);
+        if let Some(loss) = context.value(action, "loss-priority") {
+            if let Some(then) = context.tree.child(loss.node, "then") {
+                context.modeled(then);
+                discards_red = loss.text == "high" && context.value(loss.node, "then")?.text == "discard";
+            }
+        }
+    }
+    for key in [
+        "filter-specific",
+        "logical-interface-policer",
+        "physical-interface-policer",
+        "shared-bandwidth-policer",
+    ] {
+        if let Some(node) = context.tree.child(name.node, key) {
+            context.not_modeled(node, "one bucket for several terms, families or units");
+        }
+    }
+    let kind = ["single-rate", "two-rate"].into_iter().find_map(|key| context.tree.child(name.node, key))?;
+    context.modeled(kind);
+    let is_color_aware = context.tree.child(kind, "color-aware");
+    for node in [is_color_aware, context.tree.child(kind, "color-blind")].into_iter().flatten() {
+        context.modeled(node);
+    }
+    let value = |context: &mut Context, key: &str| {
+        context.parsed(kind, key, |text| number(text).filter(|value| *value > 0)).map(|at| at.value)
+    };
+    let committed = (value(context, "committed-information-rate"), value(context, "committed-burst-size"));
+    let peak_rate = value(context, "peak-information-rate");
+    let excess = value(context, "excess-burst-size").or_else(|| value(context, "peak-burst-size"));
+    let is_two_rate = context.tree.word(kind) == "two-rate";
+    match (committed, excess) {
+        ((Some(rate), Some(burst)), Some(excess_burst)) if peak_rate.is_some() == is_two_rate => {
+            Some(ThreeColor {
+                line: name.line,
+                node: name.node,
+                committed: (rate, burst),
+                peak_rate,
+                excess_burst,
+                is_color_aware: is_color_aware.is_some(),
+                discards_red,
+            })
+        }
+        _ => {
+            let message = format!("policer `{}` lacks a rate or a burst", name.text);
+            context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
+            None
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! [`Junos`]: the implementation of the front-end interface for Junos.
+
+use perhop_device::{
+    AddedInterface, Certainty, Concern, DeviceModel, Evidence, Forwarding, FrontEnd, OpenLine, ParseOptions,
+    PlatformRule, Recognition, RecognizedPlatform, Router,
+};
+use perhop_lint::{Diagnostic, Line, Rule};
+use perhop_qos::{ConfigError, Rate};
+
+use crate::context::Context;
+use crate::families::Family;
+use crate::groups::{Inherited, inherit};
+use crate::lower::{Device, Findings, ports};
+use crate::read::{Read, read};
+use crate::recognition::{RecognizedFamily, evidence, family};
+use crate::tree::{NodeId, Tree, rank};
+use crate::{accounting, cos, firewall, hierarchies, interfaces, rules};
+
+/// Junos configurations.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Junos;
+
+/// The character with which a comment begins.
+const COMMENT: char = '#';
+/// The operating system in reports.
+const DIALECT: &str = "junos";
+/// Interface names that no real configuration has, slowest first, with their rates in Gb/s.
+const ADDED: [(&str, u64); 3] = [("xe-99/0/0", 10), ("et-99/0/0", 100), ("et-99/0/1", 400)];
+
+impl FrontEnd for Junos {
+    fn name(&self) -> &'static str {
+        "Junos"
+    }
+
+    fn platforms(&self) -> &'static [&'static str] {
+        &Family::NAMES
+    }
+
+    fn platform_rules(&self, platform: &str) -> Vec<PlatformRule> {
+        Family::named(platform).map(Family::rows).unwrap_or_default()
+    }
+
+    fn recognize(&self, text: &str) -> Option<Recognition> {
+        let because = evidence(text);
+        (!because.is_empty()).then_some(Recognition { certainty: Certainty::Certain, because })
+    }
+
+    fn rules(&self) -> &'static [&'static Rule] {
+        rules::ALL
+    }
+
+    fn added_interface(&self, rate: Rate) -> AddedInterface {
+        let gigabits = |number: u64| Rate::from_bits_per_second(number * 1_000_000_000);
+        let fits = ADDED.into_iter().find(|(_, number)| gigabits(*number) >= rate);
+        let (name, number) = fits.unwrap_or(ADDED[ADDED.len() - 1]);
+        let command = format!("set interfaces {name} speed {number}g");
+        AddedInterface { name: name.to_owned(), command, rate: gigabits(number) }
+    }
+
+    fn has_line(&self, name: &str) -> bool {
+        !["lo0", "dsc", "fxp", "me0", "vme"].iter().any(|prefix| name.starts_with(prefix))
+    }
+
+    fn parse(&self, text: &str, options: &ParseOptions) -> Result<DeviceModel, ConfigError> {
+        if let Some(name) = options.settings.keys().next() {
+            let message = format!("there is no setting `{name}`");
+            return Err(ConfigError::new(name, message).within("settings"));
+        }
+        let mut read = read(text);
+        let mut tree = std::mem::replace(&mut read.tree, Tree::new());
+        let inherited = inherit(&mut tree);
+        let recognized = family(&tree);
+        let chosen = match &options.platform {
+            Some(name) => Some(Family::named(name).ok_or_else(|| {
+                ConfigError::new("platform", format!("there is no platform `{name}`"))
+                    .help(format!("platforms: {}", Family::NAMES.join(", ")))
+            })?),
+            None => None,
+        };
+        let family = chosen.or(recognized.certain);
+        let source = Source { text, read: &read, recognized, is_chosen: chosen.is_some() };
+        Ok(source.model(tree, inherited, family))
+    }
+}
+
+/// A text and the recognition of its device.
+struct Source<'s> {
+    text: &'s str,
+    read: &'s Read,
+    recognized: RecognizedFamily,
+    is_chosen: bool,
+}
+
+impl Source<'_> {
+    fn model(&self, tree: Tree, inherited: Inherited, family: Option<Family>) -> DeviceModel {
+        // A text without known family is read by the rules of a router, and refused.
+        let rules_of = family.unwrap_or(Family::Mx);
+        let mut context = Context::new(tree);
+        let cos = cos::read(&mut context, rules_of);
+        let firewall = firewall::read(&mut context, &cos);
+        let interfaces = interfaces::read(&mut context, &firewall);
+        let (hostname, routes) = hierarchies::read(&mut context);
+        self.report(&mut context, inherited);
+        let device = Device { rules: rules_of.rules(), cos: &cos, firewall: &firewall };
+        let mut findings = Findings::default();
+        let ports = ports(device, &interfaces, &mut findings);
+        let mut lines = accounting::lines(self.text, self.read, &context.tree);
+        for (number, state, note) in findings.lines {
+            let Some(line) = number.checked_sub(1).and_then(|index| lines.get_mut(index)) else { continue };
+            if rank(line.state) < rank(state) {
+                (line.state, line.note) = (state, Some(note));
+            }
+        }
+        let platform = self.platform(family);
+        let is_template = self.read.template.is_some();
+        if is_template || !platform.supported {
+            return self.refused(platform, lines, family, is_template);
+        }
+        let mut diagnostics: Vec<Diagnostic> = context.diagnostics;
+        diagnostics.extend(findings.diagnostics);
+        diagnostics.sort();
+        let concern = |diagnostic| Concern { diagnostic, interfaces: None, assumable: None };
+        DeviceModel {
+            open_lines: OpenLine::all(&lines, |_| None),
+            platform,
+            lines,
+            comment: COMMENT,
+            diagnostics: diagnostics.into_iter().map(concern).collect(),
+            router: Router { hostname, ports, forwarding: Forwarding { routes, ..Forwarding::default() } },
+        }
+    }
+
+    /// Reports findings about the text as a whole.
+    fn report(&self, context: &mut Context, inherited: Inherited) {
+        for (node, name) in inherited.undefined {
+            cos::undefined(context, node, "group", &name);
+        }
+        if inherited.is_cut {
+            let message = "the groups of this text have too many statements for perhop";
+            let node = context.tree.child(NodeId::ROOT, "groups").unwrap_or(NodeId::ROOT);
+            context.found(&rules::JUNOS_GROUPS_CUT, node, message, "perhop leaves statements of groups out");
+        }
+        if let Some(other) = &self.read.other_device {
+            let line = other.lines.first().copied().unwrap_or(1);
+            let message = format!("the text also has the configuration of {}", other.name);
+            let router = "perhop reads the first device; put each device into a file of its own";
+            context.diagnostics.push(Diagnostic::new(&rules::JUNOS_SEVERAL_DEVICES, line, message, router));
+        }
+    }
+
+    fn platform(&self, family: Option<Family>) -> RecognizedPlatform {
+        let likely = self.recognized.likely.first().copied().unwrap_or(Family::Mx);
+        let mut because = self.recognized.because.clone();
+        if because.is_empty() {
+            because = evidence(self.text).into_iter().take(1).collect();
+        }
+        RecognizedPlatform {
+            name: family.unwrap_or(likely).name().to_owned(),
+            dialect: DIALECT.to_owned(),
+            system: family.map_or("Junos on a device of unknown family", Family::devices).to_owned(),
+            supported: family.is_some_and(Family::is_modeled),
+            chosen: self.is_chosen,
+            certain: family.is_some(),
+            because,
+        }
+    }
+
+    /// Returns the model of a text that perhop does not simulate.
+    fn refused(
+        &self,
+        platform: RecognizedPlatform,
+        lines: Vec<Line>,
+        family: Option<Family>,
+        is_template: bool,
+    ) -> DeviceModel {
+        let platform = RecognizedPlatform { supported: false, ..platform };
+        let refused = |help: &str| DeviceModel::refused(platform.clone(), lines.clone(), COMMENT, help);
+        if let Some(line) = self.read.template.filter(|_| is_template) {
+            let mut model = refused("");
+            let message = "this is a Jinja template of a Junos configuration, which has no values yet";
+            let diagnostic = Diagnostic::new(&rules::JUNOS_TEMPLATE, line, message, "render it first");
+            model.diagnostics[0].diagnostic = diagnostic;
+            return model;
+        }
+        match family {
+            Some(family) => refused(&format!(
+                "perhop does not model {}; --platform {} or {} reads the file by other rules",
+                family.lacks(),
+                Family::Mx.name(),
+                Family::Srx.name()
+            )),
+            None => {
+                let mut model = refused("");
+                model.diagnostics[0].diagnostic = self.unknown_family(&platform.because);
+                model
+            }
+        }
+    }
+
+    /// Returns the question for the family, with the likely ones.
+    fn unknown_family(&self, because: &[Evidence]) -> Diagnostic {
+        let line = because.first().map_or(1, |evidence| evidence.line);
+        let reasons: Vec<String> =
+            because.iter().map(|one| format!("line {}: {}", one.line, one.says)).collect();
+        let reasons = if reasons.is_empty() { String::new() } else { format!(" ({})", reasons.join("; ")) };
+        let message = format!("this Junos configuration does not show the family of the device{reasons}");
+        let likely: Vec<&str> = self.recognized.likely.iter().map(|family| family.name()).collect();
+        let likely = if likely.is_empty() { Family::NAMES.to_vec() } else { likely };
+        let help = format!("name it: --platform {}", likely.join(", or "));
+        Diagnostic::new(&rules::JUNOS_FAMILY_UNKNOWN, line, message, help)
+    }
+}

@@ -1,0 +1,204 @@
+//! Inheritance: `apply-groups` and interface ranges.
+//!
+//! A group's statements are copied to the places that apply the group. Statements of the configuration win
+//! over those of groups, and groups that are named first over the others (Junos CLI User Guide,
+//! "Configuration Groups").
+
+use crate::tree::{NodeId, Tree};
+use crate::wildcard::{expanded, fits, group_pattern, is_pattern};
+
+const GROUPS: &str = "groups";
+const APPLY: &str = "apply-groups";
+const EXCEPT: &str = "apply-groups-except";
+const RANGE: &str = "interface-range";
+
+/// The nodes that inheritance may add. Larger results are cut, and the text gets a note.
+const MOST_COPIES: usize = 2_000_000;
+/// The comparisons of names with wildcards.
+const MOST_COMPARISONS: usize = 10_000_000;
+/// The interfaces of one range.
+const MOST_MEMBERS: usize = 4096;
+
+/// The problems of inheritance.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Inherited {
+    /// Names of groups that do not exist, with the statements that apply them.
+    pub(crate) undefined: Vec<(NodeId, String)>,
+    /// Whether the result has more than [`MOST_COPIES`] copies.
+    pub(crate) is_cut: bool,
+}
+
+/// A part of a group that applies to a node.
+#[derive(Clone, Copy, Debug)]
+struct Source {
+    group: NodeId,
+    node: NodeId,
+}
+
+/// Copies the statements of applied groups and of interface ranges.
+pub(crate) fn inherit(tree: &mut Tree) -> Inherited {
+    let mut inherited = Inherited::default();
+    let most = tree.len() + MOST_COPIES;
+    let mut walk = Walk { tree, most, comparisons: 0, inherited: &mut inherited };
+    walk.node(NodeId::ROOT, &[], &mut Vec::new());
+    ranges(tree, most, &mut inherited);
+    inherited
+}
+
+struct Walk<'t> {
+    tree: &'t mut Tree,
+    most: usize,
+    comparisons: usize,
+    inherited: &'t mut Inherited,
+}
+
+impl Walk<'_> {
+    /// Copies `sources` to `node` and continues below. The depth of trees bounds the recursion.
+    fn node(&mut self, node: NodeId, sources: &[Source], path: &mut Vec<NodeId>) {
+        let mut sources = sources.to_vec();
+        if let Some(except) = self.tree.child(node, EXCEPT) {
+            for name in self.tree.children(except) {
+                let name = self.tree.word(name).to_owned();
+                sources.retain(|source| self.tree.word(source.group) != name);
+            }
+        }
+        if let Some(apply) = self.tree.child(node, APPLY) {
+            for name in self.tree.children(apply) {
+                self.apply(name, path, &mut sources);
+            }
+        }
+        for source in &sources {
+            self.copy_new(node, *source);
+        }
+        for child in self.tree.children(node) {
+            let word = self.tree.word(child).to_owned();
+            if matches!(word.as_str(), APPLY | EXCEPT) || (node == NodeId::ROOT && word == GROUPS) {
+                continue;
+            }
+            let below = self.below(&sources, &word);
+            path.push(child);
+            self.node(child, &below, path);
+            path.pop();
+        }
+    }
+
+    /// Adds the parts of the group that `name` names at `path`.
+    fn apply(&mut self, name: NodeId, path: &[NodeId], sources: &mut Vec<Source>) {
+        let word = self.tree.word(name).to_owned();
+        let group = self.tree.child(NodeId::ROOT, GROUPS).and_then(|groups| self.tree.child(groups, &word));
+        let Some(group) = group else {
+            self.inherited.undefined.push((name, word));
+            return;
+        };
+        let mut found = vec![Source { group, node: group }];
+        for step in path {
+            let word = self.tree.word(*step).to_owned();
+            found = self.below(&found, &word);
+        }
+        sources.extend(found);
+    }
+
+    /// Returns the parts of `sources` for a child with `word`.
+    fn below(&mut self, sources: &[Source], word: &str) -> Vec<Source> {
+        let mut found = Vec::new();
+        for source in sources {
+            if self.comparisons > MOST_COMPARISONS {
+                self.inherited.is_cut = true;
+                return found;
+            }
+            if let Some(node) = self.tree.child(source.node, word) {
+                found.push(Source { node, ..*source });
+            }
+            let children = self.tree.children(source.node);
+            self.comparisons += children.len();
+            for node in children {
+                let pattern = group_pattern(self.tree.word(node));
+                if pattern.is_some_and(|pattern| fits(pattern, word)) {
+                    found.push(Source { node, ..*source });
+                }
+            }
+        }
+        found
+    }
+
+    /// Adds the statements of a source that `node` does not have. A wildcard adds none.
+    fn copy_new(&mut self, node: NodeId, source: Source) {
+        for child in self.tree.children(source.node) {
+            if group_pattern(self.tree.word(child)).is_some() {
+                continue;
+            }
+            if self.tree.len() >= self.most {
+                self.inherited.is_cut = true;
+                return;
+            }
+            self.tree.copy(node, child);
+        }
+    }
+}
+
+/// Copies the statements of interface ranges to their members.
+fn ranges(tree: &mut Tree, most: usize, inherited: &mut Inherited) {
+    let Some(interfaces) = tree.child(NodeId::ROOT, "interfaces") else { return };
+    let Some(all) = tree.child(interfaces, RANGE) else { return };
+    for range in tree.children(all) {
+        for member in members(tree, interfaces, range) {
+            let line = tree.line(range);
+            let Some(interface) = tree.add(interfaces, &member, line) else { continue };
+            let mut open = vec![(interface, range)];
+            while let Some((to, from)) = open.pop() {
+                for child in tree.children(from) {
+                    if from == range && matches!(tree.word(child), "member" | "member-range") {
+                        continue;
+                    }
+                    if tree.len() >= most {
+                        inherited.is_cut = true;
+                        return;
+                    }
+                    if let Some(copied) = tree.copy(to, child) {
+                        open.push((copied, child));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns the names of the interfaces of a range.
+fn members(tree: &Tree, interfaces: NodeId, range: NodeId) -> Vec<String> {
+    let below = |word: &str| tree.child(range, word).map(|node| tree.children(node)).unwrap_or_default();
+    let mut names = Vec::new();
+    for member in below("member") {
+        let pattern = tree.word(member);
+        match expanded(pattern, MOST_MEMBERS) {
+            Some(expanded) => names.extend(expanded),
+            None if is_pattern(pattern) => {
+                let existing = tree.children(interfaces);
+                let existing = existing.iter().map(|node| tree.word(*node));
+                names.extend(existing.filter(|name| fits(pattern, name)).map(str::to_owned));
+            }
+            None => names.push(pattern.to_owned()),
+        }
+    }
+    for first in below("member-range") {
+        let last = tree.child(first, "to").and_then(|to| tree.last_value(to));
+        if let Some(last) = last {
+            names.extend(between(tree.word(first), tree.word(last)));
+        }
+    }
+    names.retain(|name| name != RANGE);
+    names
+}
+
+/// Returns the names from `ge-0/0/1` to `ge-0/0/7`; none if they differ in more than the last number.
+fn between(first: &str, last: &str) -> Vec<String> {
+    let split = |name: &str| {
+        let digits = name.len() - name.chars().rev().take_while(char::is_ascii_digit).count();
+        let number: Option<usize> = name[digits..].parse().ok();
+        number.map(|number| (name[..digits].to_owned(), number))
+    };
+    let (Some((head, from)), Some((other, to))) = (split(first), split(last)) else { return Vec::new() };
+    if head != other || to < from || to - from >= MOST_MEMBERS {
+        return Vec::new();
+    }
+    (from..=to).map(|number| format!("{head}{number}")).collect()
+}

@@ -1,0 +1,484 @@
+//! The hierarchy `[edit interfaces]`.
+
+use std::net::IpAddr;
+
+use perhop_device::InterfaceAddress;
+use perhop_device::intent::At;
+use perhop_qos::Rate;
+
+use crate::context::{Context, Word};
+use crate::cos::undefined;
+use crate::firewall::{FilterFamily, Firewall};
+use crate::tree::NodeId;
+use crate::values::number;
+
+/// An interface.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Interface {
+    pub(crate) name: String,
+    pub(crate) line: usize,
+    pub(crate) description: Option<String>,
+    pub(crate) disabled: Option<usize>,
+    pub(crate) mtu: Option<At<u64>>,
+    /// The configured rate.
+    pub(crate) speed: Option<At<Rate>>,
+    /// The bundle that the interface is a link of.
+    pub(crate) bundle: Option<String>,
+    pub(crate) is_tagged: bool,
+    pub(crate) scheduling: Scheduling,
+    pub(crate) units: Vec<Unit>,
+}
+
+/// The schedulers of an interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Scheduling {
+    /// One for the port.
+    #[default]
+    Port,
+    /// One for each unit (`per-unit-scheduler`), or a hierarchy: by this line.
+    Units(usize),
+}
+
+/// A logical unit.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Unit {
+    pub(crate) number: String,
+    pub(crate) line: usize,
+    pub(crate) description: Option<String>,
+    pub(crate) disabled: Option<usize>,
+    pub(crate) vlan: Option<At<u64>>,
+    pub(crate) addresses: Vec<InterfaceAddress>,
+    pub(crate) addresses6: Vec<InterfaceAddress>,
+    /// The families of IP packets.
+    pub(crate) families: Vec<FilterFamily>,
+    pub(crate) input: Side,
+    pub(crate) output: Side,
+}
+
+/// The filters and policers of one direction, in the order of the text.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Side {
+    /// Filters by family; those of one family are a list.
+    pub(crate) filters: Vec<(FilterFamily, At<String>)>,
+    /// Policers by family.
+    pub(crate) policers: Vec<(FilterFamily, At<String>)>,
+}
+
+/// Reads `[edit interfaces]`.
+pub(crate) fn read(context: &mut Context, firewall: &Firewall) -> Vec<Interface> {
+    let mut found = Vec::new();
+    let Some(node) = context.tree.child(NodeId::ROOT, "interfaces") else { return found };
+    context.modeled(node);
+    for name in context.names(node) {
+        match name.text.as_str() {
+            "interface-range" => range(context, name.node),
+            "interface-set" => context.not_modeled(name.node, "scheduling of interface sets"),
+            "traceoptions" => context.irrelevant(name.node, "tracing"),
+            _ => found.push(interface(context, &name, firewall)),
+        }
+    }
+    found
+}
+
+/// Marks the statements of interface ranges; their copies are read at the members.
+fn range(context: &mut Context, node: NodeId) {
+    for range in context.names(node) {
+        for key in ["member", "member-range"] {
+            for member in context.items(range.node, key) {
+                if let Some(to) = context.tree.child(member.node, "to") {
+                    context.modeled(to);
+                    context.names(to);
+                }
+            }
+        }
+    }
+}
+
+fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interface {
+    let node = name.node;
+    let mut found = Interface { name: name.text.clone(), line: name.line, ..Interface::default() };
+    for word in context.keywords(node) {
+        match word.text.as_str() {
+            "description" => found.description = text(context, node, "description"),
+            "disable" => {
+                context.modeled(word.node);
+                found.disabled = Some(word.line);
+            }
+            "mtu" => found.mtu = context.parsed(node, "mtu", number),
+            "speed" | "link-speed" => found.speed = speed(context, node, &word),
+            "gigether-options" | "ether-options" | "fastether-options" | "aggregated-ether-options" => {
+                options(context, &word, &mut found);
+            }
+            "vlan-tagging" | "flexible-vlan-tagging" | "stacked-vlan-tagging" => {
+                context.modeled(word.node);
+                found.is_tagged = true;
+            }
+            "per-unit-scheduler" | "hierarchical-scheduler" | "shared-scheduler" => {
+                context.not_modeled(word.node, "schedulers of units");
+                found.scheduling = Scheduling::Units(word.line);
+            }
+            "unit" => {
+                context.modeled(word.node);
+                for unit in context.names(word.node) {
+                    let unit = self::unit(context, &unit, firewall);
+                    found.units.push(unit);
+                }
+            }
+            other => known_option(context, &word, other),
+        }
+    }
+    found
+}
+
+/// Marks options of interfaces that perhop does not read.
+fn known_option(context: &mut Context, word: &Word, name: &str) {
+    match name {
+        "encapsulation"
+        | "native-vlan-id"
+        | "link-mode"
+        | "keepalives"
+        | "no-keepalives"
+        | "hold-time"
+        | "traps"
+        | "no-traps"
+        | "snmp"
+        | "mac"
+        | "damping"
+        | "optics-options"
+        | "otn-options"
+        | "accounting-profile"
+        | "interface-mib"
+        | "redundant-ether-options"
+        | "redundancy-options"
+        | "fabric-options"
+        | "esi"
+        | "serial-options"
+        | "t1-options"
+        | "t3-options"
+        | "e1-options"
+        | "e3-options"
+        | "sonet-options"
+        | "dsl-options"
+        | "lmi"
+        | "clocking"
+        | "auto-configure"
+        | "apply-groups"
+        | "apply-groups-except"
+        | "no-gratuitous-arp-request"
+        | "gratuitous-arp-reply"
+        | "no-gratuitous-arp-reply"
+        | "multicast-router-interface"
+        | "forwarding-class-accounting"
+        | "no-auto-mdix"
+        | "auto-mdix"
+        | "switch-options"
+        | "anchor-point"
+        | "port-mirror-instance"
+        | "promiscuous-mode"
+        | "family"
+        | "cellular-options"
+        | "dialer-options"
+        | "modem-options"
+        | "ppp-options"
+        | "unidirectional"
+        | "passive-monitor-mode"
+        | "media-type"
+        | "number-of-sub-ports"
+        | "unused"
+        | "container-options"
+        | "logical-tunnel-options"
+        | "transmit-bucket"
+        | "receive-bucket"
+        | "services-options"
+        | "load-balancing-options"
+        | "no-native-vlan-insert"
+        | "if-exclude-alias"
+        | "external-model"
+        | "forward-and-send-to-re"
+        | "forward-only"
+        | "lsq-failure-options"
+        | "l2vpn-id" => {
+            context.irrelevant(word.node, "");
+        }
+        "atm-options"
+        | "mlfr-uni-nni-bundle-options"
+        | "multiservice-options"
+        | "input-traffic-control-profile"
+        | "interface-transmit-statistics"
+        | "radio-router" => {
+            context.not_modeled(word.node, "bundles, ATM and services");
+        }
+        _ => {}
+    }
+}
+
+/// Reads options of Ethernet: `speed`, flow control, membership in a bundle.
+fn options(context: &mut Context, word: &Word, found: &mut Interface) {
+    context.modeled(word.node);
+    for option in context.keywords(word.node) {
+        match option.text.as_str() {
+            "speed" => found.speed = speed(context, word.node, &option).or(found.speed),
+            "flow-control" | "rx-flow-control" | "tx-flow-control" | "configured-flow-control" => {
+                context.not_modeled(option.node, "pause frames");
+            }
+            "802.3ad" | "ieee-802.3ad" => {
+                let words = context.flat(option.node);
+                found.bundle = words.into_iter().map(|word| word.text).find(|text| text.starts_with("ae"));
+                context.tree.mark_deep(option.node, perhop_lint::LineState::Modelled, "");
+            }
+            "link-speed"
+            | "minimum-links"
+            | "minimum-bandwidth"
+            | "lacp"
+            | "mc-ae"
+            | "auto-negotiation"
+            | "no-auto-negotiation"
+            | "no-flow-control"
+            | "redundant-parent"
+            | "loopback"
+            | "fec"
+            | "link-mode"
+            | "no-loopback"
+            | "speed-auto"
+            | "ethernet-switch-profile"
+            | "ignore-l3-incompletes"
+            | "source-address-filter"
+            | "source-filtering"
+            | "load-balance"
+            | "bfd-liveness-detection"
+            | "link-protection"
+            | "logical-interface-fpc-redundancy"
+            | "system-priority"
+            | "asynchronous-notification"
+            | "mac-mode"
+            | "mru" => context.irrelevant(option.node, ""),
+            _ => {}
+        }
+    }
+}
+
+fn speed(context: &mut Context, node: NodeId, word: &Word) -> Option<At<Rate>> {
+    context.modeled(word.node);
+    if word.text == "link-speed" || context.tree.last_value(word.node).is_none() {
+        context.irrelevant(word.node, "");
+        return None;
+    }
+    let value = context.value(node, "speed")?;
+    let bits = if value.text == "auto" { None } else { number(value.text.trim_end_matches("bps")) };
+    if bits.is_none() && !value.text.starts_with("auto") {
+        context.invalid(&value, "speed");
+    }
+    bits.filter(|bits| *bits > 0).map(|bits| At::new(value.line, Rate::from_bits_per_second(bits)))
+}
+
+fn text(context: &mut Context, node: NodeId, key: &str) -> Option<String> {
+    let statement = context.tree.child(node, key)?;
+    let text = context.tree.last_value(statement).map(|value| context.tree.word(value).to_owned());
+    context.irrelevant(statement, "");
+    text
+}
+
+fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
+    let node = name.node;
+    let mut found = Unit { number: name.text.clone(), line: name.line, ..Unit::default() };
+    for word in context.keywords(node) {
+        match word.text.as_str() {
+            "description" => found.description = text(context, node, "description"),
+            "disable" => {
+                context.modeled(word.node);
+                found.disabled = Some(word.line);
+            }
+            "vlan-id" => found.vlan = context.parsed(node, "vlan-id", number),
+            "family" => {
+                context.modeled(word.node);
+                for family in context.names(word.node) {
+                    self::family(context, &family, firewall, &mut found);
+                }
+            }
+            "filter" => side_filters(context, (FilterFamily::Any, &word), firewall, &mut found),
+            "policer-overhead" | "layer2-policer" | "input-policer" | "output-policer" => {
+                context.not_modeled(word.node, "policers of frames");
+            }
+            "tunnel" => context.not_modeled(word.node, "tunnels"),
+            "input-vlan-map" | "output-vlan-map" | "inner-vlan-id-swap-ranges" => {
+                context.not_modeled(word.node, "changes of tags");
+            }
+            "bandwidth"
+            | "encapsulation"
+            | "vlan-tags"
+            | "vlan-id-list"
+            | "vlan-id-range"
+            | "point-to-point"
+            | "multipoint"
+            | "interface-mode"
+            | "peer-unit"
+            | "esi"
+            | "no-traps"
+            | "traps"
+            | "proxy-arp"
+            | "targeted-broadcast"
+            | "arp-resp"
+            | "accounting-profile"
+            | "ppp-options"
+            | "pppoe-options"
+            | "dialer-options"
+            | "native-inner-vlan-id"
+            | "statistics"
+            | "load-balancing-options"
+            | "peer-interface"
+            | "apply-groups"
+            | "apply-groups-except"
+            | "demux-options"
+            | "demux-source"
+            | "service-domain"
+            | "no-auto-negotiation"
+            | "mac"
+            | "vlan-map"
+            | "account-layer2-overhead"
+            | "virtual-gateway-accept-data"
+            | "virtual-gateway-v4-mac"
+            | "virtual-gateway-v6-mac"
+            | "keepalives"
+            | "dlci"
+            | "swap-by-poppush"
+            | "etree-ac-role" => context.irrelevant(word.node, ""),
+            _ => {}
+        }
+    }
+    found
+}
+
+fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut Unit) {
+    let known = match family.text.as_str() {
+        "inet" => FilterFamily::Inet,
+        "inet6" => FilterFamily::Inet6,
+        "any" => FilterFamily::Any,
+        _ => {
+            for word in context.keywords(family.node) {
+                match word.text.as_str() {
+                    "filter" | "policer" => {
+                        context.not_modeled(word.node, "filters of families other than inet, inet6 and any");
+                    }
+                    _ => context.irrelevant(word.node, ""),
+                }
+            }
+            return;
+        }
+    };
+    if known != FilterFamily::Any {
+        unit.families.push(known);
+    }
+    for word in context.keywords(family.node) {
+        match word.text.as_str() {
+            "address" => addresses(context, known, &word, unit),
+            "filter" => side_filters(context, (known, &word), firewall, unit),
+            "policer" => side_policers(context, (known, &word), firewall, unit),
+            "mtu" => context.not_modeled(word.node, "the MTU of a family"),
+            "rpf-check" => context.not_modeled(word.node, "packets that the reverse path check drops"),
+            "service" | "sampling" | "simple-filter" | "dhcp" | "dhcp-client" | "unnumbered-address"
+            | "mac-validate" => context.irrelevant(word.node, ""),
+            "targeted-broadcast"
+            | "no-redirects"
+            | "accounting"
+            | "primary"
+            | "arp-prefix-limit"
+            | "dad-disable"
+            | "no-neighbor-learn"
+            | "negotiate-address"
+            | "tcp-mss"
+            | "destination-udp-port"
+            | "nd6-stale-time"
+            | "keep-address-and-control"
+            | "apply-groups"
+            | "apply-groups-except"
+            | "nd6-max-cache"
+            | "no-dad-disable"
+            | "multicast-only"
+            | "ipsec-sa"
+            | "remote"
+            | "nd6-new-hold-limit"
+            | "arp-max-cache"
+            | "arp-new-hold-limit"
+            | "translate-plp-control-word-de" => {
+                context.irrelevant(word.node, "");
+            }
+            _ => {}
+        }
+    }
+}
+
+fn addresses(context: &mut Context, family: FilterFamily, word: &Word, unit: &mut Unit) {
+    context.modeled(word.node);
+    for address in context.names(word.node) {
+        let parsed = address.text.split_once('/').and_then(|(ip, length)| {
+            let ip: IpAddr = ip.parse().ok()?;
+            let most = if ip.is_ipv4() { 32 } else { 128 };
+            Some((ip, length.parse::<u8>().ok().filter(|length| *length <= most)?))
+        });
+        for option in context.keywords(address.node) {
+            context.irrelevant(option.node, "");
+        }
+        match parsed {
+            Some((ip, prefix_length)) => {
+                let found = InterfaceAddress { line: address.line, address: ip, prefix_length };
+                let list =
+                    if family == FilterFamily::Inet6 { &mut unit.addresses6 } else { &mut unit.addresses };
+                list.push(found);
+            }
+            None => context.invalid(&address, "address"),
+        }
+    }
+}
+
+fn side_filters(
+    context: &mut Context,
+    (family, word): (FilterFamily, &Word),
+    firewall: &Firewall,
+    unit: &mut Unit,
+) {
+    context.modeled(word.node);
+    for key in ["input", "input-list", "output", "output-list"] {
+        let is_list = key.ends_with("-list");
+        let names = if is_list {
+            context.items(word.node, key)
+        } else {
+            context.value(word.node, key).into_iter().collect()
+        };
+        for name in names {
+            for option in context.keywords(name.node) {
+                if matches!(option.text.as_str(), "precedence" | "shared-name") {
+                    context.not_modeled(option.node, "filters of single subscribers");
+                }
+            }
+            if firewall.filters.get(family, &name.text).is_none() {
+                undefined(context, name.node, "filter", &name.text);
+                continue;
+            }
+            let side = if key.starts_with("input") { &mut unit.input } else { &mut unit.output };
+            side.filters.push((family, At::new(name.line, name.text)));
+        }
+    }
+}
+
+fn side_policers(
+    context: &mut Context,
+    (family, word): (FilterFamily, &Word),
+    firewall: &Firewall,
+    unit: &mut Unit,
+) {
+    context.modeled(word.node);
+    for key in ["input", "output"] {
+        let Some(name) = context.value(word.node, key) else { continue };
+        if !firewall.policers.plain.contains_key(&name.text) {
+            if context.tree.at(NodeId::ROOT, &["firewall", "policer", &name.text]).is_none() {
+                undefined(context, name.node, "policer", &name.text);
+            }
+            continue;
+        }
+        let side = if key == "input" { &mut unit.input } else { &mut unit.output };
+        side.policers.push((family, At::new(name.line, name.text)));
+    }
+    if let Some(arp) = context.tree.child(word.node, "arp") {
+        context.irrelevant(arp, "policers of ARP");
+    }
+}

@@ -1,0 +1,34 @@
+//! Junos class of service: reading of configurations in braces and in `set` lines, and conversion to policies.
+//!
+//! ```text
+//! text → read → Tree (statements, a word per node) → groups → readers of the hierarchies, which mark nodes
+//!      → lower, by the rules of a family → Router { ports };  marks → a state for every line
+//! ```
+//!
+//! Both notations build the same tree. Every statement of `class-of-service`, `firewall` and `interfaces`
+//! that no reader marks is not recognized. perhop models the queueing of MX and SRX; it refuses other
+//! families, and a text whose family is unknown.
+//!
+//! Reading order: `tokens`, `read` and `tree`; `groups`; `context`; `cos`, `firewall` and `interfaces`;
+//! `families`; `lower`; `accounting`.
+
+mod accounting;
+mod context;
+mod cos;
+mod families;
+mod firewall;
+mod front_end;
+mod groups;
+mod hierarchies;
+mod interfaces;
+mod lower;
+mod read;
+mod recognition;
+pub mod rules;
+mod set_lines;
+mod tokens;
+mod tree;
+mod values;
+mod wildcard;
+
+pub use front_end::Junos;

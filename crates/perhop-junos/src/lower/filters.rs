@@ -1,0 +1,256 @@
+//! Filters and policers of a unit as conditioners.
+
+use std::collections::BTreeMap;
+
+use perhop_qos::action::{Action, CopyConfig, CopyDefault, CopyField, Value};
+use perhop_qos::classifier::{MatchConfig, OneOrMany};
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::meter::{
+    ColorMode, MeterConfig, PacketRateConfig, SingleRateTcmConfig, TokenBucketConfig, TwoRateTcmConfig,
+};
+use perhop_qos::units::PacketRate;
+use perhop_qos::{ByteSize, Color, QueueSize, Rate};
+
+use super::stages::{ACCEPTED, all_of, family_condition};
+use super::{Device, Findings, Stage};
+use crate::cos::LossPriority;
+use crate::firewall::{
+    Condition, End, ExceedAction, FilterFamily, Measure, Metered, Policer, Term, Then, ThreeColor,
+};
+use crate::interfaces::{Side, Unit};
+
+/// The continuation of packets that a filter accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Accepted {
+    /// They leave the conditioners.
+    Transmit,
+    /// Conditioners follow: later terms skip them by their labels.
+    Label,
+}
+
+/// The place of filters: a unit, its classes, and the rate of its port.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'p> {
+    pub(super) device: Device<'p>,
+    pub(super) unit: &'p Unit,
+    pub(super) port_rate: Option<Rate>,
+    pub(super) accepted: Accepted,
+}
+
+/// Returns the stages of the filters of a direction.
+pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    let families: Vec<FilterFamily> = side.filters.iter().map(|(family, _)| *family).collect();
+    let has_others = families.iter().any(|family| *family != FilterFamily::Any);
+    for family in FilterFamily::ALL {
+        let mut terms = Vec::new();
+        let mut last = None;
+        for (_, at) in side.filters.iter().filter(|(own, _)| *own == family) {
+            if family == FilterFamily::Any && has_others {
+                findings.not_modeled(at.line, "a filter of family any next to one of IP");
+                continue;
+            }
+            if let Some(filter) = place.device.firewall.filters.get(family, &at.value) {
+                terms.extend(filter.terms.iter().map(|term| (at.value.as_str(), at.line, term)));
+                last = Some((at.value.clone(), filter.line, at.line));
+            }
+        }
+        let Some((name, filter_line, line)) = last else { continue };
+        let is_certain = terms.iter().all(|(_, _, term)| term.from != Condition::Unknown);
+        for (filter, attached, term) in &terms {
+            self::term(place, (family, filter, *attached), term, findings, &mut stages);
+        }
+        let takes_all = |term: &Term| term.from == Condition::All && term.then.end != End::NextTerm;
+        if terms.iter().any(|(_, _, term)| takes_all(term)) {
+            continue;
+        }
+        if !is_certain {
+            // An unknown term may accept the packets that reach the end.
+            findings.not_modeled(line, "a filter with a term that perhop skips passes the other packets");
+            continue;
+        }
+        // Junos Routing Policies and Firewall Filters User Guide: a filter ends with an implicit discard.
+        let config = ConditionerConfig {
+            name: Some(format!("{name} implicit discard")),
+            matches: all_of(conditions(place, family)),
+            actions: vec![Action::Drop],
+            ..ConditionerConfig::default()
+        };
+        stages.push(Stage { config, lines: vec![filter_line, line] });
+    }
+    stages
+}
+
+/// Returns the conditions of every term of a family.
+fn conditions(place: Place, family: FilterFamily) -> Vec<MatchConfig> {
+    let mut found: Vec<MatchConfig> = family_condition(place.unit, family).into_iter().collect();
+    if place.accepted == Accepted::Label {
+        let open = (0..place.device.cos.classes.iter().count() as u8).collect();
+        found.push(MatchConfig { label: Some(OneOrMany(open)), ..MatchConfig::default() });
+    }
+    found
+}
+
+fn term(
+    place: Place,
+    (family, filter, attached): (FilterFamily, &str, usize),
+    term: &Term,
+    findings: &mut Findings,
+    stages: &mut Vec<Stage>,
+) {
+    let mut conditions = conditions(place, family);
+    match &term.from {
+        Condition::All => {}
+        Condition::When(own) => conditions.extend(own.iter().cloned()),
+        Condition::Unknown => return findings.not_modeled(term.line, "perhop skips this term"),
+    }
+    let mut config = ConditionerConfig {
+        name: Some(format!("{filter} {}", term.name)),
+        matches: all_of(conditions),
+        ..ConditionerConfig::default()
+    };
+    let mut lines = vec![term.line, attached];
+    let then = &term.then;
+    match &then.policer {
+        None => config.actions = marked(place, then, None),
+        Some(Metered::Plain(name)) => {
+            if let Some(policer) = place.device.firewall.policers.plain.get(name) {
+                lines.push(policer.line);
+                plain(place, policer, then, &mut config);
+            }
+        }
+        Some(Metered::ThreeColor(name)) => {
+            if let Some(policer) = place.device.firewall.policers.three_color.get(name) {
+                lines.push(policer.line);
+                if policer.is_color_aware {
+                    findings
+                        .not_modeled(policer.line, "color-aware metering: perhop meters as if color-blind");
+                }
+                three_color(place, policer, then, &mut config);
+            }
+        }
+    }
+    stages.push(Stage { config, lines });
+}
+
+/// Returns the actions of a term for packets with `loss`; `None` keeps it.
+fn marked(place: Place, then: &Then, loss: Option<LossPriority>) -> Vec<Action> {
+    let mut actions = Vec::new();
+    if then.end == End::Discard {
+        return vec![Action::Drop];
+    }
+    if let Some(dscp) = then.dscp {
+        actions.push(Action::Mark(dscp));
+    }
+    if let Some(loss) = loss.or(then.loss) {
+        actions.push(Action::Color(loss.color()));
+    }
+    actions.extend(ended(place, then));
+    actions
+}
+
+fn ended(place: Place, then: &Then) -> Vec<Action> {
+    match (then.end, place.accepted) {
+        (End::Discard, _) => vec![Action::Drop],
+        (End::NextTerm, _) => then.label.map(Action::Label).into_iter().chain([Action::Continue]).collect(),
+        (End::Accept, Accepted::Transmit) => {
+            then.label.map(Action::Label).into_iter().chain([Action::Transmit]).collect()
+        }
+        (End::Accept, Accepted::Label) => {
+            let step = match then.label {
+                Some(label) => Action::Label(label + ACCEPTED),
+                None => accept_any(place),
+            };
+            vec![step, Action::Continue]
+        }
+    }
+}
+
+/// Marks the label of any class as accepted.
+fn accept_any(place: Place) -> Action {
+    let labels = 0..place.device.cos.classes.iter().count() as u8;
+    let map: BTreeMap<Value, Value> =
+        labels.map(|label| (Value::from(label), Value::from(label + ACCEPTED))).collect();
+    Action::Copy(CopyConfig {
+        from: CopyField::Label,
+        to: CopyField::Label,
+        map,
+        default: CopyDefault::Ignore,
+    })
+}
+
+/// Returns the actions of a policer for packets beyond its rate.
+fn exceeding(place: Place, exceed: &ExceedAction, then: &Then) -> Vec<Action> {
+    if exceed.is_discarded {
+        return vec![Action::Drop];
+    }
+    let then = Then { label: exceed.label.or(then.label), ..then.clone() };
+    let loss = exceed.loss.or(then.loss).unwrap_or_default();
+    marked(place, &then, Some(loss))
+}
+
+fn plain(place: Place, policer: &Policer, then: &Then, config: &mut ConditionerConfig) {
+    config.meter = meter(policer, place.port_rate);
+    config.green = marked(place, then, None);
+    config.red = exceeding(place, &policer.exceed, then);
+}
+
+/// Returns the meter of a policer; `None` without the rate that a percentage refers to.
+fn meter(policer: &Policer, port_rate: Option<Rate>) -> Option<MeterConfig> {
+    let bucket = |rate: u64, burst: u64| {
+        MeterConfig::TokenBucket(TokenBucketConfig {
+            rate: Rate::from_bits_per_second(rate),
+            burst: ByteSize::from_bytes(burst),
+            excess: Color::RED,
+        })
+    };
+    Some(match policer.measure {
+        Measure::Bits { rate, burst } => bucket(rate, burst),
+        Measure::Percent { percent, burst } => {
+            let rate = u128::from(port_rate?.as_bits_per_second()) * u128::from(percent) / 100;
+            bucket(u64::try_from(rate).ok()?.max(8), burst)
+        }
+        Measure::Packets { rate, burst } => MeterConfig::PacketRate(PacketRateConfig {
+            rate: PacketRate::from_packets_per_second(rate),
+            burst: QueueSize::Packets(burst),
+            excess: Color::RED,
+        }),
+    })
+}
+
+/// RFC 2697 and 2698; green is loss priority low, yellow medium-high, red high (Junos Routing Policies and
+/// Firewall Filters User Guide, "Three-Color Policer Configuration").
+fn three_color(place: Place, policer: &ThreeColor, then: &Then, config: &mut ConditionerConfig) {
+    let (rate, burst) = policer.committed;
+    let (cir, cbs) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
+    let excess = ByteSize::from_bytes(policer.excess_burst);
+    let mode = ColorMode::default();
+    config.meter = Some(match policer.peak_rate {
+        Some(peak) => {
+            let pir = Rate::from_bits_per_second(peak);
+            MeterConfig::TwoRateTcm(TwoRateTcmConfig { cir, cbs, pir, pbs: excess, mode })
+        }
+        None => MeterConfig::SingleRateTcm(SingleRateTcmConfig { cir, cbs, ebs: excess, mode }),
+    });
+    config.green = marked(place, then, Some(LossPriority::Low));
+    config.yellow = marked(place, then, Some(LossPriority::MediumHigh));
+    config.red =
+        if policer.discards_red { vec![Action::Drop] } else { marked(place, then, Some(LossPriority::High)) };
+}
+
+/// Returns the stages of the policers of a direction. Conforming packets continue.
+pub(super) fn policers(place: Place, side: &Side) -> Vec<Stage> {
+    let mut stages = Vec::new();
+    for (family, at) in &side.policers {
+        let Some(policer) = place.device.firewall.policers.plain.get(&at.value) else { continue };
+        let then = Then { end: End::NextTerm, ..Then::default() };
+        let mut config = ConditionerConfig {
+            name: Some(format!("policer {}", at.value)),
+            matches: family_condition(place.unit, *family),
+            ..ConditionerConfig::default()
+        };
+        plain(place, policer, &then, &mut config);
+        stages.push(Stage { config, lines: vec![policer.line, at.line] });
+    }
+    stages
+}

@@ -1,0 +1,286 @@
+//! Ports of interfaces and their units.
+
+use std::collections::BTreeMap;
+
+use perhop_device::lower::{Links, PortLinks};
+use perhop_device::{CountedBytes, LineKind, Port, PortForwarding, Wire};
+use perhop_qos::conditioner::ConditionerConfig;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{ByteSize, Rate};
+
+use super::filters::{Accepted, Place, filters, policers};
+use super::queues::{QueuesAt, queues};
+use super::stages::{behavior_aggregates, rewrites};
+use super::{Device, Findings, Stage, conditioners, links};
+use crate::cos::Attached;
+use crate::interfaces::{Interface, Scheduling, Unit};
+use crate::rules;
+
+/// The rate of a port whose name and statements do not tell it, bits per second.
+const ASSUMED: u64 = 100_000_000_000;
+/// Bytes of an Ethernet header in the MTU of an interface.
+const ETHERNET: u64 = 14;
+
+/// Returns the ports of a device.
+pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Findings) -> Vec<Port> {
+    let mut all = interfaces.to_vec();
+    for (name, _) in device.cos.attachments.named_interfaces() {
+        if !all.iter().any(|known| known.name == name) {
+            let attached = device.cos.attachments.of(&name, None);
+            let line = attached.scheduler_map.map_or(1, |map| map.line);
+            all.push(Interface { name, line, ..Interface::default() });
+        }
+    }
+    let bundles = bundles(&all);
+    let mut ports = Vec::new();
+    for interface in &all {
+        let line = LineOf { device, interface, bundled: bundles.get(interface.name.as_str()).copied() };
+        line.ports(&mut ports, findings);
+    }
+    ports
+}
+
+/// Returns the sum of the rates of the links of each bundle.
+fn bundles(interfaces: &[Interface]) -> BTreeMap<&str, u64> {
+    let mut found = BTreeMap::new();
+    for interface in interfaces {
+        if let (Some(bundle), Some(rate)) = (&interface.bundle, rate_of(interface)) {
+            *found.entry(bundle.as_str()).or_insert(0) += rate;
+        }
+    }
+    found
+}
+
+/// Returns the rate of an interface by its speed or its name.
+fn rate_of(interface: &Interface) -> Option<u64> {
+    let by_name = || {
+        Some(match interface.name.get(..3)? {
+            "fe-" => 100_000_000,
+            "ge-" => 1_000_000_000,
+            "xe-" => 10_000_000_000,
+            _ => return None,
+        })
+    };
+    interface.speed.map(|speed| speed.value.as_bits_per_second()).or_else(by_name)
+}
+
+/// Whether an interface has queues.
+fn has_queues(name: &str) -> bool {
+    let media =
+        ["fe-", "ge-", "xe-", "et-", "mge-", "reth", "ae", "so-", "t1-", "t3-", "e1-", "e3-", "se-", "at-"];
+    media.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// An interface and its line.
+struct LineOf<'l> {
+    device: Device<'l>,
+    interface: &'l Interface,
+    bundled: Option<u64>,
+}
+
+impl LineOf<'_> {
+    fn ports(&self, ports: &mut Vec<Port>, findings: &mut Findings) {
+        let interface = self.interface;
+        if interface.bundle.is_some() {
+            return;
+        }
+        let attached = self.device.cos.attachments.of(&interface.name, None);
+        self.note_hierarchy(&attached, findings);
+        let physical = Unit { number: String::new(), line: interface.line, ..Unit::default() };
+        match interface.units.as_slice() {
+            [] => ports.push(self.port(&interface.name, &physical, &attached, findings)),
+            [unit] => {
+                let attached = self.of_unit(unit, &attached, findings);
+                ports.push(self.port(
+                    &format!("{}.{}", interface.name, unit.number),
+                    unit,
+                    &attached,
+                    findings,
+                ));
+            }
+            units => {
+                ports.push(self.port(&interface.name, &physical, &attached, findings));
+                for unit in units {
+                    let own = self.of_unit(unit, &attached, findings);
+                    ports.push(self.unit_port(unit, &own, findings));
+                }
+            }
+        }
+    }
+
+    /// Returns the attachments of a unit, with those of its interface.
+    fn of_unit(&self, unit: &Unit, physical: &Attached, findings: &mut Findings) -> Attached {
+        let own = self.device.cos.attachments.of(&self.interface.name, Some(&unit.number));
+        let note = "schedulers of units: perhop has those of the port";
+        let lines = [
+            own.scheduler_map.as_ref().map(|map| map.line),
+            own.shaping_rate.map(|rate| rate.line),
+            own.shaping_burst.map(|burst| burst.line),
+        ];
+        for line in lines.into_iter().flatten() {
+            findings.not_modeled(line, note);
+        }
+        let own = Attached { scheduler_map: None, shaping_rate: None, shaping_burst: None, ..own };
+        own.or(physical)
+    }
+
+    fn note_hierarchy(&self, attached: &Attached, findings: &mut Findings) {
+        if let (Scheduling::Units(line), Some(map)) = (self.interface.scheduling, &attached.scheduler_map) {
+            findings.not_modeled(map.line, "a hierarchy of schedulers: perhop has those of the port");
+            findings.not_modeled(line, "schedulers of units");
+        }
+    }
+
+    fn line_rate(&self) -> Option<Rate> {
+        rate_of(self.interface).or(self.bundled).map(Rate::from_bits_per_second)
+    }
+
+    /// Returns the port of an interface, with its queues and the conditioners of a unit.
+    fn port(&self, name: &str, unit: &Unit, attached: &Attached, findings: &mut Findings) -> Port {
+        let rate = self.line_rate();
+        let assumed = rate.unwrap_or(Rate::from_bits_per_second(ASSUMED));
+        let mut port = self.unit_named(name, unit);
+        port.forwarding.parent = None;
+        let has_queues = has_queues(&self.interface.name);
+        self.condition(&mut port, unit, attached, findings);
+        if !has_queues {
+            return port;
+        }
+        if rate.is_none() && attached.scheduler_map.is_some() && attached.shaping_rate.is_none() {
+            let message = format!("the configuration does not state the rate of {}", self.interface.name);
+            let router = "perhop assumes 100 Gb/s; `speed` states another rate";
+            findings.found(&rules::JUNOS_RATE_ASSUMED, self.interface.line, message, router);
+        }
+        let at = QueuesAt {
+            name: &self.interface.name,
+            line: self.interface.line,
+            line_rate: assumed,
+            is_tagged: unit.vlan.is_some(),
+            attached,
+            has_accepted: accepted(unit, attached) == Accepted::Label,
+        };
+        let found = queues(self.device, at, findings);
+        port.output.queueing = Some(found.config);
+        let offset = port.links.output.classes.len();
+        port.links.output.classes.extend(found.links.into_iter().map(|mut link| {
+            link.class.0 += offset;
+            link
+        }));
+        let shaped = attached.shaping_rate.map(|rate| Rate::from_bits_per_second(rate.value));
+        port.bandwidth = Some(shaped.map_or(assumed, |shaped| shaped.min(assumed)));
+        port.assumed_rate = rate.is_none().then_some(assumed);
+        port.forwarding.output_line = attached.scheduler_map.as_ref().map(|map| map.line);
+        port.wire = Wire {
+            rate,
+            framing: Some(Framing::EthernetWire).filter(|_| port.kind == Some(LineKind::Ethernet)),
+            mtu: self.mtu(),
+            ..Wire::default()
+        };
+        self.buildable(port, assumed, findings)
+    }
+
+    fn mtu(&self) -> Option<ByteSize> {
+        let mtu = self.interface.mtu?.value;
+        let tag = if self.interface.is_tagged { 4 } else { 0 };
+        mtu.checked_sub(ETHERNET + tag).filter(|mtu| *mtu >= 68).map(ByteSize::from_bytes)
+    }
+
+    /// Returns the port of one of several units, whose packets leave by the port of the interface.
+    fn unit_port(&self, unit: &Unit, attached: &Attached, findings: &mut Findings) -> Port {
+        let mut port = self.unit_named(&format!("{}.{}", self.interface.name, unit.number), unit);
+        self.condition(&mut port, unit, attached, findings);
+        let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));
+        self.buildable(port, assumed, findings)
+    }
+
+    fn unit_named(&self, name: &str, unit: &Unit) -> Port {
+        let interface = self.interface;
+        let disabled = interface.disabled.or(unit.disabled);
+        let kind = match interface.name.get(..2) {
+            Some("fe" | "ge" | "xe" | "et" | "mg" | "re" | "ae") => LineKind::Ethernet,
+            Some("so") => LineKind::PacketOverSonet,
+            Some("t1" | "t3" | "e1" | "e3" | "se") => LineKind::Serial,
+            Some("at") => LineKind::Atm,
+            _ => LineKind::Virtual,
+        };
+        Port {
+            interface: interface.name.clone(),
+            kind: Some(kind),
+            addresses: unit.addresses.clone(),
+            shutdown: disabled.is_some(),
+            counted_bytes: Some(CountedBytes { classes: 0, queues: i32::from(self.device.rules.overhead) }),
+            forwarding: PortForwarding {
+                addresses6: unit.addresses6.clone(),
+                parent: Some(interface.name.clone()),
+                description: unit.description.clone().or_else(|| interface.description.clone()),
+                shutdown_line: disabled,
+                mtu_line: interface.mtu.map(|mtu| mtu.line),
+                tag_line: unit.vlan.map(|vlan| vlan.line),
+                input_line: unit.input.filters.first().map(|(_, at)| at.line),
+                output_line: unit.output.filters.first().map(|(_, at)| at.line),
+                ..PortForwarding::default()
+            },
+            ..Port::new(name, unit.line)
+        }
+    }
+
+    /// Adds the conditioners of a unit.
+    fn condition(&self, port: &mut Port, unit: &Unit, attached: &Attached, findings: &mut Findings) {
+        let is_own = !unit.number.is_empty() || self.interface.units.is_empty();
+        if !is_own {
+            return;
+        }
+        let place =
+            Place { device: self.device, unit, port_rate: self.line_rate(), accepted: Accepted::Transmit };
+        let mut arriving = behavior_aggregates(self.device, unit, attached);
+        arriving.extend(policers(place, &unit.input));
+        arriving.extend(filters(place, &unit.input, findings));
+        let accepted = accepted(unit, attached);
+        let mut departing = filters(Place { accepted, ..place }, &unit.output, findings);
+        departing.extend(policers(place, &unit.output));
+        departing.extend(rewrites(self.device, unit, attached, accepted == Accepted::Label));
+        (port.input.conditioners, port.links.input) = side(arriving);
+        (port.output.conditioners, port.links.output) = side(departing);
+    }
+
+    /// Returns the port, or one without policies if perhop cannot build them.
+    fn buildable(&self, port: Port, rate: Rate, findings: &mut Findings) -> Port {
+        let wire = WireConfig {
+            rate,
+            framing: Framing::default(),
+            headers: HeaderStack::EMPTY,
+            ring: RingConfig::default(),
+        };
+        let streams = Streams::new(0, 0);
+        let build = |policy: &PolicyConfig| {
+            policy.build_conditioner(&[], &streams).map(|_| ())?;
+            policy.build_port(&wire, &[], &streams).map(|_| ())
+        };
+        match build(&port.input).and_then(|()| build(&port.output)) {
+            Ok(()) => port,
+            Err(error) => {
+                findings.not_modeled(port.line, &format!("{}: {error}", port.name));
+                Port {
+                    input: PolicyConfig::default(),
+                    output: PolicyConfig::default(),
+                    links: PortLinks::default(),
+                    ..port
+                }
+            }
+        }
+    }
+}
+
+fn side(stages: Vec<Stage>) -> (Vec<ConditionerConfig>, Links) {
+    let (configs, classes) = conditioners(stages);
+    (configs, links(classes))
+}
+
+/// Whether conditioners follow the output filters of a unit.
+fn accepted(unit: &Unit, attached: &Attached) -> Accepted {
+    let follow = !attached.rewrites.is_empty() || !unit.output.policers.is_empty();
+    if follow && !unit.output.filters.is_empty() { Accepted::Label } else { Accepted::Transmit }
+}

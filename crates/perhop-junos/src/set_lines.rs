@@ -1,0 +1,115 @@
+//! Commands of the configuration mode: `set`, `delete`, `deactivate` and others.
+
+use crate::read::Reader;
+use crate::tokens::{Comment, Token, tokens};
+use crate::tree::{NodeId, Place, Problem, Statement};
+
+const COMMANDS: [&str; 13] = [
+    "set",
+    "delete",
+    "deactivate",
+    "activate",
+    "protect",
+    "unprotect",
+    "annotate",
+    "insert",
+    "edit",
+    "top",
+    "up",
+    "exit",
+    "commit",
+];
+
+/// Whether a line begins with a command of the configuration mode.
+pub(crate) fn is_command(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or_default();
+    // `top {` or `set {` would be a statement in braces.
+    COMMANDS.contains(&first) && !text.ends_with('{') && !text.ends_with(';')
+}
+
+/// Reads a command on line `number`.
+pub(crate) fn read(reader: &mut Reader, number: usize, text: &str) {
+    let (found, _) = tokens(text, Comment::None);
+    let mut words = found.into_iter();
+    let Some(Token::Word(command)) = words.next() else { return };
+    let rest: Vec<Token> = words.collect();
+    match command {
+        "set" => set(reader, number, &rest),
+        "edit" => {
+            let path: Vec<&str> = plain(&rest);
+            reader.enter(number, &path);
+        }
+        "top" | "exit" => reader.base = NodeId::ROOT,
+        "up" => reader.base = reader.read.tree.parent(reader.base),
+        "delete" | "deactivate" | "activate" => change(reader, number, command, &plain(&rest)),
+        "insert" => insert(reader, number, &plain(&rest)),
+        _ => {}
+    }
+    reader.rebase();
+}
+
+fn plain<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
+    let word = |token: &Token<'t>| match token {
+        Token::Word(word) => Some(*word),
+        _ => None,
+    };
+    tokens.iter().filter_map(word).collect()
+}
+
+fn set(reader: &mut Reader, number: usize, rest: &[Token]) {
+    let tree = &mut reader.read.tree;
+    tree.begin_statement();
+    let (mut at, mut list, mut problem) = (reader.base, None, None);
+    for token in rest {
+        match token {
+            Token::Word(word) => match tree.add(list.unwrap_or(at), word, number) {
+                Some(node) => {
+                    at = node;
+                    if list.is_some() {
+                        tree.statements.push(Statement { line: number, node, problem: None });
+                    }
+                }
+                None => problem = Some(Problem::TooDeep),
+            },
+            Token::ListOpen => list = Some(at),
+            Token::ListClose => list = None,
+            Token::Open | Token::Close | Token::End => {}
+        }
+    }
+    tree.statements.push(Statement { line: number, node: at, problem });
+}
+
+fn find(reader: &Reader, path: &[&str]) -> Option<NodeId> {
+    path.iter().try_fold(reader.base, |node, word| reader.read.tree.any_child(node, word))
+}
+
+fn change(reader: &mut Reader, number: usize, command: &str, path: &[&str]) {
+    let found = find(reader, path);
+    let tree = &mut reader.read.tree;
+    let Some(node) = found else {
+        let problem = Some(Problem::NothingToChange);
+        tree.statements.push(Statement { line: number, node: NodeId::ROOT, problem });
+        return;
+    };
+    match command {
+        "delete" => tree.remove(node, number),
+        "deactivate" => tree.set_inactive(node, true),
+        _ => tree.set_inactive(node, false),
+    }
+}
+
+/// Reads `insert PATH WORD before OTHER`.
+fn insert(reader: &mut Reader, number: usize, words: &[&str]) {
+    let place = words.iter().position(|word| matches!(*word, "before" | "after"));
+    let moved = place.and_then(|place| {
+        let (path, other) = (&words[..place], words.get(place + 1..)?.last()?);
+        let node = find(reader, path)?;
+        let other = reader.read.tree.any_child(reader.read.tree.parent(node), other)?;
+        Some((node, other, if words[place] == "before" { Place::Before } else { Place::After }))
+    });
+    let tree = &mut reader.read.tree;
+    if !moved.is_some_and(|(node, other, place)| tree.move_to(node, other, place)) {
+        let problem = Some(Problem::NothingToMove);
+        tree.statements.push(Statement { line: number, node: NodeId::ROOT, problem });
+    }
+}

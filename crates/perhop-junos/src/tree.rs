@@ -1,0 +1,397 @@
+//! [`Tree`]: the statements of a configuration, one word per node.
+//!
+//! Braces and `set` lines build the same tree: `schedulers { voice { priority high; } }` and
+//! `set schedulers voice priority high` are the path `schedulers`, `voice`, `priority`, `high`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use perhop_lint::LineState;
+
+/// A node of a [`Tree`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct NodeId(u32);
+
+impl NodeId {
+    /// The node without a word, above all statements.
+    pub(crate) const ROOT: NodeId = NodeId(0);
+
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The interpretation of a node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Mark {
+    /// The state of the lines of its statement.
+    pub(crate) state: LineState,
+    /// The reason.
+    pub(crate) note: Option<Arc<str>>,
+    /// Whether the mark covers all statements below.
+    pub(crate) is_deep: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Node {
+    parent: NodeId,
+    word: Arc<str>,
+    symbol: u32,
+    line: usize,
+    depth: u16,
+    /// The number of the last statement that mentions the node; the last value of a leaf wins.
+    touched: u32,
+    children: Vec<NodeId>,
+    inactive: bool,
+    removed_by: Option<usize>,
+    /// The node of a group or range that this one is a copy of.
+    origin: Option<NodeId>,
+    /// Whether the node was copied from here.
+    is_copied: bool,
+    mark: Option<Mark>,
+}
+
+/// A statement of the text: its line and its last node.
+#[derive(Clone, Debug)]
+pub(crate) struct Statement {
+    pub(crate) line: usize,
+    pub(crate) node: NodeId,
+    /// The reason why the statement is not part of the tree.
+    pub(crate) problem: Option<Problem>,
+}
+
+/// A statement outside the tree.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Problem {
+    /// It has more levels than perhop reads.
+    TooDeep,
+    /// It changes the place of a statement that does not exist.
+    NothingToMove,
+    /// It deletes or deactivates a statement that does not exist.
+    NothingToChange,
+}
+
+/// The levels of a statement that perhop reads. Real statements have fewer than 25.
+pub(crate) const MOST_LEVELS: u16 = 64;
+
+/// The statements of a configuration.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    nodes: Vec<Node>,
+    symbols: BTreeMap<Arc<str>, u32>,
+    index: BTreeMap<(NodeId, u32), NodeId>,
+    pub(crate) statements: Vec<Statement>,
+    clock: u32,
+    /// The places that moves of statements have visited.
+    moves: usize,
+    /// The values of [`REPEATING`] statements as often as the text has them.
+    mentions: BTreeMap<NodeId, Vec<NodeId>>,
+}
+
+/// The statement whose list can have one value several times, in pairs with another list.
+const REPEATING: &str = "drop-probability";
+
+/// The limit of visited places: a text of moves alone takes time in proportion to its length.
+const MOST_MOVES: usize = 20_000_000;
+
+impl Tree {
+    pub(crate) fn new() -> Tree {
+        let word: Arc<str> = Arc::from("");
+        let root = Node {
+            parent: NodeId::ROOT,
+            word: word.clone(),
+            symbol: 0,
+            line: 0,
+            depth: 0,
+            touched: 0,
+            children: Vec::new(),
+            inactive: false,
+            removed_by: None,
+            origin: None,
+            is_copied: false,
+            mark: None,
+        };
+        let symbols = BTreeMap::from([(word, 0)]);
+        Tree {
+            nodes: vec![root],
+            symbols,
+            index: BTreeMap::new(),
+            statements: Vec::new(),
+            clock: 0,
+            moves: 0,
+            mentions: BTreeMap::new(),
+        }
+    }
+
+    fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.index()]
+    }
+
+    fn node_mut(&mut self, id: NodeId) -> &mut Node {
+        &mut self.nodes[id.index()]
+    }
+
+    /// Returns the number of nodes.
+    pub(crate) fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    pub(crate) fn word(&self, id: NodeId) -> &str {
+        &self.node(id).word
+    }
+
+    pub(crate) fn line(&self, id: NodeId) -> usize {
+        self.node(id).line
+    }
+
+    pub(crate) fn parent(&self, id: NodeId) -> NodeId {
+        self.node(id).parent
+    }
+
+    /// Begins a statement: its nodes become the last mentioned ones.
+    pub(crate) fn begin_statement(&mut self) {
+        self.clock += 1;
+    }
+
+    /// Returns the child of `parent` with `word`; adds it if there is none. `None` below
+    /// [`MOST_LEVELS`] levels.
+    pub(crate) fn add(&mut self, parent: NodeId, word: &str, line: usize) -> Option<NodeId> {
+        let symbol = self.symbol(word);
+        let clock = self.clock;
+        if let Some(known) = self.index.get(&(parent, symbol)).copied() {
+            self.node_mut(known).touched = clock;
+            self.mention(parent, known);
+            return Some(known);
+        }
+        let depth = self.node(parent).depth + 1;
+        if depth > MOST_LEVELS {
+            return None;
+        }
+        let id = NodeId(u32::try_from(self.nodes.len()).ok()?);
+        let word = self.symbols.get_key_value(word).map_or_else(|| Arc::from(word), |(word, _)| word.clone());
+        self.nodes.push(Node {
+            parent,
+            word,
+            symbol,
+            line,
+            depth,
+            touched: clock,
+            children: Vec::new(),
+            inactive: false,
+            removed_by: None,
+            origin: None,
+            is_copied: false,
+            mark: None,
+        });
+        self.index.insert((parent, symbol), id);
+        self.node_mut(parent).children.push(id);
+        self.mention(parent, id);
+        Some(id)
+    }
+
+    fn mention(&mut self, parent: NodeId, id: NodeId) {
+        if &*self.node(parent).word == REPEATING {
+            self.mentions.entry(parent).or_default().push(id);
+        }
+    }
+
+    /// Returns the values of a [`REPEATING`] statement as often as the text has them.
+    pub(crate) fn mentioned(&self, statement: NodeId) -> Vec<NodeId> {
+        let source = self.node(statement).origin.unwrap_or(statement);
+        let all = self.mentions.get(&source).cloned().unwrap_or_default();
+        all.into_iter().filter(|id| self.removed_by(*id).is_none()).collect()
+    }
+
+    fn symbol(&mut self, word: &str) -> u32 {
+        if let Some(known) = self.symbols.get(word) {
+            return *known;
+        }
+        let next = self.symbols.len() as u32;
+        self.symbols.insert(Arc::from(word), next);
+        next
+    }
+
+    /// Adds a copy of `origin` below `parent`, unless the parent has the word; returns the child.
+    pub(crate) fn copy(&mut self, parent: NodeId, origin: NodeId) -> Option<NodeId> {
+        let (word, line) = (self.node(origin).word.clone(), self.node(origin).line);
+        let before = self.nodes.len();
+        let id = self.add(parent, &word, line)?;
+        self.node_mut(origin).is_copied = true;
+        if self.nodes.len() > before {
+            let inactive = self.node(origin).inactive;
+            let copied = self.node_mut(id);
+            (copied.origin, copied.inactive) = (Some(origin), inactive);
+        }
+        Some(id)
+    }
+
+    /// Whether the node is a copy from a group or range.
+    pub(crate) fn is_copy(&self, id: NodeId) -> bool {
+        self.node(id).origin.is_some()
+    }
+
+    /// Whether a part of the configuration has inherited the node.
+    pub(crate) fn was_copied(&self, id: NodeId) -> bool {
+        self.node(id).is_copied
+    }
+
+    /// Returns the child with `word`, also an inactive one.
+    pub(crate) fn any_child(&self, parent: NodeId, word: &str) -> Option<NodeId> {
+        let symbol = self.symbols.get(word)?;
+        self.index.get(&(parent, *symbol)).copied()
+    }
+
+    /// Returns the active child with `word`.
+    pub(crate) fn child(&self, parent: NodeId, word: &str) -> Option<NodeId> {
+        self.any_child(parent, word).filter(|id| !self.node(*id).inactive)
+    }
+
+    /// Returns the descendant of `from` along `path`.
+    pub(crate) fn at(&self, from: NodeId, path: &[&str]) -> Option<NodeId> {
+        path.iter().try_fold(from, |node, word| self.child(node, word))
+    }
+
+    /// Returns the active children in the order of the text.
+    pub(crate) fn children(&self, parent: NodeId) -> Vec<NodeId> {
+        let is_active = |id: &NodeId| {
+            let node = self.node(*id);
+            !node.inactive && node.removed_by.is_none()
+        };
+        self.node(parent).children.iter().copied().filter(is_active).collect()
+    }
+
+    /// Returns the children that count for a statement with one value: those of the configuration itself, or
+    /// those of groups.
+    pub(crate) fn own_children(&self, parent: NodeId) -> Vec<NodeId> {
+        let all = self.children(parent);
+        let own: Vec<NodeId> = all.iter().copied().filter(|id| !self.is_copy(*id)).collect();
+        if own.is_empty() { all } else { own }
+    }
+
+    /// Returns the last value of a statement with one value.
+    pub(crate) fn last_value(&self, statement: NodeId) -> Option<NodeId> {
+        let own = self.own_children(statement);
+        own.into_iter().max_by_key(|id| self.node(*id).touched)
+    }
+
+    /// Makes a statement inactive, or active again.
+    pub(crate) fn set_inactive(&mut self, id: NodeId, inactive: bool) {
+        self.node_mut(id).inactive = inactive;
+    }
+
+    /// Removes a statement with all below it.
+    pub(crate) fn remove(&mut self, id: NodeId, line: usize) {
+        if id == NodeId::ROOT {
+            return;
+        }
+        let (parent, symbol) = (self.node(id).parent, self.node(id).symbol);
+        self.index.remove(&(parent, symbol));
+        self.node_mut(id).removed_by = Some(line);
+    }
+
+    /// Removes the statements below `id`.
+    pub(crate) fn clear(&mut self, id: NodeId, line: usize) {
+        for child in self.children(id) {
+            self.remove(child, line);
+        }
+    }
+
+    /// Moves `id` in front of its sibling `other`, or behind it. Returns whether it did: a text with
+    /// [`MOST_MOVES`] moved places is not read further.
+    pub(crate) fn move_to(&mut self, id: NodeId, other: NodeId, place: Place) -> bool {
+        let parent = self.node(id).parent;
+        self.moves += self.node(parent).children.len();
+        if self.moves > MOST_MOVES {
+            return false;
+        }
+        let mut children = std::mem::take(&mut self.node_mut(parent).children);
+        children.retain(|child| *child != id);
+        if let Some(index) = children.iter().position(|child| *child == other) {
+            children.insert(if place == Place::After { index + 1 } else { index }, id);
+        }
+        self.node_mut(parent).children = children;
+        true
+    }
+
+    /// Marks a node. A copy also marks its origin.
+    pub(crate) fn mark(&mut self, id: NodeId, state: LineState) {
+        self.set_mark(id, Mark { state, note: None, is_deep: false });
+    }
+
+    /// Marks a node and all below it, with a reason.
+    pub(crate) fn mark_deep(&mut self, id: NodeId, state: LineState, note: &str) {
+        let note = (!note.is_empty()).then(|| Arc::from(note));
+        self.set_mark(id, Mark { state, note, is_deep: true });
+    }
+
+    fn set_mark(&mut self, id: NodeId, mark: Mark) {
+        let origin = self.node(id).origin;
+        // A statement of a group may be modeled in one place and refused in another: the worse one counts.
+        if let Some(origin) = origin {
+            let known = self.node(origin).mark.as_ref();
+            if known.is_none_or(|known| rank(known.state) < rank(mark.state)) {
+                self.set_mark(origin, mark.clone());
+            }
+        }
+        // A fault stays visible when the statement is read again.
+        let known = self.node_mut(id).mark.as_ref().map(|mark| mark.state);
+        if known != Some(LineState::Suspicious) {
+            self.node_mut(id).mark = Some(mark);
+        }
+    }
+
+    /// Returns the mark of a node itself.
+    pub(crate) fn mark_of(&self, id: NodeId) -> Option<&Mark> {
+        self.node(id).mark.as_ref()
+    }
+
+    /// Whether the statement is inactive, or one around it.
+    pub(crate) fn is_inactive(&self, id: NodeId) -> bool {
+        self.upward(id).any(|node| node.inactive)
+    }
+
+    /// Returns the line that removes the statement, or one around it.
+    pub(crate) fn removed_by(&self, id: NodeId) -> Option<usize> {
+        self.upward(id).find_map(|node| node.removed_by)
+    }
+
+    /// Iterates from a node to the root.
+    pub(crate) fn ids_upward(&self, id: NodeId) -> impl Iterator<Item = NodeId> {
+        let mut next = Some(id);
+        std::iter::from_fn(move || {
+            let current = next?;
+            next = (current != NodeId::ROOT).then(|| self.node(current).parent);
+            Some(current)
+        })
+    }
+
+    fn upward(&self, id: NodeId) -> impl Iterator<Item = &Node> {
+        self.ids_upward(id).map(|id| self.node(id))
+    }
+
+    /// Returns the words from the root to a node.
+    pub(crate) fn path(&self, id: NodeId) -> Vec<&str> {
+        let mut words: Vec<&str> = self.upward(id).map(|node| &*node.word).collect();
+        words.pop();
+        words.reverse();
+        words
+    }
+}
+
+/// The place of a moved statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    Before,
+    After,
+}
+
+/// The rank of a state: a state that may make perhop differ from the router hides the others.
+pub(crate) fn rank(state: LineState) -> u8 {
+    match state {
+        LineState::Irrelevant => 0,
+        LineState::Modelled => 1,
+        LineState::NotModelled => 2,
+        LineState::NotRecognized => 3,
+        LineState::Suspicious => 4,
+    }
+}

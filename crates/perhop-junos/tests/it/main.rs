@@ -1,0 +1,3 @@
+//! Tests of `perhop-junos` from outside, linked as one program.
+
+mod read;
