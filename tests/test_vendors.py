@@ -13,7 +13,7 @@ import pytest
 from programs import ROOT
 
 #: The crates that read a vendor's text.
-FRONT_ENDS = {"perhop-ios", "perhop-tc"}
+FRONT_ENDS = {"perhop-ios", "perhop-junos", "perhop-tc"}
 #: The list, and the fuzz targets, each of which drives one front end.
 MAY_NAME = {*FRONT_ENDS, "perhop-front-ends", "perhop-fuzz-targets"}
 # The crates that a layer may use: itself and the lower ones in the table of ARCHITECTURE.md.
@@ -42,7 +42,7 @@ def test_no_other_crate_names_a_vendor() -> None:
         for crate in _crates()
         if crate not in MAY_NAME
         for file in [*(ROOT / "crates" / crate).rglob("*.rs"), ROOT / "crates" / crate / "Cargo.toml"]
-        if re.search(r"perhop[-_](ios|tc)\b", file.read_text(encoding="utf-8"))
+        if re.search(r"perhop[-_](ios|junos|tc)\b", file.read_text(encoding="utf-8"))
     ]
     assert not naming, "use the list of perhop-front-ends"
 

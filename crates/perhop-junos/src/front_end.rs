@@ -4,7 +4,7 @@ use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, Forwarding, FrontEnd, OpenLine, ParseOptions,
     PlatformRule, Recognition, RecognizedPlatform, Router,
 };
-use perhop_lint::{Diagnostic, Line, Rule};
+use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
 use perhop_qos::{ConfigError, Rate};
 
 use crate::context::Context;
@@ -178,7 +178,8 @@ impl Source<'_> {
         if let Some(line) = self.read.template.filter(|_| is_template) {
             let mut model = refused("");
             let message = "this is a Jinja template of a Junos configuration, which has no values yet";
-            let diagnostic = Diagnostic::new(&rules::JUNOS_TEMPLATE, line, message, "render it first");
+            let diagnostic =
+                Diagnostic::new(&common_rules::PLATFORM_NOT_SUPPORTED, line, message, "render it first");
             model.diagnostics[0].diagnostic = diagnostic;
             return model;
         }
@@ -207,6 +208,6 @@ impl Source<'_> {
         let likely: Vec<&str> = self.recognized.likely.iter().map(|family| family.name()).collect();
         let likely = if likely.is_empty() { Family::NAMES.to_vec() } else { likely };
         let help = format!("name it: --platform {}", likely.join(", or "));
-        Diagnostic::new(&rules::JUNOS_FAMILY_UNKNOWN, line, message, help)
+        Diagnostic::new(&common_rules::PLATFORM_NOT_SUPPORTED, line, message, help)
     }
 }

@@ -78,7 +78,8 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
         .at(NodeId::ROOT, &["system", "host-name"])
         .and_then(|node| context.tree.last_value(node))
         .map(|node| context.tree.word(node).to_owned());
-    for name in IRRELEVANT {
+    // The statements of groups have the states of the places that inherit them.
+    for name in IRRELEVANT.into_iter().filter(|name| *name != "groups") {
         if let Some(node) = context.tree.child(NodeId::ROOT, name) {
             context.irrelevant(node, "");
         }

@@ -97,6 +97,7 @@ fn range(context: &mut Context, node: NodeId) {
 fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interface {
     let node = name.node;
     let mut found = Interface { name: name.text.clone(), line: name.line, ..Interface::default() };
+    found.speed = chassis_speed(context, &name.text);
     for word in context.keywords(node) {
         match word.text.as_str() {
             "description" => found.description = text(context, node, "description"),
@@ -269,6 +270,18 @@ fn speed(context: &mut Context, node: NodeId, word: &Word) -> Option<At<Rate>> {
         context.invalid(&value, "speed");
     }
     bits.filter(|bits| *bits > 0).map(|bits| At::new(value.line, Rate::from_bits_per_second(bits)))
+}
+
+/// Returns the speed of `et-1/0/2` by `chassis fpc 1 pic 0 port 2 speed`.
+fn chassis_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
+    let (_, place) = name.split_once('-')?;
+    let mut numbers = place.split(['/', ':']);
+    let (slot, card, port) = (numbers.next()?, numbers.next()?, numbers.next()?);
+    let port = context.tree.at(NodeId::ROOT, &["chassis", "fpc", slot, "pic", card, "port", port])?;
+    let word = context.tree.child(port, "speed").and_then(|speed| context.tree.last_value(speed))?;
+    let bits = number(context.tree.word(word)).filter(|bits| *bits > 0)?;
+    context.modeled(word);
+    Some(At::new(context.tree.line(word), Rate::from_bits_per_second(bits)))
 }
 
 fn text(context: &mut Context, node: NodeId, key: &str) -> Option<String> {

@@ -5,8 +5,6 @@ use perhop_lint::declare_rules;
 declare_rules! {
     JUNOS_VALUE_INVALID = "junos-value-invalid" Error;
     JUNOS_UNDEFINED = "junos-undefined" Error;
-    JUNOS_TEMPLATE = "junos-template" Error;
-    JUNOS_FAMILY_UNKNOWN = "junos-family-unknown" Error;
     JUNOS_SEVERAL_DEVICES = "junos-several-devices" Warning;
     JUNOS_GROUPS_CUT = "junos-groups-cut" Warning;
     JUNOS_RATES_ABOVE_PORT = "junos-rates-above-port" Warning;

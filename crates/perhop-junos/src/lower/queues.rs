@@ -90,8 +90,10 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
         let matches = MatchConfig { label: Some(OneOrMany(label)), ..MatchConfig::default() };
         let bytes = queue_bytes(device.rules, queue.scheduler, (reference, queue.guarantee), rest);
         let name = members.first().map_or("", |(_, class)| class.name.as_str());
-        // Strict-high has no excess region: it is within its guarantee at any rate.
-        let rate = if queue.priority == Priority::StrictHigh { queue.maximum } else { queue.guarantee };
+        // Strict-high has no excess region: it is within its guarantee at any rate that its policer passes.
+        let is_policed = queue.limit == Limit::RateLimit && queue.guarantee > 0;
+        let is_unlimited = queue.priority == Priority::StrictHigh && !is_policed;
+        let rate = if is_unlimited { queue.maximum } else { queue.guarantee };
         let share = ShareConfig {
             rate: Some(Rate::from_bits_per_second(rate.max(LEAST_RATE))),
             ceil: Some(Rate::from_bits_per_second(queue.maximum.max(LEAST_RATE))),
@@ -261,7 +263,7 @@ fn queue<'d>(
 fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
     let used: u64 = queues
         .iter()
-        .filter(|queue| queue.guarantee != OF_REST && queue.priority != Priority::StrictHigh)
+        .filter(|queue| queue.guarantee != OF_REST)
         .map(|queue| queue.guarantee)
         .fold(0, u64::saturating_add);
     let open = queues.iter().filter(|queue| queue.guarantee == OF_REST).count() as u64;

@@ -28,3 +28,124 @@ fn every_statement_of_an_edge_router_is_modeled() {
     assert_eq!(names, ["ge-0/0/0.0", "ge-0/0/1.0"]);
     assert_eq!(model.router.hostname.as_deref(), Some("edge-mx"));
 }
+
+/// Returns the `set` lines of a text in braces with one statement per line.
+fn set_lines(text: &str) -> String {
+    let (mut path, mut lines) = (Vec::<String>::new(), String::new());
+    for line in text.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some(head) = line.strip_suffix('{') {
+            path.push(head.trim().to_owned());
+        } else if line == "}" {
+            path.pop();
+        } else if let Some(leaf) = line.strip_suffix(';') {
+            lines += &format!("set {} {leaf}\n", path.join(" "));
+        }
+    }
+    lines
+}
+
+#[test]
+fn braces_and_set_lines_are_the_same_router() {
+    let (braces, set) = (parse(MX, None), parse(&set_lines(MX), None));
+    assert_eq!(show(&set), "");
+    let policies = |model: &DeviceModel| {
+        let of = |port: &perhop_device::Port| (port.name.clone(), port.input.clone(), port.output.clone());
+        model.router.ports.iter().map(of).collect::<Vec<_>>()
+    };
+    assert_eq!(policies(&braces), policies(&set));
+}
+
+#[test]
+fn inactive_and_deleted_statements_have_no_effect() {
+    let text = "set interfaces ge-0/0/0 unit 0 family inet\n\
+                set class-of-service interfaces ge-0/0/0 shaping-rate 50m\n\
+                deactivate class-of-service interfaces ge-0/0/0 shaping-rate\n";
+    let model = parse(text, Some("junos-mx"));
+    assert_eq!(model.router.ports[0].bandwidth.unwrap().as_bits_per_second(), 1_000_000_000);
+    assert_eq!(model.lines[1].note.as_deref(), Some("inactive"));
+    let deleted = parse(&text.replace("deactivate", "delete"), Some("junos-mx"));
+    assert_eq!(deleted.router.ports, model.router.ports);
+    let active = parse(&text.replace("deactivate", "activate"), Some("junos-mx"));
+    assert_eq!(active.router.ports[0].bandwidth.unwrap().as_bits_per_second(), 50_000_000);
+}
+
+#[test]
+fn groups_and_ranges_are_inherited_and_own_statements_win() {
+    let text = "set groups slow class-of-service interfaces <ge-*> shaping-rate 50m\n\
+                set groups slow class-of-service interfaces <ge-*> unknown-word 1\n\
+                set apply-groups slow\n\
+                set interfaces interface-range all member ge-0/0/[0-1]\n\
+                set interfaces interface-range all mtu 1514\n\
+                set interfaces ge-0/0/0 unit 0 family inet\n\
+                set class-of-service interfaces ge-0/0/0 shaping-rate 70m\n\
+                set class-of-service interfaces ge-0/0/1 unit 0 forwarding-class best-effort\n";
+    let model = parse(text, Some("junos-mx"));
+    let rates = model.router.ports.iter().map(|port| (port.name.as_str(), port.bandwidth.unwrap()));
+    let rates: Vec<(&str, u64)> = rates.map(|(name, rate)| (name, rate.as_bits_per_second())).collect();
+    assert_eq!(rates, [("ge-0/0/0.0", 70_000_000), ("ge-0/0/1", 50_000_000)]);
+    assert_eq!(model.lines[0].state, LineState::Modelled);
+    assert_eq!(model.lines[1].state, LineState::NotRecognized);
+    assert_eq!(model.router.ports[0].wire.mtu.unwrap().as_bytes(), 1500);
+}
+
+#[test]
+fn unknown_statements_are_not_recognized_only_where_they_count() {
+    let text = "set class-of-service schedulers a frobnicate 3\nset protocols bgp frobnicate 3\n\
+                set interfaces ge-0/0/0 unit 0 frobnicate\nset firewall family inet filter f term t from frobnicate 3\n\
+                set class-of-service traffic-control-profiles t guaranteed-rate 5m\n";
+    let states: Vec<LineState> = parse(text, Some("junos-mx")).lines.iter().map(|line| line.state).collect();
+    use LineState::{Irrelevant, NotModelled, NotRecognized};
+    assert_eq!(states, [NotRecognized, Irrelevant, NotRecognized, NotRecognized, NotModelled]);
+}
+
+#[test]
+fn the_family_is_recognized_or_asked_for() {
+    let of = |text: &str| {
+        let model = parse(text, None);
+        let refusal = model.refusal().map(|found| format!("{} {}", found.message, found.router));
+        (model.platform.name.clone(), model.platform.supported, refusal.unwrap_or_default())
+    };
+    let cos = "set class-of-service interfaces ge-0/0/0 shaping-rate 50m\n";
+    assert_eq!(
+        of(&format!("{cos}set chassis network-services ip\n")),
+        ("junos-mx".into(), true, String::new())
+    );
+    assert_eq!(
+        of(&format!("{cos}set security zones security-zone a\n")),
+        ("junos-srx".into(), true, String::new())
+    );
+    let (_, supported, refusal) = of(cos);
+    assert!(!supported && refusal.contains("does not show the family"), "{refusal}");
+    assert!(refusal.contains("--platform"), "{refusal}");
+    let acx = "set class-of-service schedulers a priority low-latency\n";
+    let (platform, _, refusal) = of(acx);
+    assert!(platform == "junos-acx" && refusal.contains("virtual output queues"), "{refusal}");
+    let (_, _, refusal) = of(&format!("{cos}{{% for x in y %}}\n"));
+    assert!(refusal.contains("Jinja"), "{refusal}");
+}
+
+#[test]
+fn pieces_between_prompts_are_one_device_and_others_are_named() {
+    let text = "lab@r1> show configuration class-of-service\nschedulers {\n    a {\n        priority high;\n    }\n}\n\
+                lab@r1> show configuration interfaces | display set\nset interfaces ge-0/0/0 unit 0 family inet\n\
+                lab@r2> show configuration interfaces | display set\nset interfaces ge-0/0/5 unit 0 family inet\n";
+    let model = parse(text, Some("junos-mx"));
+    assert_eq!(model.router.ports.len(), 1);
+    assert_eq!(model.lines[3].state, LineState::Modelled);
+    assert_eq!(model.lines[9].state, LineState::NotModelled);
+    assert!(show(&model).contains("r2"));
+}
+
+#[test]
+fn a_filter_before_a_rewrite_rule_passes_accepted_packets_on() {
+    let text = "set interfaces ge-0/0/0 unit 0 family inet filter output f\n\
+                set firewall family inet filter f term a from dscp ef\n\
+                set firewall family inet filter f term a then forwarding-class expedited-forwarding\n\
+                set class-of-service rewrite-rules dscp r import default\n\
+                set class-of-service interfaces ge-0/0/0 unit 0 rewrite-rules dscp r\n";
+    let model = parse(text, Some("junos-mx"));
+    let names = model.router.ports[0].output.conditioners.iter().map(|stage| stage.name.clone().unwrap());
+    let names: Vec<String> = names.collect();
+    assert_eq!(names[..2], ["f a", "f implicit discard"]);
+    assert!(names.contains(&"rewrite dscp expedited-forwarding low".to_owned()), "{names:?}");
+}

@@ -1,0 +1,126 @@
+//! Documented shares and printed buffers, against the lowered policies.
+
+use perhop_qos::buffer::{BufferConfig, TailDropConfig};
+use perhop_qos::policy::ClassConfig;
+use perhop_qos::{QueueSize, Rate};
+
+use crate::read::{parse, show};
+
+/// Returns the queues of the port with a scheduler map of `queues`: name, number, and statements.
+fn queues(platform: &str, port: &str, queues: &[(&str, u8, &[&str])]) -> Vec<ClassConfig> {
+    let mut text = format!("set interfaces {port} unit 0 family inet\n");
+    for (name, number, statements) in queues {
+        text += &format!("set class-of-service forwarding-classes class {name} queue-num {number}\n");
+        text += &format!("set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}\n");
+        for statement in *statements {
+            text += &format!("set class-of-service schedulers {name} {statement}\n");
+        }
+    }
+    text += &format!("set class-of-service interfaces {port} scheduler-map m\n");
+    let model = parse(&text, Some(platform));
+    assert_eq!(show(&model).lines().filter(|line| !line.contains("note:")).count(), 0, "{}", show(&model));
+    let queueing = model.router.ports[0].output.queueing.clone().unwrap();
+    queueing.classes[0].queueing.clone().unwrap().classes
+}
+
+fn named<'c>(classes: &'c [ClassConfig], name: &str) -> &'c ClassConfig {
+    classes.iter().find(|class| class.name == name).unwrap()
+}
+
+fn megabits(class: &ClassConfig) -> f64 {
+    class.share.rate.map_or(0.0, |rate| rate.as_bits_per_second() as f64 / 1e6)
+}
+
+fn limit(class: &ClassConfig) -> u64 {
+    match &class.buffer {
+        Some(BufferConfig::TailDrop(TailDropConfig { limit: QueueSize::Bytes(bytes) })) => *bytes,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// TechLibrary bw-sharing-excess-examples-cos-config-guide, table 1: excess high before excess low.
+#[test]
+fn guarantees_and_excess_levels_of_the_documented_example() {
+    let classes = queues(
+        "junos-mx",
+        "ge-0/0/0",
+        &[
+            ("q0", 0, &["transmit-rate percent 20", "priority high", "excess-priority high"]),
+            ("q1", 1, &["transmit-rate percent 10", "priority high", "excess-priority high"]),
+            ("q2", 2, &["transmit-rate percent 10", "priority low", "excess-priority low"]),
+            ("q3", 3, &["transmit-rate percent 5", "priority low", "excess-priority low"]),
+        ],
+    );
+    let rates: Vec<f64> = ["q0", "q1", "q2", "q3"].map(|name| megabits(named(&classes, name))).to_vec();
+    assert_eq!(rates, [200.0, 100.0, 100.0, 50.0]);
+    let levels = ["q0", "q1", "q2", "q3"].map(|name| named(&classes, name).share.level);
+    assert_eq!(levels, [Some(0), Some(0), Some(2), Some(2)]);
+    // Excess in the ratio 20 : 10.
+    let quantum = |name| named(&classes, name).share.quantum.unwrap().as_bytes();
+    assert_eq!(quantum("q0"), 2 * quantum("q1"));
+}
+
+/// `show interfaces extensive` of genieparser: 95 % and 5 % without class of service; and a buffer that an
+/// MX960 prints at 1 Gb/s, 12 124 160 bytes.
+#[test]
+fn a_port_without_class_of_service_has_the_default_schedulers() {
+    let model = parse("set interfaces ge-0/0/0 unit 0 family inet\n", Some("junos-mx"));
+    let queueing = model.router.ports[0].output.queueing.clone().unwrap();
+    let classes = queueing.classes[0].queueing.clone().unwrap().classes;
+    assert_eq!(megabits(named(&classes, "best-effort")), 950.0);
+    assert_eq!(megabits(named(&classes, "network-control")), 50.0);
+    assert_eq!(limit(named(&classes, "best-effort")), 12_124_160);
+    assert_eq!(limit(named(&classes, "assured-forwarding")), 32_768);
+}
+
+/// Output of an MX with 10 Gb/s: 4 % of the buffer are 5 111 808 bytes.
+#[test]
+fn a_percentage_of_the_delay_buffer_is_rounded_as_printed() {
+    let own: &[&str] = &["transmit-rate percent 4", "buffer-size percent 4"];
+    let classes = queues("junos-mx", "xe-0/2/0", &[("best-effort", 0, own)]);
+    assert_eq!(limit(named(&classes, "best-effort")), 5_111_808);
+    assert_eq!(megabits(named(&classes, "best-effort")), 400.0);
+}
+
+/// TechLibrary cos-configuring-delay-buffer-size: four queues without transmit rate, 4 s at 100 Mb/s.
+#[test]
+fn srx_gives_queues_without_a_rate_equal_parts() {
+    let own: &[&str] = &["buffer-size temporal 4m"];
+    let all = [("a", 0, own), ("b", 1, own), ("c", 5, own), ("d", 7, own)];
+    let classes = queues("junos-srx", "fe-0/0/0", &all);
+    for class in &classes {
+        assert_eq!((megabits(class), limit(class)), (25.0, 12_500_000), "{}", class.name);
+    }
+}
+
+/// TechLibrary schedulers-cos-ae-example-cos-config-guide: 10 % + 20 % + 80 Mb/s + 30 % of 100 Mb/s are
+/// scaled to 7, 14, 57 and 21 %, and fit into 200 Mb/s of two links.
+#[test]
+fn rates_above_the_port_are_scaled_down() {
+    let text = |links: &[&str]| {
+        let mut text = String::new();
+        for link in links {
+            text += &format!("set interfaces {link} gigether-options 802.3ad ae0\n");
+        }
+        for (name, queue, rate) in
+            [("be", 0, "percent 10"), ("af", 2, "percent 20"), ("ef", 1, "80m"), ("nc", 3, "percent 30")]
+        {
+            text += &format!(
+                "set class-of-service forwarding-classes class {name} queue-num {queue}\n\
+                 set class-of-service schedulers {name} transmit-rate {rate}\n\
+                 set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}\n"
+            );
+        }
+        text + "set interfaces ae0 unit 0 family inet\nset class-of-service interfaces ae0 scheduler-map m\n"
+    };
+    let shares = |links: &[&str]| {
+        let model = parse(&text(links), Some("junos-mx"));
+        let port = model.router.ports.iter().find(|port| port.interface == "ae0").unwrap();
+        let total = port.bandwidth.map(Rate::as_bits_per_second).unwrap() as f64 / 1e8;
+        let queueing = port.output.queueing.clone().unwrap();
+        let classes = queueing.classes[0].queueing.clone().unwrap().classes;
+        ["be", "af", "ef", "nc"].map(|name| (megabits(named(&classes, name)) / total).floor() as u32)
+    };
+    assert_eq!(shares(&["fe-0/0/0"]), [7, 14, 57, 21]);
+    assert_eq!(shares(&["fe-0/0/0", "fe-0/0/1"]), [10, 20, 40, 30]);
+}
