@@ -92,13 +92,11 @@ impl Context {
         parse: impl Fn(&str) -> Option<T>,
     ) -> Option<At<T>> {
         let word = self.value(parent, key)?;
-        match parse(&word.text) {
-            Some(value) => Some(At::new(word.line, value)),
-            None => {
-                self.invalid(&word, key);
-                None
-            }
+        let value = parse(&word.text);
+        if value.is_none() {
+            self.invalid(&word, key);
         }
+        value.map(|value| At::new(word.line, value))
     }
 
     /// Reports a word that is not a value of `key`.

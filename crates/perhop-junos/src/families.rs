@@ -145,7 +145,7 @@ impl Family {
         rows.push(row(
             "shaper-burst",
             "the burst of a shaper without `burst-size`, ms of its rate",
-            RuleValue::Number(rules.shaper_burst_ms as i64),
+            RuleValue::Number(rules.shaper_burst_ms.cast_signed()),
             match self {
                 Family::Mx => {
                     (EvidenceKind::Documented, "TechLibrary cos-burst-size-trio: 100 ms of the rate")
@@ -234,19 +234,19 @@ impl Family {
             row(
                 "delay-buffer-fast",
                 "the delay buffer of ports with 1 Gb/s or more, ms",
-                RuleValue::Number(buffer.fast_ms as i64),
+                RuleValue::Number(buffer.fast_ms.cast_signed()),
                 evidence,
             ),
             row(
                 "delay-buffer-slow",
                 "the delay buffer of slower ports, ms",
-                RuleValue::Number(buffer.slow_ms as i64),
+                RuleValue::Number(buffer.slow_ms.cast_signed()),
                 evidence,
             ),
             row(
                 "least-buffer",
                 "the smallest buffer of a queue, bytes",
-                RuleValue::Number(buffer.least_bytes as i64),
+                RuleValue::Number(buffer.least_bytes.cast_signed()),
                 least,
             ),
             row(

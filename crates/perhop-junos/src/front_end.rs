@@ -114,7 +114,7 @@ impl Source<'_> {
         let platform = self.platform(family);
         let is_template = self.read.template.is_some();
         if is_template || !platform.supported {
-            return self.refused(platform, lines, family, is_template);
+            return self.refused(platform, &lines, family, is_template);
         }
         let mut diagnostics: Vec<Diagnostic> = context.diagnostics;
         diagnostics.extend(findings.diagnostics);
@@ -169,12 +169,12 @@ impl Source<'_> {
     fn refused(
         &self,
         platform: RecognizedPlatform,
-        lines: Vec<Line>,
+        lines: &[Line],
         family: Option<Family>,
         is_template: bool,
     ) -> DeviceModel {
         let platform = RecognizedPlatform { supported: false, ..platform };
-        let refused = |help: &str| DeviceModel::refused(platform.clone(), lines.clone(), COMMENT, help);
+        let refused = |help: &str| DeviceModel::refused(platform.clone(), lines.to_vec(), COMMENT, help);
         if let Some(line) = self.read.template.filter(|_| is_template) {
             let mut model = refused("");
             let message = "this is a Jinja template of a Junos configuration, which has no values yet";
@@ -183,19 +183,17 @@ impl Source<'_> {
             model.diagnostics[0].diagnostic = diagnostic;
             return model;
         }
-        match family {
-            Some(family) => refused(&format!(
+        if let Some(family) = family {
+            return refused(&format!(
                 "perhop does not model {}; --platform {} or {} reads the file by other rules",
                 family.lacks(),
                 Family::Mx.name(),
                 Family::Srx.name()
-            )),
-            None => {
-                let mut model = refused("");
-                model.diagnostics[0].diagnostic = self.unknown_family(&platform.because);
-                model
-            }
+            ));
         }
+        let mut model = refused("");
+        model.diagnostics[0].diagnostic = self.unknown_family(&platform.because);
+        model
     }
 
     /// Returns the question for the family, with the likely ones.

@@ -1,6 +1,7 @@
 //! Top-level hierarchies other than class of service, filters and interfaces.
 
 use perhop_device::{Route, RouteOrigin, RouteTarget};
+use perhop_qos::classifier::Prefix;
 
 use crate::context::Context;
 use crate::firewall::prefix;
@@ -148,58 +149,51 @@ fn routes(context: &mut Context) -> Vec<Route> {
         }
     }
     for route in context.items(table, "route") {
-        let Some(prefix) = prefix(&route.text) else {
-            context.irrelevant(route.node, "");
-            continue;
-        };
-        let mut distance = 5;
-        for word in context.keywords(route.node) {
-            let via = match word.text.as_str() {
-                "next-hop" | "qualified-next-hop" => None,
-                "discard" | "reject" => {
-                    context.modeled(word.node);
-                    Some(RouteTarget::Discard)
-                }
-                "preference" => {
-                    let parse = |text: &str| text.parse::<u8>().ok();
-                    distance = context.parsed(route.node, "preference", parse).map_or(5, |at| at.value);
-                    continue;
-                }
-                _ => {
-                    context.irrelevant(word.node, "");
-                    continue;
-                }
-            };
-            let targets = match via {
-                Some(via) => vec![(word.line, via)],
-                None => {
-                    let hops = context.items(route.node, &word.text);
-                    let target = |hop: crate::context::Word| {
-                        let via = match hop.text.parse() {
-                            Ok(address) => RouteTarget::NextHop(address),
-                            Err(_) => RouteTarget::Interface { name: hop.text, next_hop: None },
-                        };
-                        (hop.line, via)
-                    };
-                    hops.into_iter().map(target).collect()
-                }
-            };
-            for (line, via) in targets {
-                // Junos prefers static routes by 5; a qualified next hop can have another preference.
-                let route = Route {
-                    line,
-                    vrf: None,
-                    prefix,
-                    via,
-                    distance,
-                    is_conditional: false,
-                    origin: RouteOrigin::Configured,
-                };
-                found.push(route);
-            }
+        match prefix(&route.text) {
+            Some(prefix) => hops(context, route.node, prefix, &mut found),
+            None => context.irrelevant(route.node, ""),
         }
     }
     found
+}
+
+/// The preference of static routes in Junos.
+const PREFERENCE: u8 = 5;
+
+/// Reads the next hops of a static route.
+fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Route>) {
+    let parse = |text: &str| text.parse::<u8>().ok();
+    let distance = context.parsed(route, "preference", parse).map_or(PREFERENCE, |at| at.value);
+    let mut add = |line, via| {
+        found.push(Route {
+            line,
+            vrf: None,
+            prefix,
+            via,
+            distance,
+            is_conditional: false,
+            origin: RouteOrigin::Configured,
+        });
+    };
+    for word in context.keywords(route) {
+        match word.text.as_str() {
+            "discard" | "reject" => {
+                context.modeled(word.node);
+                add(word.line, RouteTarget::Discard);
+            }
+            "next-hop" | "qualified-next-hop" => {
+                for hop in context.items(route, &word.text) {
+                    let via = match hop.text.parse() {
+                        Ok(address) => RouteTarget::NextHop(address),
+                        Err(_) => RouteTarget::Interface { name: hop.text, next_hop: None },
+                    };
+                    add(hop.line, via);
+                }
+            }
+            "preference" => {}
+            _ => context.irrelevant(word.node, ""),
+        }
+    }
 }
 
 /// Whether perhop knows a top-level hierarchy.

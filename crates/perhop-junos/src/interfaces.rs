@@ -9,6 +9,7 @@ use perhop_qos::Rate;
 use crate::context::{Context, Word};
 use crate::cos::undefined;
 use crate::firewall::{FilterFamily, Firewall};
+use crate::interface_options::{ETHERNET_OPTIONS, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS};
 use crate::tree::NodeId;
 use crate::values::number;
 
@@ -134,81 +135,14 @@ fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interfa
 /// Marks options of interfaces that perhop does not read.
 fn known_option(context: &mut Context, word: &Word, name: &str) {
     match name {
-        "encapsulation"
-        | "native-vlan-id"
-        | "link-mode"
-        | "keepalives"
-        | "no-keepalives"
-        | "hold-time"
-        | "traps"
-        | "no-traps"
-        | "snmp"
-        | "mac"
-        | "damping"
-        | "optics-options"
-        | "otn-options"
-        | "accounting-profile"
-        | "interface-mib"
-        | "redundant-ether-options"
-        | "redundancy-options"
-        | "fabric-options"
-        | "esi"
-        | "serial-options"
-        | "t1-options"
-        | "t3-options"
-        | "e1-options"
-        | "e3-options"
-        | "sonet-options"
-        | "dsl-options"
-        | "lmi"
-        | "clocking"
-        | "auto-configure"
-        | "apply-groups"
-        | "apply-groups-except"
-        | "no-gratuitous-arp-request"
-        | "gratuitous-arp-reply"
-        | "no-gratuitous-arp-reply"
-        | "multicast-router-interface"
-        | "forwarding-class-accounting"
-        | "no-auto-mdix"
-        | "auto-mdix"
-        | "switch-options"
-        | "anchor-point"
-        | "port-mirror-instance"
-        | "promiscuous-mode"
-        | "family"
-        | "cellular-options"
-        | "dialer-options"
-        | "modem-options"
-        | "ppp-options"
-        | "unidirectional"
-        | "passive-monitor-mode"
-        | "media-type"
-        | "number-of-sub-ports"
-        | "unused"
-        | "container-options"
-        | "logical-tunnel-options"
-        | "transmit-bucket"
-        | "receive-bucket"
-        | "services-options"
-        | "load-balancing-options"
-        | "no-native-vlan-insert"
-        | "if-exclude-alias"
-        | "external-model"
-        | "forward-and-send-to-re"
-        | "forward-only"
-        | "lsq-failure-options"
-        | "l2vpn-id" => {
-            context.irrelevant(word.node, "");
-        }
         "atm-options"
         | "mlfr-uni-nni-bundle-options"
         | "multiservice-options"
         | "input-traffic-control-profile"
-        | "interface-transmit-statistics"
         | "radio-router" => {
             context.not_modeled(word.node, "bundles, ATM and services");
         }
+        _ if PORT_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
         _ => {}
     }
 }
@@ -227,32 +161,7 @@ fn options(context: &mut Context, word: &Word, found: &mut Interface) {
                 found.bundle = words.into_iter().map(|word| word.text).find(|text| text.starts_with("ae"));
                 context.tree.mark_deep(option.node, perhop_lint::LineState::Modelled, "");
             }
-            "link-speed"
-            | "minimum-links"
-            | "minimum-bandwidth"
-            | "lacp"
-            | "mc-ae"
-            | "auto-negotiation"
-            | "no-auto-negotiation"
-            | "no-flow-control"
-            | "redundant-parent"
-            | "loopback"
-            | "fec"
-            | "link-mode"
-            | "no-loopback"
-            | "speed-auto"
-            | "ethernet-switch-profile"
-            | "ignore-l3-incompletes"
-            | "source-address-filter"
-            | "source-filtering"
-            | "load-balance"
-            | "bfd-liveness-detection"
-            | "link-protection"
-            | "logical-interface-fpc-redundancy"
-            | "system-priority"
-            | "asynchronous-notification"
-            | "mac-mode"
-            | "mru" => context.irrelevant(option.node, ""),
+            name if ETHERNET_OPTIONS.contains(&name) => context.irrelevant(option.node, ""),
             _ => {}
         }
     }
@@ -316,45 +225,7 @@ fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
             "input-vlan-map" | "output-vlan-map" | "inner-vlan-id-swap-ranges" => {
                 context.not_modeled(word.node, "changes of tags");
             }
-            "bandwidth"
-            | "encapsulation"
-            | "vlan-tags"
-            | "vlan-id-list"
-            | "vlan-id-range"
-            | "point-to-point"
-            | "multipoint"
-            | "interface-mode"
-            | "peer-unit"
-            | "esi"
-            | "no-traps"
-            | "traps"
-            | "proxy-arp"
-            | "targeted-broadcast"
-            | "arp-resp"
-            | "accounting-profile"
-            | "ppp-options"
-            | "pppoe-options"
-            | "dialer-options"
-            | "native-inner-vlan-id"
-            | "statistics"
-            | "load-balancing-options"
-            | "peer-interface"
-            | "apply-groups"
-            | "apply-groups-except"
-            | "demux-options"
-            | "demux-source"
-            | "service-domain"
-            | "no-auto-negotiation"
-            | "mac"
-            | "vlan-map"
-            | "account-layer2-overhead"
-            | "virtual-gateway-accept-data"
-            | "virtual-gateway-v4-mac"
-            | "virtual-gateway-v6-mac"
-            | "keepalives"
-            | "dlci"
-            | "swap-by-poppush"
-            | "etree-ac-role" => context.irrelevant(word.node, ""),
+            name if UNIT_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
             _ => {}
         }
     }
@@ -388,33 +259,7 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
             "policer" => side_policers(context, (known, &word), firewall, unit),
             "mtu" => context.not_modeled(word.node, "the MTU of a family"),
             "rpf-check" => context.not_modeled(word.node, "packets that the reverse path check drops"),
-            "service" | "sampling" | "simple-filter" | "dhcp" | "dhcp-client" | "unnumbered-address"
-            | "mac-validate" => context.irrelevant(word.node, ""),
-            "targeted-broadcast"
-            | "no-redirects"
-            | "accounting"
-            | "primary"
-            | "arp-prefix-limit"
-            | "dad-disable"
-            | "no-neighbor-learn"
-            | "negotiate-address"
-            | "tcp-mss"
-            | "destination-udp-port"
-            | "nd6-stale-time"
-            | "keep-address-and-control"
-            | "apply-groups"
-            | "apply-groups-except"
-            | "nd6-max-cache"
-            | "no-dad-disable"
-            | "multicast-only"
-            | "ipsec-sa"
-            | "remote"
-            | "nd6-new-hold-limit"
-            | "arp-max-cache"
-            | "arp-new-hold-limit"
-            | "translate-plp-control-word-de" => {
-                context.irrelevant(word.node, "");
-            }
+            name if FAMILY_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
             _ => {}
         }
     }

@@ -20,6 +20,7 @@ mod firewall;
 mod front_end;
 mod groups;
 mod hierarchies;
+mod interface_options;
 mod interfaces;
 mod lower;
 mod read;

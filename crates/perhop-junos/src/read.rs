@@ -203,19 +203,16 @@ impl Reader {
             self.read.tree.begin_statement();
         }
         let parent = self.unfinished.list.unwrap_or(self.unfinished.at);
-        match self.read.tree.add(parent, word, number) {
-            Some(node) => {
-                self.unfinished.at = node;
-                let ends = &mut self.unfinished.ends;
-                match ends.last_mut() {
-                    Some(last) if last.0 == number && self.unfinished.list.is_none() => last.1 = node,
-                    _ => ends.push((number, node)),
-                }
+        if let Some(node) = self.read.tree.add(parent, word, number) {
+            self.unfinished.at = node;
+            let ends = &mut self.unfinished.ends;
+            match ends.last_mut() {
+                Some(last) if last.0 == number && self.unfinished.list.is_none() => last.1 = node,
+                _ => ends.push((number, node)),
             }
-            None => {
-                self.unfinished.is_too_deep = true;
-                self.unfinished.ends.push((number, parent));
-            }
+        } else {
+            self.unfinished.is_too_deep = true;
+            self.unfinished.ends.push((number, parent));
         }
     }
 

@@ -84,15 +84,12 @@ fn ranges(inside: &[char]) -> Vec<(char, char)> {
     let mut index = 0;
     while index < inside.len() {
         let first = inside[index];
-        match (inside.get(index + 1), inside.get(index + 2)) {
-            (Some('-'), Some(last)) => {
-                found.push((first, *last));
-                index += 3;
-            }
-            _ => {
-                found.push((first, first));
-                index += 1;
-            }
+        if let (Some('-'), Some(last)) = (inside.get(index + 1), inside.get(index + 2)) {
+            found.push((first, *last));
+            index += 3;
+        } else {
+            found.push((first, first));
+            index += 1;
         }
     }
     found

@@ -54,7 +54,7 @@ impl Classifiers {
     /// Returns the treatment of every codepoint under the classifier `name`.
     ///
     /// Codepoints that neither the classifier nor an import lists get the class of queue 0 and the loss
-    /// priority low (Junos CoS User Guide, "Default Forwarding Classes"; TechLibrary
+    /// priority low (Junos CoS User Guide, "Default Forwarding Classes"; the topic
     /// `cos-ipv6-protocols-default-forwarding-jpr-solution`).
     pub(crate) fn table(&self, kind: CodePoints, name: &str, classes: &Classes) -> Vec<Treatment> {
         let count = 1usize << kind.bits().min(6);
@@ -133,7 +133,7 @@ fn label_of_role(classes: &Classes, role: u8) -> u8 {
     by_name.or_else(by_queue).unwrap_or(0)
 }
 
-/// `ipprec-compatibility`, which every unit without a classifier has (TechLibrary
+/// `ipprec-compatibility`, which every unit without a classifier has (the topic
 /// `default-ip-prec-compatibility`; `show class-of-service classifier` of genieparser and of an MX).
 fn compatibility(precedence: u8) -> (u8, LossPriority) {
     match precedence {

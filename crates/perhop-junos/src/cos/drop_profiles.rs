@@ -78,8 +78,9 @@ impl DropProfile {
 /// Returns the 64 fill levels at which Junos samples: the even numbers without 50, the odd multiples of 5,
 /// and 1, 49, 51 and 99 (`show class-of-service drop-profile` of a vMX).
 pub(crate) fn sampled_levels() -> Vec<u8> {
-    let is_sampled =
-        |fill: &u8| (fill % 2 == 0 && *fill != 50) || (fill % 10 == 5) || matches!(fill, 1 | 49 | 51 | 99);
+    let is_sampled = |fill: &u8| {
+        (fill.is_multiple_of(2) && *fill != 50) || (fill % 10 == 5) || matches!(fill, 1 | 49 | 51 | 99)
+    };
     let levels: Vec<u8> = (0..=100).filter(is_sampled).collect();
     debug_assert_eq!(levels.len(), SAMPLES);
     levels

@@ -30,7 +30,7 @@ pub(crate) enum Limit {
     /// The queue is shaped to its rate.
     Exact,
     /// A policer in front of the queue drops packets beyond its rate.
-    RateLimit,
+    Policed,
 }
 
 /// A transmit rate.
@@ -215,7 +215,7 @@ fn transmit(context: &mut Context, statement: NodeId) -> Option<At<Transmit>> {
     for word in others {
         match word.text.as_str() {
             "exact" => limit = Limit::Exact,
-            "rate-limit" => limit = Limit::RateLimit,
+            "rate-limit" => limit = Limit::Policed,
             _ => context.invalid(&word, "transmit-rate"),
         }
     }
@@ -283,14 +283,12 @@ fn excess_rate(context: &mut Context, statement: NodeId) -> Option<At<ExcessRate
 
 fn priority(text: &str) -> Option<Priority> {
     Some(match text {
-        "strict-high" => Priority::StrictHigh,
+        // Only ACX7000 has `low-latency`, `low-high` and `low-medium`; perhop refuses it.
+        "strict-high" | "low-latency" => Priority::StrictHigh,
         "high" => Priority::High,
         "medium-high" => Priority::MediumHigh,
         "medium-low" => Priority::MediumLow,
-        "low" => Priority::Low,
-        // Only ACX7000 has these; it has no credit, so the nearest priority is enough for a report.
-        "low-latency" => Priority::StrictHigh,
-        "low-high" | "low-medium" => Priority::Low,
+        "low" | "low-high" | "low-medium" => Priority::Low,
         _ => return None,
     })
 }
@@ -316,14 +314,11 @@ fn drop_maps(
         for loss in context.names(priority.node) {
             let losses = match loss.text.as_str() {
                 "any" => LossPriority::ALL.to_vec(),
-                text => match LossPriority::named(text) {
-                    Some(loss) => vec![loss],
-                    None => {
-                        context.invalid(&loss, "loss-priority");
-                        continue;
-                    }
-                },
+                text => LossPriority::named(text).into_iter().collect(),
             };
+            if losses.is_empty() {
+                context.invalid(&loss, "loss-priority");
+            }
             for protocol in context.items(loss.node, "protocol") {
                 // MX and SRX apply a profile to all protocols (Junos CoS User Guide, "drop-profile-map").
                 if protocol.text != "any" {

@@ -53,8 +53,7 @@ fn condition(
     cos: &ClassOfService,
     lists: &PrefixLists,
 ) -> Option<MatchConfig> {
-    let key = word.text.as_str();
-    match key {
+    match word.text.as_str() {
         "source-address" | "source-prefix-list" => addresses(context, word, lists, &[source]),
         "destination-address" | "destination-prefix-list" => addresses(context, word, lists, &[destination]),
         "address" | "prefix-list" => addresses(context, word, lists, &[source, destination]),
@@ -76,6 +75,13 @@ fn condition(
             let to = MatchConfig { destination_port: Some(ranges), ..MatchConfig::default() };
             Some(any(vec![from, to]))
         }
+        _ => mark_condition(context, word, cos),
+    }
+}
+
+/// Reads a condition on a codepoint, on a mark of the device, or on the length.
+fn mark_condition(context: &mut Context, word: &Word, cos: &ClassOfService) -> Option<MatchConfig> {
+    match word.text.as_str() {
         "dscp" | "traffic-class" => {
             let points =
                 parsed(context, word, |text| codepoint(cos, CodePoints::Dscp, text).and_then(Dscp::new))?;
@@ -112,7 +118,7 @@ fn condition(
             let lengths = parsed(context, word, |text| text.parse::<LengthRange>().ok())?;
             Some(MatchConfig { length: Some(lengths), ..MatchConfig::default() })
         }
-        _ => {
+        key => {
             if is_known(key) {
                 context.not_modeled(word.node, "perhop skips a term with this condition");
             }
@@ -125,49 +131,50 @@ fn condition(
 fn is_known(key: &str) -> bool {
     let exceptions =
         ["-except", "-flags", "-type", "-code", "-established", "-initial", "-fragment", "-address"];
-    exceptions.iter().any(|end| key.ends_with(end))
-        || matches!(
-            key,
-            "fragment-offset"
-                | "fragment-flags"
-                | "icmp-type"
-                | "icmp-code"
-                | "tcp-flags"
-                | "ttl"
-                | "hop-limit"
-                | "ip-options"
-                | "interface"
-                | "interface-group"
-                | "interface-set"
-                | "first-fragment"
-                | "ether-type"
-                | "vlan"
-                | "vlan-id"
-                | "dot1q-tag"
-                | "dot1q-user-priority"
-                | "user-vlan-id"
-                | "learn-vlan-id"
-                | "extension-headers"
-                | "service-filter-hit"
-                | "rat-type"
-                | "policy-map"
-                | "flexible-match-mask"
-                | "flexible-match-range"
-                | "gre-key"
-                | "ah-spi"
-                | "esp-spi"
-                | "source-class"
-                | "destination-class"
-                | "l2-token"
-                | "ip-version"
-                | "source-mac-address"
-                | "destination-mac-address"
-                | "traffic-type"
-                | "label"
-                | "redirect-reason"
-                | "is-fragment"
-        )
+    exceptions.iter().any(|end| key.ends_with(end)) || OTHERS.contains(&key)
 }
+
+/// Conditions without these endings.
+const OTHERS: [&str; 38] = [
+    "fragment-offset",
+    "fragment-flags",
+    "icmp-type",
+    "icmp-code",
+    "tcp-flags",
+    "ttl",
+    "hop-limit",
+    "ip-options",
+    "interface",
+    "interface-group",
+    "interface-set",
+    "first-fragment",
+    "ether-type",
+    "vlan",
+    "vlan-id",
+    "dot1q-tag",
+    "dot1q-user-priority",
+    "user-vlan-id",
+    "learn-vlan-id",
+    "extension-headers",
+    "service-filter-hit",
+    "rat-type",
+    "policy-map",
+    "flexible-match-mask",
+    "flexible-match-range",
+    "gre-key",
+    "ah-spi",
+    "esp-spi",
+    "source-class",
+    "destination-class",
+    "l2-token",
+    "ip-version",
+    "source-mac-address",
+    "destination-mac-address",
+    "traffic-type",
+    "label",
+    "redirect-reason",
+    "is-fragment",
+];
 
 /// Returns a codepoint as bits, an alias, or a decimal number.
 fn codepoint(cos: &ClassOfService, kind: CodePoints, text: &str) -> Option<u8> {
@@ -195,13 +202,11 @@ fn parsed<T>(context: &mut Context, word: &Word, parse: impl Fn(&str) -> Option<
     context.modeled(word.node);
     let mut found = Vec::new();
     for value in context.names(word.node) {
-        match parse(&value.text) {
-            Some(value) => found.push(value),
-            None => {
-                context.invalid(&value, &word.text);
-                return None;
-            }
-        }
+        let Some(parsed) = parse(&value.text) else {
+            context.invalid(&value, &word.text);
+            return None;
+        };
+        found.push(parsed);
     }
     (!found.is_empty()).then(|| OneOrMany(found))
 }

@@ -113,7 +113,7 @@ fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Pol
     Some(Policer { line: name.line, node: name.node, measure, exceed })
 }
 
-/// The limits of bursts in practice (TechLibrary `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
+/// The limits of bursts in practice (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
 const LEAST_BURST: u64 = 15_000;
 
 fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
@@ -193,10 +193,8 @@ fn three_color(context: &mut Context, name: &Word) -> Option<ThreeColor> {
     if let Some(action) = context.tree.child(name.node, "action") {
         context.modeled(action);
         if let Some(loss) = context.value(action, "loss-priority") {
-            if let Some(then) = context.tree.child(loss.node, "then") {
-                context.modeled(then);
-                discards_red = loss.text == "high" && context.value(loss.node, "then")?.text == "discard";
-            }
+            let then = context.value(loss.node, "then");
+            discards_red = loss.text == "high" && then.is_some_and(|then| then.text == "discard");
         }
     }
     for key in [

@@ -63,9 +63,8 @@ fn action(
             context.tree.mark_deep(word.node, perhop_lint::LineState::Modelled, "");
         }
         "next" => {
-            if context.value(then, "next").is_some_and(|value| value.text == "term") {
-                found.end = End::NextTerm;
-            }
+            let is_term = context.value(then, "next").is_some_and(|value| value.text == "term");
+            found.end = if is_term { End::NextTerm } else { found.end };
         }
         "forwarding-class" => {
             let Some(value) = context.value(then, "forwarding-class") else { return };

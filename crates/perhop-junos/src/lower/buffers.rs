@@ -87,14 +87,12 @@ pub(super) fn buffer(
     let mut ramps = [Ramp::Tail; 4];
     for map in scheduler.iter().flat_map(|scheduler| &scheduler.drops) {
         let Some(profile) = device.cos.drop_profiles.get(&map.profile) else { continue };
-        match ramp(profile) {
-            Some(ramp) => map.losses.iter().for_each(|loss| ramps[*loss as usize] = ramp),
-            None => {
-                let note =
-                    "a profile that is not one line from probability 0: perhop drops at the tail alone";
-                findings.not_modeled(map.line, note);
-                findings.not_modeled(profile.line, note);
-            }
+        if let Some(ramp) = ramp(profile) {
+            map.losses.iter().for_each(|loss| ramps[*loss as usize] = ramp);
+        } else {
+            let note = "a profile that is not one line from probability 0: perhop drops at the tail alone";
+            findings.not_modeled(map.line, note);
+            findings.not_modeled(profile.line, note);
         }
     }
     let at = |percent: u8| (bytes as u128 * u128::from(percent) / 100) as u64;

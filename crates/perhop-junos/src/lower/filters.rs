@@ -180,7 +180,7 @@ fn accept_any(place: Place) -> Action {
 }
 
 /// Returns the actions of a policer for packets beyond its rate.
-fn exceeding(place: Place, exceed: &ExceedAction, then: &Then) -> Vec<Action> {
+fn exceeding(place: Place, exceed: ExceedAction, then: &Then) -> Vec<Action> {
     if exceed.is_discarded {
         return vec![Action::Drop];
     }
@@ -192,7 +192,7 @@ fn exceeding(place: Place, exceed: &ExceedAction, then: &Then) -> Vec<Action> {
 fn plain(place: Place, policer: &Policer, then: &Then, config: &mut ConditionerConfig) {
     config.meter = meter(policer, place.port_rate);
     config.green = marked(place, then, None);
-    config.red = exceeding(place, &policer.exceed, then);
+    config.red = exceeding(place, policer.exceed, then);
 }
 
 /// Returns the meter of a policer; `None` without the rate that a percentage refers to.

@@ -179,7 +179,7 @@ impl LineOf<'_> {
             mtu: self.mtu(),
             ..Wire::default()
         };
-        self.buildable(port, assumed, findings)
+        Self::buildable(port, assumed, findings)
     }
 
     fn mtu(&self) -> Option<ByteSize> {
@@ -193,7 +193,7 @@ impl LineOf<'_> {
         let mut port = self.unit_named(&format!("{}.{}", self.interface.name, unit.number), unit);
         self.condition(&mut port, unit, attached, findings);
         let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));
-        self.buildable(port, assumed, findings)
+        Self::buildable(port, assumed, findings)
     }
 
     fn unit_named(&self, name: &str, unit: &Unit) -> Port {
@@ -247,7 +247,7 @@ impl LineOf<'_> {
     }
 
     /// Returns the port, or one without policies if perhop cannot build them.
-    fn buildable(&self, port: Port, rate: Rate, findings: &mut Findings) -> Port {
+    fn buildable(port: Port, rate: Rate, findings: &mut Findings) -> Port {
         let wire = WireConfig {
             rate,
             framing: Framing::default(),

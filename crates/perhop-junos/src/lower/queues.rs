@@ -54,7 +54,7 @@ struct Queue<'d> {
 /// The name of the class around all queues.
 const PORT: &str = "port";
 /// The rate of a queue without guarantee, which HTB needs, bits per second.
-const LEAST_RATE: u64 = 8000;
+const LEAST_RATE: u64 = 8;
 /// A quantum of one long packet.
 const PACKET: f64 = 1600.0;
 /// The longest quantum of HTB.
@@ -91,7 +91,7 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
         let bytes = queue_bytes(device.rules, queue.scheduler, (reference, queue.guarantee), rest);
         let name = members.first().map_or("", |(_, class)| class.name.as_str());
         // Strict-high has no excess region: it is within its guarantee at any rate that its policer passes.
-        let is_policed = queue.limit == Limit::RateLimit && queue.guarantee > 0;
+        let is_policed = queue.limit == Limit::Policed && queue.guarantee > 0;
         let is_unlimited = queue.priority == Priority::StrictHigh && !is_policed;
         let rate = if is_unlimited { queue.maximum } else { queue.guarantee };
         let share = ShareConfig {
@@ -371,7 +371,7 @@ fn rest(queues: &[Queue]) -> Rest {
 
 /// Returns the policer of a queue with `rate-limit`.
 fn police(queue: &Queue) -> Option<PoliceConfig> {
-    let is_limited = queue.limit == Limit::RateLimit && queue.guarantee > 0;
+    let is_limited = queue.limit == Limit::Policed && queue.guarantee > 0;
     is_limited.then(|| PoliceConfig {
         rate: Rate::from_bits_per_second(queue.guarantee),
         burst: ByteSize::from_bytes((queue.guarantee / 8 * RATE_LIMIT_MS / 1000).max(LEAST_BURST)),

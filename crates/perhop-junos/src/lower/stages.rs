@@ -69,13 +69,13 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
         by_codepoint(device, table, (kind, at), None, &mut stages);
     } else {
         let condition = |family| family_condition(unit, family);
-        by_codepoint(device, &table4, (kind, inet), condition(FilterFamily::Inet), &mut stages);
+        by_codepoint(device, &table4, (kind, inet), condition(FilterFamily::Inet).as_ref(), &mut stages);
         let at = of(CodePoints::DscpIpv6);
         by_codepoint(
             device,
             &table6,
             (CodePoints::DscpIpv6, at),
-            condition(FilterFamily::Inet6),
+            condition(FilterFamily::Inet6).as_ref(),
             &mut stages,
         );
     }
@@ -101,7 +101,7 @@ fn by_codepoint(
     device: Device,
     table: &[Treatment],
     (kind, at): (CodePoints, Option<&At<String>>),
-    family: Option<MatchConfig>,
+    family: Option<&MatchConfig>,
     stages: &mut Vec<Stage>,
 ) {
     let mut groups: BTreeMap<Treatment, Vec<Dscp>> = BTreeMap::new();
@@ -113,7 +113,7 @@ fn by_codepoint(
     let is_alone = groups.len() == 1;
     for (treatment, points) in groups {
         let of_points = MatchConfig { dscp: Some(OneOrMany(points)), ..MatchConfig::default() };
-        let conditions = family.iter().cloned().chain((!is_alone).then_some(of_points)).collect();
+        let conditions = family.into_iter().cloned().chain((!is_alone).then_some(of_points)).collect();
         let lines = lines_of(device, kind, at, treatment);
         stages.push(classified(device, kind.word(), treatment, all_of(conditions), lines));
     }

@@ -20,10 +20,9 @@ fn groups_that_apply_each_other_end() {
     let text = "set groups a interfaces <*> apply-groups a\nset groups a interfaces <*> unit <*> apply-groups a\n\
                 set apply-groups a\nset interfaces ge-0/0/0 unit 0 family inet\n";
     parse(text, Some("junos-mx"));
-    let many: String = (0..3000)
-        .map(|n| format!("set groups g interfaces <a{n}*> unit 0 x\nset interfaces a{n} b\n"))
-        .collect();
-    parse(&format!("{many}set interfaces apply-groups g\n"), Some("junos-mx"));
+    let lines = |n: u32| format!("set groups g interfaces <a{n}*> unit 0 x\nset interfaces a{n} b\n");
+    let many: Vec<String> = (0..3000).map(lines).collect();
+    parse(&format!("{}set interfaces apply-groups g\n", many.concat()), Some("junos-mx"));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Reading of configurations: states of lines, both notations, families.
 
+use std::fmt::Write;
+
 use perhop_device::{DeviceModel, FrontEnd, ParseOptions};
 use perhop_junos::Junos;
 use perhop_lint::LineState;
@@ -38,7 +40,7 @@ fn set_lines(text: &str) -> String {
         } else if line == "}" {
             path.pop();
         } else if let Some(leaf) = line.strip_suffix(';') {
-            lines += &format!("set {} {leaf}\n", path.join(" "));
+            writeln!(lines, "set {} {leaf}", path.join(" ")).unwrap();
         }
     }
     lines
@@ -94,8 +96,8 @@ fn unknown_statements_are_not_recognized_only_where_they_count() {
                 set interfaces ge-0/0/0 unit 0 frobnicate\nset firewall family inet filter f term t from frobnicate 3\n\
                 set class-of-service traffic-control-profiles t guaranteed-rate 5m\n";
     let states: Vec<LineState> = parse(text, Some("junos-mx")).lines.iter().map(|line| line.state).collect();
-    use LineState::{Irrelevant, NotModelled, NotRecognized};
-    assert_eq!(states, [NotRecognized, Irrelevant, NotRecognized, NotRecognized, NotModelled]);
+    let (open, lacking) = (LineState::NotRecognized, LineState::NotModelled);
+    assert_eq!(states, [open, LineState::Irrelevant, open, open, lacking]);
 }
 
 #[test]

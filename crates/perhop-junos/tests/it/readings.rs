@@ -1,5 +1,7 @@
 //! Documented shares and printed buffers, against the lowered policies.
 
+use std::fmt::Write;
+
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::{QueueSize, Rate};
@@ -10,13 +12,14 @@ use crate::read::{parse, show};
 fn queues(platform: &str, port: &str, queues: &[(&str, u8, &[&str])]) -> Vec<ClassConfig> {
     let mut text = format!("set interfaces {port} unit 0 family inet\n");
     for (name, number, statements) in queues {
-        text += &format!("set class-of-service forwarding-classes class {name} queue-num {number}\n");
-        text += &format!("set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}\n");
+        write!(text, "set class-of-service forwarding-classes class {name} queue-num {number}\n").unwrap();
+        write!(text, "set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}\n")
+            .unwrap();
         for statement in *statements {
-            text += &format!("set class-of-service schedulers {name} {statement}\n");
+            write!(text, "set class-of-service schedulers {name} {statement}\n").unwrap();
         }
     }
-    text += &format!("set class-of-service interfaces {port} scheduler-map m\n");
+    write!(text, "set class-of-service interfaces {port} scheduler-map m\n").unwrap();
     let model = parse(&text, Some(platform));
     assert_eq!(show(&model).lines().filter(|line| !line.contains("note:")).count(), 0, "{}", show(&model));
     let queueing = model.router.ports[0].output.queueing.clone().unwrap();
@@ -100,16 +103,18 @@ fn rates_above_the_port_are_scaled_down() {
     let text = |links: &[&str]| {
         let mut text = String::new();
         for link in links {
-            text += &format!("set interfaces {link} gigether-options 802.3ad ae0\n");
+            write!(text, "set interfaces {link} gigether-options 802.3ad ae0\n").unwrap();
         }
         for (name, queue, rate) in
             [("be", 0, "percent 10"), ("af", 2, "percent 20"), ("ef", 1, "80m"), ("nc", 3, "percent 30")]
         {
-            text += &format!(
+            write!(
+                text,
                 "set class-of-service forwarding-classes class {name} queue-num {queue}\n\
                  set class-of-service schedulers {name} transmit-rate {rate}\n\
                  set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}\n"
-            );
+            )
+            .unwrap();
         }
         text + "set interfaces ae0 unit 0 family inet\nset class-of-service interfaces ae0 scheduler-map m\n"
     };
