@@ -85,6 +85,10 @@ impl Walk<'_> {
     /// Adds the parts of the group that `name` names at `path`.
     fn apply(&mut self, name: NodeId, path: &[NodeId], sources: &mut Vec<Source>) {
         let word = self.tree.word(name).to_owned();
+        // A copied statement applies its groups where it was written.
+        if word == APPLY {
+            return;
+        }
         let group = self.tree.child(NodeId::ROOT, GROUPS).and_then(|groups| self.tree.child(groups, &word));
         let Some(group) = group else {
             self.inherited.undefined.push((name, word));

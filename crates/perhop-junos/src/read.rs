@@ -102,6 +102,13 @@ impl Reader {
             if is_template(trimmed) && self.read.template.is_none() {
                 self.read.template = Some(number);
             }
+            let is_top = self.frames.is_empty() && !self.unfinished.has_words;
+            if let Some(device) = label(trimmed).filter(|_| is_top) {
+                return self.prompt(number, device, "");
+            }
+            if is_top && trimmed.starts_with("show ") && !trimmed.ends_with(['{', ';']) {
+                return self.command(number, trimmed);
+            }
             if let Some((device, command)) = prompt(trimmed) {
                 self.close();
                 return self.prompt(number, device, command);
@@ -134,6 +141,11 @@ impl Reader {
             return;
         }
         self.is_other_device = false;
+        self.command(number, command);
+    }
+
+    /// Reads a command of the operational mode or of the configuration mode.
+    fn command(&mut self, number: usize, command: &str) {
         self.base = NodeId::ROOT;
         let words: Vec<&str> = command.split('|').next().unwrap_or_default().split_whitespace().collect();
         match words.as_slice() {
@@ -268,6 +280,14 @@ fn is_template(text: &str) -> bool {
 fn is_banner(text: &str) -> bool {
     (text.starts_with("[edit") && text.ends_with(']'))
         || (text.starts_with('{') && text.ends_with('}') && !text.contains(';') && text.len() > 2)
+}
+
+/// Returns the device of a line such as `R1:` between pieces.
+fn label(text: &str) -> Option<&str> {
+    let name = text.strip_suffix(':')?;
+    let is_change = matches!(name, "inactive" | "protect" | "replace" | "delete" | "active");
+    let is_name = name.chars().all(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | '.'));
+    (!name.is_empty() && is_name && !is_change).then_some(name)
 }
 
 /// Returns the device and the command of a line that begins with a prompt such as `user@host>`.

@@ -148,8 +148,13 @@ impl Signs<'_> {
     }
 
     fn chassis(&mut self) {
+        // PTX and ACX7000 have the statement, too, but only interfaces called `et`.
         let node = self.at(&["chassis", "network-services"]);
-        self.add(node, &[Family::Mx], true, "network services of MX");
+        let is_router = self.interface(|name| name.starts_with("ge-") || name.starts_with("xe-")).is_some();
+        let is_other =
+            self.named_family().is_some_and(|(_, family)| family != Family::Mx) || self.is_evolved();
+        let families = [Family::Mx, Family::Ptx, Family::Acx];
+        self.add(node, &families, is_router && !is_other, "network services of routers");
         for node in self.tree.children(self.at(&["chassis", "fpc"]).unwrap_or(NodeId::ROOT)) {
             let mode = self.tree.child(node, "flexible-queuing-mode");
             self.add(mode, &[Family::Mx], true, "queueing of MPCs");
@@ -179,17 +184,28 @@ impl Signs<'_> {
         self.add(self.at(&["vlans"]), &[Family::Ex, Family::Qfx, Family::Acx], false, "VLANs of switches");
     }
 
+    fn is_evolved(&self) -> bool {
+        let version = self.at(&["version"]).and_then(|node| self.tree.last_value(node));
+        version.is_some_and(|value| self.tree.word(value).ends_with("-EVO"))
+    }
+
     fn version(&mut self) {
-        let Some(node) = self.at(&["version"]) else { return };
-        let version = self.tree.last_value(node).map(|value| self.tree.word(value)).unwrap_or_default();
-        if version.ends_with("-EVO") {
-            self.add(Some(node), &[Family::Ptx, Family::Acx, Family::Qfx], false, "Junos Evolved");
+        if self.is_evolved() {
+            let node = self.at(&["version"]);
+            self.add(node, &[Family::Ptx, Family::Acx, Family::Qfx], false, "Junos Evolved");
         }
     }
 
     /// The name of the device is a hint, not a proof.
     fn hostname(&mut self) {
-        let Some(node) = self.at(&["system", "host-name"]) else { return };
+        if let Some((node, family)) = self.named_family() {
+            self.add(Some(node), &[family], false, "the name of the device");
+        }
+    }
+
+    /// Returns the family that the name of the device contains.
+    fn named_family(&self) -> Option<(NodeId, Family)> {
+        let node = self.at(&["system", "host-name"])?;
         let name = self.tree.last_value(node).map(|value| self.tree.word(value).to_lowercase());
         let name = name.unwrap_or_default();
         let families = [
@@ -204,9 +220,7 @@ impl Signs<'_> {
             name.match_indices(word)
                 .any(|(at, _)| name[at + word.len()..].starts_with(|c: char| c.is_ascii_digit()))
         });
-        if let Some((_, family)) = family {
-            self.add(Some(node), &[family], false, "the name of the device");
-        }
+        family.map(|(_, family)| (node, family))
     }
 
     fn interfaces(&mut self) {

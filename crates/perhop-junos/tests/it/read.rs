@@ -108,10 +108,8 @@ fn the_family_is_recognized_or_asked_for() {
         (model.platform.name.clone(), model.platform.supported, refusal.unwrap_or_default())
     };
     let cos = "set class-of-service interfaces ge-0/0/0 shaping-rate 50m\n";
-    assert_eq!(
-        of(&format!("{cos}set chassis network-services ip\n")),
-        ("junos-mx".into(), true, String::new())
-    );
+    let mx = "set interfaces xe-0/0/0 unit 0\nset chassis network-services ip\n";
+    assert_eq!(of(&format!("{cos}{mx}")), ("junos-mx".into(), true, String::new()));
     assert_eq!(
         of(&format!("{cos}set security zones security-zone a\n")),
         ("junos-srx".into(), true, String::new())
@@ -119,6 +117,10 @@ fn the_family_is_recognized_or_asked_for() {
     let (_, supported, refusal) = of(cos);
     assert!(!supported && refusal.contains("does not show the family"), "{refusal}");
     assert!(refusal.contains("--platform"), "{refusal}");
+    // PTX and ACX7000 have network services, too.
+    for other in ["set system host-name acx5448-1\n", "set version 23.4R2-EVO\n"] {
+        assert!(!of(&format!("{mx}{other}")).1, "{other}");
+    }
     let acx = "set class-of-service schedulers a priority low-latency\n";
     let (platform, _, refusal) = of(acx);
     assert!(platform == "junos-acx" && refusal.contains("virtual output queues"), "{refusal}");
@@ -136,6 +138,11 @@ fn pieces_between_prompts_are_one_device_and_others_are_named() {
     assert_eq!(model.lines[3].state, LineState::Modelled);
     assert_eq!(model.lines[9].state, LineState::NotModelled);
     assert!(show(&model).contains("r2"));
+    let labels = "AN3:\nshow configuration | display set | no-more\nset interfaces ge-0/0/0 unit 0 family inet\n\
+                  MA1:\nset interfaces ge-0/0/1 unit 0 family inet\n";
+    let model = parse(labels, Some("junos-mx"));
+    assert_eq!(model.router.ports.len(), 1);
+    assert_eq!(model.lines[4].state, LineState::NotModelled);
 }
 
 #[test]

@@ -12,14 +12,14 @@ use crate::read::{parse, show};
 fn queues(platform: &str, port: &str, queues: &[(&str, u8, &[&str])]) -> Vec<ClassConfig> {
     let mut text = format!("set interfaces {port} unit 0 family inet\n");
     for (name, number, statements) in queues {
-        write!(text, "set class-of-service forwarding-classes class {name} queue-num {number}\n").unwrap();
-        write!(text, "set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}\n")
+        writeln!(text, "set class-of-service forwarding-classes class {name} queue-num {number}").unwrap();
+        writeln!(text, "set class-of-service scheduler-maps m forwarding-class {name} scheduler {name}")
             .unwrap();
         for statement in *statements {
-            write!(text, "set class-of-service schedulers {name} {statement}\n").unwrap();
+            writeln!(text, "set class-of-service schedulers {name} {statement}").unwrap();
         }
     }
-    write!(text, "set class-of-service interfaces {port} scheduler-map m\n").unwrap();
+    writeln!(text, "set class-of-service interfaces {port} scheduler-map m").unwrap();
     let model = parse(&text, Some(platform));
     assert_eq!(show(&model).lines().filter(|line| !line.contains("note:")).count(), 0, "{}", show(&model));
     let queueing = model.router.ports[0].output.queueing.clone().unwrap();
@@ -41,7 +41,7 @@ fn limit(class: &ClassConfig) -> u64 {
     }
 }
 
-/// TechLibrary bw-sharing-excess-examples-cos-config-guide, table 1: excess high before excess low.
+/// The topic `bw-sharing-excess-examples-cos-config-guide`, table 1: excess high before excess low.
 #[test]
 fn guarantees_and_excess_levels_of_the_documented_example() {
     let classes = queues(
@@ -85,7 +85,7 @@ fn a_percentage_of_the_delay_buffer_is_rounded_as_printed() {
     assert_eq!(megabits(named(&classes, "best-effort")), 400.0);
 }
 
-/// TechLibrary cos-configuring-delay-buffer-size: four queues without transmit rate, 4 s at 100 Mb/s.
+/// The topic `cos-configuring-delay-buffer-size`: four queues without transmit rate, 4 s at 100 Mb/s.
 #[test]
 fn srx_gives_queues_without_a_rate_equal_parts() {
     let own: &[&str] = &["buffer-size temporal 4m"];
@@ -96,14 +96,14 @@ fn srx_gives_queues_without_a_rate_equal_parts() {
     }
 }
 
-/// TechLibrary schedulers-cos-ae-example-cos-config-guide: 10 % + 20 % + 80 Mb/s + 30 % of 100 Mb/s are
+/// The topic `schedulers-cos-ae-example-cos-config-guide`: 10 % + 20 % + 80 Mb/s + 30 % of 100 Mb/s are
 /// scaled to 7, 14, 57 and 21 %, and fit into 200 Mb/s of two links.
 #[test]
 fn rates_above_the_port_are_scaled_down() {
     let text = |links: &[&str]| {
         let mut text = String::new();
         for link in links {
-            write!(text, "set interfaces {link} gigether-options 802.3ad ae0\n").unwrap();
+            writeln!(text, "set interfaces {link} gigether-options 802.3ad ae0").unwrap();
         }
         for (name, queue, rate) in
             [("be", 0, "percent 10"), ("af", 2, "percent 20"), ("ef", 1, "80m"), ("nc", 3, "percent 30")]
