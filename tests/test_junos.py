@@ -1,0 +1,151 @@
+"""Junos configurations on the command line, and documented shares out of runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from conftest import Command
+
+#: DSCP of the packets of each queue.
+CODEPOINTS = [0, 8, 16, 24]
+
+
+def router(schedulers: list[str], *, speed: str = "10m") -> str:
+    """A router that sends packets of four codepoints to four queues."""
+    lines = [
+        f"set interfaces ge-0/0/1 speed {speed}",
+        "set interfaces ge-0/0/0 unit 0 family inet address 10.1.0.1/24",
+        "set interfaces ge-0/0/1 unit 0 family inet address 10.2.0.1/24",
+        "set class-of-service interfaces ge-0/0/0 unit 0 classifiers dscp c",
+        "set class-of-service interfaces ge-0/0/1 scheduler-map m",
+    ]
+    for queue, statements in enumerate(schedulers):
+        lines += [
+            f"set class-of-service forwarding-classes class q{queue} queue-num {queue}",
+            f"set class-of-service scheduler-maps m forwarding-class q{queue} scheduler q{queue}",
+            f"set class-of-service classifiers dscp c forwarding-class q{queue} loss-priority low "
+            f"code-points {CODEPOINTS[queue]:06b}",
+        ]
+        lines += [f"set class-of-service schedulers q{queue} {one}" for one in statements.split(", ")]
+    return "\n".join(lines) + "\n"
+
+
+def delivered(folder: Path, perhop: Command, text: str, platform: str, offered: list[float]) -> list[float]:
+    """Return the rates of the queues, Mb/s of wire bytes, when each is offered a rate."""
+    (folder / "r.conf").write_text(text)
+    flows = "\n".join(
+        f"""  - name: q{queue}
+    from: a
+    to: b
+    dscp: {CODEPOINTS[queue]}
+    source: {{ cbr: {{ rate: {rate * 1462 / 1500}Mb/s, packet: {{ ip: 1462B }} }} }}"""
+        for queue, rate in enumerate(offered)
+        if rate
+    )
+    (folder / "s.perhop.yaml").write_text(
+        f"""perhop: 1
+name: Junos
+duration: 12s
+hosts:
+  a: {{ address: 10.1.0.2 }}
+  b: {{ address: 10.2.0.2 }}
+routers:
+  r:
+    configuration: {{ file: r.conf, platform: {platform} }}
+links:
+  - between: [a, r]
+    rate: 1Gb/s
+    interfaces: {{ r: {{ name: ge-0/0/0 }} }}
+  - between: [r, b]
+    rate: 10Mb/s
+    framing: ethernet-wire
+    interfaces: {{ r: {{ name: ge-0/0/1 }} }}
+traffic:
+{flows}
+measure:
+  warmup: 4s
+"""
+    )
+    ended = perhop("run", "s.perhop.yaml", "--json")
+    rows = {row["name"]: row for row in ended.json()["flows"]}
+    return [
+        rows[f"q{queue}"]["throughput_bps"]["mean"] / 1e6 * 1500 / 1462 if rate else 0.0
+        for queue, rate in enumerate(offered)
+    ]
+
+
+#: Platform, schedulers, offered and documented rates, Mb/s, with 10 Mb/s in place of the documented line.
+SHARES = [
+    # TechLibrary bw-sharing-excess-examples-cos-config-guide, tables 1 and 2.
+    pytest.param(
+        "junos-mx",
+        [
+            "transmit-rate percent 20, priority high, excess-priority high",
+            "transmit-rate percent 10, priority high, excess-priority high",
+            "transmit-rate percent 10, priority low, excess-priority low",
+            "transmit-rate percent 5, priority low, excess-priority low",
+        ],
+        [6, 5, 5, 5],
+        [5.6667, 2.8333, 1.0, 0.5],
+        id="excess by priority",
+    ),
+    pytest.param(
+        "junos-mx",
+        [f"transmit-rate percent {rate}, priority high, excess-priority high" for rate in (20, 10, 10, 5)],
+        [5, 5, 5, 5],
+        [4.4444, 2.2222, 2.2222, 1.1111],
+        id="excess by rate",
+    ),
+    # TechLibrary schedulers-priority-platforms-cos-config-guide: leftover in the ratio of rates.
+    pytest.param(
+        "junos-srx",
+        [f"transmit-rate percent {rate}" for rate in (20, 40, 10, 10)],
+        [10, 10, 10, 10],
+        [2.5, 5.0, 1.25, 1.25],
+        id="leftover by rate",
+    ),
+]
+
+
+@pytest.mark.parametrize(("platform", "schedulers", "offered", "documented"), SHARES)
+def test_documented_shares(
+    tmp_path: Path,
+    perhop: Command,
+    platform: str,
+    schedulers: list[str],
+    offered: list[float],
+    documented: list[float],
+) -> None:
+    found = delivered(tmp_path, perhop, router(schedulers), platform, offered)
+    assert found == pytest.approx(documented, rel=0.01)
+
+
+def test_the_family_is_asked_for_and_rules_are_explained(tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "r.conf").write_text(router(["transmit-rate percent 20"]))
+    ended = perhop("check", "r.conf")
+    assert ended.code == 2
+    assert "does not show the family" in ended.out and "--platform junos-mx" in ended.out
+    found = perhop("check", "r.conf", "--platform", "junos-mx")
+    assert found.code == 0 and "0 not modelled, 0 suspicious, 0 not recognized" in found.out
+    refused = perhop("check", "r.conf", "--platform", "junos-qfx")
+    assert refused.code == 2 and "shared memory" in refused.out
+    assert "excess-priority" in perhop("explain", "--platform", "junos-mx").out
+
+
+def test_rates_and_trace(tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "r.conf").write_text(router(["transmit-rate percent 80", "transmit-rate percent 20"]))
+    rates = perhop("rates", "r.conf", "--platform", "junos-mx").out
+    assert "port/q0" in rates
+    traced = perhop(
+        "trace",
+        "r.conf",
+        "--platform",
+        "junos-mx",
+        "--at",
+        "ge-0/0/0.0",
+        "--packet",
+        "udp 10.1.0.2:1 > 10.2.0.2:2 dscp cs1 len 200",
+    )
+    assert "in queue port/q1" in traced.out
