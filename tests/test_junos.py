@@ -40,7 +40,7 @@ def delivered(folder: Path, perhop: Command, text: str, platform: str, offered: 
     from: a
     to: b
     dscp: {CODEPOINTS[queue]}
-    source: {{ cbr: {{ rate: {rate * 1462 / 1500}Mb/s, packet: {{ ip: 1462B }} }} }}"""
+    source: {{ cbr: {{ rate: {round(rate * 1462 * 1e6 / 1500)}b/s, packet: {{ ip: 1462B }} }} }}"""
         for queue, rate in enumerate(offered)
         if rate
     )
@@ -53,7 +53,7 @@ hosts:
   b: {{ address: 10.2.0.2 }}
 routers:
   r:
-    configuration: {{ file: r.conf, platform: {platform} }}
+    configuration: {{ file: r.conf, platform: {{ profile: {platform} }} }}
 links:
   - between: [a, r]
     rate: 1Gb/s
@@ -68,8 +68,8 @@ measure:
   warmup: 4s
 """
     )
-    ended = perhop("run", "s.perhop.yaml", "--json")
-    rows = {row["name"]: row for row in ended.json()["flows"]}
+    ended = perhop("run", "s.perhop.yaml", "--replications", "1", "--json")
+    rows = {row["class"]: row for row in ended.json()["classes"]}
     return [
         rows[f"q{queue}"]["throughput_bps"]["mean"] / 1e6 * 1500 / 1462 if rate else 0.0
         for queue, rate in enumerate(offered)

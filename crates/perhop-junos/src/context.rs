@@ -105,6 +105,16 @@ impl Context {
         self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
     }
 
+    /// Reports a name that the configuration uses and does not define.
+    pub(crate) fn undefined(&mut self, node: NodeId, kind: &str, name: &str) {
+        self.found(
+            &crate::rules::JUNOS_UNDEFINED,
+            node,
+            format!("there is no {kind} `{name}`"),
+            "the commit fails",
+        );
+    }
+
     /// Returns all words below a statement, in the order of the text.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
         let mut found = Vec::new();

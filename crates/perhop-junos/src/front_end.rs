@@ -133,7 +133,7 @@ impl Source<'_> {
     /// Reports findings about the text as a whole.
     fn report(&self, context: &mut Context, inherited: Inherited) {
         for (node, name) in inherited.undefined {
-            cos::undefined(context, node, "group", &name);
+            context.undefined(node, "group", &name);
         }
         if inherited.is_cut {
             let message = "the groups of this text have too many statements for perhop";

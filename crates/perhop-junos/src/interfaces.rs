@@ -7,7 +7,6 @@ use perhop_device::intent::At;
 use perhop_qos::Rate;
 
 use crate::context::{Context, Word};
-use crate::cos::undefined;
 use crate::firewall::{FilterFamily, Firewall};
 use crate::interface_options::{ETHERNET_OPTIONS, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS};
 use crate::tree::NodeId;
@@ -309,7 +308,7 @@ fn side_filters(
                 }
             }
             if firewall.filters.get(family, &name.text).is_none() {
-                undefined(context, name.node, "filter", &name.text);
+                context.undefined(name.node, "filter", &name.text);
                 continue;
             }
             let side = if key.starts_with("input") { &mut unit.input } else { &mut unit.output };
@@ -329,7 +328,7 @@ fn side_policers(
         let Some(name) = context.value(word.node, key) else { continue };
         if !firewall.policers.plain.contains_key(&name.text) {
             if context.tree.at(NodeId::ROOT, &["firewall", "policer", &name.text]).is_none() {
-                undefined(context, name.node, "policer", &name.text);
+                context.undefined(name.node, "policer", &name.text);
             }
             continue;
         }

@@ -1,4 +1,5 @@
-//! Junos class of service: reading of configurations in braces and in `set` lines, and conversion to policies.
+//! Junos class of service: reading of configurations in braces and in `set` lines, and conversion to
+//! policies.
 //!
 //! ```text
 //! text → read → Tree (statements, a word per node) → groups → readers of the hierarchies, which mark nodes

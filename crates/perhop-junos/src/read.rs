@@ -1,6 +1,6 @@
 //! [`read`]: a text in braces or `set` lines as a [`Tree`].
 
-use crate::set_lines;
+use crate::set_lines::{self, Session};
 use crate::tokens::{Comment, Token, tokens};
 use crate::tree::{NodeId, Problem, Statement, Tree};
 
@@ -63,8 +63,8 @@ enum Opens {
     Block,
 }
 
-pub(crate) struct Reader {
-    pub(crate) read: Read,
+struct Reader {
+    read: Read,
     frames: Vec<(NodeId, usize)>,
     unfinished: Unfinished,
     comment: Comment,
@@ -72,7 +72,7 @@ pub(crate) struct Reader {
     /// Whether the lines since the last prompt belong to another device than the first one.
     is_other_device: bool,
     /// The statement around the following lines: of `edit`, or of a prompt with a path.
-    pub(crate) base: NodeId,
+    base: NodeId,
 }
 
 impl Reader {
@@ -125,7 +125,7 @@ impl Reader {
             }
             if set_lines::is_command(trimmed) {
                 self.read.is_configuration = true;
-                return set_lines::read(self, number, trimmed);
+                return self.set(number, trimmed);
             }
         }
         self.braces(number, text);
@@ -151,21 +151,18 @@ impl Reader {
         match words.as_slice() {
             ["show", "configuration", path @ ..] if !command.contains("display set") => {
                 let path: Vec<&str> = path.iter().copied().filter(|word| *word != "no-more").collect();
-                self.enter(number, &path);
+                self.base = self.read.tree.enter(NodeId::ROOT, &path, number);
+                self.unfinished = Unfinished::at(self.base);
             }
-            _ if set_lines::is_command(command) => set_lines::read(self, number, command),
+            _ if set_lines::is_command(command) => self.set(number, command),
             _ => {}
         }
     }
 
-    /// Makes `path` the statement around the following lines.
-    pub(crate) fn enter(&mut self, number: usize, path: &[&str]) {
-        self.read.tree.begin_statement();
-        for word in path {
-            if let Some(node) = self.read.tree.add(self.base, word, number) {
-                self.base = node;
-            }
-        }
+    fn set(&mut self, number: usize, text: &str) {
+        let mut session = Session { tree: &mut self.read.tree, base: &mut self.base };
+        set_lines::read(&mut session, number, text);
+        self.unfinished = Unfinished::at(self.base);
     }
 
     fn braces(&mut self, number: usize, text: &str) {
@@ -256,11 +253,6 @@ impl Reader {
         self.frames.clear();
         self.base = NodeId::ROOT;
         self.unfinished = Unfinished::at(NodeId::ROOT);
-    }
-
-    /// Prepares for statements below [`base`](Reader::base).
-    pub(crate) fn rebase(&mut self) {
-        self.unfinished = Unfinished::at(self.base);
     }
 }
 

@@ -1,8 +1,7 @@
 //! Commands of the configuration mode: `set`, `delete`, `deactivate` and others.
 
-use crate::read::Reader;
 use crate::tokens::{Comment, Token, tokens};
-use crate::tree::{NodeId, Place, Problem, Statement};
+use crate::tree::{NodeId, Place, Problem, Statement, Tree};
 
 const COMMANDS: [&str; 13] = [
     "set",
@@ -27,25 +26,30 @@ pub(crate) fn is_command(text: &str) -> bool {
     COMMANDS.contains(&first) && !text.ends_with('{') && !text.ends_with(';')
 }
 
+/// The statements, and the one around the following lines (`edit`).
+pub(crate) struct Session<'s> {
+    pub(crate) tree: &'s mut Tree,
+    pub(crate) base: &'s mut NodeId,
+}
+
 /// Reads a command on line `number`.
-pub(crate) fn read(reader: &mut Reader, number: usize, text: &str) {
+pub(crate) fn read(session: &mut Session, number: usize, text: &str) {
     let (found, _) = tokens(text, Comment::None);
     let mut words = found.into_iter();
     let Some(Token::Word(command)) = words.next() else { return };
     let rest: Vec<Token> = words.collect();
     match command {
-        "set" => set(reader, number, &rest),
+        "set" => set(session, number, &rest),
         "edit" => {
             let path: Vec<&str> = plain(&rest);
-            reader.enter(number, &path);
+            *session.base = session.tree.enter(*session.base, &path, number);
         }
-        "top" | "exit" => reader.base = NodeId::ROOT,
-        "up" => reader.base = reader.read.tree.parent(reader.base),
-        "delete" | "deactivate" | "activate" => change(reader, number, command, &plain(&rest)),
-        "insert" => insert(reader, number, &plain(&rest)),
+        "top" | "exit" => *session.base = NodeId::ROOT,
+        "up" => *session.base = session.tree.parent(*session.base),
+        "delete" | "deactivate" | "activate" => change(session, number, command, &plain(&rest)),
+        "insert" => insert(session, number, &plain(&rest)),
         _ => {}
     }
-    reader.rebase();
 }
 
 fn plain<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
@@ -56,10 +60,10 @@ fn plain<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
     tokens.iter().filter_map(word).collect()
 }
 
-fn set(reader: &mut Reader, number: usize, rest: &[Token]) {
-    let tree = &mut reader.read.tree;
+fn set(session: &mut Session, number: usize, rest: &[Token]) {
+    let tree = &mut *session.tree;
     tree.begin_statement();
-    let (mut at, mut list, mut problem) = (reader.base, None, None);
+    let (mut at, mut list, mut problem) = (*session.base, None, None);
     for token in rest {
         match token {
             Token::Word(word) => match tree.add(list.unwrap_or(at), word, number) {
@@ -79,13 +83,13 @@ fn set(reader: &mut Reader, number: usize, rest: &[Token]) {
     tree.statements.push(Statement { line: number, node: at, problem });
 }
 
-fn find(reader: &Reader, path: &[&str]) -> Option<NodeId> {
-    path.iter().try_fold(reader.base, |node, word| reader.read.tree.any_child(node, word))
+fn find(session: &Session, path: &[&str]) -> Option<NodeId> {
+    path.iter().try_fold(*session.base, |node, word| session.tree.any_child(node, word))
 }
 
-fn change(reader: &mut Reader, number: usize, command: &str, path: &[&str]) {
-    let found = find(reader, path);
-    let tree = &mut reader.read.tree;
+fn change(session: &mut Session, number: usize, command: &str, path: &[&str]) {
+    let found = find(session, path);
+    let tree = &mut *session.tree;
     let Some(node) = found else {
         let problem = Some(Problem::NothingToChange);
         tree.statements.push(Statement { line: number, node: NodeId::ROOT, problem });
@@ -99,15 +103,15 @@ fn change(reader: &mut Reader, number: usize, command: &str, path: &[&str]) {
 }
 
 /// Reads `insert PATH WORD before OTHER`.
-fn insert(reader: &mut Reader, number: usize, words: &[&str]) {
+fn insert(session: &mut Session, number: usize, words: &[&str]) {
     let place = words.iter().position(|word| matches!(*word, "before" | "after"));
     let moved = place.and_then(|place| {
         let (path, other) = (&words[..place], words.get(place + 1..)?.last()?);
-        let node = find(reader, path)?;
-        let other = reader.read.tree.any_child(reader.read.tree.parent(node), other)?;
+        let node = find(session, path)?;
+        let other = session.tree.any_child(session.tree.parent(node), other)?;
         Some((node, other, if words[place] == "before" { Place::Before } else { Place::After }))
     });
-    let tree = &mut reader.read.tree;
+    let tree = &mut *session.tree;
     if !moved.is_some_and(|(node, other, place)| tree.move_to(node, other, place)) {
         let problem = Some(Problem::NothingToMove);
         tree.statements.push(Statement { line: number, node: NodeId::ROOT, problem });

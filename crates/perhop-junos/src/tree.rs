@@ -202,6 +202,12 @@ impl Tree {
         all.into_iter().filter(|id| self.removed_by(*id).is_none()).collect()
     }
 
+    /// Returns the statement `path` below `from`; adds it if there is none.
+    pub(crate) fn enter(&mut self, from: NodeId, path: &[&str], line: usize) -> NodeId {
+        self.begin_statement();
+        path.iter().fold(from, |node, word| self.add(node, word, line).unwrap_or(node))
+    }
+
     fn symbol(&mut self, word: &str) -> u32 {
         if let Some(known) = self.symbols.get(word) {
             return *known;

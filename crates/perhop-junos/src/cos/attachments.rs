@@ -64,7 +64,7 @@ impl Attached {
 impl Attachments {
     /// Returns the attachments of an interface, or of a unit. The entry with the most specific name wins
     /// where several set the same.
-    pub(crate) fn of(&self, interface: &str, unit: Option<&str>) -> Attached {
+    pub(crate) fn applied(&self, interface: &str, unit: Option<&str>) -> Attached {
         let is_meant = |entry: &&Entry| {
             let is_interface = entry.interface == "all" || fits(&entry.interface, interface);
             let is_unit = match (&entry.unit, unit) {
@@ -232,7 +232,7 @@ mod tests {
             entry("ge-0/0/1", "d"),
         ]);
         for (interface, map) in [("xe-0/0/0", "a"), ("ge-1/0/0", "b"), ("ge-0/0/0", "c"), ("ge-0/0/1", "d")] {
-            assert_eq!(all.of(interface, None).scheduler_map.unwrap().value, map, "{interface}");
+            assert_eq!(all.applied(interface, None).scheduler_map.unwrap().value, map, "{interface}");
         }
     }
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::classes::{Classes, LossPriority};
 use super::code_points::{Aliases, CodePoints};
-use super::undefined;
 use crate::context::Context;
 use crate::tree::NodeId;
 
@@ -185,7 +184,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
             let mut classifier = Classifier { line: name.line, import, entries: BTreeMap::new() };
             for class in context.items(name.node, "forwarding-class") {
                 let Some(label) = classes.label(&class.text) else {
-                    undefined(context, class.node, "forwarding class", &class.text);
+                    context.undefined(class.node, "forwarding class", &class.text);
                     continue;
                 };
                 entries(context, (kind, aliases), class.node, label, &mut classifier);
@@ -198,7 +197,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
             continue;
         };
         let at = context.tree.at(cos, &["classifiers", kind.word()]).unwrap_or(node);
-        undefined(context, at, "classifier", import);
+        context.undefined(at, "classifier", import);
     }
     found
 }

@@ -21,8 +21,6 @@ pub(crate) use schedulers::{
 
 use std::collections::BTreeMap;
 
-use perhop_lint::Rule;
-
 use crate::context::Context;
 use crate::families::Family;
 use crate::tree::NodeId;
@@ -54,10 +52,4 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
     let attachments = attachments::read(context, node);
     others::mark(context, node);
     ClassOfService { classes, aliases, classifiers, rewrites, drop_profiles, schedulers, attachments }
-}
-
-/// Reports a name that the configuration uses and does not define.
-pub(crate) fn undefined(context: &mut Context, node: NodeId, kind: &str, name: &str) {
-    let rule: &'static Rule = &crate::rules::JUNOS_UNDEFINED;
-    context.found(rule, node, format!("there is no {kind} `{name}`"), "the commit fails");
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use super::classes::{Classes, LossPriority};
 use super::classifiers::Treatment;
 use super::code_points::{Aliases, CodePoints};
-use super::undefined;
 use crate::context::Context;
 use crate::tree::NodeId;
 
@@ -93,7 +92,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
             let mut rule = Rewrite { line: name.line, entries: BTreeMap::new(), has_import };
             for class in context.items(name.node, "forwarding-class") {
                 let Some(label) = classes.label(&class.text) else {
-                    undefined(context, class.node, "forwarding class", &class.text);
+                    context.undefined(class.node, "forwarding class", &class.text);
                     continue;
                 };
                 for priority in context.items(class.node, "loss-priority") {

@@ -6,7 +6,6 @@ use perhop_device::intent::At;
 
 use super::classes::{Classes, LossPriority};
 use super::drop_profiles::DropProfile;
-use super::undefined;
 use crate::context::{Context, Word};
 use crate::tree::NodeId;
 use crate::values::{number, percent};
@@ -129,14 +128,14 @@ pub(super) fn read(
         let mut map = SchedulerMap { line: name.line, entries: Vec::new() };
         for class in context.items(name.node, "forwarding-class") {
             if classes.label(&class.text).is_none() {
-                undefined(context, class.node, "forwarding class", &class.text);
+                context.undefined(class.node, "forwarding class", &class.text);
                 continue;
             }
             let Some(word) = context.value(class.node, "scheduler") else { continue };
             if found.schedulers.contains_key(&word.text) {
                 map.entries.push((class.text, word.text, class.line));
             } else {
-                undefined(context, word.node, "scheduler", &word.text);
+                context.undefined(word.node, "scheduler", &word.text);
             }
         }
         found.maps.insert(name.text, map);
@@ -328,7 +327,7 @@ fn drop_maps(
                 }
                 let Some(profile) = context.value(protocol.node, "drop-profile") else { continue };
                 if !profiles.contains_key(&profile.text) {
-                    undefined(context, profile.node, "drop profile", &profile.text);
+                    context.undefined(profile.node, "drop profile", &profile.text);
                     continue;
                 }
                 found.drops.push(DropMap {

@@ -6,7 +6,7 @@ use perhop_qos::packet::{IpPrecedence, LinkMark, Protocol};
 
 use super::{PrefixLists, names, prefix};
 use crate::context::{Context, Word};
-use crate::cos::{ClassOfService, CodePoints, LossPriority, undefined};
+use crate::cos::{ClassOfService, CodePoints, LossPriority};
 use crate::tree::NodeId;
 use crate::values::number;
 
@@ -252,7 +252,7 @@ fn addresses(
         }
         let prefixes = if word.text.ends_with("list") {
             let Some(prefixes) = lists.get(&value.text) else {
-                undefined(context, value.node, "prefix list", &value.text);
+                context.undefined(value.node, "prefix list", &value.text);
                 return None;
             };
             prefixes.clone()

@@ -3,7 +3,7 @@
 use perhop_qos::Dscp;
 
 use crate::context::{Context, Word};
-use crate::cos::{ClassOfService, CodePoints, LossPriority, undefined};
+use crate::cos::{ClassOfService, CodePoints, LossPriority};
 use crate::tree::NodeId;
 
 use super::policers::Policers;
@@ -70,7 +70,7 @@ fn action(
             let Some(value) = context.value(then, "forwarding-class") else { return };
             found.label = cos.classes.label(&value.text);
             if found.label.is_none() {
-                undefined(context, value.node, "forwarding class", &value.text);
+                context.undefined(value.node, "forwarding class", &value.text);
             }
         }
         "loss-priority" => {
@@ -88,7 +88,7 @@ fn action(
             if policers.plain.contains_key(&value.text) {
                 found.policer = Some(Metered::Plain(value.text));
             } else if context.tree.at(NodeId::ROOT, &["firewall", "policer", &value.text]).is_none() {
-                undefined(context, value.node, "policer", &value.text);
+                context.undefined(value.node, "policer", &value.text);
             }
         }
         "three-color-policer" => three_color(context, word, policers, found),
@@ -123,7 +123,7 @@ fn three_color(context: &mut Context, word: &Word, policers: &Policers, found: &
         if policers.three_color.contains_key(&name.text) {
             found.policer = Some(Metered::ThreeColor(name.text));
         } else if context.tree.at(NodeId::ROOT, &["firewall", "three-color-policer", &name.text]).is_none() {
-            undefined(context, name.node, "three-color policer", &name.text);
+            context.undefined(name.node, "three-color policer", &name.text);
         }
     }
 }

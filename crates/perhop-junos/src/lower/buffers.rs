@@ -44,7 +44,8 @@ pub(super) struct Rest {
     pub(super) percent_each: f64,
 }
 
-/// Returns the bytes of a queue with a scheduler. Without `buffer-size` the share of the transmit rate counts.
+/// Returns the bytes of a queue with a scheduler. Without `buffer-size` the share of the transmit rate
+/// counts.
 pub(super) fn queue_bytes(
     rules: &Rules,
     scheduler: Option<&Scheduler>,

@@ -29,7 +29,7 @@ pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Fin
     let mut all = interfaces.to_vec();
     for (name, _) in device.cos.attachments.named_interfaces() {
         if !all.iter().any(|known| known.name == name) {
-            let attached = device.cos.attachments.of(&name, None);
+            let attached = device.cos.attachments.applied(&name, None);
             let line = attached.scheduler_map.map_or(1, |map| map.line);
             all.push(Interface { name, line, ..Interface::default() });
         }
@@ -87,7 +87,7 @@ impl LineOf<'_> {
         if interface.bundle.is_some() {
             return;
         }
-        let attached = self.device.cos.attachments.of(&interface.name, None);
+        let attached = self.device.cos.attachments.applied(&interface.name, None);
         self.note_hierarchy(&attached, findings);
         let physical = Unit { number: String::new(), line: interface.line, ..Unit::default() };
         match interface.units.as_slice() {
@@ -113,7 +113,7 @@ impl LineOf<'_> {
 
     /// Returns the attachments of a unit, with those of its interface.
     fn of_unit(&self, unit: &Unit, physical: &Attached, findings: &mut Findings) -> Attached {
-        let own = self.device.cos.attachments.of(&self.interface.name, Some(&unit.number));
+        let own = self.device.cos.attachments.applied(&self.interface.name, Some(&unit.number));
         let note = "schedulers of units: perhop has those of the port";
         let lines = [
             own.scheduler_map.as_ref().map(|map| map.line),
