@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::from::{self, Condition};
+use super::policers::Policers;
+use super::prefixes::PrefixLists;
 use super::then::{self, Then};
-use super::{Policers, PrefixLists};
 use crate::context::{Context, Word};
 use crate::cos::ClassOfService;
 use crate::tree::NodeId;

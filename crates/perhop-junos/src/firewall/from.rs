@@ -4,7 +4,8 @@ use perhop_qos::Dscp;
 use perhop_qos::classifier::{LengthRange, MatchConfig, OneOrMany, PortRange, Prefix};
 use perhop_qos::packet::{IpPrecedence, LinkMark, Protocol};
 
-use super::{PrefixLists, names, prefix};
+use super::names;
+use super::prefixes::{PrefixLists, prefix};
 use crate::context::{Context, Word};
 use crate::cos::{ClassOfService, CodePoints, LossPriority};
 use crate::tree::NodeId;

@@ -4,23 +4,18 @@ mod filters;
 mod from;
 mod names;
 mod policers;
+mod prefixes;
 mod then;
 
 pub(crate) use filters::{FilterFamily, Filters, Term};
 pub(crate) use from::Condition;
 pub(crate) use policers::{ExceedAction, Measure, Policer, Policers, ThreeColor};
+pub(crate) use prefixes::prefix;
 pub(crate) use then::{End, Metered, Then};
-
-use std::collections::BTreeMap;
-
-use perhop_qos::classifier::Prefix;
 
 use crate::context::Context;
 use crate::cos::ClassOfService;
 use crate::tree::NodeId;
-
-/// The prefixes of each prefix list.
-pub(crate) type PrefixLists = BTreeMap<String, Vec<Prefix>>;
 
 /// The filters and policers of a device.
 #[derive(Clone, Debug, Default)]
@@ -31,42 +26,10 @@ pub(crate) struct Firewall {
 
 /// Reads `[edit firewall]`.
 pub(crate) fn read(context: &mut Context, cos: &ClassOfService) -> Firewall {
-    let prefix_lists = prefix_lists(context);
+    let prefix_lists = prefixes::prefix_lists(context);
     let Some(node) = context.tree.child(NodeId::ROOT, "firewall") else { return Firewall::default() };
     context.modeled(node);
     let policers = policers::read(context, node, cos);
     let filters = filters::read(context, node, (cos, &policers, &prefix_lists));
     Firewall { filters, policers }
-}
-
-fn prefix_lists(context: &mut Context) -> PrefixLists {
-    let mut found = PrefixLists::new();
-    let Some(options) = context.tree.child(NodeId::ROOT, "policy-options") else { return found };
-    for list in context.items(options, "prefix-list") {
-        let mut prefixes = Vec::new();
-        for word in context.keywords(list.node) {
-            if word.text == "apply-path" {
-                context.not_modeled(word.node, "prefixes out of other statements");
-            } else if let Some(prefix) = prefix(&word.text) {
-                context.modeled(word.node);
-                prefixes.push(prefix);
-            } else if !word.text.starts_with("apply-groups") {
-                context.invalid(&word, "prefix-list");
-            }
-        }
-        found.insert(list.text, prefixes);
-    }
-    found
-}
-
-/// Parses a prefix; host bits are cleared, as in Junos.
-pub(crate) fn prefix(text: &str) -> Option<Prefix> {
-    let (address, length) = match text.split_once('/') {
-        Some((address, length)) => (address, Some(length.parse::<u8>().ok()?)),
-        None => (text, None),
-    };
-    let address: std::net::IpAddr = address.parse().ok()?;
-    let most = if address.is_ipv4() { 32 } else { 128 };
-    let prefix_length = length.unwrap_or(most);
-    perhop_device::InterfaceAddress { line: 0, address, prefix_length }.subnet()
 }

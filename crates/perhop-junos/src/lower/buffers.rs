@@ -6,7 +6,7 @@ use perhop_qos::buffer::{
 };
 use perhop_qos::{QueueSize, Rate};
 
-use super::{Device, Findings};
+use super::device::{Device, Findings};
 use crate::cos::{Buffer, DropProfile, LossPriority, Scheduler};
 use crate::families::Rules;
 

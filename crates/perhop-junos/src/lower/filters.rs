@@ -11,8 +11,8 @@ use perhop_qos::meter::{
 use perhop_qos::units::PacketRate;
 use perhop_qos::{ByteSize, Color, QueueSize, Rate};
 
+use super::device::{Device, Findings, Stage};
 use super::stages::{ACCEPTED, all_of, family_condition};
-use super::{Device, Findings, Stage};
 use crate::cos::LossPriority;
 use crate::firewall::{
     Condition, End, ExceedAction, FilterFamily, Measure, Metered, Policer, Term, Then, ThreeColor,

@@ -11,10 +11,10 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
 
+use super::device::{Device, Findings, Stage, conditioners, links};
 use super::filters::{Accepted, Place, filters, policers};
 use super::queues::{QueuesAt, queues};
 use super::stages::{behavior_aggregates, rewrites};
-use super::{Device, Findings, Stage, conditioners, links};
 use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Unit};
 use crate::rules;

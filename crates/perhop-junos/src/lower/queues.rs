@@ -13,8 +13,8 @@ use perhop_qos::scheduler::{LinkLayerConfig, SchedulerConfig, ShareConfig};
 use perhop_qos::{ByteSize, Rate};
 
 use super::buffers::{Rest, buffer, queue_bytes};
+use super::device::{Device, Findings, links_of};
 use super::stages::labels;
-use super::{Device, Findings, links_of};
 use crate::cos::{Amount, Attached, Buffer, ExcessPriority, ExcessRate, Limit, Priority, Scheduler};
 use crate::families::{ExcessOrder, MissingRate};
 use crate::rules;

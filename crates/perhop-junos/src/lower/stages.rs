@@ -9,7 +9,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::packet::{IpPrecedence, LinkMark};
 
-use super::{Device, Stage};
+use super::device::{Device, Stage};
 use crate::cos::{Attached, CodePoints, Treatment};
 use crate::firewall::FilterFamily;
 use crate::interfaces::Unit;
