@@ -104,6 +104,7 @@ impl Source<'_> {
         let device = Device { rules: rules_of.rules(), cos: &cos, firewall: &firewall };
         let mut findings = Findings::default();
         let ports = ports(device, &interfaces, &mut findings);
+        context.tree.mark_merged();
         let mut lines = accounting::lines(self.text, self.read, &context.tree);
         for (number, state, note) in findings.lines {
             let Some(line) = number.checked_sub(1).and_then(|index| lines.get_mut(index)) else { continue };

@@ -69,6 +69,8 @@ struct Reader {
     unfinished: Unfinished,
     comment: Comment,
     device: Option<String>,
+    /// The label in front of the first device.
+    label: Option<String>,
     /// Whether the lines since the last prompt belong to another device than the first one.
     is_other_device: bool,
     /// The statement around the following lines: of `edit`, or of a prompt with a path.
@@ -90,6 +92,7 @@ impl Reader {
             unfinished: Unfinished::at(NodeId::ROOT),
             comment: Comment::None,
             device: None,
+            label: None,
             is_other_device: false,
             base: NodeId::ROOT,
         }
@@ -104,7 +107,7 @@ impl Reader {
             }
             let is_top = self.frames.is_empty() && !self.unfinished.has_words;
             if let Some(device) = label(trimmed).filter(|_| is_top) {
-                return self.prompt(number, device, "");
+                return self.labeled(number, device);
             }
             if is_top && trimmed.starts_with("show ") && !trimmed.ends_with(['{', ';']) {
                 return self.command(number, trimmed);
@@ -129,6 +132,20 @@ impl Reader {
             }
         }
         self.braces(number, text);
+    }
+
+    /// Reads a label of a device. The prompts behind the first label have the name of the device itself.
+    fn labeled(&mut self, number: usize, label: &str) {
+        let is_first = self.device.is_none() && self.label.is_none();
+        if is_first || self.label.as_deref() == Some(label) {
+            self.label = Some(label.to_owned());
+            self.is_other_device = false;
+            return;
+        }
+        let name = label.to_owned();
+        let other = self.read.other_device.get_or_insert(OtherDevice { name, lines: Vec::new() });
+        other.lines.push(number);
+        self.is_other_device = true;
     }
 
     fn prompt(&mut self, number: usize, device: &str, command: &str) {

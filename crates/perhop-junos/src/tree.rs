@@ -86,6 +86,8 @@ pub(crate) struct Tree {
     moves: usize,
     /// The values of [`REPEATING`] statements as often as the text has them.
     mentions: BTreeMap<NodeId, Vec<NodeId>>,
+    /// Places of the configuration, and the statements of groups that they have, too.
+    merged: Vec<(NodeId, NodeId)>,
 }
 
 /// The statement whose list can have one value several times, in pairs with another list.
@@ -120,6 +122,7 @@ impl Tree {
             clock: 0,
             moves: 0,
             mentions: BTreeMap::new(),
+            merged: Vec::new(),
         }
     }
 
@@ -227,8 +230,20 @@ impl Tree {
             let inactive = self.node(origin).inactive;
             let copied = self.node_mut(id);
             (copied.origin, copied.inactive) = (Some(origin), inactive);
+        } else {
+            self.merged.push((id, origin));
         }
         Some(id)
+    }
+
+    /// Gives statements of groups whose places exist already the marks of these places.
+    pub(crate) fn mark_merged(&mut self) {
+        for (place, origin) in std::mem::take(&mut self.merged) {
+            let mark = self.node(place).mark.clone();
+            if self.node(origin).mark.is_none() {
+                self.node_mut(origin).mark = mark;
+            }
+        }
     }
 
     /// Whether the node is a copy from a group or range.
