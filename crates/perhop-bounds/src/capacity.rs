@@ -37,7 +37,7 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
         BufferConfig::FqCodel(config) => Some(config.limit),
         BufferConfig::FqPie(config) => Some(config.limit),
         // The limit is in memory, not in packets.
-        BufferConfig::Cake(_) => None,
+        BufferConfig::Cake(_) | BufferConfig::SharedMemory(_) => None,
     }
 }
 

@@ -288,6 +288,12 @@ impl<'a> Walk<'a, '_> {
             wire: self.port.wire,
         };
         self.bounds[place] = queue.bound(guarantee);
+        if let (Some(BufferConfig::SharedMemory(config)), Some(bound)) =
+            (&class.buffer, &mut self.bounds[place])
+        {
+            let memory = self.port.queueing.and_then(|queueing| queueing.memory.as_ref());
+            bound.reserve(config, memory);
+        }
     }
 
     /// The arrivals that a policer passes while packets wait, IP bytes.

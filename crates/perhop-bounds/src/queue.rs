@@ -1,5 +1,6 @@
 //! [`Queue`]: the arrivals at one queue, and [`QueueBound`], its guarantees.
 
+use perhop_qos::buffer::{MemoryConfig, SharedMemoryConfig};
 use perhop_qos::policy::WireConfig;
 use perhop_qos::units::QueueSize;
 
@@ -179,6 +180,18 @@ impl QueueBound {
         let packets = packets.into_iter().chain(came.map(|came| came / least)).map(widened).map(f64::floor);
         lower(&mut self.backlog_bytes, bytes.fold(f64::INFINITY, f64::min));
         lower(&mut self.backlog_packets, packets.fold(f64::INFINITY, f64::min));
+    }
+
+    /// Records whether the backlog exceeds the reserved part of `memory`, the only part that is certain: the
+    /// other queues may use the rest.
+    pub fn reserve(&mut self, queue: &SharedMemoryConfig, memory: Option<&MemoryConfig>) {
+        let fits = memory.is_some_and(|memory| {
+            let bytes = u64::from(self.lengths.most()) + u64::from(memory.overhead);
+            let units = bytes.div_ceil(memory.unit_bytes.max(1).into()) as f64;
+            let reserved = queue.thresholds.iter().copied().chain([queue.reserved]).min().unwrap_or(0);
+            self.backlog_packets.as_ref().is_ok_and(|packets| packets * units <= f64::from(reserved))
+        });
+        self.overflows = Some(!fits);
     }
 
     /// Applies the limits of the queue.

@@ -37,6 +37,7 @@ impl Leaf<'_> {
             // These bound the waiting time or part of the queue, so the limit does not determine the delay.
             Some(
                 BufferConfig::WeightedTailDrop(_)
+                | BufferConfig::SharedMemory(_)
                 | BufferConfig::Codel(_)
                 | BufferConfig::FqCodel(_)
                 | BufferConfig::FqPie(_)

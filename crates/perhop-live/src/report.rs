@@ -244,7 +244,10 @@ impl Frames {
             unsent,
         } = network.edge.totals;
         let refused = Refusal::ALL.iter().map(|reason| (reason.name(), refused[reason.index()]));
-        let dropped = DropCause::ALL.iter().map(|cause| (cause.name(), dropped[cause.index()]));
+        // The causes of shared memory are listed only when they occur.
+        let listed = |cause: &&DropCause| !cause.needs_shared_memory() || dropped[cause.index()] > 0;
+        let dropped =
+            DropCause::ALL.iter().filter(listed).map(|cause| (cause.name(), dropped[cause.index()]));
         Frames {
             received,
             received_bytes,

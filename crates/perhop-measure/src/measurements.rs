@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Color, Dscp, FlowKey, Packet, Protocol};
-use perhop_qos::policy::queue_names;
+use perhop_qos::policy::{PolicyConfig, queue_names};
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 use perhop_scenario::plan::Plan;
@@ -123,6 +123,10 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     flows
 }
 
+fn has_shared_memory(policy: &PolicyConfig) -> bool {
+    policy.queueing.as_ref().is_some_and(|queueing| queueing.memory.is_some())
+}
+
 /// All counts of one run.
 ///
 /// Packets are counted during the run (`counters`, `delays`, `samples`); the rest is filled in at its end.
@@ -154,6 +158,8 @@ pub struct Measurements {
     pub in_network: Vec<u64>,
     /// The sum over all packets of the links whose wire they entered.
     pub packet_hops: u64,
+    /// Whether a policy has a shared memory, for which packets may be dropped.
+    pub has_shared_memory: bool,
     scope: DelayScope,
     /// The indices of class names.
     class_places: BTreeMap<String, usize>,
@@ -167,6 +173,7 @@ impl Measurements {
         Measurements {
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
+            has_shared_memory: scenario.policies.values().any(has_shared_memory),
             scope: scenario.measure.delays,
             ..Measurements::default()
         }

@@ -40,7 +40,7 @@ use peaks::Peaks;
 use pending::PendingDepartures;
 pub use rate_changes::{RateChange, RateChanges};
 
-/// The sending side of an interface.
+/// The sending side of an interface. A clone draws on the same [shared memory](crate::buffer::SharedMemory).
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
 /// [`poll_transmit`](Port::poll_transmit) until that returns `None`, and again at
@@ -113,13 +113,13 @@ impl Port {
                 .map_err(|e| e.within("queueing"))?;
             PortClassifier::build(config, interfaces)
                 .and_then(|classifier| Ok((classifier, SchedulerTree::build(config, wire.rate)?)))
-                .and_then(|built| leaves.collect(config, wire, streams).map(|()| built))
+                .and_then(|built| leaves.collect_all(config, wire, streams).map(|()| built))
                 .map_err(|error| error.within("queueing"))?
         } else {
             leaves.add(&ClassConfig::default(), wire, streams)?;
             (PortClassifier::single(), SchedulerTree::single())
         };
-        let Leaves { queues, buffers, gates, cake } = leaves;
+        let Leaves { queues, buffers, gates, cake, .. } = leaves;
         let fragmenter = Fragmenter::build(wire, queueing).map(Box::new);
         let allows_cut_through = gates.is_empty()
             && fragmenter.is_none()

@@ -36,11 +36,15 @@ pub enum DropCause {
     Lost,
     /// The packet is longer than the MTU of the interface, and may not be fragmented.
     TooBig,
+    /// The queue was at the limit of its part of a shared memory, or that memory had no free unit.
+    SharedMemory,
+    /// The queues of the port were at its limit of a shared memory.
+    PortMemory,
 }
 
 impl DropCause {
     /// Every cause, in the order of their counters.
-    pub const ALL: [DropCause; 8] = [
+    pub const ALL: [DropCause; 10] = [
         DropCause::QueueFull,
         DropCause::EarlyRandom,
         DropCause::EarlyForced,
@@ -49,10 +53,16 @@ impl DropCause {
         DropCause::NoClass,
         DropCause::Lost,
         DropCause::TooBig,
+        DropCause::SharedMemory,
+        DropCause::PortMemory,
     ];
     /// The number of causes.
     pub const COUNT: usize = DropCause::ALL.len();
 
+    /// Whether only ports with a [shared memory](crate::buffer::SharedMemory) drop for it.
+    pub const fn needs_shared_memory(self) -> bool {
+        matches!(self, DropCause::SharedMemory | DropCause::PortMemory)
+    }
     /// The index in [`DropCause::ALL`].
     pub const fn index(self) -> usize {
         self as usize
@@ -68,6 +78,8 @@ impl DropCause {
             DropCause::NoClass => "no-class",
             DropCause::Lost => "lost",
             DropCause::TooBig => "too-big",
+            DropCause::SharedMemory => "shared-memory",
+            DropCause::PortMemory => "port-memory",
         }
     }
 }

@@ -1,7 +1,9 @@
 //! [`queue_descriptions`]: the description of each queue in a scenario, in words. Drawings, the playground
 //! and live views share it.
 
-use perhop_qos::buffer::{BufferConfig, DualPi2Config, DualPi2Law, EcnConfig, MredConfig, NativeMarking};
+use perhop_qos::buffer::{
+    BufferConfig, DualPi2Config, DualPi2Law, EcnConfig, MredConfig, NativeMarking, SharedMemoryConfig,
+};
 use perhop_qos::cake::CakeConfig;
 use perhop_qos::classifier::OneOrMany;
 use perhop_qos::packet::Dscp;
@@ -136,6 +138,7 @@ fn lines_of(class: &ClassConfig) -> Vec<DescriptionLine> {
         }
         Some(BufferConfig::DualPi2(config)) => lines.extend(dualpi2(config)),
         Some(BufferConfig::Cake(config)) => lines.extend(cake(config)),
+        Some(BufferConfig::SharedMemory(config)) => lines.extend(shared_memory(config, &class.precedence)),
         Some(family) => {
             if let Some(config) = family.mred() {
                 lines.extend(early_detection(&word(family), config, &class.precedence));
@@ -180,6 +183,19 @@ fn early_detection(kind: &str, config: &MredConfig, source: &PrecedenceSource) -
         Some(DescriptionLine { text, precedence: Some(number) })
     }));
     lines
+}
+
+/// Returns lines about the part of a queue in the memory of its port, in units.
+fn shared_memory(config: &SharedMemoryConfig, source: &PrecedenceSource) -> Vec<DescriptionLine> {
+    let own = format!("shared memory, {} units reserved", config.reserved);
+    let limit = config.limit.map(|limit| format!("at most {limit} shared units"));
+    let alpha = config.alpha.map(|alpha| format!("fewer shared units than {alpha} × the free ones"));
+    let limits = [limit, alpha].into_iter().flatten().map(Into::into);
+    let thresholds = config.thresholds.iter().enumerate().map(|(number, units)| DescriptionLine {
+        text: format!("{}: at most {units} units", label(source, number)),
+        precedence: Some(number),
+    });
+    [own.into()].into_iter().chain(limits).chain(thresholds).collect()
 }
 
 fn dualpi2(config: &DualPi2Config) -> Vec<DescriptionLine> {

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Below these parts of its offer a class starves: with a guarantee that it does not obtain, and without one.
 _STARVED_PART, _STARVED_PART_WITHOUT = 0.5, 0.1
-_IN_QUEUES = ("queue_full", "early_random", "early_forced")
+_IN_QUEUES = ("queue_full", "early_random", "early_forced", "shared_memory", "port_memory")
 
 
 def judge(

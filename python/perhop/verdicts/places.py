@@ -16,6 +16,8 @@ CAUSES = {
     "no_class": "no class that matches",
     "lost": "loss on a link",
     "too_big": "packets longer than an MTU",
+    "shared_memory": "no room in the memory that queues share",
+    "port_memory": "the limit of a port in that memory",
 }
 
 

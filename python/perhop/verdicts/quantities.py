@@ -62,6 +62,8 @@ OF_CLASSES = {
             "no_class",
             "lost",
             "too_big",
+            "shared_memory",
+            "port_memory",
         )
     },
     "dropped_percent": "%",

@@ -208,6 +208,9 @@ impl Making<'_> {
         if let Some(limit) = &queueing.limit {
             self.limit(&mut around, json!({ "limit of all queues": limit }));
         }
+        if let Some(memory) = &queueing.memory {
+            self.limit(&mut around, json!({ "memory of all queues": memory }));
+        }
         let mut classes = Vec::new();
         for (rank, class) in ranked(queueing) {
             let takes = match &class.matches {
@@ -335,6 +338,9 @@ fn buffer_of(space: &mut PacketSpace, class: &ClassConfig) -> Result<(Value, Vec
             | BufferConfig::RioDc(_)
             | BufferConfig::Mred(_),
         ) => Some((0..Color::COUNT).map(|precedence| json!(precedence)).collect()),
+        Some(BufferConfig::SharedMemory(config)) if !config.thresholds.is_empty() => {
+            Some((0..Color::COUNT).map(|precedence| json!(precedence)).collect())
+        }
         _ => None,
     };
     let Some(rows) = by_precedence else { return Ok((whole(buffer), vec![(Value::Null, Set::ALL)])) };

@@ -14,7 +14,13 @@ use super::load_interval::averaged;
 
 const CLASS_DEFAULT: &str = "class-default";
 /// The drop causes of queues.
-const BY_QUEUE: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
+const BY_QUEUE: [DropCause; 5] = [
+    DropCause::QueueFull,
+    DropCause::EarlyRandom,
+    DropCause::EarlyForced,
+    DropCause::SharedMemory,
+    DropCause::PortMemory,
+];
 
 /// A queue, or all queues inside a class.
 #[derive(Clone, Copy, Debug, Default)]

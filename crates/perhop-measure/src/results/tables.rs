@@ -1,6 +1,5 @@
 //! The tables of a run, made of the measurements of its replications.
 
-use perhop_qos::verdict::DropCause;
 use perhop_scenario::Scenario;
 
 use super::applications::{call_table, game_table, page_table, speed_test_table, video_table};
@@ -8,7 +7,7 @@ use super::colors::{color_table, conditioner_table};
 use super::series::{delay_table, histogram_table, packet_table, queue_table, throughput_table};
 use super::table::{Rows, Table};
 use super::tcp::{connection_table, tcp_table, transaction_table, transactions};
-use super::traffic::{DROP_COLUMNS, class_rows, class_table, flow_rows, flow_table, percent};
+use super::traffic::{class_rows, class_table, drop_columns, flow_rows, flow_table, percent};
 use crate::Measurements;
 use crate::counters::Tally;
 use crate::statistics::fairness;
@@ -45,8 +44,8 @@ impl Replication {
             .float("fairness", "", |fairness| *fairness)
             .table("runs");
         let tables = vec![
-            class_table(replication, classes, measured),
-            flow_table(replication, flows, measured),
+            class_table(replication, classes, measurements),
+            flow_table(replication, flows, measurements),
             port_table(measurements, replication),
             conditioner_table(measurements, replication),
             queue_table(measurements, replication),
@@ -98,7 +97,7 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
         .count("sent_bytes", "bytes", |(.., tally)| tally.sent.bytes)
         .count("marked_packets", "packets", |(.., tally)| tally.marked.packets)
         .count("dropped_packets", "packets", |(.., tally)| dropped(tally));
-    for (cause, name) in DropCause::ALL.into_iter().zip(DROP_COLUMNS) {
+    for (cause, name) in drop_columns(measurements) {
         table = table.count(name, "packets", move |(.., tally)| tally.dropped[cause.index()].packets);
     }
     let percent = |tally: &Tally| percent(dropped(tally), tally.arrived.packets);

@@ -117,7 +117,7 @@ fn merged_delays(measurements: &Measurements, places: &[usize]) -> Delays {
 }
 
 /// Names of the columns for drops by cause.
-pub(super) const DROP_COLUMNS: [&str; DropCause::COUNT] = [
+const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_queue_full",
     "dropped_early_random",
     "dropped_early_forced",
@@ -126,15 +126,27 @@ pub(super) const DROP_COLUMNS: [&str; DropCause::COUNT] = [
     "dropped_no_class",
     "dropped_lost",
     "dropped_too_big",
+    "dropped_shared_memory",
+    "dropped_port_memory",
 ];
+
+/// The causes with a column in the tables of `measurements`, and its name.
+pub(super) fn drop_columns(
+    measurements: &Measurements,
+) -> impl Iterator<Item = (DropCause, &'static str)> + use<> {
+    let has_memory = measurements.has_shared_memory;
+    let columns = DropCause::ALL.into_iter().zip(DROP_COLUMNS);
+    columns.filter(move |(cause, _)| has_memory || !cause.needs_shared_memory())
+}
 
 /// The common columns of flows and classes.
 fn traffic_columns<R>(
     rows: Rows<R>,
     tally: impl Fn(&R) -> &FlowTally + Copy,
     in_network: impl Fn(&R) -> u64,
-    measured: Time,
+    measurements: &Measurements,
 ) -> Rows<R> {
+    let measured = measurements.measured();
     let delay = move |row: &R| -> DelayStatistics { tally(row).delay };
     let mut rows = rows
         .count("offered_packets", "packets", |row| tally(row).offered.packets)
@@ -143,7 +155,7 @@ fn traffic_columns<R>(
         .count("delivered_bytes", "bytes", |row| tally(row).delivered.bytes)
         .count("dropped_packets", "packets", |row| tally(row).dropped_in_all().packets)
         .count("in_network_packets", "packets", in_network);
-    for (cause, name) in DropCause::ALL.into_iter().zip(DROP_COLUMNS) {
+    for (cause, name) in drop_columns(measurements) {
         rows = rows.count(name, "packets", |row| tally(row).dropped[cause.index()].packets);
     }
     rows.float("dropped_percent", "%", |row| {
@@ -169,7 +181,7 @@ pub(super) fn percent(part: u64, whole: u64) -> f64 {
     part as f64 * 100.0 / whole as f64
 }
 
-pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measured: Time) -> Table {
+pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measurements: &Measurements) -> Table {
     let keys = Rows::new(replication, rows)
         .text("flow", |row| &row.flow)
         .text("class", |row| row.class)
@@ -181,7 +193,7 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measured: Time) -
     let pdv = |quantile: f64| {
         move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| pdv_seconds(delay, quantile))
     };
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, measured)
+    traffic_columns(keys, |row| &row.tally, |row| row.in_network, measurements)
         .float("delay_p50_s", "s", quantile(0.5))
         .float("delay_p95_s", "s", quantile(0.95))
         .float("delay_p99_s", "s", quantile(0.99))
@@ -197,7 +209,7 @@ fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
 
-pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measured: Time) -> Table {
+pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measurements: &Measurements) -> Table {
     let keys =
         Rows::new(replication, rows).text("class", |row| row.class).count("flows", "", |row| row.flows);
     let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
@@ -210,7 +222,7 @@ pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measured: Time)
             (None, _) => f64::NAN,
         }
     };
-    traffic_columns(keys, |row| &row.tally, |row| row.in_network, measured)
+    traffic_columns(keys, |row| &row.tally, |row| row.in_network, measurements)
         .float("delay_p50_s", "s", delay(0.5))
         .float("delay_p90_s", "s", delay(0.9))
         .float("delay_p95_s", "s", delay(0.95))

@@ -53,6 +53,19 @@ pub(crate) fn run(bench: &Bench) {
         bench.case(&format!("one-queue/{name}/light"), || port(&policy, BURST));
         bench.case(&format!("one-queue/{name}/overloaded"), || port(&policy, 40));
     }
+    let policy = counted(0, shared_memory());
+    bench.case("one-queue/shared-memory/light", || port(&policy, BURST));
+    bench.case("one-queue/shared-memory/overloaded", || port(&policy, 40));
+}
+
+/// One queue in a memory, with all limits that a queue may have. Packets of 800 bytes take four units, so that
+/// it has room for about 64.
+fn shared_memory() -> Value {
+    let memory = json!({"unit-bytes": 256, "shared": 4096, "port-fall": {"start": 3000, "end": 4000},
+                        "pool-fall": {"start": 3000, "end": 4000}});
+    let buffer = json!({"reserved": 40, "limit": 2000, "alpha": 8, "port-minimum": 500, "pool-minimum": 500,
+                        "thresholds": [230, 204, 183]});
+    json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": buffer}}]})
 }
 
 /// The class of codepoint `index`; the thresholds are those of the twin in DPDK.

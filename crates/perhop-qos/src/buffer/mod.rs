@@ -10,6 +10,7 @@ mod fq_pie;
 mod mred;
 mod pie;
 mod scalable;
+mod shared_memory;
 mod tail_drop;
 mod weighted_tail_drop;
 
@@ -37,6 +38,8 @@ pub use mred::thresholds::{
 pub use pie::Pie;
 pub use pie::config::{PieConfig, PieDelay, PieLaw, PieSpacing};
 pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
+pub use shared_memory::config::{FallConfig, FallSlope, MemoryConfig, SharedMemoryConfig};
+pub use shared_memory::{MemoryBuilder, MemoryQueue, PoolId, PortId, SharedMemory};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
@@ -54,6 +57,8 @@ pub enum BufferConfig {
     TailDrop(TailDropConfig),
     /// Drops packets that do not fit, with a limit for each drop precedence.
     WeightedTailDrop(WeightedTailDropConfig),
+    /// Takes units of the memory that the queues of the port share, `queueing.memory`.
+    SharedMemory(SharedMemoryConfig),
     /// Random early detection: one drop precedence.
     Red(MredConfig),
     /// Weighted RED: several drop precedences, one average of the whole queue.
@@ -88,6 +93,8 @@ pub enum AnyBuffer {
     TailDrop(TailDrop),
     /// See [`WeightedTailDrop`].
     WeightedTailDrop(WeightedTailDrop),
+    /// See [`MemoryQueue`].
+    SharedMemory(MemoryQueue),
     /// See [`Mred`].
     Mred(Mred),
     /// See [`Codel`].
@@ -116,6 +123,7 @@ impl BufferConfig {
         match self {
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::SharedMemory(_)
             | BufferConfig::Codel(_)
             | BufferConfig::FqCodel(_)
             | BufferConfig::Pie(_)
@@ -138,6 +146,7 @@ impl BufferConfig {
             | BufferConfig::Cake(_) => true,
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::SharedMemory(_)
             | BufferConfig::Red(_)
             | BufferConfig::Wred(_)
             | BufferConfig::RioC(_)
@@ -200,6 +209,13 @@ impl BufferConfig {
                 let built = config.build(framing, streams).map_err(|e| e.within("fq-pie"))?;
                 return Ok(AnyBuffer::FqPie(Box::new(built)));
             }
+            // The port adds the queue to its memory. The settings are checked here.
+            BufferConfig::SharedMemory(config) => {
+                config.check().map_err(|e| e.within("shared-memory"))?;
+                return Ok(AnyBuffer::TailDrop(
+                    TailDropConfig { limit: QueueSize::Packets(u64::MAX) }.build()?,
+                ));
+            }
             // CAKE decides in the port. The configuration is checked here, and the queue admits every packet.
             BufferConfig::Cake(config) => {
                 config.build(framing, streams).map_err(|e| e.within("cake"))?;
@@ -229,6 +245,7 @@ impl AnyBuffer {
         match self {
             AnyBuffer::TailDrop(_)
             | AnyBuffer::WeightedTailDrop(_)
+            | AnyBuffer::SharedMemory(_)
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
             | AnyBuffer::Pie(_)
@@ -243,6 +260,7 @@ impl AnyBuffer {
         match self {
             AnyBuffer::TailDrop(_)
             | AnyBuffer::WeightedTailDrop(_)
+            | AnyBuffer::SharedMemory(_)
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
             | AnyBuffer::Pie(_)
@@ -259,6 +277,7 @@ macro_rules! dispatch {
         match $self {
             AnyBuffer::TailDrop($buffer) => $call,
             AnyBuffer::WeightedTailDrop($buffer) => $call,
+            AnyBuffer::SharedMemory($buffer) => $call,
             AnyBuffer::Mred($buffer) => $call,
             AnyBuffer::Codel($buffer) => $call,
             AnyBuffer::FqCodel($buffer) => $call,

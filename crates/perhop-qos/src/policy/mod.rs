@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::accounting::Accounting;
-use crate::buffer::BufferConfig;
+use crate::buffer::{BufferConfig, MemoryConfig};
 use crate::cake::CakeConfig;
 use crate::classifier::MatchConfig;
 use crate::conditioner::{ConditionerConfig, TrafficConditioner};
@@ -60,6 +60,9 @@ pub struct QueueingConfig {
     /// is dropped. Default: only the limit of each queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<QueueSize>,
+    /// The packet memory of an outermost scheduler, on which its `shared-memory` queues draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<MemoryConfig>,
     /// A packet belongs to the first class that matches. A class without `match` takes all other packets.
     pub classes: Vec<ClassConfig>,
 }
@@ -106,6 +109,9 @@ impl QueueingConfig {
         }
         if self.limit.is_some() {
             return Err(excluded("limit").help("leave it out: CAKE has a `memory-limit`"));
+        }
+        if self.memory.is_some() {
+            return Err(excluded("memory").help("leave it out: CAKE has a `memory-limit`"));
         }
         if self.scheduler != SchedulerConfig::default() {
             return Err(excluded("scheduler").help("leave it out: CAKE schedules its tins and flows"));

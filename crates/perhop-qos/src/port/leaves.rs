@@ -1,7 +1,11 @@
 //! [`Leaves`]: the parts of a port for each of its queues.
 
+use std::sync::Arc;
+
 use super::gate::{Gate, SharedLimit};
-use crate::buffer::{AnyBuffer, BufferConfig, BufferManager, TailDropConfig};
+use crate::buffer::{
+    AnyBuffer, BufferConfig, BufferManager, MemoryBuilder, MemoryQueue, PortId, TailDropConfig,
+};
 use crate::cake::{Cake, CakeConfig};
 use crate::policer::PoliceConfig;
 use crate::policy::{ClassConfig, QueueingConfig, WireConfig};
@@ -22,6 +26,10 @@ pub(super) struct Leaves {
     pub(super) gates: Vec<Gate>,
     /// CAKE, if it stores the packets of all queues.
     pub(super) cake: Option<Box<Cake>>,
+    /// The memory of the port, until all its queues are known.
+    memory: Option<(MemoryBuilder, PortId)>,
+    /// The queues that draw on it, and their numbers in it.
+    drawing: Vec<(usize, usize)>,
 }
 
 impl Leaves {
@@ -52,8 +60,35 @@ impl Leaves {
         Ok(())
     }
 
+    /// The leaves of the outermost `config`, on `wire`, and their memory.
+    pub(super) fn collect_all(
+        &mut self,
+        config: &QueueingConfig,
+        wire: &WireConfig,
+        streams: &Streams,
+    ) -> Result<(), ConfigError> {
+        if let Some(config) = &config.memory {
+            let within = |error: ConfigError| error.within("memory");
+            let (mut builder, pool) = config.builder().map_err(within)?;
+            let port = builder.port(pool, config).map_err(within)?;
+            self.memory = Some((builder, port));
+        }
+        self.collect(config, wire, streams)?;
+        let Some((builder, _)) = self.memory.take() else { return Ok(()) };
+        if self.drawing.is_empty() {
+            let message = "no class draws on the memory of the port";
+            return Err(ConfigError::new("memory", message)
+                .help("give a class `buffer: {shared-memory: {}}`, or leave `memory` out"));
+        }
+        let memory = Arc::new(builder.build());
+        for (index, queue) in self.drawing.drain(..) {
+            self.buffers[index] = AnyBuffer::SharedMemory(MemoryQueue::new(Arc::clone(&memory), queue));
+        }
+        Ok(())
+    }
+
     /// The leaves of `config`, on `wire`; of CAKE, they are [its tins](Leaves::add_cake).
-    pub(super) fn collect(
+    fn collect(
         &mut self,
         config: &QueueingConfig,
         wire: &WireConfig,
@@ -66,7 +101,9 @@ impl Leaves {
         for (index, class) in config.classes.iter().enumerate() {
             let streams = streams.child(&class.name);
             let built = if let Some(inner) = &class.queueing {
-                self.collect(inner, wire, &streams).map_err(|error| error.within("queueing"))
+                inner_memory(inner)
+                    .and_then(|()| self.collect(inner, wire, &streams))
+                    .map_err(|error| error.within("queueing"))
             } else {
                 self.add(class, wire, &streams)
             };
@@ -79,6 +116,18 @@ impl Leaves {
             self.gates[first..].iter_mut().for_each(|gate| gate.limits.push(limit));
         }
         Ok(())
+    }
+    /// Adds the next queue to the memory of the port if it draws on it; whether it does.
+    fn draw_on_memory(&mut self, buffer: &BufferConfig) -> Result<bool, ConfigError> {
+        let BufferConfig::SharedMemory(config) = buffer else { return Ok(false) };
+        let Some((builder, port)) = &mut self.memory else {
+            let message = "the port has no memory for its queues";
+            return Err(ConfigError::new("shared-memory", message)
+                .help("add `memory: {unit-bytes: 256, shared: 3000}` to the outermost `queueing`"));
+        };
+        let queue = builder.queue(*port, config).map_err(|error| error.within("shared-memory"))?;
+        self.drawing.push((self.queues.len(), queue));
+        Ok(true)
     }
     /// The leaf `class`.
     pub(super) fn add(
@@ -94,6 +143,7 @@ impl Leaves {
             // this one.
             (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
+        let draws_on_memory = self.draw_on_memory(&buffer).map_err(|error| error.within("buffer"))?;
         let sparse = match &buffer {
             BufferConfig::FqCodel(config) => {
                 let within = |error: ConfigError| error.within("fq-codel").within("buffer");
@@ -112,7 +162,18 @@ impl Leaves {
         class.precedence.check().map_err(|error| error.within("precedence"))?;
         let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
-            Some(_) if goes_by_order(&buffer) => return Err(with_fair_queueing(class)),
+            Some(_) if goes_by_order(&buffer) => {
+                return Err(with_fair_queueing(
+                    class,
+                    "drops by waiting time, which fair-queueing does not record",
+                ));
+            }
+            Some(_) if draws_on_memory => {
+                return Err(with_fair_queueing(
+                    class,
+                    "shares memory, which fair-queueing does not give back",
+                ));
+            }
             Some(flows) => Queue::fair(&class.precedence, flows),
             None => match (sparse, dual) {
                 (Some(settings), _) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),
@@ -133,15 +194,22 @@ impl Leaves {
     }
 }
 
+/// Refuses the memory of an inner scheduler.
+fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
+    if inner.memory.is_none() {
+        return Ok(());
+    }
+    Err(ConfigError::new("memory", "only the outermost scheduler of a port has a memory")
+        .help("move `memory` to the outermost `queueing`"))
+}
+
 /// Whether a buffer manager must know in which order packets leave.
 fn goes_by_order(buffer: &AnyBuffer) -> bool {
     buffer.asks_for_stays() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 
-/// Reports that the buffer manager of `class` needs waiting times, which fair queueing does not record.
-fn with_fair_queueing(class: &ClassConfig) -> ConfigError {
-    let message =
-        format!("class `{}` drops by waiting time, which fair-queueing does not record", class.name);
-    ConfigError::new("fair-queueing", message)
+/// Reports that the buffer manager of `class` does not go with fair queueing, for `reason`.
+fn with_fair_queueing(class: &ClassConfig, reason: &str) -> ConfigError {
+    ConfigError::new("fair-queueing", format!("class `{}` {reason}", class.name))
         .help("leave out `fair-queueing`, or use tail-drop or red as `buffer`")
 }

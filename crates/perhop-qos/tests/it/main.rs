@@ -39,6 +39,8 @@ mod scalable_marks;
 mod scheduler_oracles;
 mod scheduler_vectors;
 mod shared_limit;
+mod shared_memory;
+mod shared_memory_oracle;
 mod three_parameter;
 mod traffic;
 mod trees;

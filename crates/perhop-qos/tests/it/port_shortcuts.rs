@@ -145,6 +145,12 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         json!({"classes": [{"name": "some", "buffer": tail_drop, "match": {"dscp": [8, 16]}}]}),
         json!({"classes": [{"name": "all", "buffer": codel("rfc")}]}),
         json!({"classes": [{"name": "all", "buffer": fq_codel("rfc")}]}),
+        json!({"memory": memory(), "classes": [{"name": "all", "buffer": {"shared-memory": {
+            "reserved": 2, "limit": 9, "thresholds": [11, 8, 5]}}}]}),
+        json!({"memory": memory(), "scheduler": "priority", "classes": [
+            {"name": "some", "match": {"dscp": 8}, "buffer": {"shared-memory": {"reserved": 3, "alpha": 0.5}}},
+            {"name": "rest", "buffer": {"shared-memory": {"limit": 9, "port-minimum": 4}}},
+        ]}),
         cake(json!({"tins": "besteffort", "isolation": "flows"})),
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s"})),
         cake(json!({"tins": "precedence", "bandwidth": "4Mb/s", "ingress": true, "wash": true})),
@@ -155,6 +161,11 @@ fn ports_with_more_to_decide() -> Vec<Value> {
             {"name": "some", "match": {"dscp": 8}, "buffer": tail_drop}, {"name": "rest", "buffer": buffers()[2]},
         ]}),
     ]
+}
+
+/// A memory for a dozen packets.
+fn memory() -> Value {
+    json!({"unit-bytes": 256, "shared": 20, "reserved": 2, "limit": 18, "port-fall": {"start": 6, "end": 12}})
 }
 
 const SCHEDULERS: [&str; 8] =

@@ -11,7 +11,13 @@ use crate::units::shown_id;
 const NO_QUEUE: &str = "(none)";
 /// The queue of unclassified packets of `htb`.
 const DIRECT: &str = "direct";
-const BY_QUEUE: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
+const BY_QUEUE: [DropCause; 5] = [
+    DropCause::QueueFull,
+    DropCause::EarlyRandom,
+    DropCause::EarlyForced,
+    DropCause::SharedMemory,
+    DropCause::PortMemory,
+];
 
 /// The counters of a device.
 pub(super) struct DeviceCounters<'a> {
@@ -142,7 +148,7 @@ fn of_queue(counters: &QueueCounters) -> Counters {
         sent,
         backlog: sampled.unwrap_or(arrived - sent - dropped),
         arrived: arrived.packets,
-        full: count(&[DropCause::QueueFull]),
+        full: count(&[DropCause::QueueFull, DropCause::SharedMemory, DropCause::PortMemory]),
         early: count(&[DropCause::EarlyRandom, DropCause::EarlyForced]),
         others: 0,
         marked: counters.precedences.values().map(|precedence| precedence.marked_packets).sum(),

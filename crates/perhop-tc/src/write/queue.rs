@@ -40,6 +40,10 @@ pub(super) fn discipline(
             notes.say("limits by drop precedence", reason);
             fifo(most)
         }
+        BufferConfig::SharedMemory(_) => {
+            notes.say(kind(buffer), "queues of tc share no memory: tail drop of 64 packets in its place");
+            USUAL.to_owned()
+        }
         BufferConfig::Codel(config) => codel::codel(config, notes),
         BufferConfig::FqCodel(config) => codel::fq_codel(config, notes),
         BufferConfig::Pie(config) => codel::pie(config, notes),

@@ -1,0 +1,117 @@
+//! [`Fall`] and [`Limits`]: the most units of a queue.
+
+use super::config::{ALPHA_PARTS, FallConfig, FallSlope, SharedMemoryConfig, alpha_parts};
+use crate::{Color, ConfigError};
+
+/// A number of units that nothing reaches: no limit.
+pub(super) const UNLIMITED: u64 = 1 << 32;
+
+/// The span of used units over which limits fall, for any [slope](FallSlope).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Fall {
+    start: u64,
+    end: u64,
+}
+
+impl Fall {
+    /// Limits that do not fall.
+    const NEVER: Fall = Fall { start: u64::MAX, end: u64::MAX };
+
+    pub(super) fn new(config: Option<FallConfig>) -> Fall {
+        let Some(FallConfig { start, end, slope }) = config else { return Fall::NEVER };
+        let (start, end) = (u64::from(start), u64::from(end));
+        match slope {
+            FallSlope::Linear => Fall { start, end },
+            // A linear fall over one unit.
+            FallSlope::Early => Fall { start, end: start + 1 },
+            FallSlope::Late => Fall { start: end - 1, end },
+        }
+    }
+    /// Whether a queue may hold `wanted` units while `used` units are in use.
+    #[inline]
+    pub(super) fn allows(self, wanted: u64, limit: u64, minimum: u64, used: u64) -> bool {
+        if used <= self.start {
+            return wanted <= limit;
+        }
+        if used >= self.end {
+            return wanted <= minimum;
+        }
+        // Multiplied instead of divided. No number exceeds 2^32, and no product is rounded.
+        let span = self.end - self.start;
+        wanted * span + (limit - minimum) * (used - self.start) <= limit * span
+    }
+}
+
+/// The limits of a queue, units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Limits {
+    /// The whole queue, by drop precedence.
+    pub(super) thresholds: [u64; Color::COUNT],
+    /// The part beyond the reserved units.
+    pub(super) shared: u64,
+    /// That part when the limits have fallen by the use of the port.
+    pub(super) port_minimum: u64,
+    /// That part when the limits have fallen by the use of the pool.
+    pub(super) pool_minimum: u64,
+    /// The factor of the free units of the pool, in parts of [`ALPHA_PARTS`].
+    alpha_parts: u64,
+}
+
+impl Limits {
+    pub(super) fn new(config: &SharedMemoryConfig) -> Result<Limits, ConfigError> {
+        config.check()?;
+        let last = config.thresholds.last().map_or(UNLIMITED, |units| u64::from(*units));
+        let threshold = |index| config.thresholds.get(index).map_or(last, |units| u64::from(*units));
+        let shared = config.limit.map_or(UNLIMITED, u64::from);
+        Ok(Limits {
+            thresholds: std::array::from_fn(threshold),
+            shared,
+            port_minimum: config.port_minimum.map_or(shared, u64::from),
+            pool_minimum: config.pool_minimum.map_or(shared, u64::from),
+            alpha_parts: config.alpha.map_or(Ok(0), alpha_parts)?,
+        })
+    }
+    /// Whether the dynamic limit admits a packet to a queue that holds `shared` units beyond its reserved
+    /// ones while `free` units of the pool are free.
+    ///
+    /// Choudhury and Hahne 1998, equation (1) with the rule of section III: a queue is blocked if its length
+    /// at the arrival is at or above the threshold.
+    #[inline]
+    pub(super) fn dynamic_admits(&self, shared: u64, free: u64) -> bool {
+        self.alpha_parts == 0 || shared * ALPHA_PARTS < self.alpha_parts * free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whole limits by division, from a limit of 480 and a minimum of 285 between 1080 and 1440 units.
+    #[test]
+    fn a_linear_fall_is_that_of_the_division() {
+        let fall = Fall::new(Some(FallConfig { start: 1080, end: 1440, slope: FallSlope::Linear }));
+        for used in 0..1600_u64 {
+            let limit = match used {
+                0..=1080 => 480,
+                1081..=1439 => (480 * 360 - 195 * (used - 1080)) / 360,
+                _ => 285,
+            };
+            assert!(fall.allows(limit, 480, 285, used) && !fall.allows(limit + 1, 480, 285, used), "{used}");
+        }
+    }
+
+    #[test]
+    fn early_and_late_falls_enclose_it() {
+        let largest = |slope, used| {
+            let fall = Fall::new(Some(FallConfig { start: 10, end: 20, slope }));
+            (0..=200).rev().find(|wanted| fall.allows(*wanted, 100, 50, used)).unwrap()
+        };
+        for (used, early, linear, late) in
+            [(10, 100, 100, 100), (11, 50, 95, 100), (15, 50, 75, 100), (19, 50, 55, 100), (20, 50, 50, 50)]
+        {
+            let found =
+                [FallSlope::Early, FallSlope::Linear, FallSlope::Late].map(|slope| largest(slope, used));
+            assert_eq!(found, [early, linear, late], "{used}");
+        }
+    }
+}

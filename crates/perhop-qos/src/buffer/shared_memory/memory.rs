@@ -1,0 +1,223 @@
+//! [`SharedMemory`]: the units that the queues of ports hold.
+
+use super::config::{FallConfig, MemoryConfig, SharedMemoryConfig};
+use super::limits::{Fall, Limits, UNLIMITED};
+use super::units::Count;
+use crate::{Color, ConfigError, DropCause};
+
+/// The number of a pool in its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PoolId(usize);
+
+/// The number of a port in its memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortId(usize);
+
+/// A packet memory in units, with pools that ports share, ports, and their queues.
+///
+/// A packet of a queue takes first the reserved units of the queue, then those of the port, then those of the
+/// pool, and gives them back in the opposite order. So the numbers of units of queues, ports and pools say
+/// all; no packet remembers its own.
+#[derive(Debug)]
+pub struct SharedMemory {
+    unit_bytes: u32,
+    overhead: u32,
+    pools: Box<[Pool]>,
+    ports: Box<[Part]>,
+    queues: Box<[QueuePart]>,
+}
+
+/// Units that ports share.
+#[derive(Debug)]
+struct Pool {
+    size: u64,
+    free: Count,
+    fall: Fall,
+}
+
+/// The part of a port.
+#[derive(Debug)]
+struct Part {
+    pool: usize,
+    reserved: u64,
+    limit: u64,
+    fall: Fall,
+    /// The units of its queues beyond their reserved ones.
+    shared: Count,
+}
+
+/// The part of a queue.
+#[derive(Debug)]
+struct QueuePart {
+    port: usize,
+    reserved: u64,
+    limits: Limits,
+    /// All its units.
+    used: Count,
+}
+
+/// Adds pools, ports and queues to a memory.
+#[derive(Debug)]
+pub struct MemoryBuilder {
+    unit_bytes: u32,
+    overhead: u32,
+    pools: Vec<Pool>,
+    ports: Vec<Part>,
+    queues: Vec<QueuePart>,
+}
+
+impl MemoryBuilder {
+    pub(super) fn new(unit_bytes: u32, overhead: u32) -> MemoryBuilder {
+        MemoryBuilder { unit_bytes, overhead, pools: Vec::new(), ports: Vec::new(), queues: Vec::new() }
+    }
+    /// Adds a pool of `units`; limits of queues fall by its use as `fall` says.
+    pub fn pool(&mut self, units: u32, fall: Option<FallConfig>) -> PoolId {
+        let size = u64::from(units);
+        self.pools.push(Pool { size, free: Count::new(size), fall: Fall::new(fall) });
+        PoolId(self.pools.len() - 1)
+    }
+    /// Adds a port that draws on `pool`, with the settings of the port in `config`.
+    ///
+    /// # Errors
+    /// A number is out of range, or the fall ends before it starts.
+    pub fn port(&mut self, pool: PoolId, config: &MemoryConfig) -> Result<PortId, ConfigError> {
+        config.check_port()?;
+        self.ports.push(Part {
+            pool: pool.0,
+            reserved: config.reserved.into(),
+            limit: config.limit.map_or(UNLIMITED, u64::from),
+            fall: Fall::new(config.port_fall),
+            shared: Count::default(),
+        });
+        Ok(PortId(self.ports.len() - 1))
+    }
+    /// Adds a queue of `port` and returns its number in the memory.
+    ///
+    /// # Errors
+    /// The errors of [`SharedMemoryConfig::check`].
+    pub fn queue(&mut self, port: PortId, config: &SharedMemoryConfig) -> Result<usize, ConfigError> {
+        let limits = Limits::new(config)?;
+        let reserved = config.reserved.into();
+        self.queues.push(QueuePart { port: port.0, reserved, limits, used: Count::default() });
+        Ok(self.queues.len() - 1)
+    }
+    /// Builds the memory, which is empty.
+    pub fn build(self) -> SharedMemory {
+        let MemoryBuilder { unit_bytes, overhead, pools, ports, queues } = self;
+        SharedMemory { unit_bytes, overhead, pools: pools.into(), ports: ports.into(), queues: queues.into() }
+    }
+}
+
+impl SharedMemory {
+    /// The units of a packet of `length` IP bytes.
+    #[inline]
+    pub fn units(&self, length: u32) -> u64 {
+        u64::from(length.saturating_add(self.overhead).div_ceil(self.unit_bytes))
+    }
+
+    /// Gives a packet of `length` IP bytes and drop precedence `precedence` its units of queue `queue`.
+    ///
+    /// # Errors
+    /// [`QueueFull`](DropCause::QueueFull): above the threshold of its drop precedence.
+    /// [`SharedMemory`](DropCause::SharedMemory): above the limit of the queue, or no free unit in the pool.
+    /// [`PortMemory`](DropCause::PortMemory): above the limit of the port.
+    #[inline]
+    pub fn admit(&self, queue: usize, length: u32, precedence: Color) -> Result<(), DropCause> {
+        let part = &self.queues[queue];
+        let used = part.used.get();
+        let wanted = used + self.units(length);
+        if wanted > part.limits.thresholds[precedence.index()] {
+            return Err(DropCause::QueueFull);
+        }
+        // The usual case of a queue with a reserved part takes nothing that is shared.
+        if wanted > part.reserved {
+            self.take_shared(part, used, wanted)?;
+        }
+        part.used.set(wanted);
+        debug_assert!(self.is_conserved());
+        Ok(())
+    }
+
+    /// Takes what queue `part` needs beyond its reserved units to grow from `used` to `wanted` units.
+    #[inline]
+    fn take_shared(&self, part: &QueuePart, used: u64, wanted: u64) -> Result<(), DropCause> {
+        let port = &self.ports[part.port];
+        let pool = &self.pools[port.pool];
+        let (before, after) = (used.saturating_sub(part.reserved), wanted - part.reserved);
+        let (port_used, free) = (port.shared.get(), pool.free.get());
+        let limits = &part.limits;
+        let fits = limits.dynamic_admits(before, free)
+            && port.fall.allows(after, limits.shared, limits.port_minimum, port_used)
+            && pool.fall.allows(after, limits.shared, limits.pool_minimum, pool.size - free);
+        if !fits {
+            return Err(DropCause::SharedMemory);
+        }
+        let port_wanted = port_used + (after - before);
+        if port_wanted > port.limit {
+            return Err(DropCause::PortMemory);
+        }
+        let taken = port_wanted.saturating_sub(port.reserved) - port_used.saturating_sub(port.reserved);
+        if taken > free {
+            return Err(DropCause::SharedMemory);
+        }
+        port.shared.set(port_wanted);
+        pool.free.set(free - taken);
+        Ok(())
+    }
+
+    /// Takes back the units of a packet of `length` IP bytes, which leaves queue `queue`.
+    #[inline]
+    pub fn release(&self, queue: usize, length: u32) {
+        let part = &self.queues[queue];
+        let used = part.used.get();
+        let left = used - self.units(length);
+        if used > part.reserved {
+            let port = &self.ports[part.port];
+            let pool = &self.pools[port.pool];
+            let given = used - left.max(part.reserved);
+            let port_used = port.shared.get();
+            let port_left = port_used - given;
+            let returned = port_used.saturating_sub(port.reserved) - port_left.saturating_sub(port.reserved);
+            port.shared.set(port_left);
+            pool.free.set(pool.free.get() + returned);
+        }
+        part.used.set(left);
+        debug_assert!(self.is_conserved());
+    }
+
+    /// The number of queues.
+    pub fn queues(&self) -> usize {
+        self.queues.len()
+    }
+    /// The units of queue `queue`.
+    pub fn queue_units(&self, queue: usize) -> u64 {
+        self.queues[queue].used.get()
+    }
+    /// The units that the queues of `port` hold beyond their reserved ones.
+    pub fn port_units(&self, port: PortId) -> u64 {
+        self.ports[port.0].shared.get()
+    }
+    /// The free units of `pool`.
+    pub fn free_units(&self, pool: PoolId) -> u64 {
+        self.pools[pool.0].free.get()
+    }
+
+    /// Whether the units of the queues are the used reserved units and the used units of ports and pools.
+    fn is_conserved(&self) -> bool {
+        let of_port = |number: usize| -> u64 {
+            let own = self.queues.iter().filter(|queue| queue.port == number);
+            own.map(|queue| queue.used.get().saturating_sub(queue.reserved)).sum()
+        };
+        let ports = || self.ports.iter().enumerate();
+        let of_pool = |number: usize| -> u64 {
+            let own = ports().filter(|(_, port)| port.pool == number);
+            own.map(|(_, port)| port.shared.get().saturating_sub(port.reserved)).sum()
+        };
+        ports().all(|(number, port)| port.shared.get() == of_port(number))
+            && self
+                .pools
+                .iter()
+                .enumerate()
+                .all(|(number, pool)| pool.size - pool.free.get() == of_pool(number))
+    }
+}

@@ -1,0 +1,204 @@
+//! Runs `vectors/memory/*.toml`, and a port whose queues share memory.
+
+use std::path::Path;
+
+use perhop_qos::buffer::{MemoryConfig, SharedMemory, SharedMemoryConfig};
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::observer::Place;
+use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::{Color, DropCause, FlowKey, Observer, Packet, Port, Rate, Time};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::vectors::cases;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Case {
+    name: String,
+    memory: MemoryConfig,
+    queue: Vec<QueueOfCase>,
+    step: Vec<Step>,
+}
+
+/// A queue of port `port`; all ports have the settings of the memory.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueueOfCase {
+    #[serde(default)]
+    port: usize,
+    #[serde(default)]
+    buffer: SharedMemoryConfig,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+struct Step {
+    event: Event,
+    /// Rounds of one packet for each of these queues.
+    queues: Vec<usize>,
+    count: usize,
+    length: u32,
+    #[serde(default)]
+    precedence: Color,
+    /// Admitted packets of all rounds; for arrivals.
+    admitted: Option<usize>,
+    /// The only cause of the drops, if there are any.
+    cause: Option<String>,
+    /// The units of all queues after the step.
+    units: Vec<u64>,
+    /// The units of the ports beyond the reserved ones of queues.
+    ports: Option<Vec<u64>>,
+    /// The free units of the pool.
+    free: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Event {
+    Arrival,
+    Departure,
+}
+
+fn run(case: &Case) {
+    let (mut builder, pool) = case.memory.builder().unwrap();
+    let last = case.queue.iter().map(|queue| queue.port).max().unwrap();
+    let ports: Vec<_> = (0..=last).map(|_| builder.port(pool, &case.memory).unwrap()).collect();
+    for queue in &case.queue {
+        builder.queue(ports[queue.port], &queue.buffer).unwrap();
+    }
+    let memory = builder.build();
+    for (number, step) in case.step.iter().enumerate() {
+        let place = format!("{}: step {}", case.name, number + 1);
+        play(&memory, step, &place);
+        let units: Vec<u64> = (0..memory.queues()).map(|queue| memory.queue_units(queue)).collect();
+        assert_eq!(units, step.units, "{place}: units");
+        if let Some(expected) = &step.ports {
+            let found: Vec<u64> = ports.iter().map(|port| memory.port_units(*port)).collect();
+            assert_eq!(found, *expected, "{place}: ports");
+        }
+        if let Some(expected) = step.free {
+            assert_eq!(memory.free_units(pool), expected, "{place}: free");
+        }
+    }
+}
+
+fn play(memory: &SharedMemory, step: &Step, place: &str) {
+    let (mut admitted, mut causes) = (0, Vec::new());
+    for queue in (0..step.count).flat_map(|_| &step.queues) {
+        match step.event {
+            Event::Departure => memory.release(*queue, step.length),
+            Event::Arrival => match memory.admit(*queue, step.length, step.precedence) {
+                Ok(()) => admitted += 1,
+                Err(cause) => causes.push(cause.name()),
+            },
+        }
+    }
+    causes.dedup();
+    assert_eq!(causes, step.cause.as_deref().into_iter().collect::<Vec<_>>(), "{place}: causes");
+    if let Some(expected) = step.admitted {
+        assert_eq!(admitted, expected, "{place}: admitted");
+    }
+}
+
+#[test]
+fn every_vector_holds() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../vectors/memory");
+    let mut checked = 0;
+    for file in std::fs::read_dir(folder).unwrap() {
+        let found: Vec<Case> = cases(Path::new("memory").join(file.unwrap().file_name()));
+        found.iter().for_each(run);
+        checked += found.len();
+    }
+    assert!(checked > 10, "only {checked} cases found");
+}
+
+/// Counts drops by cause, and sent packets of each queue.
+#[derive(Default)]
+struct Fates {
+    dropped: [u64; DropCause::COUNT],
+    sent: [u64; 3],
+}
+
+impl Observer for Fates {
+    fn dropped(&mut self, _: Time, _: Option<Place>, _: &Packet, cause: DropCause) {
+        self.dropped[cause.index()] += 1;
+    }
+    fn dequeued(&mut self, _: Time, place: Place, _: &Packet, _: perhop_qos::port::Departure) {
+        self.sent[place.queue.index()] += 1;
+    }
+}
+
+fn build(queueing: &Value) -> Result<Port, perhop_qos::ConfigError> {
+    let policy: PolicyConfig = serde_json::from_value(json!({ "queueing": queueing })).unwrap();
+    let wire = WireConfig {
+        rate: Rate::from_bits_per_second(1_000_000_000),
+        framing: Framing::Raw,
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::Packets(1),
+    };
+    policy.build_port(&wire, &[], &Streams::new(1, 0))
+}
+
+/// By hand: packets of 1500 bytes take 1518 bytes, 6 units. Queue 0 has room for 20 packets of its own and 5
+/// of the pool of 60 units, queue 1 for the 5 that are left. The queue without memory has 64 packets.
+#[test]
+fn queues_of_a_port_draw_on_one_memory() {
+    let mut port = build(&json!({
+        "memory": {"unit-bytes": 256, "shared": 60},
+        "classes": [
+            {"name": "urgent", "match": {"dscp": "ef"}, "buffer": {"shared-memory": {"reserved": 120, "limit": 30}}},
+            {"name": "bulk", "match": {"dscp": "af11"}, "buffer": {"shared-memory": {}}},
+            {"name": "rest"},
+        ],
+    }))
+    .unwrap();
+    let mut fates = Fates::default();
+    let packet = |dscp: &str| Packet { dscp: dscp.parse().unwrap(), ..Packet::new(FlowKey::default(), 1500) };
+    for dscp in ["ef", "af11", "default"] {
+        for _ in 0..100 {
+            port.enqueue(Time::ZERO, &mut packet(dscp), &mut fates);
+        }
+    }
+    let dropped = |fates: &Fates, cause: DropCause| fates.dropped[cause.index()];
+    assert_eq!(dropped(&fates, DropCause::SharedMemory), 75 + 95);
+    assert_eq!(dropped(&fates, DropCause::QueueFull), 36);
+    let mut leaving = Packet::default();
+    let mut now = Time::ZERO;
+    while port.poll_transmit(now, &mut leaving, &mut fates).is_some() {
+        now = port.poll_timeout().unwrap_or(now);
+    }
+    assert_eq!(fates.sent, [25, 5, 64]);
+    // All units are back: the pool is whole again.
+    for _ in 0..100 {
+        port.enqueue(now, &mut packet("af11"), &mut fates);
+    }
+    assert_eq!(dropped(&fates, DropCause::SharedMemory), 75 + 95 + 90);
+}
+
+#[test]
+fn a_queue_without_the_memory_of_its_port_is_an_error() {
+    let memory = json!({"unit-bytes": 256, "shared": 60});
+    let draws = json!({"name": "a", "buffer": {"shared-memory": {}}});
+    let fair = json!({"name": "a", "buffer": {"shared-memory": {}}, "fair-queueing": {}});
+    let plain = json!({"name": "a"});
+    let inner = json!({"name": "a", "queueing": {"memory": memory, "classes": [draws]}});
+    let zero = json!({"name": "a", "buffer": {"shared-memory": {"limit": 0}}});
+    for (queueing, path) in [
+        (json!({"classes": [draws]}), "queueing.classes.0.buffer.shared-memory"),
+        (json!({"memory": memory, "classes": [plain]}), "queueing.memory"),
+        (json!({"memory": memory, "classes": [fair]}), "queueing.classes.0.fair-queueing"),
+        (json!({"classes": [inner]}), "queueing.classes.0.queueing.memory"),
+        (json!({"memory": memory, "classes": [zero]}), "queueing.classes.0.buffer.shared-memory.limit"),
+        (
+            json!({"memory": {"unit-bytes": 0, "shared": 60}, "classes": [draws]}),
+            "queueing.memory.unit-bytes",
+        ),
+        (json!({"memory": memory, "classes": [{"name": "a", "buffer": {"cake": {}}}]}), "queueing.memory"),
+    ] {
+        let error = build(&queueing).unwrap_err();
+        assert!(error.path.join(".") == path && error.help.is_some(), "{error}");
+    }
+}
