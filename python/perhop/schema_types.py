@@ -312,6 +312,7 @@ QueueingConfig = TypedDict("QueueingConfig", {
     "link-sharing": 'NotRequired[LinkSharingConfig | None]',
     "rate-to-quantum": 'NotRequired[int | None]',
     "limit": 'NotRequired[QueueSize | None]',
+    "memory": 'NotRequired[MemoryConfig | None]',
     "classes": 'list[ClassConfig]',
 })
 
@@ -321,6 +322,23 @@ LinkSharingConfig = TypedDict("LinkSharingConfig", {
     "turns": 'NotRequired[Turns]',
     "longest-packet": 'NotRequired[ByteSize]',
 })
+
+
+MemoryConfig = TypedDict("MemoryConfig", {
+    "unit-bytes": 'int',
+    "overhead": 'NotRequired[int]',
+    "shared": 'int',
+    "reserved": 'NotRequired[int]',
+    "limit": 'NotRequired[int | None]',
+    "port-fall": 'NotRequired[FallConfig | None]',
+    "pool-fall": 'NotRequired[FallConfig | None]',
+})
+
+
+class FallConfig(TypedDict):
+    start: int
+    end: int
+    slope: NotRequired[FallSlope]
 
 
 ClassConfig = TypedDict("ClassConfig", {
@@ -392,6 +410,7 @@ class PoliceConfig(TypedDict):
 BufferConfig = TypedDict("BufferConfig", {
     "tail-drop": 'NotRequired[TailDropConfig]',
     "weighted-tail-drop": 'NotRequired[WeightedTailDropConfig]',
+    "shared-memory": 'NotRequired[SharedMemoryConfig]',
     "red": 'NotRequired[MredConfig]',
     "wred": 'NotRequired[MredConfig]',
     "rio-c": 'NotRequired[MredConfig]',
@@ -412,6 +431,16 @@ class TailDropConfig(TypedDict):
 
 class WeightedTailDropConfig(TypedDict):
     limits: list[QueueSize]
+
+
+SharedMemoryConfig = TypedDict("SharedMemoryConfig", {
+    "reserved": 'NotRequired[int]',
+    "limit": 'NotRequired[int | None]',
+    "alpha": 'NotRequired[float | None]',
+    "port-minimum": 'NotRequired[int | None]',
+    "pool-minimum": 'NotRequired[int | None]',
+    "thresholds": 'NotRequired[list[int]]',
+})
 
 
 MredConfig = TypedDict("MredConfig", {
@@ -985,6 +1014,7 @@ CopyDefault = str | int
 SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc", "htb"]
 Guideline = Literal["formal", "ancestor-only", "top-level"]
 Turns = Literal["weighted", "packet"]
+FallSlope = Literal["linear", "early", "late"]
 Cells = Literal["none", "atm"]
 ShapeForm = Literal["average", "peak"]
 PoliceWhen = Literal["congested", "always"]
