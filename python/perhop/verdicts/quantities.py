@@ -62,8 +62,6 @@ OF_CLASSES = {
             "no_class",
             "lost",
             "too_big",
-            "shared_memory",
-            "port_memory",
         )
     },
     "dropped_percent": "%",
@@ -72,11 +70,13 @@ OF_CLASSES = {
     "fairness": "",
     "flows": "",
 }
+#: Columns of `classes` where a policy has a shared memory.
+OF_SHARED_MEMORY = {"dropped_shared_memory": "packets", "dropped_port_memory": "packets"}
 
 
 def units() -> dict[str, str]:
     """Return every name of a quantity and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing."""
-    columns = {**OF_CLASSES, **OF_TCP}
+    columns = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_TCP}
     short = {without_unit(name): unit for name, unit in columns.items()}
     return {
         **short,
@@ -107,6 +107,8 @@ def why_not(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> str:
     if quantity in {*OF_TCP, *map(without_unit, OF_TCP)}:
         has_tcp = any(group["class"] == verdict.name for group in summary["tcp"])
         return "no transaction was completed" if has_tcp else "the class has no TCP"
+    if quantity in OF_SHARED_MEMORY:
+        return "no policy has a shared memory"
     if quantity in OF_CALLS:
         return verdict.call.remark
     if verdict.state == "idle":

@@ -22,6 +22,7 @@ mod queueing_theory;
 mod rate_changes;
 mod router_queueing;
 mod scalable_marks;
+mod shared_memory;
 mod shortcuts;
 mod shortcuts_tcp;
 mod simulation;

@@ -46,7 +46,7 @@ struct Tables {
     others: Vec<String>,
 }
 
-const POLICIES: usize = 16;
+const POLICIES: usize = 17;
 
 /// `CoDel` that soon declares packets late.
 fn codel(law: &str) -> Value {
@@ -145,6 +145,11 @@ fn policies_of_a_port() -> [Value; POLICIES] {
             {"name": "ef", "match": {"dscp": ["ef"]}, "share": {"rate": "200kb/s", "ceil": "800kb/s"}, "buffer": tail_drop},
             {"name": "rest", "share": {"rate": "300kb/s", "ceil": "1Mb/s", "level": 1}, "buffer": codel("linux")},
         ]}}]}),
+        json!({"memory": {"unit-bytes": 256, "shared": 40, "port-fall": {"start": 10, "end": 30}},
+        "scheduler": "priority", "classes": [
+            {"name": "ef", "match": {"dscp": ["ef"]}, "buffer": {"shared-memory": {"reserved": 4, "alpha": 0.5}}},
+            {"name": "rest", "buffer": {"shared-memory": {"limit": 30, "port-minimum": 12, "thresholds": [28, 20]}}},
+        ]}),
         json!({"classes": [{"name": "all", "buffer": {"cake": {"rtt": "20ms", "memory-limit": "20000B"}}}]}),
         json!({"classes": [{"name": "all", "buffer": {"cake": {"bandwidth": "700kb/s", "tins": "diffserv4", "wash": true}}}]}),
     ]
