@@ -74,6 +74,20 @@ fn a_fifo_counts_cells() {
     assert_eq!(bounds[0].backlog_packets, Ok(3.0));
 }
 
+/// Three packets of 200 + 18 bytes take a unit of 256 bytes each. Other queues may use what is not reserved.
+#[test]
+fn only_the_reserved_part_of_a_shared_memory_is_certain() {
+    for (reserved, thresholds, overflows) in
+        [(3, json!([]), false), (2, json!([]), true), (3, json!([2]), true)]
+    {
+        let queueing = json!({"memory": {"unit-bytes": 256, "shared": 1000}, "classes": [
+            {"name": "all", "buffer": {"shared-memory": {"reserved": reserved, "thresholds": thresholds}}}]});
+        let bounds = bounds(queueing, vec![stream(200, Some((600.0, 0.1)))]);
+        assert_delay(&bounds[0], 600.0);
+        assert_eq!(bounds[0].overflows, Some(overflows), "{reserved} {thresholds}");
+    }
+}
+
 #[test]
 fn self_clocked_fair_queueing() {
     let queueing = classes("scfq", &[share("weight", 2), share("weight", 3)]);

@@ -58,8 +58,8 @@ pub(crate) fn run(bench: &Bench) {
     bench.case("one-queue/shared-memory/overloaded", || port(&policy, 40));
 }
 
-/// One queue in a memory, with all limits that a queue may have. Packets of 800 bytes take four units, so that
-/// it has room for about 64.
+/// One queue in a memory, with all limits that a queue may have. Packets of 800 bytes take four units, so
+/// that it has room for about 64.
 fn shared_memory() -> Value {
     let memory = json!({"unit-bytes": 256, "shared": 4096, "port-fall": {"start": 3000, "end": 4000},
                         "pool-fall": {"start": 3000, "end": 4000}});

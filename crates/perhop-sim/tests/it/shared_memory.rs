@@ -48,8 +48,8 @@ fn run(scenario: &Value) -> Results {
     fast
 }
 
-/// The drops of a burst into a queue for `frames`, counted frame by frame: the ring has room for `ring` frames,
-/// a frame takes the wire 1538 × 8 ns, and each sender's frames arrive 12.5 us apart.
+/// The drops of a burst into a queue for `frames`, counted frame by frame: the ring has room for `ring`
+/// frames, a frame takes the wire 1538 × 8 ns, and each sender's frames arrive 12.5 us apart.
 fn expected_drops(packets: u64, frames: usize, ring: usize) -> u64 {
     let mut free_at = std::collections::VecDeque::new();
     let (mut dropped, mut wire_free_at) = (0, 0_u64);

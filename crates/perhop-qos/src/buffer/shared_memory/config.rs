@@ -25,8 +25,8 @@ pub struct MemoryConfig {
     pub overhead: u32,
     /// The shared memory, units. The reserved parts of the queues are not in it.
     pub shared: u32,
-    /// Units beside the shared memory that are reserved for the port, for any of its queues. They are used
-    /// before the shared memory.
+    /// Units in addition to the shared memory, reserved for the port and used by any of its queues. They are
+    /// used before the shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub reserved: u32,
     /// The most units that all queues of the port may hold beyond their own reserved parts. Default: no limit

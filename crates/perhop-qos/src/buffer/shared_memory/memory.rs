@@ -5,6 +5,12 @@ use super::limits::{Fall, Limits, UNLIMITED};
 use super::units::Count;
 use crate::{Color, ConfigError, DropCause};
 
+/// A multiplication in place of a division. With n < 2^20 bytes and units of u < 2^16 bytes, the rounding of the
+/// reciprocal adds less than n / 2^40 < 1 / u to a quotient, which changes no whole part.
+const RECIPROCAL_BITS: u32 = 40;
+/// Bytes of a packet from which the quotient needs a division.
+const DIVIDED_FROM: u32 = 1 << 19;
+
 /// The number of a pool in its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PoolId(usize);
@@ -21,6 +27,8 @@ pub struct PortId(usize);
 #[derive(Debug)]
 pub struct SharedMemory {
     unit_bytes: u32,
+    /// 2^[`RECIPROCAL_BITS`] / `unit_bytes`, rounded up.
+    reciprocal: u64,
     overhead: u32,
     pools: Box<[Pool]>,
     ports: Box<[Part]>,
@@ -104,7 +112,15 @@ impl MemoryBuilder {
     /// Builds the memory, which is empty.
     pub fn build(self) -> SharedMemory {
         let MemoryBuilder { unit_bytes, overhead, pools, ports, queues } = self;
-        SharedMemory { unit_bytes, overhead, pools: pools.into(), ports: ports.into(), queues: queues.into() }
+        let reciprocal = (1_u64 << RECIPROCAL_BITS).div_ceil(unit_bytes.into());
+        SharedMemory {
+            unit_bytes,
+            reciprocal,
+            overhead,
+            pools: pools.into(),
+            ports: ports.into(),
+            queues: queues.into(),
+        }
     }
 }
 
@@ -112,7 +128,11 @@ impl SharedMemory {
     /// The units of a packet of `length` IP bytes.
     #[inline]
     pub fn units(&self, length: u32) -> u64 {
-        u64::from(length.saturating_add(self.overhead).div_ceil(self.unit_bytes))
+        let bytes = length.saturating_add(self.overhead);
+        if bytes >= DIVIDED_FROM {
+            return u64::from(bytes.div_ceil(self.unit_bytes));
+        }
+        (u64::from(bytes + self.unit_bytes - 1) * self.reciprocal) >> RECIPROCAL_BITS
     }
 
     /// Gives a packet of `length` IP bytes and drop precedence `precedence` its units of queue `queue`.
@@ -219,5 +239,25 @@ impl SharedMemory {
                 .iter()
                 .enumerate()
                 .all(|(number, pool)| pool.size - pool.free.get() == of_pool(number))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_those_of_the_division() {
+        for unit in [1, 2, 3, 160, 208, 254, 256, 320, 416, 1500, 65_535] {
+            let memory = MemoryBuilder::new(unit, 0).build();
+            let edges = (1..=2000).flat_map(|count: u32| {
+                let whole = count.saturating_mul(unit);
+                [whole - 1, whole, whole.saturating_add(1)]
+            });
+            let others = [DIVIDED_FROM - 1, DIVIDED_FROM, 2 * DIVIDED_FROM + 1, u32::MAX];
+            for length in edges.chain(others) {
+                assert_eq!(memory.units(length), u64::from(length.div_ceil(unit)), "{length} / {unit}");
+            }
+        }
     }
 }
