@@ -5,8 +5,8 @@ use super::limits::{Fall, Limits, UNLIMITED};
 use super::units::Count;
 use crate::{Color, ConfigError, DropCause};
 
-/// A multiplication in place of a division. With n < 2^20 bytes and units of u < 2^16 bytes, the rounding of the
-/// reciprocal adds less than n / 2^40 < 1 / u to a quotient, which changes no whole part.
+/// A multiplication in place of a division. With n < 2^20 bytes and units of u < 2^16 bytes, the rounding of
+/// the reciprocal adds less than n / 2^40 < 1 / u to a quotient, which changes no whole part.
 const RECIPROCAL_BITS: u32 = 40;
 /// Bytes of a packet from which the quotient needs a division.
 const DIVIDED_FROM: u32 = 1 << 19;
