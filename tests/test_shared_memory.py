@@ -1,4 +1,4 @@
-"""Queues of a port that share memory: bursts of `perhop buffers` in a run, and policies in other languages."""
+"""Queues that share memory: bursts of `perhop buffers` in a run, and policies in other languages."""
 
 from __future__ import annotations
 
