@@ -225,13 +225,17 @@ fn tells_classes_apart(interface: &Interface) -> bool {
     })
 }
 
-/// Returns the rank of an interface to leave by: classes and conditioners, an address, a low rate.
-fn output_rank(port: &Port) -> (usize, usize, bool, f64) {
+/// Returns the rank of an interface to leave by: classes and conditioners, their lines, an address, a low rate.
+///
+/// Every port of some systems has the queues of a default, which has no lines of its own.
+fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
     let queues = port.output.queueing.as_ref().map(QueueingConfig::queue_names).unwrap_or_default();
     let conditioners = port.output.conditioners.len();
     let is_plain = queues == ["fifo"] && conditioners == 0;
     let size = if is_plain { 0 } else { queues.len() + conditioners };
-    (size, port.input.conditioners.len(), !port.addresses.is_empty(), -of_port(port).bits_per_second())
+    let lines = port.links.output.classes.iter().map(|class| class.lines.len()).sum();
+    let inputs = port.input.conditioners.len();
+    (size, lines, inputs, !port.addresses.is_empty(), -of_port(port).bits_per_second())
 }
 
 /// Returns the interface to enter by: one with an address, of the highest rate, the first of several.
