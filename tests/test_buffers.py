@@ -125,6 +125,9 @@ def test_a_design_gives_the_smallest_multiplier(perhop: Command, switch: Path) -
     assert (values["frames"], values["need"], values["now"]) == (890, 5340, 720)
     assert values["multiplier"] == 742 and values["after"] >= 5340
     assert found["ios"] == "qos queue-softmax-multiplier 742"
+    # 989 frames arrive; one leaves for ten that arrive, and 120 of six units find room.
+    assert 989 * 9 // 10 - 120 - 3 <= values["lost"] <= 989 * 9 // 10 - 120 + 3
+    assert values["left"] == 0
     for percent, fits in ((742, True), (741, False)):
         switch.write_text(f"qos queue-softmax-multiplier {percent}\n{text}")
         queue = switch_memory(switch)["ports"][1]["queues"][1]

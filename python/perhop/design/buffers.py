@@ -12,12 +12,14 @@ from pathlib import Path
 from perhop.configuration import read
 from perhop.design import quantity
 from perhop.design.advice import Advice, Step
+from perhop.design.microburst import Microburst
 from perhop.errors import InvalidInputError
 from perhop.switch_memory import PortMemory, QueueMemory, SwitchMemory, memory_in_text, ports_named
 
 _GROWTH = "the queue grows by the difference of the rates"
 _UNITS = "Cisco TAC 218444: a frame takes whole units of 256 bytes"
 _DIVISION = "perhop buffers --rules"
+_SIMULATION = "docs/algorithms/shared-memory.md"
 # `qos queue-softmax-multiplier`, percent (Cisco EasyQoS guide).
 _LEAST_MULTIPLIER, _MOST_MULTIPLIER = 100, 1200
 _MULTIPLIER = re.compile(r"^\s*qos queue-softmax-multiplier\b.*\n?", re.MULTILINE)
@@ -51,6 +53,11 @@ class _Switch:
             known = ", ".join(one["class"] for one in port["queues"])
             raise InvalidInputError(f"the port has no queue `{self.queue}`", f"queues: {known}")
         return found[0]
+
+    def lost(self, text: str, burst: Microburst) -> int:
+        """Return the frames of a burst that a simulation drops."""
+        port = self.port(text)
+        return burst.lost(port, self.chosen(port), self.memory(text)["unit_bytes"])
 
     def limit(self, text: str) -> int:
         """Return the length, units, at which packets without a threshold of their own are dropped."""
@@ -114,8 +121,10 @@ def buffers(
     unit_bytes = switch.memory(text)["unit_bytes"]
     needed = frames * math.ceil(frame / unit_bytes)
     own, now = switch.chosen(port), switch.limit(text)
-    lines, result, after = _setting(switch, own, port, needed, now)
+    lines, result, changed = _setting(switch, own, port, needed, now)
     name = own["class"]
+    microburst = Microburst(burst_bytes, arrival_bps, frame)
+    lost = [switch.lost(version, microburst) for version in (text, changed)]
     growth = "burst · (1 - line / arrival)"
     steps = (
         Step("backlog", "bytes that wait at the end of the burst", growth, backlog, "B", _GROWTH),
@@ -123,13 +132,22 @@ def buffers(
         Step("need", "memory for these frames", "frames · ceil(frame / unit)", needed, "units", _UNITS),
         Step("now", f"limit of {name} in the file", "perhop buffers FILE", now, "units", _DIVISION),
         result,
-        Step("after", "limit with the lines below", "perhop buffers FILE", after, "units", _DIVISION),
+        Step(
+            "after",
+            "limit with the lines below",
+            "perhop buffers FILE",
+            switch.limit(changed),
+            "units",
+            _DIVISION,
+        ),
+        Step("lost", "frames that a simulation of the file drops", "simulated", lost[0], "", _SIMULATION),
+        Step("left", "frames that it drops with the lines below", "simulated", lost[1], "", _SIMULATION),
     )
     notes = (
         "the line sends only from this queue while the burst lasts: queues that are served before it add "
         "to the need",
         "the limit is no reservation: the memory of the chip must have room, which other ports use too",
-        "perhop does not simulate switches yet: the numbers follow from the rules of `perhop buffers`",
+        "simulated is this queue: the other queues of the port are empty, and the memory has room",
     )
     title = f"{port['interface']}, {name}: a burst of {burst_bytes:,} bytes at {arrival_bps / 1e9:g} Gb/s"
     return Advice(title, steps, lines, notes)
@@ -137,12 +155,12 @@ def buffers(
 
 def _setting(
     switch: _Switch, own: QueueMemory, port: PortMemory, needed: int, now: int
-) -> tuple[str, Step, int]:
-    """Return the lines to add, the step of the value, and the limit with these lines."""
+) -> tuple[str, Step, str]:
+    """Return the lines to add, the step of the value, and the configuration with these lines."""
     multiplier = port["multiplier_percent"] or _LEAST_MULTIPLIER
     if now >= needed:
         step = Step("multiplier", "it is enough", "as in the file", multiplier, "%", _DIVISION)
-        return "! no change: the burst fits", step, now
+        return "! no change: the burst fits", step, switch.text
     percents = range(multiplier, _MOST_MULTIPLIER + 1)
     place = bisect_left(
         percents, needed, key=lambda percent: switch.limit(_with_multiplier(switch.text, percent))
@@ -153,11 +171,11 @@ def _setting(
         step = Step(
             "multiplier", "the smallest that is enough", "need / now · multiplier", percent, "%", _DIVISION
         )
-        return line, step, switch.limit(_with_multiplier(switch.text, percent))
+        return line, step, _with_multiplier(switch.text, percent)
     return _ratio(switch, own, port, needed)
 
 
-def _ratio(switch: _Switch, own: QueueMemory, port: PortMemory, needed: int) -> tuple[str, Step, int]:
+def _ratio(switch: _Switch, own: QueueMemory, port: PortMemory, needed: int) -> tuple[str, Step, str]:
     """Return the same for the ratio of the class at the greatest multiplier."""
     widest = _with_multiplier(switch.text, _MOST_MULTIPLIER)
     policy = port["policy"]
@@ -174,7 +192,7 @@ def _ratio(switch: _Switch, own: QueueMemory, port: PortMemory, needed: int) -> 
             return (
                 lines,
                 Step("ratio", meaning, formula, ratios[place], "%", _DIVISION),
-                switch.limit(changed),
+                changed,
             )
     most = switch.limit(widest)
     named = [limit["line"] for limit in own["thresholds"] if limit["line"] is not None]
