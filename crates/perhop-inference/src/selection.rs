@@ -225,7 +225,8 @@ fn tells_classes_apart(interface: &Interface) -> bool {
     })
 }
 
-/// Returns the rank of an interface to leave by: classes and conditioners, their lines, an address, a low rate.
+/// Returns the rank of an interface to leave by: classes and conditioners, their lines, an address, a low
+/// rate.
 ///
 /// Every port of some systems has the queues of a default, which has no lines of its own.
 fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
