@@ -33,7 +33,8 @@ pub(crate) fn evidence(text: &str) -> Vec<Evidence> {
     let mut has_end = false;
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
-        has_end |= trimmed.ends_with(';');
+        // `unit 0 { family inet; }` ends a statement, too.
+        has_end |= trimmed.trim_end_matches([' ', '}']).ends_with(';');
         if let Some(says) = sign(trimmed, above) {
             found.push(Evidence { line: index + 1, text: trimmed.to_owned(), says: says.to_owned() });
             if found.len() >= 3 && has_end {
@@ -68,8 +69,8 @@ fn sign<'t>(line: &'t str, above: &'t str) -> Option<&'static str> {
                 || *first == "firewall" && is_firewall(second);
             is_junos.then_some("a command in the hierarchy of Junos")
         }
-        [first, "{"] if STRONG.contains(first) => Some("a hierarchy of Junos"),
-        [first, "{"] if above == "interfaces {" && is_interface(first) => Some("an interface of Junos"),
+        [first, "{", ..] if STRONG.contains(first) => Some("a hierarchy of Junos"),
+        [first, "{", ..] if above == "interfaces {" && is_interface(first) => Some("an interface of Junos"),
         [first, ..] if above == "firewall {" && is_firewall(first) => Some("a filter or policer of Junos"),
         _ => None,
     }

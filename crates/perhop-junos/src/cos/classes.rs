@@ -25,6 +25,14 @@ const QUEUES: u64 = 8;
 /// The classes that labels distinguish; Junos has at most 16.
 pub(crate) const MOST_CLASSES: usize = 32;
 
+/// The roles of the built-in classes: their default queues, and places in [`ROLES`].
+pub(crate) const BEST_EFFORT: u8 = 0;
+pub(crate) const EXPEDITED: u8 = 1;
+pub(crate) const ASSURED: u8 = 2;
+pub(crate) const NETWORK_CONTROL: u8 = 3;
+/// The names of the built-in classes by role.
+const ROLES: [&str; 4] = ["best-effort", "expedited-forwarding", "assured-forwarding", "network-control"];
+
 impl Classes {
     /// Returns the built-in classes.
     pub(crate) fn defaults(family: Family) -> Classes {
@@ -46,6 +54,13 @@ impl Classes {
     /// Returns the label of a class.
     pub(crate) fn label(&self, name: &str) -> Option<u8> {
         self.0.iter().position(|class| class.name == name).and_then(|place| u8::try_from(place).ok())
+    }
+
+    /// Returns the label of the built-in class with a role, or of a class on its default queue if the
+    /// configuration has renamed it.
+    pub(crate) fn label_of_role(&self, role: u8) -> Option<u8> {
+        let by_queue = || self.of_queue(role).first().map(|(label, _)| *label);
+        self.label(ROLES[usize::from(role)]).or_else(by_queue)
     }
 
     /// Returns the class with a label.

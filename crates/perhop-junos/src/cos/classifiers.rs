@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::classes::{Classes, LossPriority};
+use super::classes::{ASSURED, BEST_EFFORT, Classes, EXPEDITED, LossPriority, NETWORK_CONTROL};
 use super::code_points::{Aliases, CodePoints};
 use crate::context::Context;
 use crate::tree::NodeId;
@@ -112,24 +112,9 @@ fn built_in(kind: CodePoints, name: &str, classes: &Classes) -> Option<Vec<Treat
     let count = 1u8 << kind.bits().min(6);
     let treatment = |point: u8| {
         let (role, loss) = row(point);
-        Treatment { label: label_of_role(classes, role), loss }
+        Treatment { label: classes.label_of_role(role).unwrap_or(0), loss }
     };
     Some((0..count).map(treatment).collect())
-}
-
-const BEST_EFFORT: u8 = 0;
-const EXPEDITED: u8 = 1;
-const ASSURED: u8 = 2;
-const NETWORK_CONTROL: u8 = 3;
-/// The names of the built-in classes by role.
-const ROLES: [&str; 4] = ["best-effort", "expedited-forwarding", "assured-forwarding", "network-control"];
-
-/// Returns the label of the built-in class with a role, or of a class on its default queue if the
-/// configuration has renamed it.
-fn label_of_role(classes: &Classes, role: u8) -> u8 {
-    let by_name = classes.label(ROLES[usize::from(role)]);
-    let by_queue = || classes.of_queue(role).first().map(|(label, _)| *label);
-    by_name.or_else(by_queue).unwrap_or(0)
 }
 
 /// `ipprec-compatibility`, which every unit without a classifier has (the topic

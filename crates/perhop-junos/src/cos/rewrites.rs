@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::classes::{Classes, LossPriority};
+use super::classes::{ASSURED, BEST_EFFORT, Classes, EXPEDITED, LossPriority, NETWORK_CONTROL};
 use super::classifiers::Treatment;
 use super::code_points::{Aliases, CodePoints};
 use crate::context::Context;
@@ -46,32 +46,23 @@ impl Rewrites {
     }
 }
 
-/// The built-in rules `dscp-default`, `exp-default` and their like for the built-in classes (Junos CoS User
-/// Guide, "Default Rewrite Rules").
+/// The built-in rules `dscp-default`, `exp-default` and their like for the built-in classes, or those on their
+/// queues (Junos CoS User Guide, "Default Rewrite Rules").
 fn built_in(kind: CodePoints, classes: &Classes) -> BTreeMap<Treatment, (u8, usize)> {
-    let rows: [(&str, u8, u8); 4] = match kind {
-        CodePoints::Dscp | CodePoints::DscpIpv6 => [
-            ("best-effort", 0, 0),
-            ("expedited-forwarding", 46, 46),
-            ("assured-forwarding", 10, 12),
-            ("network-control", 48, 56),
-        ],
-        CodePoints::InetPrecedence => [
-            ("best-effort", 0, 0),
-            ("expedited-forwarding", 5, 5),
-            ("assured-forwarding", 1, 1),
-            ("network-control", 6, 7),
-        ],
-        CodePoints::Ieee8021 | CodePoints::Ieee8021ad | CodePoints::Exp => [
-            ("best-effort", 0, 1),
-            ("expedited-forwarding", 2, 3),
-            ("assured-forwarding", 4, 5),
-            ("network-control", 6, 7),
-        ],
+    let rows: [(u8, u8, u8); 4] = match kind {
+        CodePoints::Dscp | CodePoints::DscpIpv6 => {
+            [(BEST_EFFORT, 0, 0), (EXPEDITED, 46, 46), (ASSURED, 10, 12), (NETWORK_CONTROL, 48, 56)]
+        }
+        CodePoints::InetPrecedence => {
+            [(BEST_EFFORT, 0, 0), (EXPEDITED, 5, 5), (ASSURED, 1, 1), (NETWORK_CONTROL, 6, 7)]
+        }
+        CodePoints::Ieee8021 | CodePoints::Ieee8021ad | CodePoints::Exp => {
+            [(BEST_EFFORT, 0, 1), (EXPEDITED, 2, 3), (ASSURED, 4, 5), (NETWORK_CONTROL, 6, 7)]
+        }
     };
     let mut table = BTreeMap::new();
-    for (name, low, high) in rows {
-        if let Some(label) = classes.label(name) {
+    for (role, low, high) in rows {
+        if let Some(label) = classes.label_of_role(role) {
             table.insert(Treatment { label, loss: LossPriority::Low }, (low, 0));
             table.insert(Treatment { label, loss: LossPriority::High }, (high, 0));
         }

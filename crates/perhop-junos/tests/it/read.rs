@@ -158,3 +158,26 @@ fn a_filter_before_a_rewrite_rule_passes_accepted_packets_on() {
     assert_eq!(names[..2], ["f a", "f implicit discard"]);
     assert!(names.contains(&"rewrite dscp expedited-forwarding low".to_owned()), "{names:?}");
 }
+
+#[test]
+fn built_in_rules_apply_to_renamed_classes_on_their_queues() {
+    let text = "set class-of-service forwarding-classes queue 0 be\n\
+                set class-of-service forwarding-classes queue 1 voice\n\
+                set class-of-service interfaces ge-0/0/0 unit 0 classifiers dscp default\n\
+                set class-of-service interfaces ge-0/0/0 unit 0 rewrite-rules dscp default\n\
+                set interfaces ge-0/0/0 unit 0 family inet\n";
+    let model = parse(text, Some("junos-mx"));
+    let port = &model.router.ports[0];
+    let names = |stages: &[perhop_qos::conditioner::ConditionerConfig]| -> Vec<String> {
+        stages.iter().filter_map(|stage| stage.name.clone()).collect()
+    };
+    let found = [names(&port.input.conditioners), names(&port.output.conditioners)];
+    assert!(found[0].contains(&"dscp voice low".to_owned()), "{found:?}");
+    assert!(found[1].contains(&"rewrite dscp voice low".to_owned()), "{found:?}");
+}
+
+#[test]
+fn statements_on_one_line_show_the_language() {
+    let text = "interfaces { ge-0/0/0 { unit 0 { family inet; } } }\nclass-of-service { interfaces { ge-0/0/0 { } } }\n";
+    assert!(Junos.recognize(text).is_some());
+}
