@@ -8,6 +8,7 @@ perhop_lint::declare_rules! {
     NETWORK_CLASS_DIFFERS = "network-class-differs" Warning;
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
     NETWORK_COST_DIFFERS = "network-cost-differs" Note;
+    NETWORK_DEVICE_NOT_COMPARED = "network-device-not-compared" Note;
     NETWORK_LIST_DIFFERS = "network-list-differs" Note;
     NETWORK_MARKING_MISSING = "network-marking-missing" Warning;
     NETWORK_MARK_CHANGED = "network-mark-changed" Warning;

@@ -75,7 +75,14 @@ impl SnapshotDevice<'_> {
     }
 }
 
-fn has_policy(port: &Port) -> bool {
+/// Whether lines of the configuration give a port classes, in Intent or only in its lowered policies.
+pub(super) fn has_policy(port: &Port) -> bool {
+    let mut classes = port.links.input.classes.iter().chain(&port.links.output.classes);
+    has_intent(port) || classes.any(|class| class.line > 0)
+}
+
+/// Whether a port has a policy in Intent.
+pub(super) fn has_intent(port: &Port) -> bool {
     !port.intent.input.is_empty() || !port.intent.output.is_empty()
 }
 

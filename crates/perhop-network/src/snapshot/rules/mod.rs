@@ -24,6 +24,7 @@ mod subnets;
 mod treatment;
 mod treatments;
 mod tunnels;
+mod uncompared;
 
 pub use finding::NetworkFinding;
 use finding::line_of_output;
@@ -48,6 +49,7 @@ impl Snapshot<'_> {
         settings::check(self, &mut found);
         tunnels::check(self, &mut found);
         subnets::check(self, &mut found);
+        uncompared::check(self, &mut found);
         access_lists::check(self, &treatments, &mut found);
         marks::check(self, &treatments, &mut found);
         treatments::check(self, &treatments, &mut found);
