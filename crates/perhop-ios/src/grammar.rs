@@ -18,7 +18,7 @@ impl Grammar {
 }
 
 /// Whether only IOS XR writes this line: its header, its prompt, the ends of its blocks, or an interface
-/// number with rack, slot, module and port.
+/// number with rack 0, slot, module and port.
 fn is_of_ios_xr(line: &str) -> bool {
     let line = line.trim();
     let first = line.split_ascii_whitespace().next().unwrap_or_default();
@@ -31,10 +31,41 @@ fn is_of_ios_xr(line: &str) -> bool {
     }
 }
 
-/// Whether the number of an interface has four parts, or the interface is a bundle of IOS XR.
+/// Whether the number of an interface has four parts, the first of them 0, or the interface is a bundle of
+/// IOS XR. Ports of a pair of Catalyst 9400 or 9600 (StackWise Virtual) have four parts, too:
+/// `TenGigabitEthernet1/1/0/1`, where the switches are 1 and 2. Cisco, "High Availability Configuration Guide,
+/// Catalyst 9600", StackWise Virtual.
 fn has_rack(name: &str) -> bool {
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, number) = name.split_at(digits);
     let port = number.split('.').next().unwrap_or_default();
-    kind.eq_ignore_ascii_case("bundle-ether") || port.split('/').count() == 4 && !port.contains(':')
+    kind.eq_ignore_ascii_case("bundle-ether") || port.starts_with("0/") && port.split('/').count() == 4 && !port.contains(':')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_both_systems_write_is_of_ios() {
+        for line in [
+            "interface TenGigabitEthernet1/1/0/1",
+            "interface HundredGigE2/5/0/27",
+            "interface Serial0/1/0/1:0",
+            "interface GigabitEthernet0/0/0",
+            "interface Port-channel1",
+            "description RP/0/RP0/CPU0",
+        ] {
+            assert_eq!(Grammar::of_text(line), Grammar::Ios, "{line}");
+        }
+        for line in [
+            "interface TenGigE0/0/0/1.100 l2transport",
+            "interface MgmtEth0/RP0/CPU0/0",
+            "interface Bundle-Ether1",
+            " end-policy-map",
+            "RP/0/RSP0/CPU0:core#show run",
+        ] {
+            assert_eq!(Grammar::of_text(line), Grammar::IosXr, "{line}");
+        }
+    }
 }
