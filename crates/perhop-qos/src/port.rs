@@ -50,6 +50,8 @@ pub use rate_changes::{RateChange, RateChanges};
 /// Three shortcuts give the same departures and are tested against this contract: [`send`](Port::send) (both
 /// calls in one), [`cut_through`](Port::cut_through) (an idle port where no component decides), and
 /// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
+///
+/// A clone draws on the same [packet memory](crate::buffer::SharedMemory), if the port has one.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that a packet reads on the cut-through path come first
 pub struct Port {
