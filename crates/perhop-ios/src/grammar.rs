@@ -17,12 +17,17 @@ impl Grammar {
     }
 }
 
-/// Whether only IOS XR writes this line: its header, its prompt, the ends of its blocks, or an interface
-/// number with rack 0, slot, module and port.
-fn is_of_ios_xr(line: &str) -> bool {
+/// Whether only IOS XR writes this line: its header, its prompt, the ends of its blocks, the unit of a
+/// policer's rate, or an interface number with rack 0, slot, module and port.
+pub(crate) fn is_of_ios_xr(line: &str) -> bool {
     let line = line.trim();
     let first = line.split_ascii_whitespace().next().unwrap_or_default();
     match first {
+        // IOS has `bps` and `pps` only, NX-OS `police cir`.
+        "police" => {
+            let words: Vec<&str> = line.split_ascii_whitespace().take(4).collect();
+            matches!(words.as_slice(), [_, "rate", _, "kbps" | "mbps" | "gbps"])
+        }
         "!!" => line.contains("IOS XR"),
         "end-class-map" | "end-policy-map" | "end-set" => true,
         "interface" => line.split_ascii_whitespace().nth(1).is_some_and(has_rack),
@@ -39,7 +44,8 @@ fn has_rack(name: &str) -> bool {
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, number) = name.split_at(digits);
     let port = number.split('.').next().unwrap_or_default();
-    kind.eq_ignore_ascii_case("bundle-ether") || port.starts_with("0/") && port.split('/').count() == 4 && !port.contains(':')
+    kind.eq_ignore_ascii_case("bundle-ether")
+        || port.starts_with("0/") && port.split('/').count() == 4 && !port.contains(':')
 }
 
 #[cfg(test)]
@@ -54,6 +60,8 @@ mod tests {
             "interface Serial0/1/0/1:0",
             "interface GigabitEthernet0/0/0",
             "interface Port-channel1",
+            "  police rate 1000000 bps",
+            "  police cir 10 mbps",
             "description RP/0/RP0/CPU0",
         ] {
             assert_eq!(Grammar::of_text(line), Grammar::Ios, "{line}");
@@ -63,6 +71,7 @@ mod tests {
             "interface MgmtEth0/RP0/CPU0/0",
             "interface Bundle-Ether1",
             " end-policy-map",
+            "  police rate 10 mbps burst 10 ms",
             "RP/0/RSP0/CPU0:core#show run",
         ] {
             assert_eq!(Grammar::of_text(line), Grammar::IosXr, "{line}");

@@ -92,10 +92,13 @@ fn of_ios_xr(
     configuration: &Configuration,
     first: &impl Fn(&[Sign]) -> Option<Evidence>,
 ) -> Option<Recognition> {
+    if configuration.grammar != Grammar::IosXr {
+        return None;
+    }
     let system = first(&[Sign::IosXr]).or_else(|| {
         first(&[Sign::XrCisco8000, Sign::XrNcsProduct, Sign::XrAsrProduct, Sign::XrHardwareMode])
     });
-    let because = system.filter(|_| configuration.grammar == Grammar::IosXr)?;
+    let because = system.or_else(|| signs::line_of_ios_xr(configuration))?;
     for (signs, dialect, profile, certain) in [
         (&[Sign::XrCisco8000][..], Dialect::Cisco8000, Profile::Ncs5500, true),
         (&[Sign::XrNcsProduct, Sign::XrHardwareMode], Dialect::IosXr, Profile::Ncs5500, true),
@@ -202,6 +205,12 @@ mod tests {
             ),
             ("feature interface-vlan\ninterface Ethernet1/1\n", ("ios-xe", NxOs, true)),
             ("class-map type qos match-any c\n match dscp 46\n", ("ios-xe", NxOs, true)),
+            // A pair of switches has interface numbers of four parts.
+            (
+                "version 16.12\npolicy-map p\n class c\n  queue-buffers ratio 10\ninterface \
+                 TenGigabitEthernet1/1/0/1\n",
+                ("ios-xe", CatalystUadp, true),
+            ),
             (
                 "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\ninterface Vlan1\n \
                  ip address 192.0.2.1 255.255.255.0\n",
@@ -236,6 +245,9 @@ mod tests {
             ("!! IOS XR Configuration 6.6.2\ninterface TenGigE0/0/0/1\n", ("asr-9000", IosXr, false)),
             ("!! IOS XR\nhw-module profile qos hqos-enable\n", ("ncs-5500", IosXr, true)),
             ("class-map c\n match traffic-class 1\n end-class-map\n", ("ncs-5500", IosXr, false)),
+            ("!! IOS XR\nhostname a\n", ("asr-9000", IosXr, false)),
+            ("interface Bundle-Ether1\n mtu 9000\n", ("asr-9000", IosXr, false)),
+            ("policy-map p\n class c\n  police rate 10 mbps\n  !\n", ("asr-9000", IosXr, false)),
             (
                 "RP/0/RSP0/CPU0:a#show inventory\nPID: ASR-9006-AC, VID: V01, SN: X\n",
                 ("asr-9000", IosXr, true),

@@ -6,7 +6,7 @@ use perhop_lint::Line;
 use serde::Serialize;
 
 use crate::ast::Configuration;
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, is_of_ios_xr};
 
 /// A line that reveals a property of the router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -88,6 +88,12 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         found.extend(switching(configuration));
     }
     found
+}
+
+/// Returns the first line by which the configuration is read as one of IOS XR.
+pub(super) fn line_of_ios_xr(configuration: &Configuration) -> Option<Evidence> {
+    let line = configuration.lines.iter().find(|line| is_of_ios_xr(&line.text))?;
+    Some(Evidence { line: line.number, text: line.text.trim().to_owned(), says: "only IOS XR writes it" })
 }
 
 /// Returns the sign of a line of IOS XR.
