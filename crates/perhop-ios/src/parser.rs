@@ -186,11 +186,18 @@ impl Parser {
                 self.frames.truncate(1);
                 Some(Finding::IRRELEVANT)
             }
-            ("end-class-map" | "end-policy-map" | "end-policy" | "end-set", 1)
+            ("end-class-map" | "end-policy-map" | "end-policy" | "end-set" | "end-group", 1)
                 if self.configuration.grammar == Grammar::IosXr =>
             {
                 self.frames.truncate(1);
                 Some(Finding::IRRELEVANT)
+            }
+            // Cisco, "System Management Configuration Guide for Cisco ASR 9000", flexible command line
+            // interface configuration groups.
+            ("apply-group" | "apply-group-append" | "apply-group-remove" | "exclude-group", _)
+                if self.configuration.grammar == Grammar::IosXr =>
+            {
+                Some(Finding::not_modelled("lines of the group apply here, too"))
             }
             ("banner", _) => {
                 self.frames.truncate(1);

@@ -8,6 +8,7 @@ mod forwarding;
 mod golden;
 mod hostile;
 mod ios_xr;
+mod ios_xr_lines;
 mod links;
 mod long_lists;
 mod mark_only_children;

@@ -1,5 +1,6 @@
 //! Global commands of IOS XR in the model.
 
+use super::interface::LAYER_2;
 use super::{access_list, routes};
 use crate::ast::{At, Configuration, HardwareProfile};
 use crate::mode::Mode;
@@ -39,12 +40,12 @@ pub(super) const CONTROLLER: &[Command<Configuration>] = &[
     irrelevant("dwdm-carrier"),
     irrelevant("fec"),
     irrelevant("laser"),
-    irrelevant("loopback"),
+    not_modelled("loopback", "packets come back at the port"),
     irrelevant("perf-mon"),
     irrelevant("pm"),
     irrelevant("rx-los-threshold"),
     irrelevant("sec-admin-state"),
-    irrelevant("shutdown"),
+    not_modelled("shutdown", "the port of this controller is down"),
     irrelevant("transmit-power"),
     irrelevant("tx-power"),
 ];
@@ -54,11 +55,7 @@ fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     reader.keyword(&["preconfigure"]);
     let is_bridged = reader.rest().last() == Some(&"l2transport");
     let finding = global::open_interface(configuration, reader)?;
-    Ok(if is_bridged {
-        Finding::not_modelled("frames are bridged, not routed: policies apply, and forwarding differs")
-    } else {
-        finding
-    })
+    Ok(if is_bridged { Finding::not_modelled(LAYER_2) } else { finding })
 }
 
 /// `hw-module profile qos …`. Source: Cisco, xrdocs.io, "NCS5500 hw-module profiles".

@@ -2,7 +2,10 @@
 
 use std::net::Ipv4Addr;
 
-use crate::ast::{At, Direction, Family, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter, Rank};
+use crate::ast::{
+    At, Direction, Family, Interface, InterfaceAddress, LinkEncapsulation, PacketFilter, Rank,
+    ServicePolicies,
+};
 use crate::rules;
 use crate::syntax::command::{
     Command, irrelevant, irrelevant_block, modelled, not_modelled, not_modelled_block, noted, recorded,
@@ -18,6 +21,7 @@ use crate::words::{Finding, Reader, Reading};
 const ETHERNET: u64 = 14;
 const FILTER: &str = "packets that the list denies are dropped here";
 const BRIDGED: &str = "tags are changed, and frames are bridged";
+pub(super) const LAYER_2: &str = "frames are bridged, not routed: policies apply, and forwarding differs";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("service-policy", service_policy),
@@ -59,6 +63,19 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         let seconds = reader.maybe_number().filter(|_| !reader.negated());
         interface.load_interval = seconds.map(|seconds| At::new(reader.line, seconds));
     }),
+    recorded("l2transport", LAYER_2, |_, reader| {
+        // Its lines are those of the interface, for example policies.
+        reader.opens = Some(reader.mode).filter(|_| !reader.negated());
+        Ok(())
+    }),
+    not_modelled("bundle maximum-active", "fewer members carry packets: perhop adds the rates of all"),
+    not_modelled("ethernet-services access-group", FILTER),
+    not_modelled("flow-control", "the neighbor pauses the port"),
+    not_modelled("ipv4 bgp", "routes of BGP set groups and codepoints"),
+    not_modelled("ipv6 bgp", "routes of BGP set groups and codepoints"),
+    not_modelled("ipv6 mtu", "longer packets are fragmented"),
+    not_modelled("loopback", "packets come back at the port"),
+    not_modelled("macsec", "the header of MACsec makes frames longer: `headers` of a link adds it"),
     not_modelled("rewrite", BRIDGED),
     not_modelled("ipv4 verify", "packets from unexpected sources are dropped"),
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
@@ -68,7 +85,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("priority-flow-control", "the neighbor pauses the port"),
     not_modelled("storm-control", "frames above a rate are dropped"),
     not_modelled_block("pseudowire", BRIDGED),
-    irrelevant_block("l2transport"),
     irrelevant_block("frequency"),
     irrelevant_block("ptp"),
     irrelevant_block("ethernet"),
@@ -83,22 +99,21 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("duplex"),
     irrelevant("fec"),
     irrelevant("flow"),
-    irrelevant("flow-control"),
     irrelevant("host-routing"),
     irrelevant("ipv4"),
     irrelevant("ipv6"),
+    irrelevant("l2protocol"),
     irrelevant("lacp"),
     irrelevant("lldp"),
     irrelevant("logging"),
-    irrelevant("loopback"),
     irrelevant("mac-address"),
-    irrelevant("macsec"),
     irrelevant("macsec-service"),
     irrelevant("monitor-session"),
     irrelevant("mpls"),
     irrelevant("negotiation"),
     irrelevant("performance-measurement"),
     irrelevant("point-to-point"),
+    irrelevant("propagate"),
     irrelevant("proxy-arp"),
     irrelevant("snmp"),
     irrelevant("statistics"),
@@ -114,14 +129,7 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let policies = &mut interface.service_policies;
     let name = reader.next().map(str::to_owned);
     if reader.negated() {
-        let is_kept = |at: &At<String>| name.as_ref().is_some_and(|name| *name != at.value);
-        if direction == "input" {
-            policies.input = policies.input.take().filter(is_kept);
-        } else {
-            let all = [policies.output.take(), policies.second_output.take()];
-            let mut kept = all.into_iter().flatten().filter(is_kept);
-            (policies.output, policies.second_output) = (kept.next(), kept.next());
-        }
+        remove(policies, direction, name.as_deref());
         return Ok(Finding::MODELLED);
     }
     let name = name.ok_or_else(|| Finding::not_recognized("the policy-map's name is missing"))?;
@@ -147,11 +155,28 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
             "the router refuses the second policy: the first remains",
         ),
         "input" => policies.input = Some(at),
+        _ if is_other(&policies.output) && is_other(&policies.second_output) => reader.report(
+            &rules::SECOND_POLICY,
+            "two output policies are already attached",
+            "the router refuses the third policy: the first two remain",
+        ),
         // One output policy queues, the other marks. Cisco, xrdocs.io, converged interconnect network guide.
         _ if is_other(&policies.output) => policies.second_output = Some(at),
         _ => policies.output = Some(at),
     }
     Ok(finding)
+}
+
+/// Removes the policy `name`, or without a name all policies of `direction`.
+fn remove(policies: &mut ServicePolicies, direction: &str, name: Option<&str>) {
+    let is_kept = |at: &At<String>| name.is_some_and(|name| name != at.value);
+    if direction == "input" {
+        policies.input = policies.input.take().filter(is_kept);
+    } else {
+        let all = [policies.output.take(), policies.second_output.take()];
+        let mut kept = all.into_iter().flatten().filter(is_kept);
+        (policies.output, policies.second_output) = (kept.next(), kept.next());
+    }
 }
 
 /// `encapsulation dot1q 10 [second-dot1q 20]`

@@ -1,0 +1,73 @@
+//! IOS XR: lines that change what packets experience, and that other grammars do not have.
+
+use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};
+
+const HEAD: &str = "!! IOS XR Configuration 7.5.2\n";
+
+fn read(text: &str) -> Configuration {
+    parse(&format!("{HEAD}{text}"))
+}
+
+fn state_of(configuration: &Configuration, line: &str) -> (LineState, String) {
+    let found = configuration.lines.iter().find(|other| other.text.trim() == line);
+    let found = found.unwrap_or_else(|| panic!("no line {line}"));
+    (found.state, found.note.clone().unwrap_or_default())
+}
+
+#[test]
+fn lines_of_an_interface_that_change_packets_are_not_irrelevant() {
+    for line in [
+        "bundle maximum-active links 2",
+        "ethernet-services access-group L ingress",
+        "flow-control bidirectional",
+        "ipv4 bgp policy propagation input qos-group destination",
+        "ipv6 mtu 1400",
+        "loopback internal",
+        "macsec psk-keychain K",
+        "apply-group G",
+    ] {
+        let configuration = read(&format!("interface TenGigE0/0/0/0\n {line}\n!\n"));
+        let (state, note) = state_of(&configuration, line);
+        assert_eq!(state, LineState::NotModelled, "{line}: {note}");
+        assert!(!note.is_empty());
+    }
+    let global = "hw-module all qos-mode ingress-queue-enable\ncontroller Optics0/0/0/1\n shutdown\n!\n";
+    let configuration = read(global);
+    for line in ["hw-module all qos-mode ingress-queue-enable", "shutdown"] {
+        assert_eq!(state_of(&configuration, line).0, LineState::NotModelled, "{line}");
+    }
+}
+
+#[test]
+fn a_policy_in_the_block_of_l2transport_is_attached() {
+    let text = "policy-map P\n class class-default\n  police rate 10 mbps\n  !\n !\n end-policy-map\n!\ninterface \
+                TenGigE0/0/0/0\n l2transport\n  service-policy input P\n  l2protocol cpsv tunnel\n !\n!\n";
+    let mut configuration = read(text);
+    assert_eq!(state_of(&configuration, "l2transport").0, LineState::NotModelled);
+    assert_eq!(state_of(&configuration, "service-policy input P").0, LineState::Modelled);
+    assert_eq!(state_of(&configuration, "l2protocol cpsv tunnel").0, LineState::Irrelevant);
+    let router = convert(&mut configuration, &Platform::for_profile(Profile::Asr9000));
+    assert!(router.ports[0].input_policy().is_some());
+}
+
+#[test]
+fn a_third_output_policy_is_refused() {
+    let policies = "service-policy output P\n service-policy output Q\n service-policy output R\n";
+    let configuration = read(&format!("interface TenGigE0/0/0/0\n {policies}!\n"));
+    assert!(
+        configuration.diagnostics.iter().any(|found| found.rule.id == "second-policy" && found.line == 5)
+    );
+    let attached = &configuration.interfaces.iter().next().unwrap().service_policies;
+    assert_eq!(attached.second_output.as_ref().unwrap().value, "Q");
+}
+
+#[test]
+fn lines_of_a_group_are_not_modelled() {
+    let text = "group G\n interface 'TenGigE.*'\n  service-policy output P\n !\nend-group\napply-group G\n\
+                hostname a\n";
+    let configuration = read(text);
+    for line in ["group G", "service-policy output P", "apply-group G"] {
+        assert_eq!(state_of(&configuration, line).0, LineState::NotModelled, "{line}");
+    }
+    assert_eq!(configuration.hostname.as_deref(), Some("a"));
+}
