@@ -170,13 +170,7 @@ fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
         return address(reader, "an address").map(AddressMatch::host);
     }
     // IOS XR also has lengths of prefixes.
-    let with_length = reader.peek().and_then(|word| word.split_once('/')).and_then(|(address, length)| {
-        let length = length.parse::<u32>().ok().filter(|length| *length <= 32)?;
-        let wildcard = Ipv4Addr::from(u32::MAX.checked_shr(length).unwrap_or(0));
-        Some(AddressMatch { address: address.parse().ok()?, wildcard })
-    });
-    if let Some(found) = with_length {
-        reader.next();
+    if let Some(found) = prefix_of_ipv4(reader) {
         return Ok(found);
     }
     let address = address(reader, "an address, `host` or `any`")?;
@@ -185,6 +179,16 @@ fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
         reader.next();
     }
     Ok(AddressMatch { address, wildcard: wildcard.unwrap_or(Ipv4Addr::UNSPECIFIED) })
+}
+
+/// Parses `10.0.0.0/8`; `None` if the next word has another form.
+pub(super) fn prefix_of_ipv4(reader: &mut Reader) -> Option<AddressMatch> {
+    let (address, length) = reader.peek()?.split_once('/')?;
+    let length = length.parse::<u32>().ok().filter(|length| *length <= 32)?;
+    let wildcard = Ipv4Addr::from(u32::MAX.checked_shr(length).unwrap_or(0));
+    let found = AddressMatch { address: address.parse().ok()?, wildcard };
+    reader.next();
+    Some(found)
 }
 
 /// Parses `any`, `host 2001:db8::1`, `2001:db8::/32`.

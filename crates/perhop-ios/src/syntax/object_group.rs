@@ -2,11 +2,12 @@
 
 use std::net::Ipv4Addr;
 
-use super::access_entry::{prefix, protocol, protocol_number};
+use super::access_entry::{prefix, prefix_of_ipv4, protocol, protocol_number};
 use super::command::{Command, irrelevant, modelled};
 use super::numbers::address;
 use super::ports::ports_or_port;
 use crate::ast::{AddressMatch, At, Configuration, GroupMember, ObjectGroup, PrefixMatch, ServiceMatch};
+use crate::grammar::Grammar;
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 use perhop_qos::packet::Protocol;
@@ -33,6 +34,9 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
         reader.opens = (!reader.negated()).then_some(Mode::NotModelled(OTHER));
         return Ok(Finding::not_modelled(OTHER));
     }
+    if configuration.grammar == Grammar::IosXr {
+        reader.keyword(&["ipv4", "ipv6"]);
+    }
     let name = reader.word("the group's name")?;
     let groups = &mut configuration.object_groups;
     if reader.negated() {
@@ -43,6 +47,12 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
         groups.place(name, || ObjectGroup { name: name.to_owned(), line: reader.line, members: Vec::new() });
     reader.opens = Some(Mode::ObjectGroup(place));
     Ok(Finding::MODELLED)
+}
+
+/// Reads a line of IOS XR that is a prefix of IPv4, `10.0.0.0/8`.
+pub(super) fn with_length(group: &mut ObjectGroup, reader: &mut Reader) -> Option<Reading> {
+    let prefix = prefix_of_ipv4(reader)?;
+    Some(add(group, reader, GroupMember::Address(prefix)))
 }
 
 /// Reads a line that begins with an address, a prefix or a protocol.

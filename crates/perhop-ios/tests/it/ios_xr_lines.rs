@@ -71,3 +71,30 @@ fn lines_of_a_group_are_not_modelled() {
     }
     assert_eq!(configuration.hostname.as_deref(), Some("a"));
 }
+
+#[test]
+fn entries_have_the_words_of_ios_xr() {
+    use LineState::{Modelled, NotModelled};
+    for (entry, expected) in [
+        ("10 permit ipv4 any any capture", Modelled),
+        ("10 permit tcp any any eq bgp counter C", Modelled),
+        ("10 permit ipv4 any any nexthop1 ipv4 192.0.2.1", NotModelled),
+        ("10 permit ipv4 any any set qos-group 5", NotModelled),
+        ("10 permit udp any any police 10 mbps", NotModelled),
+        ("10 permit tcp net-group N any", Modelled),
+        ("10 remark counter", LineState::Irrelevant),
+    ] {
+        let text = format!(
+            "object-group network ipv4 N\n 10.0.0.0/8\n!\nobject-group network ipv4 O\n host 192.0.2.1\n!\n\
+             ipv4 access-list A\n {entry}\n!\n"
+        );
+        let configuration = read(&text);
+        assert_eq!(state_of(&configuration, entry).0, expected, "{entry}");
+        let entries = &configuration.access_lists.get("A").unwrap().entries;
+        assert_eq!(entries.len(), usize::from(expected != LineState::Irrelevant), "{entry}");
+        let members = |name| configuration.object_groups.get(name).unwrap().members.len();
+        assert_eq!((members("N"), members("O")), (1, 1));
+    }
+    let icmp = "ipv6 access-list V\n 10 permit icmpv6 any any\n!\n";
+    assert_eq!(state_of(&read(icmp), "10 permit icmpv6 any any").0, Modelled);
+}

@@ -40,5 +40,33 @@ fn list(configuration: &mut Configuration, kind: AclKind, reader: &mut Reader) -
 /// `10 permit ipv4 any any`; `None` if the line does not begin with a number.
 pub(super) fn sequenced(list: &mut AccessList, reader: &mut Reader) -> Option<Reading> {
     let sequence = reader.maybe_number()?;
-    Some(access_list::sequenced(list, sequence, reader))
+    let (words, effect) = common_words(list.kind, reader.rest());
+    let mut common = Reader::new(&words, reader.form, reader.line, &mut *reader.found);
+    let reading = access_list::sequenced(list, sequence, &mut common);
+    let is_whole = matches!(&reading, Ok(finding) if *finding == Finding::MODELLED);
+    Some(effect.filter(|_| is_whole).map_or(reading, |effect| Ok(Finding::not_modelled(effect))))
+}
+
+/// Returns the words of an entry as IOS has them, and what an action does that only IOS XR has.
+///
+/// Source: Cisco, "IP Addresses and Services Command Reference for Cisco ASR 9000", permit (IPv4).
+fn common_words<'a>(kind: AclKind, words: &[&'a str]) -> (Vec<&'a str>, Option<&'static str>) {
+    if words.first() == Some(&"remark") {
+        return (words.to_vec(), None);
+    }
+    let mut common = Vec::with_capacity(words.len());
+    let mut rest = words.iter();
+    while let Some(word) = rest.next() {
+        match *word {
+            "capture" => {}
+            "counter" => drop(rest.next()),
+            "nexthop1" => return (common, Some("packets of this entry take another next hop")),
+            "set" => return (common, Some("packets of this entry are marked, too")),
+            "police" => return (common, Some("packets of this entry are policed, too")),
+            "net-group" => common.push("object-group"),
+            "icmpv6" if kind == AclKind::Ipv6 => common.push("icmp"),
+            other => common.push(other),
+        }
+    }
+    (common, None)
 }

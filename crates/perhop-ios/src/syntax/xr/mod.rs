@@ -59,7 +59,8 @@ pub(super) fn read(
         Mode::OpticalController => run(&[global::CONTROLLER], configuration, spelling, reader),
         Mode::ObjectGroup(group) => {
             let group = configuration.object_groups.at_mut(group)?;
-            object_group::unnamed(group, reader)
+            object_group::with_length(group, reader)
+                .or_else(|| object_group::unnamed(group, reader))
                 .or_else(|| run(&[object_group::COMMANDS], group, spelling, reader))
         }
         _ => None,
