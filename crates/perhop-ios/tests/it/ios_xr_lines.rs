@@ -98,3 +98,43 @@ fn entries_have_the_words_of_ios_xr() {
     let icmp = "ipv6 access-list V\n 10 permit icmpv6 any any\n!\n";
     assert_eq!(state_of(&read(icmp), "10 permit icmpv6 any any").0, Modelled);
 }
+
+fn class(lines: &str) -> Configuration {
+    read(&format!("policy-map P\n class class-default\n  {lines}\n !\n end-policy-map\n!\n"))
+}
+
+#[test]
+fn a_range_from_high_to_low_is_no_value() {
+    let line = "match dscp 12-10,ef";
+    let configuration = read(&format!("class-map match-any A\n {line}\n end-class-map\n"));
+    assert_eq!(state_of(&configuration, line).0, LineState::NotRecognized);
+}
+
+#[test]
+fn wred_has_one_field_and_one_unit_and_is_on_by_its_own_lines_only() {
+    let detect = |lines: &str| {
+        class(lines).policy_maps.get("P").unwrap().classes[0]
+            .random_detect
+            .as_ref()
+            .map(|at| at.value.clone())
+    };
+    assert!(detect("random-detect exponential-weighting-constant 5").is_none());
+    let by_two = "random-detect precedence 3 10 ms 20 ms";
+    let lines = format!("random-detect dscp af11 10 ms 20 ms\n  {by_two}");
+    assert_eq!(state_of(&class(&lines), by_two).0, LineState::NotModelled);
+    assert_eq!(detect(&lines).unwrap().basis, perhop_device::Basis::Dscp);
+    // Thresholds of all values are in bytes: others in time do not change their unit.
+    let mixed = "random-detect 10 packets 100 packets\n  random-detect dscp af11 10 ms 20 ms";
+    assert!(class(mixed).diagnostics.iter().any(|found| found.rule.id == "wred-units-mixed"));
+    let kept = detect(mixed).unwrap();
+    assert_eq!((kept.unit, kept.dscps.len()), (perhop_device::intent::ThresholdUnit::Bytes, 0));
+    // A line of the same kind takes the place of the first.
+    let again = class("random-detect 10 packets 100 packets\n  random-detect 10 ms 20 ms");
+    assert!(again.diagnostics.iter().all(|found| found.rule.id != "wred-units-mixed"));
+}
+
+#[test]
+fn colors_at_a_policer_that_counts_packets_are_not_modelled() {
+    let configuration = class("police rate 1000 pps\n   conform-color A\n  !");
+    assert_eq!(state_of(&configuration, "conform-color A").0, LineState::NotModelled);
+}

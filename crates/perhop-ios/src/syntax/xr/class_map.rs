@@ -86,6 +86,11 @@ fn criteria(reader: &mut Reader) -> Result<Option<(Family, Vec<Criterion>)>, Fin
         return Ok(Some((Family::Any, vec![Criterion::NotModelled(what.to_owned())])));
     }
     let Some(keyword) = reader.keyword(&keywords) else { return Ok(None) };
+    if keyword == "access-group" && reader.rest().len() > 1 && reader.eat("ethernet-services") {
+        reader.word("an access list")?;
+        let what = "access lists of frames".to_owned();
+        return Ok(Some((Family::Any, vec![Criterion::NotModelled(what)])));
+    }
     let family = match keyword {
         "access-group" | "dscp" | "precedence" => family(reader),
         _ => Family::Any,

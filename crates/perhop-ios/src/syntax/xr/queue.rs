@@ -36,7 +36,18 @@ pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Readi
 }
 
 /// `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX` and by other fields.
+///
+/// A line that is not understood does not turn WRED on.
 pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    let before = class.random_detect.clone();
+    let reading = drop_profile(class, reader);
+    if reading.is_err() {
+        class.random_detect = before;
+    }
+    reading
+}
+
+fn drop_profile(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let line = reader.line;
     let keywords =
         ["default", "ecn", "dscp", "precedence", "discard-class", "cos", "exp", "dei", "atm-clp", "fr-de"];
@@ -61,6 +72,7 @@ pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Rea
             return Ok(Finding::MODELLED);
         }
         None => {
+            detect.aggregate = None;
             let thresholds = thresholds(detect, reader)?;
             detect.aggregate = thresholds.map(|at| At::new(line, Some(at.value)));
             return Ok(Finding::MODELLED);
@@ -70,7 +82,17 @@ pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Rea
         Some("discard-class") => (Basis::DiscardClass, eight),
         Some(_) => (Basis::Cos, eight),
     };
+    of_values(detect, basis, one, reader)
+}
+
+/// Reads the thresholds of the values of a field.
+fn of_values(detect: &mut RandomDetect, basis: Basis, one: ParseValue, reader: &mut Reader) -> Reading {
     let values = values(reader, 1, one)?;
+    if detect.basis != basis && detect.has_thresholds() {
+        return Err(Finding::not_modelled(
+            "WRED by two fields in a class: the field of the first line applies",
+        ));
+    }
     detect.basis = basis;
     let thresholds = if reader.negated() { None } else { thresholds(detect, reader)? };
     let all: &mut BTreeMap<u8, At<Thresholds>> = match basis {
@@ -105,7 +127,8 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
         denominator = 100 / percent;
     }
     reader.end()?;
-    if unit != other || detect.has_thresholds() && detect.unit != unit {
+    let has_others = detect.has_thresholds() || detect.aggregate.is_some_and(|at| at.value.is_some());
+    if unit != other || has_others && detect.unit != unit {
         reader.report(
             &rules::WRED_UNITS_MIXED,
             "thresholds of bytes and thresholds of time are mixed",

@@ -89,6 +89,9 @@ pub(super) fn values(
             let range = part.split_once('-').filter(|(first, _)| first.parse::<u8>().is_ok());
             let (first, last) = range.unwrap_or((part, part));
             let (first, last) = (value_of(first, one, reader)?, value_of(last, one, reader)?);
+            if first > last {
+                return Err(reader.unexpected("a range from the lower to the higher value"));
+            }
             found.extend(first..=last);
         }
         reader.next();
