@@ -138,3 +138,15 @@ fn colors_at_a_policer_that_counts_packets_are_not_modelled() {
     let configuration = class("police rate 1000 pps\n   conform-color A\n  !");
     assert_eq!(state_of(&configuration, "conform-color A").0, LineState::NotModelled);
 }
+
+#[test]
+fn a_refusal_names_the_sum_of_the_platform() {
+    let text = "class-map match-any A\n match qos-group 1\n end-class-map\n!\npolicy-map P\n class A\n  bandwidth 2 \
+                gbps\n !\n end-policy-map\n!\ninterface GigabitEthernet0/0/0/0\n service-policy output P\n!\n";
+    let mut configuration = read(text);
+    convert(&mut configuration, &Platform::for_profile(Profile::Ncs5500));
+    let found =
+        configuration.diagnostics.iter().find(|found| found.rule.id == "promised-above-rate").unwrap();
+    let all = format!("{found:?}");
+    assert!(all.contains("exceeds 100 percent"), "{all}");
+}

@@ -92,14 +92,14 @@ impl Context<'_> {
                 ),
                 "the router refuses the line: no policy applies here; max-reserved-bandwidth or bandwidth raises the limit",
             ),
-            GuaranteeSum::Promises { .. } => Diagnostic::new(
+            GuaranteeSum::Promises { percent, .. } => Diagnostic::new(
                 &rules::PROMISED_ABOVE_RATE,
                 line,
                 format!(
                     "the classes of policy {} are promised {total} kb/s, more than {limit} kb/s",
                     policy.name
                 ),
-                "the router refuses it: the sum of class bandwidths exceeds 99 percent",
+                format!("the router refuses it: the sum of class bandwidths exceeds {percent} percent"),
             ),
         })
     }
