@@ -37,9 +37,8 @@ pub(crate) fn is_of_ios_xr(line: &str) -> bool {
 }
 
 /// Whether the number of an interface has four parts, the first of them 0, or the interface is a bundle of
-/// IOS XR. Ports of a pair of Catalyst 9400 or 9600 (StackWise Virtual) have four parts, too:
-/// `TenGigabitEthernet1/1/0/1`, where the switches are 1 and 2. Cisco, "High Availability Configuration Guide,
-/// Catalyst 9600", StackWise Virtual.
+/// IOS XR. Ports of a virtual stack of Catalyst 9400 or 9600 have four parts, too, and the switches are 1
+/// and 2: `TenGigabitEthernet1/1/0/1`. Cisco, "High Availability Configuration Guide, Catalyst 9600".
 fn has_rack(name: &str) -> bool {
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, number) = name.split_at(digits);

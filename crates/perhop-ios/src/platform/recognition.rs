@@ -205,12 +205,6 @@ mod tests {
             ),
             ("feature interface-vlan\ninterface Ethernet1/1\n", ("ios-xe", NxOs, true)),
             ("class-map type qos match-any c\n match dscp 46\n", ("ios-xe", NxOs, true)),
-            // A pair of switches has interface numbers of four parts.
-            (
-                "version 16.12\npolicy-map p\n class c\n  queue-buffers ratio 10\ninterface \
-                 TenGigabitEthernet1/1/0/1\n",
-                ("ios-xe", CatalystUadp, true),
-            ),
             (
                 "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\ninterface Vlan1\n \
                  ip address 192.0.2.1 255.255.255.0\n",
@@ -236,6 +230,13 @@ mod tests {
         ] {
             assert_eq!(profile(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn a_pair_of_switches_with_numbers_of_four_parts_is_no_router_with_ios_xr() {
+        let text = "version 16.12\npolicy-map p\n class c\n  queue-buffers ratio 10\ninterface \
+                    TenGigabitEthernet1/1/0/1\n";
+        assert_eq!(profile(text), ("ios-xe", Dialect::CatalystUadp, true));
     }
 
     #[test]
