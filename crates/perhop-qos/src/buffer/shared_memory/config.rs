@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::memory::{MemoryBuilder, PoolId};
 use crate::{Color, ConfigError};
 
 /// The largest number of units, so that products of two numbers fit in 64 bits.
@@ -109,11 +108,8 @@ pub struct SharedMemoryConfig {
 }
 
 impl MemoryConfig {
-    /// Begins a memory with the pool of this configuration.
-    ///
-    /// # Errors
-    /// A number is out of range, or a fall ends before it starts.
-    pub fn builder(&self) -> Result<(MemoryBuilder, PoolId), ConfigError> {
+    /// Checks the settings.
+    pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=65_535).contains(&self.unit_bytes) {
             let message = format!("units of {} bytes are out of range", self.unit_bytes);
             return Err(ConfigError::new("unit-bytes", message).help("1 to 65535, for example 256"));
@@ -122,29 +118,26 @@ impl MemoryConfig {
             let message = format!("an overhead of {} bytes per packet is out of range", self.overhead);
             return Err(ConfigError::new("overhead", message).help("0 to 255; 18 for Ethernet"));
         }
-        let mut builder = MemoryBuilder::new(self.unit_bytes, self.overhead);
         check_units("shared", self.shared)?;
-        let pool_fall = self.pool_fall.map(|fall| fall.check("pool-fall")).transpose()?;
-        let pool = builder.pool(self.shared, pool_fall);
-        self.check_port()?;
-        Ok((builder, pool))
+        self.pool_fall.map_or(Ok(()), |fall| fall.check("pool-fall"))?;
+        self.check_port()
     }
     /// Checks the settings of the port.
     pub(super) fn check_port(&self) -> Result<(), ConfigError> {
         check_units("reserved", self.reserved)?;
         check_units("limit", self.limit.unwrap_or(0))?;
-        self.port_fall.map_or(Ok(()), |fall| fall.check("port-fall").map(|_| ()))
+        self.port_fall.map_or(Ok(()), |fall| fall.check("port-fall"))
     }
 }
 
 impl FallConfig {
-    fn check(self, field: &str) -> Result<FallConfig, ConfigError> {
+    fn check(self, field: &str) -> Result<(), ConfigError> {
         check_units("end", self.end).map_err(|error| error.within(field))?;
         if self.end <= self.start {
             let message = format!("a fall from {} to {} units does not end", self.start, self.end);
             return Err(ConfigError::new("end", message).help("a larger number than `start`").within(field));
         }
-        Ok(self)
+        Ok(())
     }
 }
 
@@ -239,10 +232,10 @@ mod tests {
             (MemoryConfig { port_fall: fall, ..memory() }, "port-fall.end"),
             (MemoryConfig { pool_fall: fall, ..memory() }, "pool-fall.end"),
         ] {
-            let error = config.builder().unwrap_err();
+            let error = config.check().unwrap_err();
             assert!(error.path.join(".") == path && error.help.is_some(), "{error}");
         }
-        assert!(memory().builder().is_ok());
+        assert!(memory().check().is_ok());
     }
 
     #[test]

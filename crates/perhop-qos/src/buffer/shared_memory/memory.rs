@@ -74,8 +74,21 @@ pub struct MemoryBuilder {
     queues: Vec<QueuePart>,
 }
 
+impl MemoryConfig {
+    /// Begins a memory with the pool of this configuration.
+    ///
+    /// # Errors
+    /// A number is out of range, or a fall ends before it starts.
+    pub fn builder(&self) -> Result<(MemoryBuilder, PoolId), ConfigError> {
+        self.check()?;
+        let mut builder = MemoryBuilder::new(self.unit_bytes, self.overhead);
+        let pool = builder.pool(self.shared, self.pool_fall);
+        Ok((builder, pool))
+    }
+}
+
 impl MemoryBuilder {
-    pub(super) fn new(unit_bytes: u32, overhead: u32) -> MemoryBuilder {
+    fn new(unit_bytes: u32, overhead: u32) -> MemoryBuilder {
         MemoryBuilder { unit_bytes, overhead, pools: Vec::new(), ports: Vec::new(), queues: Vec::new() }
     }
     /// Adds a pool of `units`; limits of queues fall by its use as `fall` says.
