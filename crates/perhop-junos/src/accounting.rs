@@ -49,6 +49,7 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
     let (state, note) = match problem {
         Problem::TooDeep => (LineState::NotRecognized, "more levels than perhop reads"),
         Problem::NothingToMove => (LineState::NotRecognized, "no such statements to move"),
+        Problem::OtherCommand => (LineState::NotModelled, "a command that changes other statements"),
         Problem::NothingToChange => (LineState::Irrelevant, "no such statement in this text"),
     };
     (state, Some(note.to_owned()))

@@ -1,5 +1,7 @@
 //! [`Context`]: the tree with marks and diagnostics while parts of it are read.
 
+use std::collections::BTreeSet;
+
 use perhop_device::intent::At;
 use perhop_lint::{Diagnostic, LineState, Rule};
 
@@ -10,6 +12,8 @@ use crate::tree::{NodeId, Tree};
 pub(crate) struct Context {
     pub(crate) tree: Tree,
     pub(crate) diagnostics: Vec<Diagnostic>,
+    /// The rules, lines and messages of the diagnostics.
+    known: BTreeSet<(&'static str, usize, String)>,
 }
 
 /// A word of a statement.
@@ -22,7 +26,7 @@ pub(crate) struct Word {
 
 impl Context {
     pub(crate) fn new(tree: Tree) -> Context {
-        Context { tree, diagnostics: Vec::new() }
+        Context { tree, diagnostics: Vec::new(), known: BTreeSet::new() }
     }
 
     fn word(&self, node: NodeId) -> Word {
@@ -115,13 +119,23 @@ impl Context {
         );
     }
 
-    /// Returns all words below a statement, in the order of the text.
+    /// Returns the words below a statement with values, in the order in which the text mentions them last.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
+        self.below(statement, |tree, node| tree.own_children(node))
+    }
+
+    /// Returns all words below a statement, those of all groups included.
+    pub(crate) fn all_below(&self, statement: NodeId) -> Vec<Word> {
+        self.below(statement, Tree::children)
+    }
+
+    fn below(&self, statement: NodeId, children: impl Fn(&Tree, NodeId) -> Vec<NodeId>) -> Vec<Word> {
         let mut found = Vec::new();
-        let mut open: Vec<NodeId> = self.tree.own_children(statement).into_iter().rev().collect();
+        let below = |node| children(&self.tree, node).into_iter().rev();
+        let mut open: Vec<NodeId> = below(statement).collect();
         while let Some(node) = open.pop() {
             found.push(self.word(node));
-            open.extend(self.tree.own_children(node).into_iter().rev());
+            open.extend(below(node));
         }
         found
     }
@@ -138,9 +152,9 @@ impl Context {
         if rule.severity != perhop_lint::Severity::Note {
             self.tree.mark(node, LineState::Suspicious);
         }
-        let diagnostic = Diagnostic::new(rule, line, message, router);
-        if !self.diagnostics.contains(&diagnostic) {
-            self.diagnostics.push(diagnostic);
+        let message = message.into();
+        if self.known.insert((rule.id, line, message.clone())) {
+            self.diagnostics.push(Diagnostic::new(rule, line, message, router));
         }
     }
 }

@@ -63,9 +63,12 @@ impl Walk<'_> {
             }
         }
         if let Some(apply) = self.tree.child(node, APPLY) {
+            // TechLibrary "Establishing Regional Configurations": an inner level wins over those around it.
+            let outer = std::mem::take(&mut sources);
             for name in self.tree.children(apply) {
                 self.apply(name, path, &mut sources);
             }
+            sources.extend(outer);
         }
         for source in &sources {
             self.copy_new(node, *source);

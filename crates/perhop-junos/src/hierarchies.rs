@@ -8,7 +8,7 @@ use crate::firewall::prefix;
 use crate::tree::NodeId;
 
 /// Hierarchies without effect on the queueing and dropping of transit packets.
-const IRRELEVANT: [&str; 28] = [
+const IRRELEVANT: [&str; 23] = [
     "version",
     "system",
     "snmp",
@@ -17,30 +17,28 @@ const IRRELEVANT: [&str; 28] = [
     "apply-groups",
     "apply-groups-except",
     "protocols",
-    "routing-instances",
-    "vlans",
-    "bridge-domains",
     "switch-options",
     "ethernet-switching-options",
     "virtual-chassis",
     "access",
     "access-profile",
     "accounting-options",
-    "logical-systems",
     "poe",
     "multi-chassis",
     "redundant-power-system",
     "jsrc",
     "diameter",
-    "tenants",
     "applications",
     "smtp",
     "wlan",
     "unified-edge",
 ];
 
-/// Hierarchies whose statements can change what packets experience.
-const NOT_MODELED: [(&str, &[(&str, &str)]); 5] = [
+/// Hierarchies whose statements can change what packets experience. Without parts it is the whole hierarchy.
+const NOT_MODELED: [(&str, &[(&str, &str)]); 8] = [
+    ("logical-systems", &[("", "logical systems")]),
+    ("tenants", &[("", "tenant systems")]),
+    ("routing-instances", &[("", "forwarding in routing instances")]),
     (
         "security",
         &[
@@ -61,7 +59,16 @@ const NOT_MODELED: [(&str, &[(&str, &str)]); 5] = [
             ("storm-control-profiles", "storm control"),
         ],
     ),
-    ("services", &[("network-slicing", "hierarchical scheduling")]),
+    (
+        "services",
+        &[
+            ("network-slicing", "hierarchical scheduling"),
+            ("service-set", "services such as address translation"),
+            ("stateful-firewall", "packets that stateful firewalls drop"),
+            ("ids", "packets that intrusion detection drops"),
+            ("nat", "address translation"),
+        ],
+    ),
     (
         "chassis",
         &[
@@ -69,7 +76,7 @@ const NOT_MODELED: [(&str, &[(&str, &str)]); 5] = [
             ("egress-policer-overhead", "bytes that policers count"),
         ],
     ),
-    ("dynamic-profiles", &[]),
+    ("dynamic-profiles", &[("", "dynamic profiles")]),
 ];
 
 /// Reads the name of the device and static routes, and marks the remaining hierarchies.
@@ -87,18 +94,17 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
     }
     for (name, parts) in NOT_MODELED {
         let Some(node) = context.tree.child(NodeId::ROOT, name) else { continue };
-        if parts.is_empty() {
-            context.not_modeled(node, "dynamic profiles");
-            continue;
-        }
         context.irrelevant(node, "");
         for (part, note) in parts {
-            if let Some(part) = context.tree.child(node, part) {
+            if part.is_empty() {
+                context.not_modeled(node, note);
+            } else if let Some(part) = context.tree.child(node, part) {
                 context.not_modeled(part, note);
             }
         }
     }
     chassis(context);
+    bridges(context);
     policy_options(context);
     (hostname, routes(context))
 }
@@ -106,7 +112,7 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
 /// Marks the statements about line cards that change scheduling.
 fn chassis(context: &mut Context) {
     let Some(chassis) = context.tree.child(NodeId::ROOT, "chassis") else { return };
-    let words = context.flat(chassis);
+    let words = context.all_below(chassis);
     for word in words {
         let note = match word.text.as_str() {
             "traffic-manager" => "the mode and the counted bytes of queueing chips",
@@ -117,6 +123,21 @@ fn chassis(context: &mut Context) {
             _ => continue,
         };
         context.not_modeled(word.node, note);
+    }
+}
+
+/// Marks VLANs and bridge domains; only their filters concern packets.
+fn bridges(context: &mut Context) {
+    for name in ["vlans", "bridge-domains"] {
+        let Some(all) = context.tree.child(NodeId::ROOT, name) else { continue };
+        context.irrelevant(all, "");
+        for one in context.keywords(all) {
+            for options in [&["filter"][..], &["forwarding-options", "filter"]] {
+                if let Some(filter) = context.tree.at(one.node, options) {
+                    context.not_modeled(filter, "filters of VLANs and bridge domains");
+                }
+            }
+        }
     }
 }
 
@@ -131,17 +152,38 @@ fn policy_options(context: &mut Context) {
     }
 }
 
-/// Reads static routes of the main routing table.
+/// Reads static routes of the main routing tables.
 fn routes(context: &mut Context) -> Vec<Route> {
     let mut found = Vec::new();
     let Some(options) = context.tree.child(NodeId::ROOT, "routing-options") else { return found };
     context.modeled(options);
     for word in context.keywords(options) {
-        if word.text != "static" {
-            context.irrelevant(word.node, "");
+        match word.text.as_str() {
+            "static" => static_routes(context, word.node, &mut found),
+            "rib" => ribs(context, word.node, &mut found),
+            "flow" => context.not_modeled(word.node, "flow routes, which filter packets"),
+            _ => context.irrelevant(word.node, ""),
         }
     }
-    let Some(table) = context.tree.child(options, "static") else { return found };
+    found
+}
+
+/// Reads the static routes of `rib inet.0` and `rib inet6.0`.
+fn ribs(context: &mut Context, ribs: NodeId, found: &mut Vec<Route>) {
+    context.modeled(ribs);
+    for rib in context.names(ribs) {
+        let is_main = matches!(rib.text.as_str(), "inet.0" | "inet6.0");
+        for word in context.keywords(rib.node) {
+            match word.text.as_str() {
+                "static" if is_main => static_routes(context, word.node, found),
+                "static" => context.not_modeled(word.node, "routes of other tables"),
+                _ => context.irrelevant(word.node, ""),
+            }
+        }
+    }
+}
+
+fn static_routes(context: &mut Context, table: NodeId, found: &mut Vec<Route>) {
     context.modeled(table);
     for word in context.keywords(table) {
         if word.text != "route" {
@@ -150,11 +192,10 @@ fn routes(context: &mut Context) -> Vec<Route> {
     }
     for route in context.items(table, "route") {
         match prefix(&route.text) {
-            Some(prefix) => hops(context, route.node, prefix, &mut found),
+            Some(prefix) => hops(context, route.node, prefix, found),
             None => context.irrelevant(route.node, ""),
         }
     }
-    found
 }
 
 /// The preference of static routes in Junos.
@@ -164,7 +205,7 @@ const PREFERENCE: u8 = 5;
 fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Route>) {
     let parse = |text: &str| text.parse::<u8>().ok();
     let distance = context.parsed(route, "preference", parse).map_or(PREFERENCE, |at| at.value);
-    let mut add = |line, via| {
+    let mut add = |line, via, distance| {
         found.push(Route {
             line,
             vrf: None,
@@ -179,18 +220,22 @@ fn hops(context: &mut Context, route: NodeId, prefix: Prefix, found: &mut Vec<Ro
         match word.text.as_str() {
             "discard" | "reject" => {
                 context.modeled(word.node);
-                add(word.line, RouteTarget::Discard);
+                add(word.line, RouteTarget::Discard, distance);
             }
             "next-hop" | "qualified-next-hop" => {
                 for hop in context.items(route, &word.text) {
+                    let own = context.parsed(hop.node, "preference", parse).map_or(distance, |at| at.value);
                     let via = match hop.text.parse() {
                         Ok(address) => RouteTarget::NextHop(address),
                         Err(_) => RouteTarget::Interface { name: hop.text, next_hop: None },
                     };
-                    add(hop.line, via);
+                    add(hop.line, via, own);
                 }
             }
             "preference" => {}
+            "next-table" | "lsp-next-hop" | "static-lsp-next-hop" | "receive" => {
+                context.not_modeled(word.node, "routes to other tables, label-switched paths and the device");
+            }
             _ => context.irrelevant(word.node, ""),
         }
     }
@@ -202,6 +247,12 @@ pub(crate) fn is_known(name: &str) -> bool {
         || NOT_MODELED.iter().any(|(known, _)| *known == name)
         || matches!(
             name,
-            "class-of-service" | "firewall" | "interfaces" | "policy-options" | "routing-options"
+            "class-of-service"
+                | "firewall"
+                | "interfaces"
+                | "policy-options"
+                | "routing-options"
+                | "vlans"
+                | "bridge-domains"
         )
 }

@@ -3,7 +3,7 @@
 use crate::tokens::{Comment, Token, tokens};
 use crate::tree::{NodeId, Place, Problem, Statement, Tree};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 20] = [
     "set",
     "delete",
     "deactivate",
@@ -17,6 +17,13 @@ const COMMANDS: [&str; 13] = [
     "up",
     "exit",
     "commit",
+    "rollback",
+    "run",
+    "show",
+    "quit",
+    "copy",
+    "rename",
+    "wildcard",
 ];
 
 /// Whether a line begins with a command of the configuration mode.
@@ -48,6 +55,10 @@ pub(crate) fn read(session: &mut Session, number: usize, text: &str) {
         "up" => *session.base = session.tree.parent(*session.base),
         "delete" | "deactivate" | "activate" => change(session, number, command, &plain(&rest)),
         "insert" => insert(session, number, &plain(&rest)),
+        "copy" | "rename" | "rollback" | "wildcard" => {
+            let problem = Some(Problem::OtherCommand);
+            session.tree.statements.push(Statement { line: number, node: NodeId::ROOT, problem });
+        }
         _ => {}
     }
 }

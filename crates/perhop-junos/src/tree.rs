@@ -69,6 +69,8 @@ pub(crate) enum Problem {
     NothingToMove,
     /// It deletes or deactivates a statement that does not exist.
     NothingToChange,
+    /// It is a command that changes statements, which perhop does not have.
+    OtherCommand,
 }
 
 /// The levels of a statement that perhop reads. Real statements have fewer than 25.
@@ -281,18 +283,24 @@ impl Tree {
         self.node(parent).children.iter().copied().filter(is_active).collect()
     }
 
-    /// Returns the children that count for a statement with one value: those of the configuration itself, or
-    /// those of groups.
+    /// Returns the children that count for a statement with one value, the last mentioned one last: those of
+    /// the configuration itself, or those of the first group that has some.
     pub(crate) fn own_children(&self, parent: NodeId) -> Vec<NodeId> {
-        let all = self.children(parent);
-        let own: Vec<NodeId> = all.iter().copied().filter(|id| !self.is_copy(*id)).collect();
-        if own.is_empty() { all } else { own }
+        let mut all = self.children(parent);
+        if all.iter().any(|id| !self.is_copy(*id)) {
+            all.retain(|id| !self.is_copy(*id));
+        } else if let Some(first) = all.first().and_then(|id| self.node(*id).origin) {
+            let group = self.parent(first);
+            all.retain(|id| self.node(*id).origin.is_some_and(|origin| self.parent(origin) == group));
+        }
+        let mentioned = |id: NodeId| self.node(self.node(id).origin.unwrap_or(id)).touched;
+        all.sort_by_key(|id| mentioned(*id));
+        all
     }
 
     /// Returns the last value of a statement with one value.
     pub(crate) fn last_value(&self, statement: NodeId) -> Option<NodeId> {
-        let own = self.own_children(statement);
-        own.into_iter().max_by_key(|id| self.node(*id).touched)
+        self.own_children(statement).pop()
     }
 
     /// Makes a statement inactive, or active again.
