@@ -33,10 +33,13 @@ pub(super) fn read(
     context.modeled(from);
     let (mut conditions, mut is_known) = (Vec::new(), true);
     for word in context.keywords(from) {
-        if word.text.starts_with("apply-groups") {
+        let address = address_key(&word.text);
+        let has_own = address.is_some_and(|key| context.tree.child(from, key).is_some());
+        // `condition` reads a prefix list together with the addresses next to it.
+        if word.text.starts_with("apply-groups") || address.is_some_and(|key| has_own && key != word.text) {
             continue;
         }
-        match condition(context, &word, cos, lists) {
+        match condition(context, (from, &word), cos, lists) {
             Some(found) => conditions.push(found),
             None => is_known = false,
         }
@@ -48,16 +51,33 @@ pub(super) fn read(
     }
 }
 
+/// Returns the statement of addresses that a prefix list belongs to, or a statement of addresses itself.
+fn address_key(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "source-address" | "source-prefix-list" => "source-address",
+        "destination-address" | "destination-prefix-list" => "destination-address",
+        "address" | "prefix-list" => "address",
+        _ => return None,
+    })
+}
+
 fn condition(
     context: &mut Context,
-    word: &Word,
+    (from, word): (NodeId, &Word),
     cos: &ClassOfService,
     lists: &PrefixLists,
 ) -> Option<MatchConfig> {
     match word.text.as_str() {
-        "source-address" | "source-prefix-list" => addresses(context, word, lists, &[source]),
-        "destination-address" | "destination-prefix-list" => addresses(context, word, lists, &[destination]),
-        "address" | "prefix-list" => addresses(context, word, lists, &[source, destination]),
+        "source-address" | "source-prefix-list" => {
+            addresses(context, from, ["source-address", "source-prefix-list"], lists, &[source])
+        }
+        "destination-address" | "destination-prefix-list" => {
+            let keys = ["destination-address", "destination-prefix-list"];
+            addresses(context, from, keys, lists, &[destination])
+        }
+        "address" | "prefix-list" => {
+            addresses(context, from, ["address", "prefix-list"], lists, &[source, destination])
+        }
         "protocol" | "next-header" | "payload-protocol" => {
             let protocols = parsed(context, word, |text| {
                 names::protocol(text).and_then(|number| number.to_string().parse::<Protocol>().ok())
@@ -236,42 +256,53 @@ fn any(conditions: Vec<MatchConfig>) -> MatchConfig {
     MatchConfig { any: Some(conditions), ..MatchConfig::default() }
 }
 
-/// Returns the condition of a list of addresses: the longest prefix decides, and `except` negates it (Junos
-/// Routing Policies and Firewall Filters User Guide, "Firewall Filter Match Conditions Based on Address").
+/// Returns the condition of addresses and prefix lists, which are one list: the longest prefix decides, and
+/// `except` negates it (Junos Routing Policies and Firewall Filters User Guide, "Firewall Filter Match
+/// Conditions Based on Address").
 fn addresses(
     context: &mut Context,
-    word: &Word,
+    from: NodeId,
+    keys: [&str; 2],
     lists: &PrefixLists,
     fields: &[Field],
 ) -> Option<MatchConfig> {
-    context.modeled(word.node);
     let (mut included, mut excluded) = (Vec::new(), Vec::new());
-    for value in context.names(word.node) {
-        let except = context.tree.child(value.node, "except");
-        if let Some(except) = except {
-            context.modeled(except);
+    let mut is_known = true;
+    for key in keys {
+        for value in context.items(from, key) {
+            let except = context.tree.child(value.node, "except");
+            if let Some(except) = except {
+                context.modeled(except);
+            }
+            let Some(prefixes) = prefixes(context, key, &value, lists) else {
+                is_known = false;
+                continue;
+            };
+            if except.is_some() { excluded.extend(prefixes) } else { included.extend(prefixes) }
         }
-        let prefixes = if word.text.ends_with("list") {
-            let Some(prefixes) = lists.get(&value.text) else {
-                context.undefined(value.node, "prefix list", &value.text);
-                return None;
-            };
-            prefixes.clone()
-        } else {
-            let Some(prefix) = prefix(&value.text) else {
-                context.invalid(&value, &word.text);
-                return None;
-            };
-            vec![prefix]
-        };
-        if except.is_some() { excluded.extend(prefixes) } else { included.extend(prefixes) }
     }
-    if included.is_empty() && excluded.is_empty() {
+    if !is_known || included.is_empty() && excluded.is_empty() {
         return None;
     }
     let each = fields.iter().map(|field| longest(&included, &excluded, *field));
     let mut conditions: Vec<MatchConfig> = each.collect();
     Some(if conditions.len() == 1 { conditions.remove(0) } else { any(conditions) })
+}
+
+/// Returns the prefixes of an address or of a prefix list.
+fn prefixes(context: &mut Context, key: &str, value: &Word, lists: &PrefixLists) -> Option<Vec<Prefix>> {
+    if key.ends_with("list") {
+        let found = lists.get(&value.text).cloned();
+        if found.is_none() {
+            context.undefined(value.node, "prefix list", &value.text);
+        }
+        return found;
+    }
+    let found = prefix(&value.text).map(|prefix| vec![prefix]);
+    if found.is_none() {
+        context.invalid(value, key);
+    }
+    found
 }
 
 fn longest(included: &[Prefix], excluded: &[Prefix], field: Field) -> MatchConfig {
@@ -280,7 +311,9 @@ fn longest(included: &[Prefix], excluded: &[Prefix], field: Field) -> MatchConfi
     };
     let without = |prefixes: Vec<Prefix>| Some(Box::new(field(prefixes)));
     if included.is_empty() {
-        return MatchConfig { not: without(excluded.to_vec()), ..MatchConfig::default() };
+        // Each list ends with an implicit `0/0 except`: exceptions alone fit no packet.
+        let all = ["0.0.0.0/0", "::/0"].into_iter().filter_map(prefix).collect();
+        return MatchConfig { not: without(all), ..MatchConfig::default() };
     }
     let mut whole = Vec::new();
     let mut conditions = Vec::new();
