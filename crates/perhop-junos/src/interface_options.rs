@@ -99,7 +99,7 @@ pub(crate) const ETHERNET_OPTIONS: [&str; 25] = [
 ];
 
 /// Options of a unit.
-pub(crate) const UNIT_OPTIONS: [&str; 38] = [
+pub(crate) const UNIT_OPTIONS: [&str; 37] = [
     "account-layer2-overhead",
     "accounting-profile",
     "apply-groups",
@@ -137,22 +137,41 @@ pub(crate) const UNIT_OPTIONS: [&str; 38] = [
     "vlan-id-list",
     "vlan-id-range",
     "vlan-map",
-    "vlan-tags",
 ];
 
 /// Options of a family of a unit.
-pub(crate) const FAMILY_OPTIONS: [&str; 10] = [
-    "
-            | ",
-    " => {
-                context.irrelevant(word.node, ",
-    "),
-            ",
+pub(crate) const FAMILY_OPTIONS: [&str; 24] = [
+    "accounting",
+    "apply-groups",
+    "apply-groups-except",
+    "arp-prefix-limit",
+    "dad-disable",
+    "destination-udp-port",
     "dhcp",
     "dhcp-client",
-    "mac-validate",
+    "dhcpv6-client",
+    "keep-address-and-control",
+    "nd6-max-cache",
+    "nd6-stale-time",
+    "ndp-proxy",
+    "negotiate-address",
+    "no-dad-disable",
+    "no-neighbor-learn",
+    "no-redirects",
+    "no-redirects-ipv6",
+    "primary",
+    "receive-ttl-exceeded",
     "sampling",
-    "service",
-    "simple-filter",
+    "targeted-broadcast",
+    "tcp-mss",
     "unnumbered-address",
+];
+
+/// Options of a family of a unit that change what packets experience.
+pub(crate) const FAMILY_NOT_MODELED: [(&str, &str); 5] = [
+    ("mac-validate", "packets that the check of source addresses drops"),
+    ("mtu", "the MTU of a family"),
+    ("rpf-check", "packets that the reverse path check drops"),
+    ("service", "services such as address translation"),
+    ("simple-filter", "filters of queueing cards"),
 ];

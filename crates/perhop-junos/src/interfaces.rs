@@ -8,7 +8,9 @@ use perhop_qos::Rate;
 
 use crate::context::{Context, Word};
 use crate::firewall::{FilterFamily, Firewall};
-use crate::interface_options::{ETHERNET_OPTIONS, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS};
+use crate::interface_options::{
+    ETHERNET_OPTIONS, FAMILY_NOT_MODELED, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS,
+};
 use crate::tree::NodeId;
 use crate::values::number;
 
@@ -47,6 +49,8 @@ pub(crate) struct Unit {
     pub(crate) description: Option<String>,
     pub(crate) disabled: Option<usize>,
     pub(crate) vlan: Option<At<u64>>,
+    /// The tags of a packet.
+    pub(crate) tags: u16,
     pub(crate) addresses: Vec<InterfaceAddress>,
     pub(crate) addresses6: Vec<InterfaceAddress>,
     /// The families of IP packets.
@@ -209,7 +213,11 @@ fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
                 context.modeled(word.node);
                 found.disabled = Some(word.line);
             }
-            "vlan-id" => found.vlan = context.parsed(node, "vlan-id", number),
+            "vlan-id" => {
+                found.vlan = context.parsed(node, "vlan-id", number);
+                found.tags = u16::from(found.vlan.is_some());
+            }
+            "vlan-tags" => tags(context, &word, &mut found),
             "family" => {
                 context.modeled(word.node);
                 for family in context.names(word.node) {
@@ -231,6 +239,27 @@ fn unit(context: &mut Context, name: &Word, firewall: &Firewall) -> Unit {
     found
 }
 
+/// Reads `vlan-tags outer 100 inner 200`.
+fn tags(context: &mut Context, word: &Word, unit: &mut Unit) {
+    context.modeled(word.node);
+    let words = context.flat(word.node);
+    for one in &words {
+        context.modeled(one.node);
+        match one.text.as_str() {
+            "outer" | "inner" => unit.tags += 1,
+            "inner-list" | "inner-range" => {
+                unit.tags += 1;
+                context.irrelevant(one.node, "");
+            }
+            // The tag may have a protocol in front: `0x88a8.100`.
+            text => {
+                unit.vlan =
+                    unit.vlan.or(text.rsplit('.').next().and_then(number).map(|id| At::new(one.line, id)))
+            }
+        }
+    }
+}
+
 fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut Unit) {
     let known = match family.text.as_str() {
         "inet" => FilterFamily::Inet,
@@ -242,6 +271,7 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
                     "filter" | "policer" => {
                         context.not_modeled(word.node, "filters of families other than inet, inet6 and any");
                     }
+                    "storm-control" => context.not_modeled(word.node, "storm control"),
                     _ => context.irrelevant(word.node, ""),
                 }
             }
@@ -256,10 +286,12 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
             "address" => addresses(context, known, &word, unit),
             "filter" => side_filters(context, (known, &word), firewall, unit),
             "policer" => side_policers(context, (known, &word), firewall, unit),
-            "mtu" => context.not_modeled(word.node, "the MTU of a family"),
-            "rpf-check" => context.not_modeled(word.node, "packets that the reverse path check drops"),
             name if FAMILY_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
-            _ => {}
+            name => {
+                if let Some((_, note)) = FAMILY_NOT_MODELED.iter().find(|(known, _)| *known == name) {
+                    context.not_modeled(word.node, note);
+                }
+            }
         }
     }
 }

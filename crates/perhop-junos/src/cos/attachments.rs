@@ -1,16 +1,35 @@
 //! `[edit class-of-service interfaces]`: the attachments to ports and units.
 
+use std::collections::BTreeMap;
+
 use perhop_device::intent::At;
 
+use super::classes::Classes;
+use super::classifiers::Classifiers;
 use super::code_points::CodePoints;
+use super::rewrites::Rewrites;
+use super::schedulers::Schedulers;
 use crate::context::{Context, Word};
 use crate::tree::NodeId;
 use crate::values::number;
 use crate::wildcard::{fits, specificity};
 
-/// The attachments of a device, in the order of the text.
+/// The attachments of a device.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Attachments(Vec<Entry>);
+pub(crate) struct Attachments {
+    /// Those of names without wildcards, which can be as many as the interfaces.
+    named: BTreeMap<String, Vec<Entry>>,
+    patterns: Vec<Entry>,
+}
+
+/// The definitions that attachments name.
+#[derive(Clone, Copy)]
+pub(super) struct Defined<'d> {
+    pub(super) classes: &'d Classes,
+    pub(super) classifiers: &'d Classifiers,
+    pub(super) rewrites: &'d Rewrites,
+    pub(super) schedulers: &'d Schedulers,
+}
 
 /// The attachments to the interfaces that a name or pattern fits.
 #[derive(Clone, Debug)]
@@ -38,6 +57,41 @@ pub(crate) struct Attached {
 }
 
 impl Attached {
+    /// Returns the lines of the attachments.
+    pub(crate) fn lines(&self) -> Vec<usize> {
+        let names = self.scheduler_map.iter().chain(&self.forwarding_class).map(|at| at.line);
+        let lists = self.classifiers.iter().chain(&self.rewrites).map(|(_, at)| at.line);
+        let rates = [self.shaping_rate, self.shaping_burst].into_iter().flatten().map(|at| at.line);
+        names.chain(lists).chain(rates).collect()
+    }
+
+    /// Reports names that the configuration does not define, and removes their attachments.
+    fn keep_defined(&mut self, context: &mut Context, node: NodeId, defined: Defined) {
+        let mut is_defined = |at: &At<String>, path: &[&str], kind: &str, exists: bool| {
+            if !exists {
+                let of_name = [path, &[at.value.as_str()]].concat();
+                context.undefined(context.tree.at(node, &of_name).unwrap_or(node), kind, &at.value);
+            }
+            exists
+        };
+        self.scheduler_map.take_if(|at| {
+            let exists = defined.schedulers.maps.contains_key(&at.value);
+            !is_defined(at, &["scheduler-map"], "scheduler map", exists)
+        });
+        self.forwarding_class.take_if(|at| {
+            let exists = defined.classes.label(&at.value).is_some();
+            !is_defined(at, &["forwarding-class"], "forwarding class", exists)
+        });
+        self.classifiers.retain(|(kind, at)| {
+            let exists = defined.classifiers.exists(*kind, &at.value);
+            is_defined(at, &["classifiers", kind.word()], "classifier", exists)
+        });
+        self.rewrites.retain(|(kind, at)| {
+            let exists = defined.rewrites.table(*kind, &at.value, defined.classes).is_some();
+            is_defined(at, &["rewrite-rules", kind.word()], "rewrite rule", exists)
+        });
+    }
+
     /// Returns these attachments, completed by those of `other`.
     pub(crate) fn or(self, other: &Attached) -> Attached {
         let list = |own: Vec<(CodePoints, At<String>)>, others: &[(CodePoints, At<String>)]| {
@@ -78,32 +132,45 @@ impl Attachments {
             let letters = if entry.interface == "all" { 0 } else { 1 + specificity(&entry.interface) };
             (entry.interface == interface, letters, entry.unit.as_deref().map_or(0, specificity))
         };
-        let mut entries: Vec<&Entry> = self.0.iter().filter(is_meant).collect();
+        let named = self.named.get(interface).into_iter().flatten();
+        let mut entries: Vec<&Entry> = named.chain(&self.patterns).filter(is_meant).collect();
         entries.sort_by_key(|entry| std::cmp::Reverse(rank(entry)));
         entries.into_iter().fold(Attached::default(), |found, entry| found.or(&entry.attached))
     }
 
-    /// Returns the names of interfaces without wildcards, with the lines of their entries.
-    pub(crate) fn named_interfaces(&self) -> Vec<(String, Option<String>)> {
-        let is_name = |name: &String| name != "all" && !crate::wildcard::is_pattern(name);
-        let named = self.0.iter().filter(|entry| is_name(&entry.interface));
-        named.map(|entry| (entry.interface.clone(), entry.unit.clone())).collect()
+    /// Returns the attachments to an interface and its units by its own name alone.
+    pub(crate) fn of_name(&self, interface: &str) -> Attached {
+        let own = self.named.get(interface).into_iter().flatten();
+        own.fold(Attached::default(), |found, entry| found.or(&entry.attached))
+    }
+
+    /// Iterates over the names of interfaces without wildcards.
+    pub(crate) fn named_interfaces(&self) -> impl Iterator<Item = &str> {
+        self.named.keys().map(String::as_str)
+    }
+
+    fn add(&mut self, entry: Entry) {
+        if entry.interface == "all" || crate::wildcard::is_pattern(&entry.interface) {
+            self.patterns.push(entry);
+        } else {
+            self.named.entry(entry.interface.clone()).or_default().push(entry);
+        }
     }
 }
 
-pub(super) fn read(context: &mut Context, cos: NodeId) -> Attachments {
+pub(super) fn read(context: &mut Context, cos: NodeId, defined: Defined) -> Attachments {
     let mut found = Attachments::default();
     for interface in context.items(cos, "interfaces") {
         if interface.text == "interface-set" {
             context.not_modeled(interface.node, "scheduling of interface sets");
             continue;
         }
-        let attached = attached(context, interface.node);
+        let attached = attached(context, interface.node, defined);
         let (name, unit) = split_unit(&interface.text);
-        found.0.push(Entry { interface: name.to_owned(), unit: unit.map(str::to_owned), attached });
+        found.add(Entry { interface: name.to_owned(), unit: unit.map(str::to_owned), attached });
         for unit in context.items(interface.node, "unit") {
-            let attached = self::attached(context, unit.node);
-            found.0.push(Entry { interface: interface.text.clone(), unit: Some(unit.text), attached });
+            let attached = self::attached(context, unit.node, defined);
+            found.add(Entry { interface: interface.text.clone(), unit: Some(unit.text), attached });
         }
     }
     found
@@ -119,7 +186,7 @@ pub(crate) fn split_unit(name: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn attached(context: &mut Context, node: NodeId) -> Attached {
+fn attached(context: &mut Context, node: NodeId, defined: Defined) -> Attached {
     let mut found = Attached::default();
     for word in context.keywords(node) {
         match word.text.as_str() {
@@ -168,6 +235,7 @@ fn attached(context: &mut Context, node: NodeId) -> Attached {
             _ => {}
         }
     }
+    found.keep_defined(context, node, defined);
     found
 }
 
@@ -225,12 +293,10 @@ mod tests {
 
     #[test]
     fn the_most_specific_name_wins() {
-        let all = Attachments(vec![
-            entry("all", "a"),
-            entry("ge-*", "b"),
-            entry("ge-0/0/*", "c"),
-            entry("ge-0/0/1", "d"),
-        ]);
+        let mut all = Attachments::default();
+        for (interface, map) in [("all", "a"), ("ge-*", "b"), ("ge-0/0/*", "c"), ("ge-0/0/1", "d")] {
+            all.add(entry(interface, map));
+        }
         for (interface, map) in [("xe-0/0/0", "a"), ("ge-1/0/0", "b"), ("ge-0/0/0", "c"), ("ge-0/0/1", "d")] {
             assert_eq!(all.applied(interface, None).scheduler_map.unwrap().value, map, "{interface}");
         }

@@ -49,7 +49,13 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
     let rewrites = rewrites::read(context, node, &classes, &aliases);
     let drop_profiles = drop_profiles::read(context, node);
     let schedulers = schedulers::read(context, node, &classes, &drop_profiles);
-    let attachments = attachments::read(context, node);
+    let defined = attachments::Defined {
+        classes: &classes,
+        classifiers: &classifiers,
+        rewrites: &rewrites,
+        schedulers: &schedulers,
+    };
+    let attachments = attachments::read(context, node, defined);
     others::mark(context, node);
     ClassOfService { classes, aliases, classifiers, rewrites, drop_profiles, schedulers, attachments }
 }

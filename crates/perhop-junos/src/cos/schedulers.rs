@@ -188,22 +188,33 @@ fn amount(context: &mut Context, statement: NodeId, key: &str) -> Option<(At<Amo
     let mut is_percent = false;
     for word in words {
         let line = word.line;
-        match word.text.as_str() {
-            "percent" => is_percent = true,
-            "remainder" => found = Some(At::new(line, Amount::Remainder)),
-            text if is_percent && percent(text).is_some() => {
-                is_percent = false;
-                found = percent(text).map(|percent| At::new(line, Amount::Percent(percent)));
+        let value = match word.text.as_str() {
+            "percent" => {
+                is_percent = true;
+                continue;
             }
-            text => match number(text) {
-                Some(rate) => found = Some(At::new(line, Amount::Rate(rate))),
-                None => others.push(word),
-            },
+            "remainder" => Some(Amount::Remainder),
+            text if std::mem::take(&mut is_percent) => {
+                let part = percent(text).map(Amount::Percent);
+                if part.is_none() {
+                    context.invalid(&word, &format!("{key} percent"));
+                    return None;
+                }
+                part
+            }
+            text => number(text).map(Amount::Rate),
+        };
+        match (value, found) {
+            (Some(_), Some(At { value: Amount::Remainder, .. })) => {
+                context.not_modeled(word.node, "a percentage of the remainder: perhop gives equal parts");
+            }
+            (Some(value), _) => found = Some(At::new(line, value)),
+            (None, _) => others.push(word),
         }
     }
     if found.is_none() && others.is_empty() {
-        let word = Word { node: statement, line: context.tree.line(statement), text: String::new() };
-        context.invalid(&word, key);
+        let message = format!("`{key}` has no value");
+        context.found(&crate::rules::JUNOS_VALUE_INVALID, statement, message, "the commit fails");
     }
     found.map(|found| (found, others))
 }

@@ -1,5 +1,7 @@
 //! The device whose ports are lowered, and the parts of a policy with their lines.
 
+use std::collections::BTreeSet;
+
 use perhop_device::intent::ClassId;
 use perhop_device::lower::{ClassLinks, Links};
 use perhop_lint::{Diagnostic, LineState, Rule};
@@ -23,20 +25,28 @@ pub(crate) struct Findings {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// States of lines, with reasons.
     pub(crate) lines: Vec<(usize, LineState, String)>,
+    /// The lines and texts of the findings.
+    known: BTreeSet<(usize, String)>,
 }
 
 impl Findings {
     pub(super) fn found(&mut self, rule: &'static Rule, line: usize, message: String, router: &str) {
-        let diagnostic = Diagnostic::new(rule, line, message, router);
-        if !self.diagnostics.contains(&diagnostic) {
-            self.diagnostics.push(diagnostic);
+        if self.known.insert((line, message.clone())) {
+            self.diagnostics.push(Diagnostic::new(rule, line, message, router));
         }
     }
 
     pub(super) fn not_modeled(&mut self, line: usize, note: &str) {
-        let entry = (line, LineState::NotModelled, note.to_owned());
-        if !self.lines.contains(&entry) {
-            self.lines.push(entry);
+        self.state(line, LineState::NotModelled, note);
+    }
+
+    pub(super) fn suspicious(&mut self, line: usize, note: &str) {
+        self.state(line, LineState::Suspicious, note);
+    }
+
+    fn state(&mut self, line: usize, state: LineState, note: &str) {
+        if self.known.insert((line, note.to_owned())) {
+            self.lines.push((line, state, note.to_owned()));
         }
     }
 }

@@ -116,6 +116,7 @@ fn term(
         Some(Metered::Plain(name)) => {
             if let Some(policer) = place.device.firewall.policers.plain.get(name) {
                 lines.push(policer.line);
+                note_percent(place, policer, attached, findings);
                 plain(place, policer, then, &mut config);
             }
         }
@@ -185,14 +186,22 @@ fn exceeding(place: Place, exceed: ExceedAction, then: &Then) -> Vec<Action> {
         return vec![Action::Drop];
     }
     let then = Then { label: exceed.label.or(then.label), ..then.clone() };
-    let loss = exceed.loss.or(then.loss).unwrap_or_default();
-    marked(place, &then, Some(loss))
+    marked(place, &then, exceed.loss)
 }
 
+/// Packets within the rate get the loss priority low (the topic `burst-size-limit-edit-firewall-policer`),
+/// unless the term has another one.
 fn plain(place: Place, policer: &Policer, then: &Then, config: &mut ConditionerConfig) {
     config.meter = meter(policer, place.port_rate);
-    config.green = marked(place, then, None);
+    config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
     config.red = exceeding(place, policer.exceed, then);
+}
+
+/// Reports a percentage of a rate that the configuration does not state: the policer passes all packets.
+fn note_percent(place: Place, policer: &Policer, attached: usize, findings: &mut Findings) {
+    if matches!(policer.measure, Measure::Percent { .. }) && place.port_rate.is_none() {
+        findings.not_modeled(attached, "a policer with a percentage of a rate that the text does not state");
+    }
 }
 
 /// Returns the meter of a policer; `None` without the rate that a percentage refers to.
@@ -239,10 +248,11 @@ fn three_color(place: Place, policer: &ThreeColor, then: &Then, config: &mut Con
 }
 
 /// Returns the stages of the policers of a direction. Conforming packets continue.
-pub(super) fn policers(place: Place, side: &Side) -> Vec<Stage> {
+pub(super) fn policers(place: Place, side: &Side, findings: &mut Findings) -> Vec<Stage> {
     let mut stages = Vec::new();
     for (family, at) in &side.policers {
         let Some(policer) = place.device.firewall.policers.plain.get(&at.value) else { continue };
+        note_percent(place, policer, at.line, findings);
         let then = Then { end: End::NextTerm, ..Then::default() };
         let mut config = ConditionerConfig {
             name: Some(format!("policer {}", at.value)),

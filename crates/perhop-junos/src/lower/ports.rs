@@ -1,6 +1,6 @@
 //! Ports of interfaces and their units.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::lower::{Links, PortLinks};
 use perhop_device::{CountedBytes, LineKind, Port, PortForwarding, Wire};
@@ -27,28 +27,30 @@ const ETHERNET: u64 = 14;
 /// Returns the ports of a device.
 pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Findings) -> Vec<Port> {
     let mut all = interfaces.to_vec();
-    for (name, _) in device.cos.attachments.named_interfaces() {
-        if !all.iter().any(|known| known.name == name) {
-            let attached = device.cos.attachments.applied(&name, None);
-            let line = attached.scheduler_map.map_or(1, |map| map.line);
-            all.push(Interface { name, line, ..Interface::default() });
-        }
+    let known: BTreeSet<&str> = interfaces.iter().map(|one| one.name.as_str()).collect();
+    for name in device.cos.attachments.named_interfaces().filter(|name| !known.contains(name)) {
+        let attached = device.cos.attachments.applied(name, None);
+        let line = attached.scheduler_map.map_or(1, |map| map.line);
+        all.push(Interface { name: name.to_owned(), line, ..Interface::default() });
     }
     let bundles = bundles(&all);
     let mut ports = Vec::new();
     for interface in &all {
-        let line = LineOf { device, interface, bundled: bundles.get(interface.name.as_str()).copied() };
+        let line =
+            LineOf { device, interface, bundled: bundles.get(interface.name.as_str()).copied().flatten() };
         line.ports(&mut ports, findings);
     }
     ports
 }
 
-/// Returns the sum of the rates of the links of each bundle.
-fn bundles(interfaces: &[Interface]) -> BTreeMap<&str, u64> {
+/// Returns the sum of the rates of the links of each bundle; none for a bundle with a link of unknown rate.
+/// Disabled links carry nothing.
+fn bundles(interfaces: &[Interface]) -> BTreeMap<&str, Option<u64>> {
     let mut found = BTreeMap::new();
-    for interface in interfaces {
-        if let (Some(bundle), Some(rate)) = (&interface.bundle, rate_of(interface)) {
-            *found.entry(bundle.as_str()).or_insert(0) += rate;
+    for interface in interfaces.iter().filter(|one| one.disabled.is_none()) {
+        if let Some(bundle) = &interface.bundle {
+            let sum = found.entry(bundle.as_str()).or_insert(Some(0u64));
+            *sum = sum.zip(rate_of(interface)).and_then(|(sum, rate)| sum.checked_add(rate));
         }
     }
     found
@@ -85,7 +87,7 @@ impl LineOf<'_> {
     fn ports(&self, ports: &mut Vec<Port>, findings: &mut Findings) {
         let interface = self.interface;
         if interface.bundle.is_some() {
-            return;
+            return self.note_link(findings);
         }
         let attached = self.device.cos.attachments.applied(&interface.name, None);
         self.note_hierarchy(&attached, findings);
@@ -127,6 +129,21 @@ impl LineOf<'_> {
         own.or(physical)
     }
 
+    /// Reports class of service of a link by its name, which its bundle must have (Junos System Log Reference,
+    /// COSD messages). A wildcard that fits the link is no fault.
+    fn note_link(&self, findings: &mut Findings) {
+        let attached = self.device.cos.attachments.of_name(&self.interface.name);
+        let lines = attached.lines();
+        if let Some(line) = lines.first() {
+            let message = format!("{} is a link of a bundle", self.interface.name);
+            let router = "the device does not apply class of service to links, but to the bundle";
+            findings.found(&rules::JUNOS_VALUE_INVALID, *line, message, router);
+        }
+        for line in lines {
+            findings.suspicious(line, "class of service of a link: the bundle needs it");
+        }
+    }
+
     fn note_hierarchy(&self, attached: &Attached, findings: &mut Findings) {
         if let (Scheduling::Units(line), Some(map)) = (self.interface.scheduling, &attached.scheduler_map) {
             findings.not_modeled(map.line, "a hierarchy of schedulers: perhop has those of the port");
@@ -158,7 +175,7 @@ impl LineOf<'_> {
             name: &self.interface.name,
             line: self.interface.line,
             line_rate: assumed,
-            is_tagged: unit.vlan.is_some(),
+            tags: self.tags(unit, findings),
             attached,
             has_accepted: accepted(unit, attached) == Accepted::Label,
         };
@@ -180,6 +197,16 @@ impl LineOf<'_> {
             ..Wire::default()
         };
         Self::buildable(port, assumed, findings)
+    }
+
+    /// Returns the tags of the packets of the port: those of its only unit, or of all its units.
+    fn tags(&self, unit: &Unit, findings: &mut Findings) -> u16 {
+        let units = if unit.number.is_empty() { self.interface.units.as_slice() } else { &[] };
+        let most = units.iter().map(|one| one.tags).max().unwrap_or(unit.tags);
+        for other in units.iter().filter(|one| one.tags != most) {
+            findings.not_modeled(other.line, "units with fewer tags: the queues count those of the others");
+        }
+        most
     }
 
     fn mtu(&self) -> Option<ByteSize> {
@@ -236,11 +263,11 @@ impl LineOf<'_> {
         let place =
             Place { device: self.device, unit, port_rate: self.line_rate(), accepted: Accepted::Transmit };
         let mut arriving = behavior_aggregates(self.device, unit, attached);
-        arriving.extend(policers(place, &unit.input));
+        arriving.extend(policers(place, &unit.input, findings));
         arriving.extend(filters(place, &unit.input, findings));
         let accepted = accepted(unit, attached);
         let mut departing = filters(Place { accepted, ..place }, &unit.output, findings);
-        departing.extend(policers(place, &unit.output));
+        departing.extend(policers(place, &unit.output, findings));
         departing.extend(rewrites(self.device, unit, attached, accepted == Accepted::Label));
         (port.input.conditioners, port.links.input) = side(arriving);
         (port.output.conditioners, port.links.output) = side(departing);

@@ -32,7 +32,8 @@ pub(super) struct QueuesAt<'q> {
     pub(super) line: usize,
     /// The rate of the line.
     pub(super) line_rate: Rate,
-    pub(super) is_tagged: bool,
+    /// The tags of a packet.
+    pub(super) tags: u16,
     pub(super) attached: &'q Attached,
     /// Whether labels can be marked as accepted by a filter.
     pub(super) has_accepted: bool,
@@ -51,6 +52,8 @@ struct Queue<'d> {
     limit: Limit,
 }
 
+/// The bytes of a VLAN tag.
+const TAG: u16 = 4;
 /// The name of the class around all queues.
 const PORT: &str = "port";
 /// The rate of a queue without guarantee, which HTB needs, bits per second.
@@ -74,7 +77,7 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     note_order(device, &found, at, findings);
     let weights = weights(device, &found, reference);
     let rest = rest(&found);
-    let overhead = device.rules.overhead + if at.is_tagged { 4 } else { 0 };
+    let overhead = device.rules.overhead + TAG * at.tags;
     let link_layer = LinkLayerConfig { overhead, ..LinkLayerConfig::default() };
     let least = weights.iter().copied().fold(f64::INFINITY, f64::min);
     let mut classes = Vec::new();
@@ -272,9 +275,11 @@ fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
         if queue.guarantee == OF_REST {
             queue.guarantee = each;
         }
-        let has_no_excess = queue.limit == Limit::Exact
-            || device.rules.excess_order == ExcessOrder::TwoLevels && queue.excess == ExcessPriority::None;
-        if has_no_excess && queue.guarantee > 0 {
+        // Strict-high has no excess region.
+        let is_without_excess = device.rules.excess_order == ExcessOrder::TwoLevels
+            && queue.excess == ExcessPriority::None
+            && queue.priority != Priority::StrictHigh;
+        if queue.limit == Limit::Exact || is_without_excess {
             queue.maximum = queue.maximum.min(queue.guarantee);
         }
         queue.guarantee = queue.guarantee.min(queue.maximum);

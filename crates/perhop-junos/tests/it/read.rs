@@ -181,3 +181,63 @@ fn statements_on_one_line_show_the_language() {
     let text = "interfaces { ge-0/0/0 { unit 0 { family inet; } } }\nclass-of-service { interfaces { ge-0/0/0 { } } }\n";
     assert!(Junos.recognize(text).is_some());
 }
+
+/// TechLibrary `apply-groups`: the first group wins; "Establishing Regional Configurations": an inner level
+/// wins over those around it.
+#[test]
+fn the_first_and_the_inner_group_win() {
+    let rate = |apply: &str| {
+        let text = format!(
+            "set groups a class-of-service interfaces <*> shaping-rate 10m\n\
+             set groups b class-of-service interfaces <*> shaping-rate 20m\n\
+             {apply}set interfaces ge-0/0/0 unit 0 family inet\n\
+             set class-of-service interfaces ge-0/0/0 unit 0 forwarding-class best-effort\n"
+        );
+        let model = parse(&text, Some("junos-mx"));
+        model.router.ports[0].bandwidth.unwrap().as_bits_per_second() / 1_000_000
+    };
+    assert_eq!(rate("set apply-groups a\nset apply-groups b\n"), 10);
+    assert_eq!(rate("set apply-groups b\nset apply-groups a\n"), 20);
+    assert_eq!(rate("set apply-groups a\nset class-of-service interfaces apply-groups b\n"), 20);
+}
+
+fn input_conditions(from: &str) -> String {
+    let text = format!(
+        "set interfaces ge-0/0/0 unit 0 family inet filter input f\n\
+         set policy-options prefix-list own 10.1.0.0/16\n\
+         {from}set firewall family inet filter f term a then discard\n"
+    );
+    let model = parse(&text, Some("junos-mx"));
+    let term = model.router.ports[0].input.conditioners.iter().find(|one| one.name.as_deref() == Some("f a"));
+    format!("{:?}", term.unwrap().matches)
+}
+
+/// Junos Policy Framework Configuration Guide, "Specifying Address Filter Match Conditions": each list ends
+/// with an implicit `0/0 except`.
+#[test]
+fn addresses_and_prefix_lists_are_one_list() {
+    let except = "set firewall family inet filter f term a from source-prefix-list own except\n";
+    let alone = input_conditions(except);
+    assert!(alone.contains("not: Some") && !alone.contains("10.1.0.0"), "{alone}");
+    let all = "set firewall family inet filter f term a from source-address 0.0.0.0/0\n";
+    assert!(input_conditions(&format!("{all}{except}")).contains("10.1.0.0"));
+    let other = "set firewall family inet filter f term a from source-address 10.2.0.0/16\n\
+                 set firewall family inet filter f term a from source-prefix-list own\n";
+    let both = input_conditions(other);
+    assert!(both.contains("10.1.0.0") && both.contains("10.2.0.0") && !both.contains("all: Some"), "{both}");
+}
+
+/// The topic `burst-size-limit-edit-firewall-policer`: packets within the rate get the loss priority low.
+#[test]
+fn conforming_packets_get_the_loss_priority_low() {
+    let text = "set firewall policer p if-exceeding bandwidth-limit 1m\n\
+                set firewall policer p if-exceeding burst-size-limit 15k\n\
+                set firewall policer p then forwarding-class best-effort\n\
+                set interfaces ge-0/0/0 unit 0 family inet policer input p\n";
+    let model = parse(text, Some("junos-mx"));
+    let policer = model.router.ports[0].input.conditioners.iter().find(|one| one.meter.is_some()).unwrap();
+    let colors = |actions: &[perhop_qos::action::Action]| {
+        actions.iter().filter(|one| matches!(one, perhop_qos::action::Action::Color(_))).count()
+    };
+    assert_eq!((colors(&policer.green), colors(&policer.red)), (1, 0));
+}

@@ -129,3 +129,37 @@ fn rates_above_the_port_are_scaled_down() {
     assert_eq!(shares(&["fe-0/0/0"]), [7, 14, 57, 21]);
     assert_eq!(shares(&["fe-0/0/0", "fe-0/0/1"]), [10, 20, 40, 30]);
 }
+
+/// Junos CoS User Guide, "transmit-rate" and "excess-priority": nothing beyond the guarantee, also if it is 0.
+#[test]
+fn a_queue_without_guarantee_and_excess_gets_nothing() {
+    let found = queues(
+        "junos-mx",
+        "ge-0/0/0",
+        &[
+            ("be", 0, &["transmit-rate percent 50"]),
+            ("exact", 1, &["transmit-rate percent 0 exact"]),
+            ("none", 2, &["transmit-rate percent 0", "excess-priority none"]),
+            ("strict", 3, &["priority strict-high", "excess-priority none"]),
+        ],
+    );
+    let most = |name: &str| named(&found, name).share.ceil.unwrap().as_bits_per_second();
+    assert!(most("exact") <= 8 && most("none") <= 8);
+    assert_eq!((most("be"), most("strict")), (1_000_000_000, 1_000_000_000));
+}
+
+/// Each tag adds four bytes, also on a port with several units.
+#[test]
+fn tags_count() {
+    let overhead = |units: &str| {
+        let text = format!("set interfaces ge-0/0/0 flexible-vlan-tagging\n{units}");
+        let model = parse(&text, Some("junos-mx"));
+        assert_eq!(show(&model), "");
+        let queueing = model.router.ports[0].output.queueing.clone().unwrap();
+        queueing.classes[0].share.link_layer.unwrap().overhead
+    };
+    assert_eq!(overhead("set interfaces ge-0/0/0 unit 1 vlan-tags outer 0x88a8.100 inner 200\n"), 46);
+    let two = "set interfaces ge-0/0/0 unit 1 vlan-id 1\nset interfaces ge-0/0/0 unit 2 vlan-id 2\n";
+    assert_eq!(overhead(two), 42);
+    assert_eq!(overhead("set interfaces ge-0/0/0 unit 0 family inet\n"), 38);
+}

@@ -1,0 +1,134 @@
+//! Names that are not defined, values that are none, and statements that perhop must not pass over.
+
+use perhop_device::DeviceModel;
+use perhop_lint::LineState;
+
+use crate::read::{parse, show};
+
+const PORT: &str = "set interfaces ge-0/0/0 unit 0 family inet address 10.0.0.1/24\n";
+
+fn mx(text: &str) -> DeviceModel {
+    parse(&format!("{PORT}{text}"), Some("junos-mx"))
+}
+
+/// Returns the state of the last line.
+fn state(text: &str) -> LineState {
+    mx(text).lines.last().unwrap().state
+}
+
+#[test]
+fn attachments_of_undefined_names_are_reported() {
+    for (statement, kind) in [
+        ("scheduler-map nope", "scheduler map"),
+        ("unit 0 classifiers dscp nope", "classifier"),
+        ("unit 0 rewrite-rules dscp nope", "rewrite rule"),
+        ("unit 0 forwarding-class nope", "forwarding class"),
+    ] {
+        let model = mx(&format!("set class-of-service interfaces ge-0/0/0 {statement}\n"));
+        assert!(show(&model).contains(&format!("there is no {kind} `nope`")), "{}", show(&model));
+        assert_eq!(model.lines[1].state, LineState::Suspicious);
+    }
+    let known = "set class-of-service interfaces ge-0/0/0 unit 0 classifiers dscp default\n";
+    assert_eq!(show(&mx(known)), "");
+}
+
+#[test]
+fn rates_that_are_no_rates_are_reported() {
+    let of = |statement: &str| show(&mx(&format!("set class-of-service schedulers s {statement}\n")));
+    assert!(of("transmit-rate percent 200").contains("`200` is not a value of `transmit-rate percent`"));
+    assert!(of("transmit-rate").contains("`transmit-rate` has no value"));
+    assert!(of("transmit-rate remainder percent 20").contains("a percentage of the remainder"));
+}
+
+#[test]
+fn statements_that_change_what_packets_experience_are_not_modeled() {
+    for text in [
+        "set interfaces ge-0/0/0 unit 0 family inet simple-filter input f\n",
+        "set interfaces ge-0/0/0 unit 0 family inet service input service-set s\n",
+        "set interfaces ge-0/0/1 unit 0 family ethernet-switching storm-control default\n",
+        "set routing-instances v interface ge-0/0/0.0\n",
+        "set logical-systems a interfaces ge-0/0/0 unit 1 family inet filter input f\n",
+        "set routing-options flow route r match destination 10.0.0.0/8\n",
+        "set routing-options static route 10.9.0.0/16 next-table v.inet.0\n",
+        "set routing-options rib v.inet.0 static route 10.9.0.0/16 next-hop 10.0.0.2\n",
+        "set vlans v10 filter input f\n",
+        "set bridge-domains b forwarding-options filter input f\n",
+        "set services service-set s nat-rules n\n",
+        "rename interfaces ge-0/0/0 to ge-0/0/1\n",
+    ] {
+        assert_eq!(state(text), LineState::NotModelled, "{text}");
+    }
+    for text in [
+        "set interfaces ge-0/0/0 unit 0 family inet no-redirects\n",
+        "set interfaces ge-0/0/0 unit 0 family inet accounting source-class-usage input\n",
+        "set vlans v10 vlan-id 10\n",
+    ] {
+        assert_eq!(state(text), LineState::Irrelevant, "{text}");
+    }
+    let behind =
+        "rename interfaces ge-0/0/0 to ge-0/0/1\nset class-of-service interfaces ge-0/0/0 shaping-rate 5m\n";
+    assert_eq!(state(behind), LineState::Modelled);
+}
+
+#[test]
+fn static_routes_of_inet6_and_preferences_of_next_hops_are_read() {
+    let model = mx("set routing-options rib inet6.0 static route 2001:db8::/32 next-hop 2001:db8::1\n\
+                    set routing-options static route 10.9.0.0/16 next-hop 10.0.0.2\n\
+                    set routing-options static route 10.9.0.0/16 qualified-next-hop 10.0.0.3 preference 7\n");
+    let mut distances: Vec<(usize, u8)> =
+        model.router.forwarding.routes.iter().map(|route| (route.line, route.distance)).collect();
+    distances.sort_unstable();
+    assert_eq!(distances, [(2, 5), (3, 5), (4, 7)]);
+    assert_eq!(show(&model), "");
+}
+
+#[test]
+fn a_percentage_of_an_unknown_rate_is_reported() {
+    let policer = "set firewall policer p if-exceeding bandwidth-percent 10\n\
+                   set firewall policer p if-exceeding burst-size-limit 625k\n\
+                   set firewall policer p then discard\n";
+    assert_eq!(
+        state(&format!("{policer}set interfaces irb unit 0 family inet policer input p\n")),
+        LineState::NotModelled
+    );
+    assert_eq!(
+        state(&format!("{policer}set interfaces ge-0/0/0 unit 0 family inet policer input p\n")),
+        LineState::Modelled
+    );
+}
+
+/// Junos System Log Reference, COSD messages: a link of a bundle cannot have class of service.
+#[test]
+fn links_of_bundles_have_no_class_of_service() {
+    let bundle = "set interfaces xe-0/0/0 gigether-options 802.3ad ae0\n\
+                  set interfaces xe-0/0/1 gigether-options 802.3ad ae0\n\
+                  set interfaces xe-0/0/1 disable\n\
+                  set interfaces ae0 unit 0 family inet\n";
+    let rate = |text: &str| {
+        let model = parse(text, Some("junos-mx"));
+        model.router.ports.iter().find(|port| port.name == "ae0.0").unwrap().wire.rate
+    };
+    assert_eq!(rate(bundle).unwrap().as_bits_per_second(), 10_000_000_000);
+    assert_eq!(rate(&format!("{bundle}set interfaces et-0/1/0 gigether-options 802.3ad ae0\n")), None);
+    let of = |name: &str| {
+        let text = format!("{bundle}set class-of-service interfaces {name} shaping-rate 5g\n");
+        parse(&text, Some("junos-mx")).lines[4].state
+    };
+    assert_eq!(of("xe-0/0/0"), LineState::Suspicious);
+    assert_eq!(of("xe-*"), LineState::Modelled);
+}
+
+/// A text with many interfaces takes time in proportion to its length.
+#[test]
+fn many_interfaces_with_attachments_are_read() {
+    let many: String = (0..4000)
+        .map(|n| {
+            format!(
+                "set interfaces et-{n}/0/0 unit 0 family inet\n\
+                 set class-of-service interfaces et-{n}/0/0 scheduler-map nope\n\
+                 set class-of-service interfaces et-{n}/0/0 unit 0 classifiers dscp default\n"
+            )
+        })
+        .collect();
+    assert_eq!(parse(&many, Some("junos-mx")).router.ports.len(), 4000);
+}
