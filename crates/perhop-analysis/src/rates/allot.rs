@@ -4,7 +4,7 @@ use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 
 use super::htb;
-use super::limits::{allotment, bits};
+use super::limits::{allotment, bits, htb_guarantee};
 use super::weights::{Got, Want, Whole, slope, weights_of_rest};
 
 /// Returns the long-run share of `whole` of each class of `queueing`; class i has its priority up to
@@ -130,7 +130,7 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
     match scheduler {
         SchedulerConfig::ThreeParameter => share.minimum.map(bits),
         SchedulerConfig::Cbq => allotment(class, wire),
-        SchedulerConfig::Htb => share.rate.map(bits),
+        SchedulerConfig::Htb => share.rate.map(htb_guarantee),
         SchedulerConfig::Hfsc => share.real_time.map(|curve| bits(curve.m2)),
         // A weight that is written as a rate promises that rate where the sum fits.
         SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits),

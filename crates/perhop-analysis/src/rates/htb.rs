@@ -10,7 +10,7 @@
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 
-use super::limits::bits;
+use super::limits::{bits, htb_guarantee};
 use super::weights::{Got, HTB_OUTERMOST, Want, htb_quantum};
 
 /// Bytes that a bucket holds where none are written (`htb/build.rs` of `perhop-qos`).
@@ -109,13 +109,14 @@ impl Node {
     fn of_class(class: &ClassConfig, want: &Want, level: u8, rate_to_quantum: Option<u32>) -> Node {
         let (share, inside) = (&class.share, class.link_shared(SchedulerConfig::Htb));
         let inner = inside.map_or(&[][..], |inside| &inside.classes);
-        let rate = share.rate.map_or(0.0, bits);
+        let rate = share.rate.map_or(0.0, htb_guarantee);
+        let own_ceil = share.rate.map_or(0.0, bits);
         Node {
             level: if inside.is_some() { level } else { 0 },
             priority: share.level.unwrap_or(0),
             quantum: htb_quantum(rate_to_quantum, class),
             rate,
-            ceil: share.ceil.map_or(rate, bits),
+            ceil: share.ceil.map_or(own_ceil, bits),
             burst: share.burst.map_or(BURST, |bytes| bytes.as_bytes() as f64),
             ceil_burst: share.ceil_burst.map_or(BURST, |bytes| bytes.as_bytes() as f64),
             want: want.rate,

@@ -41,6 +41,12 @@ pub(super) fn bits(rate: Rate) -> f64 {
     rate.as_bits_per_second() as f64
 }
 
+/// Returns the guarantee of a class of HTB, bits per second. HTB has no rate of 0: a byte per second, the
+/// least rate that it has, stands for none.
+pub(super) fn htb_guarantee(rate: Rate) -> f64 {
+    if rate.as_bits_per_second() <= 8 { 0.0 } else { bits(rate) }
+}
+
 /// Returns the rate that a shaper keeps: with an excess burst in every interval, more than the committed one.
 pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
     match shape.form {
@@ -249,7 +255,7 @@ pub(super) fn allotment(class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
 fn sum_of_rates(inner: &QueueingConfig) -> f64 {
     let of_class = |class: &ClassConfig| {
         let inside = class.link_shared(SchedulerConfig::Htb).map_or(0.0, sum_of_rates);
-        class.share.rate.map_or(0.0, bits).max(inside)
+        class.share.rate.map_or(0.0, htb_guarantee).max(inside)
     };
     inner.classes.iter().map(of_class).sum()
 }

@@ -323,3 +323,21 @@ fn htb_divides_excessive_rates_inside_a_class() {
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared > TREES, "{compared}");
 }
+
+/// The least rate of HTB stands for no guarantee, and leaves the guarantees of the others whole.
+#[test]
+fn the_least_rate_of_htb_promises_nothing() {
+    let leaf = |name: &str, rate: &str| json!({"name": name, "share": {"rate": rate, "ceil": "1Gb/s"}});
+    let classes = [leaf("none", "8b/s"), leaf("half", "500Mb/s"), leaf("other", "500Mb/s")];
+    let inner = json!({"scheduler": "htb", "classes": classes});
+    let port = json!({"name": "port", "share": {"rate": "1Gb/s"}, "queueing": inner});
+    let policy = json!({"queueing": {"scheduler": "htb", "classes": [port]}});
+    let policy: PolicyConfig = serde_json::from_value(policy).unwrap();
+    let none = BTreeMap::new();
+    let given = Given { line: Some(Rate::from_bits_per_second(1_000_000_000)), limits: &none };
+    let level = rates(&policy, given).unwrap();
+    let found: Vec<_> =
+        level.leaves().iter().map(|leaf| (leaf.promised, leaf.while_busy, leaf.is_approximate)).collect();
+    let half = (Some(5e8), Some(5e8), false);
+    assert_eq!(found, [(Some(0.0), Some(0.0), false), half, half]);
+}
