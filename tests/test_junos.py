@@ -138,6 +138,7 @@ def test_rates_and_trace(tmp_path: Path, perhop: Command) -> None:
     (tmp_path / "r.conf").write_text(router(["transmit-rate percent 80", "transmit-rate percent 20"]))
     rates = perhop("rates", "r.conf", "--platform", "junos-mx").out
     assert "port/q0" in rates
+    assert "the IP bytes of a packet and 38 bytes more" in " ".join(rates.split())
     traced = perhop(
         "trace",
         "r.conf",

@@ -153,8 +153,17 @@ def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str)
     return PortRates(name, line_bps, because, list(_assumed(policy, line_bps, queues)), queues)
 
 
+def _counted(policy: PolicyConfig) -> int:
+    """Return the bytes that rates count beyond the IP bytes: those of the port, or of all its outer classes."""
+    if own := policy.get("overhead"):
+        return own
+    classes = (policy.get("queueing") or {}).get("classes") or []
+    layers = {((one.get("share") or {}).get("link-layer") or {}).get("overhead") or 0 for one in classes}
+    return layers.pop() if len(layers) == 1 else 0
+
+
 def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRates]) -> Iterator[str]:
-    counted = policy.get("overhead") or 0
+    counted = _counted(policy)
     extra = f" and {counted} bytes more" if counted else ""
     yield f"Rates count the IP bytes of a packet{extra}; other headers of the line come on top."
     unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
