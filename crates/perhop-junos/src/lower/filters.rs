@@ -9,7 +9,7 @@ use perhop_qos::meter::{
     ColorMode, MeterConfig, PacketRateConfig, SingleRateTcmConfig, TokenBucketConfig, TwoRateTcmConfig,
 };
 use perhop_qos::units::PacketRate;
-use perhop_qos::{ByteSize, Color, QueueSize, Rate};
+use perhop_qos::{ByteSize, Color, Dscp, QueueSize, Rate};
 
 use super::device::{Device, Findings, Stage};
 use super::stages::{ACCEPTED, all_of, family_condition};
@@ -112,11 +112,21 @@ fn term(
     let mut lines = vec![term.line, attached];
     let then = &term.then;
     match &then.policer {
+        None if changes_loss(then, None) => {
+            return stages
+                .extend(by_loss(place, then, &config).map(|config| Stage { config, lines: lines.clone() }));
+        }
         None => config.actions = marked(place, then, None),
         Some(Metered::Plain(name)) => {
             if let Some(policer) = place.device.firewall.policers.plain.get(name) {
                 lines.push(policer.line);
                 note_percent(place, policer, attached, findings);
+                if !policer.exceed.is_discarded && changes_loss(then, policer.exceed.loss) {
+                    findings.not_modeled(
+                        term.line,
+                        "the loss priority of packets beyond the rate is that of the codepoint",
+                    );
+                }
                 plain(place, policer, then, &mut config);
             }
         }
@@ -132,6 +142,30 @@ fn term(
         }
     }
     stages.push(Stage { config, lines });
+}
+
+/// Whether the codepoint of a term would change a loss priority that the term keeps: in perhop, an AF
+/// codepoint sets the color of a packet.
+fn changes_loss(then: &Then, loss: Option<LossPriority>) -> bool {
+    let is_marked = then.dscp.is_some_and(Dscp::is_assured_forwarding) && then.end != End::Discard;
+    is_marked && loss.or(then.loss).is_none()
+}
+
+/// Returns a conditioner for each loss priority, which sets it again behind the codepoint.
+fn by_loss<'c>(
+    place: Place<'c>,
+    then: &'c Then,
+    config: &'c ConditionerConfig,
+) -> impl Iterator<Item = ConditionerConfig> + 'c {
+    LossPriority::ALL.into_iter().map(move |loss| {
+        let own = MatchConfig { color: Some(OneOrMany(vec![loss.color()])), ..MatchConfig::default() };
+        ConditionerConfig {
+            name: config.name.as_ref().map(|name| format!("{name} {}", loss.name())),
+            matches: all_of(config.matches.iter().cloned().chain([own]).collect()),
+            actions: marked(place, then, Some(loss)),
+            ..ConditionerConfig::default()
+        }
+    })
 }
 
 /// Returns the actions of a term for packets with `loss`; `None` keeps it.

@@ -241,3 +241,28 @@ fn conforming_packets_get_the_loss_priority_low() {
     };
     assert_eq!((colors(&policer.green), colors(&policer.red)), (1, 0));
 }
+
+#[test]
+fn statements_on_one_line_are_recognized() {
+    let text = "class-of-service {\n    schedulers { a { transmit-rate percent 40; } }\n}\n";
+    assert!(Junos.recognize(text).is_some());
+}
+
+/// A codepoint of a filter leaves the loss priority as it is, which Junos keeps apart from the packet.
+#[test]
+fn an_af_codepoint_of_a_filter_keeps_the_loss_priority() {
+    let text = "set interfaces ge-0/0/0 unit 0 family inet filter input f\n\
+                set firewall family inet filter f term a from protocol udp\n\
+                set firewall family inet filter f term a then dscp af12\n";
+    let actions = |text: &str| -> Vec<String> {
+        let model = parse(text, Some("junos-mx"));
+        assert_eq!(show(&model), "");
+        let input = model.router.ports[0].input.conditioners.clone();
+        let of_term = input.iter().filter(|one| one.name.as_deref().unwrap_or_default().starts_with("f a"));
+        of_term.map(|one| format!("{:?}", one.actions)).collect()
+    };
+    let found = actions(text);
+    assert_eq!(found.len(), 4);
+    assert!(found.iter().all(|one| one.contains("Mark") && one.contains("Color")), "{found:?}");
+    assert_eq!(actions(&text.replace("af12", "ef")).len(), 1);
+}
