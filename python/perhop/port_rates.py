@@ -154,7 +154,7 @@ def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str)
 
 
 def _counted(policy: PolicyConfig) -> int:
-    """Return the bytes that rates count beyond the IP bytes: those of the port, or of all its outer classes."""
+    """Return the bytes that rates count beyond the IP bytes: those of the port, or of its outer classes."""
     if own := policy.get("overhead"):
         return own
     classes = (policy.get("queueing") or {}).get("classes") or []

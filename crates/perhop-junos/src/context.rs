@@ -121,7 +121,7 @@ impl Context {
 
     /// Returns the words below a statement with values, in the order in which the text mentions them last.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
-        self.below(statement, |tree, node| tree.own_children(node))
+        self.below(statement, Tree::own_children)
     }
 
     /// Returns all words below a statement, those of all groups included.

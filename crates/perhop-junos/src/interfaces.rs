@@ -253,8 +253,8 @@ fn tags(context: &mut Context, word: &Word, unit: &mut Unit) {
             }
             // The tag may have a protocol in front: `0x88a8.100`.
             text => {
-                unit.vlan =
-                    unit.vlan.or(text.rsplit('.').next().and_then(number).map(|id| At::new(one.line, id)))
+                let id = text.rsplit('.').next().and_then(number);
+                unit.vlan = unit.vlan.or(id.map(|id| At::new(one.line, id)));
             }
         }
     }

@@ -129,8 +129,8 @@ impl LineOf<'_> {
         own.or(physical)
     }
 
-    /// Reports class of service of a link by its name, which its bundle must have (Junos System Log Reference,
-    /// COSD messages). A wildcard that fits the link is no fault.
+    /// Reports class of service of a link by its name, which its bundle must have (Junos System Log
+    /// Reference, COSD messages). A wildcard may fit the link.
     fn note_link(&self, findings: &mut Findings) {
         let attached = self.device.cos.attachments.of_name(&self.interface.name);
         let lines = attached.lines();
@@ -179,13 +179,10 @@ impl LineOf<'_> {
             attached,
             has_accepted: accepted(unit, attached) == Accepted::Label,
         };
-        let found = queues(self.device, at, findings);
-        port.output.queueing = Some(found.config);
-        let offset = port.links.output.classes.len();
-        port.links.output.classes.extend(found.links.into_iter().map(|mut link| {
-            link.class.0 += offset;
-            link
-        }));
+        // A profile replaces the default schedulers by a hierarchy that perhop does not have.
+        if attached.scheduler_map.is_some() || attached.hierarchy.is_none() {
+            self.add_queues(&mut port, at, findings);
+        }
         let shaped = attached.shaping_rate.map(|rate| Rate::from_bits_per_second(rate.value));
         port.bandwidth = Some(shaped.map_or(assumed, |shaped| shaped.min(assumed)));
         port.assumed_rate = rate.is_none().then_some(assumed);
@@ -197,6 +194,16 @@ impl LineOf<'_> {
             ..Wire::default()
         };
         Self::buildable(port, assumed, findings)
+    }
+
+    fn add_queues(&self, port: &mut Port, at: QueuesAt, findings: &mut Findings) {
+        let found = queues(self.device, at, findings);
+        port.output.queueing = Some(found.config);
+        let offset = port.links.output.classes.len();
+        port.links.output.classes.extend(found.links.into_iter().map(|mut link| {
+            link.class.0 += offset;
+            link
+        }));
     }
 
     /// Returns the tags of the packets of the port: those of its only unit, or of all its units.

@@ -1,5 +1,7 @@
 //! Names that are not defined, values that are none, and statements that perhop must not pass over.
 
+use std::fmt::Write;
+
 use perhop_device::DeviceModel;
 use perhop_lint::LineState;
 
@@ -118,17 +120,25 @@ fn links_of_bundles_have_no_class_of_service() {
     assert_eq!(of("xe-*"), LineState::Modelled);
 }
 
+/// A port with a traffic-control profile does not have the default schedulers; perhop shows none.
+#[test]
+fn a_hierarchy_has_no_default_queues() {
+    let text = "set class-of-service traffic-control-profiles t shaping-rate 100m\n\
+                set class-of-service interfaces ge-0/0/0 output-traffic-control-profile t\n";
+    let model = mx(text);
+    assert!(model.router.ports[0].output.queueing.is_none());
+    assert_eq!(model.lines[2].state, LineState::NotModelled);
+    assert!(mx("").router.ports[0].output.queueing.is_some());
+}
+
 /// A text with many interfaces takes time in proportion to its length.
 #[test]
 fn many_interfaces_with_attachments_are_read() {
-    let many: String = (0..4000)
-        .map(|n| {
-            format!(
-                "set interfaces et-{n}/0/0 unit 0 family inet\n\
-                 set class-of-service interfaces et-{n}/0/0 scheduler-map nope\n\
-                 set class-of-service interfaces et-{n}/0/0 unit 0 classifiers dscp default\n"
-            )
-        })
-        .collect();
-    assert_eq!(parse(&many, Some("junos-mx")).router.ports.len(), 4000);
+    let mut many = String::new();
+    for n in 0..2000 {
+        writeln!(many, "set interfaces et-{n}/0/0 unit 0 family inet").unwrap();
+        writeln!(many, "set class-of-service interfaces et-{n}/0/0 scheduler-map nope").unwrap();
+        writeln!(many, "set class-of-service interfaces et-{n}/0/0 unit 0 classifiers dscp default").unwrap();
+    }
+    assert_eq!(parse(&many, Some("junos-mx")).router.ports.len(), 2000);
 }

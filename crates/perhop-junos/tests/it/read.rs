@@ -182,7 +182,7 @@ fn statements_on_one_line_show_the_language() {
     assert!(Junos.recognize(text).is_some());
 }
 
-/// TechLibrary `apply-groups`: the first group wins; "Establishing Regional Configurations": an inner level
+/// The topic `apply-groups`: the first group wins; "Establishing Regional Configurations": an inner level
 /// wins over those around it.
 #[test]
 fn the_first_and_the_inner_group_win() {

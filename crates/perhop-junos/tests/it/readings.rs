@@ -130,7 +130,7 @@ fn rates_above_the_port_are_scaled_down() {
     assert_eq!(shares(&["fe-0/0/0", "fe-0/0/1"]), [10, 20, 40, 30]);
 }
 
-/// Junos CoS User Guide, "transmit-rate" and "excess-priority": nothing beyond the guarantee, also if it is 0.
+/// Junos CoS User Guide, "transmit-rate" and "excess-priority": nothing beyond the guarantee, also of 0.
 #[test]
 fn a_queue_without_guarantee_and_excess_gets_nothing() {
     let found = queues(
