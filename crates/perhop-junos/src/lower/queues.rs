@@ -88,35 +88,16 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     for queue in &found {
         let weight = by_number(queue.number).and_then(|index| weights.get(index)).copied().unwrap_or(1.0);
         let quantum = (PACKET * weight / least).clamp(PACKET, LONGEST_QUANTUM);
-        let members = device.cos.classes.of_queue(queue.number);
-        let label = members.iter().flat_map(|(label, _)| labels(*label, at.has_accepted)).collect();
-        let matches = MatchConfig { label: Some(OneOrMany(label)), ..MatchConfig::default() };
         let bytes = queue_bytes(device.rules, queue.scheduler, (reference, queue.guarantee), rest);
-        let name = members.first().map_or("", |(_, class)| class.name.as_str());
-        // Strict-high has no excess region: it is within its guarantee at any rate that its policer passes.
-        let is_policed = queue.limit == Limit::Policed && queue.guarantee > 0;
-        let is_unlimited = queue.priority == Priority::StrictHigh && !is_policed;
-        let rate = if is_unlimited { queue.maximum } else { queue.guarantee };
-        let share = ShareConfig {
-            rate: Some(Rate::from_bits_per_second(rate.max(LEAST_RATE))),
-            ceil: Some(Rate::from_bits_per_second(queue.maximum.max(LEAST_RATE))),
-            level: Some(level(device, queue)),
-            quantum: Some(ByteSize::from_bytes(quantum as u64)),
-            link_layer: Some(link_layer),
-            ..ShareConfig::default()
-        };
         links.push(ClassLinks {
             queue: Some(vec![0, classes.len()]),
             node: Some(vec![0, classes.len()]),
             ..links_of(links.len(), &queue.lines, None)
         });
         classes.push(ClassConfig {
-            name: name.to_owned(),
-            matches: Some(matches),
-            share,
-            police: police(queue),
+            share: share(device, queue, quantum as u64, link_layer),
             buffer: Some(buffer(device, queue.scheduler, bytes, findings)),
-            ..ClassConfig::default()
+            ..class(device, queue, at.has_accepted)
         });
     }
     if let Some(last) = classes.last_mut() {
@@ -131,6 +112,33 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
             ..QueueingConfig::default()
         },
         links,
+    }
+}
+
+/// Returns the class of a queue without its share and buffer.
+fn class(device: Device, queue: &Queue, has_accepted: bool) -> ClassConfig {
+    let members = device.cos.classes.of_queue(queue.number);
+    let label = members.iter().flat_map(|(label, _)| labels(*label, has_accepted)).collect();
+    ClassConfig {
+        name: members.first().map_or("", |(_, class)| class.name.as_str()).to_owned(),
+        matches: Some(MatchConfig { label: Some(OneOrMany(label)), ..MatchConfig::default() }),
+        police: police(queue),
+        ..ClassConfig::default()
+    }
+}
+
+fn share(device: Device, queue: &Queue, quantum: u64, link_layer: LinkLayerConfig) -> ShareConfig {
+    // Strict-high has no excess region: it is within its guarantee at any rate that its policer passes.
+    let is_policed = queue.limit == Limit::Policed && queue.guarantee > 0;
+    let is_unlimited = queue.priority == Priority::StrictHigh && !is_policed;
+    let rate = if is_unlimited { queue.maximum } else { queue.guarantee };
+    ShareConfig {
+        rate: Some(Rate::from_bits_per_second(rate.max(LEAST_RATE))),
+        ceil: Some(Rate::from_bits_per_second(queue.maximum.max(LEAST_RATE))),
+        level: Some(level(device, queue)),
+        quantum: Some(ByteSize::from_bytes(quantum)),
+        link_layer: Some(link_layer),
+        ..ShareConfig::default()
     }
 }
 
