@@ -157,8 +157,12 @@ def _counted(policy: PolicyConfig) -> int:
     """Return the bytes that rates count beyond the IP bytes: those of the port, or of its outer classes."""
     if own := policy.get("overhead"):
         return own
-    classes = (policy.get("queueing") or {}).get("classes") or []
-    layers = {((one.get("share") or {}).get("link-layer") or {}).get("overhead") or 0 for one in classes}
+    layers = set()
+    if queueing := policy.get("queueing"):
+        for one in queueing.get("classes", []):
+            share = one.get("share")
+            link_layer = share.get("link-layer") if share else None
+            layers.add(link_layer.get("overhead", 0) if link_layer else 0)
     return layers.pop() if len(layers) == 1 else 0
 
 
