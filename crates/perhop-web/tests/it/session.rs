@@ -146,6 +146,13 @@ fn the_page_reads_every_language_of_the_registry() {
                  ip access-group 7 out\n service-policy output WAN\n"
             }
             "Linux tc" => "tc qdisc add dev wan0 root tbf rate 5mbit burst 16k latency 50ms\n",
+            "Junos" => {
+                "set chassis network-services enhanced-ip\n\
+                 set interfaces ge-0/0/0 unit 0 family inet address 192.0.2.1/30\n\
+                 set class-of-service interfaces ge-0/0/0 scheduler-map M\n\
+                 set class-of-service scheduler-maps M forwarding-class best-effort scheduler S\n\
+                 set class-of-service schedulers S transmit-rate remainder\n"
+            }
             other => panic!("a sample of {other} is missing"),
         };
         let mut session = Session::default();
