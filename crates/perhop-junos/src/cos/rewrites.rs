@@ -46,8 +46,8 @@ impl Rewrites {
     }
 }
 
-/// The built-in rules `dscp-default`, `exp-default` and their like for the built-in classes, or those on their
-/// queues (Junos CoS User Guide, "Default Rewrite Rules").
+/// The built-in rules `dscp-default`, `exp-default` and their like for the built-in classes, or those on
+/// their queues (Junos CoS User Guide, "Default Rewrite Rules").
 fn built_in(kind: CodePoints, classes: &Classes) -> BTreeMap<Treatment, (u8, usize)> {
     let rows: [(u8, u8, u8); 4] = match kind {
         CodePoints::Dscp | CodePoints::DscpIpv6 => {
