@@ -119,10 +119,10 @@ def test_findings_are_a_data_frame(router: Path) -> None:
 
 
 def test_a_file_of_another_kind_is_reported_with_its_kind(perhop: Command, router: Path) -> None:
-    router.write_text("set system host-name R1\nset interfaces ge-0/0/0 unit 0 family inet\n")
+    router.write_text("sysname R1\ntraffic classifier voice\n if-match dscp ef\n")
     ended = perhop("check", router, "--strict")
     assert ended.code == 1
-    assert "warning[little-recognized]: 0 of 2 lines are commands that perhop knows" in ended.out
+    assert "warning[little-recognized]: 0 of 3 lines are commands that perhop knows" in ended.out
 
 
 def test_explain_lists_rules_and_shows_a_page(perhop: Command) -> None:

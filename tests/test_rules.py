@@ -18,6 +18,7 @@ from perhop.rules import rules
 # Rules that no small file can show, and why.
 WITHOUT_EXAMPLE = {
     "conditions-too-complex": "takes two million nodes",
+    "junos-groups-cut": "takes millions of statements",
     "headers-unusable": "takes a stack of headers that no configuration here has",
     "object-group-too-large": "takes thousands of members",
     "scenario-doubtful": "each of its messages has a test of its own in crates/perhop-scenario",
