@@ -252,7 +252,8 @@ fn assumed_platform(platform: &RecognizedPlatform, lines: &[Line]) -> Option<Dia
         &rules::PLATFORM_ASSUMED,
         line.map_or(evidence.line, |line| line.number),
         format!("no line names the hardware: {} is assumed", platform.name),
-        "limits of queues, bursts and counted bytes depend on it; --platform asr-9000 or ncs-5500 chooses one",
+        "limits of queues, bursts and counted bytes depend on it; --platform asr-9000 or ncs-5500 \
+         chooses one",
     ))
 }
 

@@ -125,7 +125,7 @@ pub struct Police {
 }
 
 /// `police rate … pps`: a policer that counts packets.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct PacketPolice {
     /// Packets per second.
     pub rate: u64,

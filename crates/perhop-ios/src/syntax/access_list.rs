@@ -85,6 +85,11 @@ pub(super) fn named(configuration: &mut Configuration, reader: &mut Reader) -> R
         "extended" => AclKind::Extended,
         _ => return Ok(Finding::IRRELEVANT),
     };
+    list_of_kind(configuration, kind, reader)
+}
+
+/// Reads the name of a list, and opens the list or removes it.
+pub(super) fn list_of_kind(configuration: &mut Configuration, kind: AclKind, reader: &mut Reader) -> Reading {
     let name = reader.word("the list's name")?;
     reader.end()?;
     if reader.negated() {
@@ -100,15 +105,7 @@ pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Re
     if reader.keyword(&["log-update"]).is_some() {
         return Ok(Finding::IRRELEVANT);
     }
-    let name = reader.word("the list's name")?;
-    reader.end()?;
-    if reader.negated() {
-        configuration.access_lists.remove(name);
-        return Ok(Finding::MODELLED);
-    }
-    let place = open(configuration, name, AclKind::Ipv6, reader);
-    reader.opens = Some(place.map_or(Mode::Irrelevant, Mode::AccessList));
-    Ok(Finding::MODELLED)
+    list_of_kind(configuration, AclKind::Ipv6, reader)
 }
 
 /// `access-list <number> …`

@@ -216,15 +216,7 @@ fn bytes(word: &str) -> Option<u64> {
 fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let rate = reader.number("packets per second", 1..=200_000_000)?;
     reader.keyword(&["pps"]);
-    let mut police = PacketPolice {
-        rate,
-        burst: None,
-        peak: None,
-        peak_burst: None,
-        conform: Vec::new(),
-        exceed: Vec::new(),
-        violate: Vec::new(),
-    };
+    let mut police = PacketPolice { rate, ..PacketPolice::default() };
     while reader.peek().is_some() {
         let keywords =
             ["burst", "peak-burst", "peak-rate", "conform-action", "exceed-action", "violate-action"];

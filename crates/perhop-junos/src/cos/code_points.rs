@@ -52,9 +52,8 @@ impl CodePoints {
     fn built_in(self, name: &str) -> Option<u8> {
         let table: &[(&str, u8)] = match self {
             CodePoints::Dscp | CodePoints::DscpIpv6 => &DSCP,
-            CodePoints::Exp => &EXP,
+            CodePoints::Exp | CodePoints::Ieee8021 => &LINK,
             CodePoints::InetPrecedence => &PRECEDENCE,
-            CodePoints::Ieee8021 => &IEEE,
             CodePoints::Ieee8021ad => &[],
         };
         table.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
@@ -86,7 +85,8 @@ const DSCP: [(&str, u8); 23] = [
     ("nc1", 48),
     ("nc2", 56),
 ];
-const EXP: [(&str, u8); 10] = [
+/// The aliases of EXP and IEEE 802.1 (the topic `cos-qfx-series-code-points-understanding` for the latter).
+const LINK: [(&str, u8); 10] = [
     ("be", 0),
     ("be1", 1),
     ("ef", 2),
@@ -109,18 +109,6 @@ const PRECEDENCE: [(&str, u8); 9] = [
     ("nc1", 6),
     ("nc2", 7),
 ];
-const IEEE: [(&str, u8); 9] = [
-    ("be", 0),
-    ("be1", 1),
-    ("ef", 2),
-    ("ef1", 3),
-    ("af11", 4),
-    ("af12", 5),
-    ("nc1", 6),
-    ("cs6", 6),
-    ("nc2", 7),
-];
-
 /// The aliases of the configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Aliases(BTreeMap<(CodePoints, String), u8>);

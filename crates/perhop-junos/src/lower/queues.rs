@@ -327,7 +327,8 @@ fn note_order(device: Device, queues: &[Queue], at: QueuesAt, findings: &mut Fin
     let Some(map) = &at.attached.scheduler_map else { return };
     if queues.iter().enumerate().any(|(index, a)| queues[..index].iter().any(|b| differs(a, b))) {
         let message = format!("queues of {} differ in priority and share an excess level", at.name);
-        let router = "the device serves the higher priority first within guarantees; perhop serves both in turns there";
+        let router = "the device serves the higher priority first within guarantees; perhop serves both \
+                      in turns there";
         findings.found(&rules::JUNOS_GUARANTEE_ORDER, map.line, message, router);
     }
 }

@@ -54,8 +54,8 @@ impl Context<'_> {
                 "class {} of output policy {} matches a field of the packet (line {})",
                 class.name, policy.name, statement.line
             ),
-            "the router refuses the line: output policies match traffic-class, qos-group and discard-class; set \
-             one of them in an input policy",
+            "the router refuses the line: output policies match traffic-class, qos-group and discard-class; \
+             set one of them in an input policy",
         ))
     }
 
@@ -155,7 +155,8 @@ impl Context<'_> {
                     &rules::BUNDLE_POLICY_COPIED,
                     at.line,
                     format!("policy {} has absolute rates on {} with {members} members", at.value, interface.name),
-                    "the router applies the policy to each member; perhop applies it once to the whole bundle",
+                    "the router applies the policy to each member; perhop applies it once to the \
+                     whole bundle",
                 )
             });
             self.found.extend(found.collect::<Vec<_>>());

@@ -1,8 +1,7 @@
 //! `ipv4 access-list` and `ipv6 access-list` of IOS XR, whose entries have numbers.
 
 use crate::ast::{AccessList, AclKind, Configuration};
-use crate::mode::Mode;
-use crate::syntax::access_list::{self, open};
+use crate::syntax::access_list;
 use crate::syntax::command::{Command, irrelevant, not_modelled};
 use crate::words::{Finding, Reader, Reading};
 
@@ -27,14 +26,7 @@ fn list(configuration: &mut Configuration, kind: AclKind, reader: &mut Reader) -
     if reader.keyword(&["log-update", "maximum"]).is_some() {
         return Ok(Finding::IRRELEVANT);
     }
-    let name = reader.word("the list's name")?;
-    reader.end()?;
-    if reader.negated() {
-        configuration.access_lists.remove(name);
-        return Ok(Finding::MODELLED);
-    }
-    reader.opens = Some(open(configuration, name, kind, reader).map_or(Mode::Irrelevant, Mode::AccessList));
-    Ok(Finding::MODELLED)
+    access_list::list_of_kind(configuration, kind, reader)
 }
 
 /// `10 permit ipv4 any any`; `None` if the line does not begin with a number.

@@ -75,15 +75,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
 fn packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let rate = reader.number("packets per second", 1..=200_000_000)?;
     reader.keyword(&["pps"]);
-    let mut police = PacketPolice {
-        rate,
-        burst: None,
-        peak: None,
-        peak_burst: None,
-        conform: Vec::new(),
-        exceed: Vec::new(),
-        violate: Vec::new(),
-    };
+    let mut police = PacketPolice { rate, ..PacketPolice::default() };
     let mut finding = Finding::MODELLED;
     while reader.peek().is_some() {
         match reader.one_of(&["burst", "peak-burst", "peak-rate"])? {
