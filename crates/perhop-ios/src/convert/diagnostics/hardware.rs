@@ -154,7 +154,10 @@ impl Context<'_> {
                 Diagnostic::new(
                     &rules::BUNDLE_POLICY_COPIED,
                     at.line,
-                    format!("policy {} has absolute rates on {} with {members} members", at.value, interface.name),
+                    format!(
+                        "policy {} has absolute rates on {} with {members} members",
+                        at.value, interface.name
+                    ),
                     "the router applies the policy to each member; perhop applies it once to the \
                      whole bundle",
                 )
