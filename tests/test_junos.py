@@ -150,3 +150,12 @@ def test_rates_and_trace(tmp_path: Path, perhop: Command) -> None:
         "udp 10.1.0.2:1 > 10.2.0.2:2 dscp cs1 len 200",
     )
     assert "in queue port/q1" in traced.out
+
+
+def test_the_output_with_a_scheduler_map_is_run(tmp_path: Path, perhop: Command) -> None:
+    """Each port has the queues of the default; only one has a map, the second."""
+    text = router(["transmit-rate percent 40", "transmit-rate percent 60"], speed="1g")
+    (tmp_path / "r.conf").write_text(text)
+    ended = perhop("init", "--from", "r.conf", "--platform", "junos-mx")
+    assert ended.code == 0, ended.err
+    assert "to ge-0/0/1.0, 1 Gb/s" in ended.err
