@@ -156,10 +156,13 @@ def test_a_fifo_of_the_kernel_drops_as_perhop_does() -> None:
     case = next(one for one in kernel.CASES if one.name == "tbf")
     if set(case.needs) & set(lacks):
         pytest.skip("this kernel has no tbf")
-    there = kernel._by_kernel(case, 1.0)
+    try:
+        there = kernel._by_kernel(case, 1.0)
+    except kernel.BusyMachineError as busy:
+        pytest.skip(str(busy))
     here = kernel._by_perhop(case, 1.0, QUICK)
     assert set(there) == set(here) == {"rate", "loss", "queue"}
-    # Half of the arrivals are lost. A busy machine delays the sender, hence the width.
+    # Half of the arrivals are lost. A sender that is 50 ms late moves arrivals out of the second: the width.
     assert there["loss"] == pytest.approx(50, abs=5)
     assert estimate(here["loss"]).mean == pytest.approx(50, abs=1)
 
