@@ -186,6 +186,19 @@ pub struct ParseOptions {
     pub hardware: HardwareOptions,
     /// Properties of the hardware that only one vendor has, by name. The front end defines names and values.
     pub settings: BTreeMap<String, String>,
+    /// Whether the findings name parts that no packet reaches.
+    pub hidden_parts: HiddenParts,
+}
+
+/// Whether the findings name parts of a policy or an access list that no packet reaches. Finding them takes as
+/// long as a proof: a question that does not show findings skips them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum HiddenParts {
+    /// They are reported.
+    #[default]
+    Report,
+    /// They are not searched for.
+    Skip,
 }
 
 /// Properties of the hardware, in place of those of the platform. `None`: the platform's value.

@@ -47,8 +47,8 @@ pub use forwarding::{
     TunnelEnds, TunnelMap, TunnelSource,
 };
 pub use front_end::{
-    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, MatchedLines, OpenThresholds,
-    ParseOptions, Recognition, Writer,
+    AddedInterface, Certainty, ClassLines, FrontEnd, HardwareOptions, HiddenParts, MatchedLines,
+    OpenThresholds, ParseOptions, Recognition, Writer,
 };
 pub use front_ends::{FrontEnds, PoliciesOfOutput};
 pub use link_setting::{LinkSetting, LinkSettingKind};

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::{DeviceModel, FrontEnd, ParseOptions};
+use perhop_device::{DeviceModel, FrontEnd, HiddenParts, ParseOptions};
 use serde_json::Value;
 
 use crate::parts::{Device, Property, properties_of_device};
@@ -17,7 +17,7 @@ const MOST_LINES: usize = 200;
 /// A text, its model, and the properties of that model.
 pub(crate) struct Ablation<'a> {
     front_end: &'a dyn FrontEnd,
-    options: &'a ParseOptions,
+    options: ParseOptions,
     lines: Vec<&'a str>,
     bytes: usize,
     /// The number of the section's opener for each line that has one.
@@ -31,7 +31,7 @@ pub(crate) struct Ablation<'a> {
 impl<'a> Ablation<'a> {
     pub(crate) fn prepare(
         front_end: &'a dyn FrontEnd,
-        options: &'a ParseOptions,
+        options: &ParseOptions,
         text: &'a str,
         model: &'a DeviceModel,
     ) -> Ablation<'a> {
@@ -40,6 +40,7 @@ impl<'a> Ablation<'a> {
         let is_numbered = lines.len() == model.lines.len();
         let properties = properties_of_device(&Device::from_model(model));
         let bytes = text.len();
+        let options = ParseOptions { hidden_parts: HiddenParts::Skip, ..options.clone() };
         Ablation { front_end, options, lines, bytes, blocks, properties, is_numbered, read: 0 }
     }
 
@@ -52,7 +53,7 @@ impl<'a> Ablation<'a> {
         }
         let without: Vec<&str> =
             self.lines.iter().copied().zip(1..).map(|line| self.kept(line, number)).collect();
-        let model = self.front_end.parse(&without.join("\n"), self.options).ok()?;
+        let model = self.front_end.parse(&without.join("\n"), &self.options).ok()?;
         let other = properties_of_device(&Device::from_model(&model));
         let keys = self.properties.keys().chain(other.keys());
         Some(keys.filter(|key| self.properties.get(*key) != other.get(*key)).cloned().collect())

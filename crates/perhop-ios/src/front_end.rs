@@ -14,11 +14,11 @@ use perhop_qos::{ByteSize, ConfigError, Rate};
 
 use crate::assumption::parse_in;
 use crate::ast::Configuration;
-use crate::convert::IosClassLines;
+use crate::convert::{IosClassLines, convert_with};
 use crate::platform::{Dialect, Platform, Recognition};
 use crate::show::IosShows;
 use crate::write::IosWriter;
-use crate::{Grammar, convert, interface_name, is_configuration, rules};
+use crate::{Grammar, interface_name, is_configuration, rules};
 use crate::{check, named_policies, parse, tables, uadp};
 
 /// Cisco IOS and IOS-XE.
@@ -83,7 +83,7 @@ impl FrontEnd for Ios {
         settings.apply_to(&mut platform, &options.hardware);
         let assumed = assumed_platform(&recognized, &configuration.lines);
         check::add(&mut configuration, assumed.into_iter().collect());
-        let mut router = convert(&mut configuration, &platform);
+        let mut router = convert_with(&mut configuration, &platform, options.hidden_parts);
         for port in &mut router.ports {
             if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
                 && matches!(port.wire.framing, Some(Framing::Aal5Mux | Framing::Aal5Snap))

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_device::{HardwareOptions, ParseOptions};
+use perhop_device::{HardwareOptions, HiddenParts, ParseOptions};
 use perhop_qos::ConfigError;
 use perhop_scenario::{PlatformConfig, RouterConfiguration};
 
@@ -32,6 +32,7 @@ pub fn options(configuration: &RouterConfiguration) -> Result<ParseOptions, Conf
             drop_spacing: platform.drop_spacing,
         },
         settings,
+        hidden_parts: HiddenParts::Report,
     })
 }
 

@@ -163,6 +163,6 @@ fn made(side: &mut Side, policy: &str, rate: Option<Rate>) -> Result<Chosen, Con
     };
     let made = interface_for(side.front_end, &side.model, rate, Some(policy))?;
     let text = format!("{}\n{}\n", side.text.trim_end_matches('\n'), made.commands.join("\n"));
-    side.model = side.front_end.parse(&text, side.options)?;
+    side.model = side.front_end.parse(&text, &side.options)?;
     Ok(Chosen { port: made.name, directions: vec![Direction::Output] })
 }

@@ -11,7 +11,7 @@ pub(crate) mod devices;
 pub(crate) mod ports;
 mod question;
 
-use perhop_device::FrontEnds;
+use perhop_device::{FrontEnds, HiddenParts, ParseOptions};
 use perhop_qos::ConfigError;
 
 pub use answer::{Proof, Verdict};
@@ -26,9 +26,10 @@ use question::Side;
 pub fn prove<'a>(front_ends: FrontEnds<'a>, question: &ProofQuestion<'a>) -> Result<Proof, ConfigError> {
     let mut sides = Vec::new();
     for side in [0, 1] {
-        let (text, options, name) = (question.texts[side], question.options[side], question.names[side]);
+        let (text, name) = (question.texts[side], question.names[side]);
+        let options = ParseOptions { hidden_parts: HiddenParts::Skip, ..question.options[side].clone() };
         let front_end = front_ends.choose(text, options.platform.as_deref())?;
-        let model = front_end.parse(text, options)?;
+        let model = front_end.parse(text, &options)?;
         if let Some(refusal) = model.refusal() {
             let message = format!("{name}: {}", refusal.message);
             return Err(ConfigError::new("", message).help(refusal.router.clone()));

@@ -25,6 +25,6 @@ pub(super) struct Side<'a> {
     pub(super) name: &'a str,
     pub(super) text: &'a str,
     pub(super) front_end: &'a dyn FrontEnd,
-    pub(super) options: &'a ParseOptions,
+    pub(super) options: ParseOptions,
     pub(super) model: DeviceModel,
 }

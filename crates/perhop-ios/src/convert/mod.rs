@@ -27,7 +27,7 @@ mod wire;
 
 use std::collections::BTreeSet;
 
-use perhop_device::{Port, Router, shapers_above_port};
+use perhop_device::{HiddenParts, Port, Router, shapers_above_port};
 use perhop_lint::Diagnostic;
 
 use crate::ast::Configuration;
@@ -41,12 +41,23 @@ use ports::ConvertedPort;
 /// Returns the router that `configuration` describes on `platform`. Adds its findings (a policy that cannot
 /// be attached, contradictory thresholds) to the configuration's diagnostics.
 pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router {
+    convert_with(configuration, platform, HiddenParts::Report)
+}
+
+/// [`convert`] with or without the findings about `hidden_parts`.
+pub(crate) fn convert_with(
+    configuration: &mut Configuration,
+    platform: &Platform,
+    hidden_parts: HiddenParts,
+) -> Router {
     configuration.relate();
     let mut context = Context::new(configuration, platform);
     let mut ports: Vec<ConvertedPort> =
         configuration.interfaces.iter().flat_map(|interface| context.ports(interface)).collect();
     ports.extend(context.control_plane());
-    context.shadowed_classes();
+    if hidden_parts == HiddenParts::Report {
+        context.shadowed_classes();
+    }
     context.without_effect();
     context.copied_to_members();
     context.promises_inside();

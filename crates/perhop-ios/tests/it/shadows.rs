@@ -1,7 +1,8 @@
 //! Classes that get no packet: exact findings, and only if perhop knows the exact match sets of earlier
 //! classes.
 
-use perhop_ios::{Platform, Profile, convert, parse};
+use perhop_device::{FrontEnd, HiddenParts, ParseOptions};
+use perhop_ios::{Ios, Platform, Profile, convert, parse};
 
 /// The warnings about hidden classes of a configuration in which policy `p` has these classes, in order.
 fn hidden(class_maps: &str, classes: &[&str]) -> Vec<String> {
@@ -80,4 +81,20 @@ fn unmodeled_criteria_hide_no_class() {
         );
         assert_eq!(hidden(&maps, &["first", "server"]), [""; 0], "{first}");
     }
+}
+
+#[test]
+fn a_question_without_findings_skips_the_search() {
+    let policy = "policy-map p\n class either\n  set dscp cs1\n class ef\n  set dscp cs2\n";
+    let text = format!("{MAPS}{policy}interface GigabitEthernet0/0\n service-policy input p\n");
+    let models = [HiddenParts::Report, HiddenParts::Skip].map(|hidden_parts| {
+        let options = ParseOptions { hidden_parts, ..ParseOptions::default() };
+        Ios.parse(&text, &options).expect("the options are valid")
+    });
+    let counts = models.each_ref().map(|model| {
+        let found = model.diagnostics.iter().map(|concern| &concern.diagnostic.message);
+        found.filter(|message| message.contains("gets no packet")).count()
+    });
+    assert_eq!(counts, [1, 0]);
+    assert_eq!(models[0].router.ports, models[1].router.ports);
 }
