@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -107,12 +108,34 @@ def test_columns_share_memory(scenario: Path) -> None:
     running = _core.start(perhop.Scenario.load(scenario).to_json(), ".", 1, 1, 1)
     assert running.wait(60)
     _, tables, _, _ = running.result()
-    time = tables["queues"]["time_s"]
+    time = tables["queues"].arrays()["time_s"]
     assert isinstance(time, np.ndarray)
     assert not time.flags.owndata, "the array uses the memory that Rust filled"
     series = pl.Series("time_s", time)
     assert series.to_numpy().ctypes.data == time.ctypes.data
     assert pl.DataFrame([series]).to_arrow()["time_s"].chunk(0).buffers()[1].address == time.ctypes.data
+
+
+def test_results_are_pickled(scenario: Path) -> None:
+    results = perhop.run(scenario, seed=1, replications=2)
+    before = results.verdicts()
+    again = pickle.loads(pickle.dumps(results))
+    assert all(again.table(name).equals(results.table(name)) for name in results.names)
+    assert again.verdicts().equals(before)
+
+
+def test_columns_are_arrays_and_lists(scenario: Path) -> None:
+    results = perhop.run(scenario, seed=1, replications=2)
+    columns = results._columns["classes"]
+    names = ["class", "offered_packets", "delay_mean_s"]
+    lists = columns.lists(names)
+    assert [len(lists[name]) for name in names] == [len(columns)] * 3 and len(columns) > 0
+    codes, texts = columns.arrays()["class"]
+    assert [texts[code] for code in codes] == lists["class"]
+    # Also after the arrays took the values over.
+    assert repr(columns.lists(names)) == repr(lists) and len(columns) == len(codes)
+    with pytest.raises(KeyError, match="delay"):
+        columns.lists(["delay"])
 
 
 def test_tables_convert_to_pandas_and_arrow(scenario: Path) -> None:

@@ -162,15 +162,37 @@ def test_every_import_inside_a_function_has_a_reason() -> None:
     assert not without, f"write `{REASON}reason` behind:\n" + "\n".join(without)
 
 
-@pytest.mark.parametrize("options", [["-q"], ["--json"], []])
-def test_a_run_without_plots_does_not_load_polars(options: list[str]) -> None:
-    # Loading polars takes longer than simulating most examples.
-    example = ROOT / "examples" / "first-steps.perhop.yaml"
-    command = ["-X", "importtime", "-m", "perhop", "run", str(example), "--duration", "2s", *options]
-    ended = subprocess.run([sys.executable, *command], capture_output=True, text=True, check=True)
+# Modules that take long to load: polars takes longer than the simulation of most examples.
+HEAVY = {
+    "email",
+    "matplotlib",
+    "numpy",
+    "perhop.draw",
+    "perhop.inference",
+    "perhop.plot",
+    "perhop.schema_types",
+}
+HEAVY |= {"polars", "rich", "yaml"}
+STEPS, ROUTER = "examples/first-steps.perhop.yaml", "examples/router.cfg"
+MAY_LOAD: dict[str, set[str]] = {
+    "--help": {"rich"},
+    f"check {ROUTER}": set(),
+    f"check {ROUTER} --json": set(),
+    f"rates {ROUTER}": {"rich", "perhop.inference"},
+    f"run {ROUTER} --replications 1": {"rich", "perhop.inference"},
+    f"run {STEPS} --duration 2s": {"rich"},
+    f"run {STEPS} --duration 2s --json": set(),
+    f"run {STEPS} --duration 2s -q": set(),
+}
+
+
+@pytest.mark.parametrize("command", MAY_LOAD)
+def test_a_command_loads_only_what_it_needs(command: str) -> None:
+    words = [sys.executable, "-X", "importtime", "-m", "perhop", *command.split()]
+    ended = subprocess.run(words, capture_output=True, text=True, check=True, cwd=ROOT)
     loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
-    assert "perhop.running" in loaded
-    assert not loaded & {"polars", "perhop.plot"}
+    assert "perhop.command" in loaded
+    assert loaded & HEAVY <= MAY_LOAD[command]
 
 
 def test_tests_import_only_names_that_other_tests_define() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, Literal, final
+from typing import Any, Literal, Self, final
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,7 @@ __all__ = [
     "Network",
     "Playback",
     "Run",
+    "TableColumns",
     "Warnings",
     "__version__",
     "added_interface",
@@ -280,15 +281,34 @@ class Run:
         self,
     ) -> tuple[
         str,
-        dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]],
+        dict[str, TableColumns],
         dict[str, dict[str, str]],
         str,
     ]:
         """Return the results: `(summary, tables, units, captures)`.
 
-        `(summary as JSON, {table: {column: array or (codes, names)}}, {table: {column: unit}}, captured files
-        as JSON)`. It can be called once, as it hands over the memory.
+        `(summary as JSON, {table: columns}, {table: {column: unit}}, captured files as JSON)`. It can be
+        called once, as it hands over the memory.
         """
+
+@final
+class TableColumns:
+    """The columns of a table. They become arrays when these are first used, which loads numpy."""
+
+    def __new__(
+        cls, arrays: dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]
+    ) -> Self: ...
+    def __len__(self) -> int:
+        """Return the number of rows."""
+
+    def __reduce__(self) -> tuple[object, tuple[dict[str, Any]]]:
+        """Return how to copy and to pickle the columns."""
+
+    def arrays(self) -> dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]:
+        """Return an array by column; for text, codes and the names that they stand for."""
+
+    def lists(self, names: Sequence[str]) -> dict[str, list[Any]]:
+        """Return some columns as lists; raises `KeyError` if there is none of a name."""
 
 def load(path: str | PathLike[str], overrides: Sequence[tuple[str, str]]) -> Loaded:
     """Read a scenario file; each override `(path, value)` replaces one value in it first."""
@@ -552,7 +572,7 @@ def live_results(
     scenario_json: str, base: str | PathLike[str], seed: int, runs_json: str
 ) -> tuple[
     str,
-    dict[str, dict[str, npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]]],
+    dict[str, TableColumns],
     dict[str, dict[str, str]],
 ]:
     """Return the results of live runs like `Run.result`, from the reports of hosts and forwarders.

@@ -21,13 +21,10 @@ from perhop.layout import Kind
 from perhop.loading import damaged
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     import pandas as pd
     import pyarrow as pa
 
-    #: The values of a column; text as codes and the names that they stand for.
-    Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
+    from perhop.arrays import Column
 
 # Whether a type of polars is what a column is to hold.
 _HOLDS: Mapping[Kind, Callable[[pl.DataType], bool]] = {

@@ -14,6 +14,7 @@ from perhop.ports import ports, resolved
 from perhop.quantity import bits_per_second
 
 if TYPE_CHECKING:
+    from perhop._core import TableColumns
     from perhop.schema_types import PolicyConfig, ScenarioConfig
 
 
@@ -51,15 +52,15 @@ def _class_rates(policy: str, line_bps: int | None) -> list[QueueRates]:
 
 
 def rates(
-    scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any], samples: Mapping[str, Any]
+    scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any], sampled: TableColumns
 ) -> list[dict[str, Any]]:
     """Return a row for each queue of each port whose policy has several queues, or limits the only one.
 
     Obtained is what the queue sent, in IP bits per second. What is still queued is known if the queue was
-    sampled at the end: `samples` are the columns of the table `queues`.
+    sampled at the end: `sampled` is the table `queues`.
     """
     seconds = summary["duration_s"] - summary["warmup_s"]
-    queued = _queued(samples, summary["duration_s"])
+    queued = _queued(sampled, summary["duration_s"])
     rows = []
     for port in ports(scenario):
         found = class_rates(port.policy, bits_per_second(port.rate)) if port.policy else []
@@ -129,16 +130,13 @@ def platforms(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, Recogni
     return {name: platform for name, platform in found.items() if platform is not None}
 
 
-def _queued(samples: Mapping[str, Any], end_s: float) -> dict[tuple[str, str], float]:
+def _queued(sampled: TableColumns, end_s: float) -> dict[tuple[str, str], float]:
     """Return the packets in each sampled queue at the end of the run, their mean over the replications."""
-    if not len(samples["time_s"]):
-        return {}
-    ports, queues = samples["port"], samples["queue"]
-    last = (samples["time_s"] == end_s) & (samples["precedence"] == 0)
     found: dict[tuple[str, str], list[float]] = {}
-    rows = zip(ports[0][last], queues[0][last], samples["packets"][last], strict=True)
-    for port, queue, packets in rows:
-        found.setdefault((ports[1][port], queues[1][queue]), []).append(float(packets))
+    columns = sampled.lists(["time_s", "precedence", "port", "queue", "packets"])
+    for time_s, precedence, port, queue, packets in zip(*columns.values(), strict=True):
+        if time_s == end_s and precedence == 0:
+            found.setdefault((port, queue), []).append(float(packets))
     return {place: sum(values) / len(values) for place, values in found.items()}
 
 

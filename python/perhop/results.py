@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from perhop import _core, disk, manifest
+from perhop.arrays import arrays
 from perhop.core_types import DropCurves
 from perhop.deprecation import former_name
 from perhop.document import typed
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from perhop.frames import Column
+    from perhop._core import TableColumns
+    from perhop.arrays import Column
     from perhop.schema_types import ScenarioConfig
     from perhop.verdicts import Telephony, Verdict
 
@@ -68,7 +70,7 @@ class Results:
     #: Unit of each column, by table.
     units: Mapping[str, Mapping[str, str]]
     #: For a loaded table, its file and the bytes of that file.
-    _columns: Mapping[str, Mapping[str, Column] | tuple[Path, bytes]]
+    _columns: Mapping[str, TableColumns | tuple[Path, bytes]]
     #: Assumptions where the source of the scenario is incomplete; for captions.
     assumptions: str | None = None
     #: The captures that were written: file, interfaces, number of packets, number of dropped packets.
@@ -100,7 +102,7 @@ class Results:
 
             columns = self._columns[name]
             if not isinstance(columns, tuple):
-                self._frames[name] = frames.frame(columns)
+                self._frames[name] = frames.frame(arrays(columns))
             else:
                 self._frames[name] = frames.read_parquet(*columns, TABLES.get(name, {}))
                 if name == "classes":
@@ -236,15 +238,7 @@ class Results:
         columns = self._columns[name]
         if isinstance(columns, tuple):
             return {one: self.table(name)[one].to_list() for one in wanted}
-        found = {}
-        for one in wanted:
-            column = columns[one]
-            found[one] = (
-                [column[1][code] for code in column[0].tolist()]
-                if isinstance(column, tuple)
-                else column.tolist()
-            )
-        return found
+        return columns.lists(list(wanted))
 
     @property
     def flows(self) -> pl.DataFrame:
@@ -426,7 +420,7 @@ class Results:
         columns = self._columns[name]
         if isinstance(columns, tuple):
             return columns[1]
-        empty = _key_of_empty(columns)
+        empty = _key_of_empty(arrays(columns)) if not len(columns) else None
         if empty is not None and empty in _EMPTY_TABLES:
             return _EMPTY_TABLES[empty]
         from perhop import frames  # lazy: polars
@@ -475,10 +469,8 @@ def _is_of_file(diagnostic: Diagnostic) -> bool:
     return diagnostic["path"].endswith((".trace.file", ".pcap.file"))
 
 
-def _key_of_empty(columns: Mapping[str, Column]) -> tuple[object, ...] | None:
-    """Return a key for the columns of an empty table, `None` for a table that has rows."""
+def _key_of_empty(columns: Mapping[str, Column]) -> tuple[object, ...]:
+    """Return a key for the columns of an empty table."""
     codes_or_values = [column[0] if isinstance(column, tuple) else column for column in columns.values()]
-    if any(len(values) for values in codes_or_values):
-        return None
     names = [tuple(column[1]) if isinstance(column, tuple) else None for column in columns.values()]
     return (*columns, *(values.dtype.str for values in codes_or_values), *names)

@@ -13,7 +13,6 @@ from perhop import _core
 from perhop.capturing import LARGEST_FRAME, Captures
 from perhop.document import Document, typed
 from perhop.errors import InvalidInputError
-from perhop.interrupts import deferred
 from perhop.pacing import Pace
 from perhop.rates import platforms, policers, rates
 from perhop.results import Results
@@ -142,7 +141,7 @@ def simulate(
             most_packets=captures.most_packets if captures else None,
         )
         _wait(running, progress, watch, pace)
-        summary, tables, units, files = _taken(running)
+        summary, tables, units, files = running.result()
         captured = json.loads(files)
         if captures and folder:
             captures.seal(folder, resolved, captured)
@@ -209,15 +208,6 @@ def _seen(running: _core.Run) -> Snapshot | None:
     counted = {one[0]: ClassState(*one[1:]) for one in classes}
     received = {name: state.received_bytes for name, state in counted.items()}
     return Snapshot(time_s, [QueueState(*one) for one in queues], received, counted, left_out)
-
-
-def _taken(running: _core.Run) -> tuple[str, dict[str, Any], dict[str, dict[str, str]], str]:
-    """Return the results of a run.
-
-    The first columns load numpy from within Rust, which cannot end cleanly when a signal interrupts that.
-    """
-    with deferred():
-        return running.result()
 
 
 def _require(name: str, value: int, least: int, greatest: int) -> None:

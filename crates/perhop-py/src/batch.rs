@@ -65,7 +65,7 @@ impl Batch {
         let found = PyDict::new(py);
         for table in tables {
             let name = table.name;
-            found.set_item(name, columns::to_python(py, table)?.0)?;
+            found.set_item(name, columns::to_arrays(py, table.columns)?)?;
         }
         Ok((found, ended, failed))
     }

@@ -62,6 +62,7 @@ mod _core {
         bounds::{bounds, waits},
         bursts::{calls_burst, tcp_burst},
         calls::{codecs, judge_roles, rate_calls, speech_category},
+        columns::TableColumns,
         confidence_95,
         differing::{compare_configurations, compare_policies},
         drawing::{drop_curves, envelope, quantity, queue_descriptions},

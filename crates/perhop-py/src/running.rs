@@ -19,7 +19,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::captures::{self, Folder};
-use crate::{columns, diagnostics, loading, memory};
+use crate::columns::{self, TableColumns};
+use crate::{diagnostics, loading, memory};
 
 /// A [`Snapshot`] as a Python value.
 type Seen = (f64, Vec<(String, String, u64, u64)>, Vec<SeenClass>, u64);
@@ -132,9 +133,8 @@ pub(crate) fn to_python(py: Python<'_>, results: Results) -> PyResult<Parts<'_>>
     let (tables, units) = (PyDict::new(py), PyDict::new(py));
     for table in results.tables {
         let name = table.name;
-        let (columns, column_units) = columns::to_python(py, table)?;
-        tables.set_item(name, columns)?;
-        units.set_item(name, column_units)?;
+        units.set_item(name, columns::units(py, &table)?)?;
+        tables.set_item(name, TableColumns::new(table))?;
     }
     Ok((results.summary.to_json(), tables, units))
 }

@@ -15,7 +15,7 @@ from perhop.running import processors
 if TYPE_CHECKING:
     import polars as pl
 
-    from perhop.frames import Column
+    from perhop.arrays import Column
 
 # How often finished points are given back, in seconds: what a killed process loses at most, and long enough
 # for the cost of taking them (about a millisecond) to vanish.

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.configuration import (
@@ -26,7 +26,9 @@ from perhop.errors import InvalidInputError, ScenarioError
 from perhop.inference.faults import explained
 from perhop.inference.given import Given, read_traffic
 from perhop.inference.made import made_for, require_rate
-from perhop.schema_types import RouterConfiguration, ScenarioConfig
+
+if TYPE_CHECKING:
+    from perhop.schema_types import RouterConfiguration, ScenarioConfig
 
 
 @dataclass(frozen=True)

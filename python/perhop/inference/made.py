@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 from perhop import _core
 from perhop.configuration import refused_option
 from perhop.core_types import MadeInterface
 from perhop.errors import InvalidInputError
 from perhop.quantity import quantity
-from perhop.schema_types import RouterConfiguration
+
+if TYPE_CHECKING:
+    from perhop.schema_types import RouterConfiguration
 
 
 def made_for(text: str, configuration: RouterConfiguration, rate: str, policy: str | None) -> MadeInterface:

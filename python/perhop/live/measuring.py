@@ -10,7 +10,6 @@ from typing import Any
 
 from perhop import _core, disk, manifest
 from perhop.document import Document, typed
-from perhop.interrupts import deferred
 from perhop.live.fidelity import Fidelity, judge
 from perhop.live.running import Account, Ended, Program, Socket, Watching, play
 from perhop.live.scratch import scratch
@@ -122,11 +121,9 @@ def _results(scenario: Document, accounts: Sequence[Account]) -> Results:
         }
         for account in accounts
     ]
-    # As in `running`: numpy is loaded from within Rust.
-    with deferred():
-        summary, tables, units = _core.live_results(
-            scenario.to_json(), scenario.base, scenario["seed"], json.dumps(runs)
-        )
+    summary, tables, units = _core.live_results(
+        scenario.to_json(), scenario.base, scenario["seed"], json.dumps(runs)
+    )
     return Results(
         summary=json.loads(summary),
         scenario=typed(dict(scenario)),
