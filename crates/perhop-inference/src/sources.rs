@@ -36,6 +36,9 @@ const MOST_STREAMS: f64 = 64.0;
 /// A burst is a frame of a video with 25 of them a second, sent at twice the mean rate, but some packets.
 const FRAME_SECONDS: f64 = 0.04;
 const LEAST_BURST: f64 = 8.0;
+/// The rate of a video at most (Microsoft Learn, "Understand Teams network requirements": up to 4 Mb/s for a
+/// client), b/s. A class of a fast line carries many, whose frames do not begin together.
+const VIDEO_RATE: f64 = 4e6;
 
 /// The keys of an entry of traffic that say how much it sends.
 #[derive(Clone, Debug)]
@@ -53,7 +56,7 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
     match kind {
         Kind::Constant => single(datagrams("cbr"), format!("{packet_bytes}-byte packets")),
         Kind::Datagrams => single(datagrams("poisson"), format!("{packet_bytes}-byte datagrams")),
-        Kind::Bursts => bursts(rate, packet_bytes),
+        Kind::Bursts => videos(rate, packet_bytes),
         Kind::Transfers => {
             let mean_bytes = (rate * TRANSFER_SECONDS / 8.0).clamp(LEAST_TRANSFER, LARGEST_TRANSFER);
             Sending { count: USERS, ..transfers(rate / f64::from(USERS), mean_bytes) }
@@ -128,6 +131,17 @@ fn single(source: Value, words: String) -> Sending {
 
 fn tcp(rate: f64) -> Value {
     json!({"profile": "linux-modern", "window": if rate > FAST { "1MiB" } else { "64KiB" }})
+}
+
+/// Returns videos that together offer `rate` bits per second.
+fn videos(rate: f64, packet_bytes: u32) -> Sending {
+    let count = (rate / VIDEO_RATE).ceil().clamp(1.0, MOST_STREAMS);
+    let video = bursts(rate / count, packet_bytes);
+    let words = match count as u64 {
+        1 => video.words,
+        count => format!("{} of {}", counted(count, "stream"), video.words),
+    };
+    Sending { count: count as u32, words, ..video }
 }
 
 /// Returns frames of a variable size: on for half of the time on average, at twice the rate.

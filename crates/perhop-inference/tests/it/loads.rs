@@ -142,3 +142,23 @@ fn a_call_without_an_ef_class_waits_in_class_default() {
     assert!(!has_call(&without_voice));
     assert!(!has_call(&without_voice.replace("class-map BUSINESS\n match dscp af21", LIST)));
 }
+
+/// Frames of many videos do not begin together: one source of the whole rate would fill any queue.
+#[test]
+fn video_on_a_fast_line_has_many_streams() {
+    let streams = |rate: u64| {
+        let text = format!(
+            "hostname r\nclass-map VIDEO\n match dscp af41\npolicy-map WAN\n class VIDEO\n  \
+             bandwidth percent 40\ninterface Serial0/0\n bandwidth {rate}\n ip address 192.0.2.18 \
+             255.255.255.252\n service-policy output WAN\n"
+        );
+        let inferred =
+            infer(&Devices::new(FRONT_ENDS), &request(&text), None).expect("the configuration is complete");
+        let scenario = serde_json::to_value(&inferred.scenario).expect("a scenario");
+        let traffic = scenario["traffic"].as_array().expect("a list").clone();
+        let video = traffic.into_iter().find(|one| one["name"] == "VIDEO").expect("a class");
+        video["count"].as_u64().unwrap_or(1)
+    };
+    // 40 % of the line, of which 90 % are offered: 0.72, 36 and 360 Mb/s.
+    assert_eq!([2_000, 100_000, 1_000_000].map(streams), [1, 9, 64]);
+}
