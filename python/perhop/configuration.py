@@ -8,7 +8,7 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -191,7 +191,20 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
         reason = because
     else:
         reason = f"probably: {because}; --platform"
-    return f"platform: {name} ({reason})"
+    words = f"platform: {name} ({reason})"
+    rules = platform.get("memory_rules", {})
+    return f"{words}; memory: {evidence_words(rules)}" if rules else words
+
+
+def evidence_words(rules: Mapping[str, Sequence[str]]) -> str:
+    """Return the names of rules by their evidence; of the strongest kinds only the number."""
+    kinds = [kind for kind in ("documented", "printed", "measured", "inferred", "recalled") if rules.get(kind)]
+    return "; ".join(
+        f"{len(rules[kind])} rules {kind}"
+        if kind in ("documented", "printed", "measured")
+        else f"{kind}: {', '.join(rules[kind])}"
+        for kind in kinds
+    )
 
 
 def is_supported(report: RouterReport) -> bool:

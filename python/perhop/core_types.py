@@ -295,6 +295,8 @@ class RecognizedPlatform(TypedDict):
     chosen: bool
     certain: bool
     because: list[PlatformSign]
+    #: The names of the rules by which a switch divides its packet memory, by their evidence.
+    memory_rules: NotRequired[dict[str, list[str]]]
 
 
 class RouterReport(TypedDict):

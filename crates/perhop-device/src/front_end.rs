@@ -25,6 +25,12 @@ pub trait FrontEnd: Sync {
     /// Returns the names of the platforms whose rules can apply.
     fn platforms(&self) -> &'static [&'static str];
 
+    /// Whether the rules of the platform `name` can apply: also for products that the list does not name one
+    /// by one.
+    fn has_platform(&self, name: &str) -> bool {
+        self.platforms().contains(&name)
+    }
+
     /// Returns the queueing rules of a platform; empty if the rules are not data.
     fn platform_rules(&self, _platform: &str) -> Vec<PlatformRule> {
         Vec::new()

@@ -57,7 +57,7 @@ impl<'a> FrontEnds<'a> {
     /// There is no such platform: the path is `platform`.
     pub fn choose(self, text: &str, platform: Option<&str>) -> Result<&'a dyn FrontEnd, ConfigError> {
         let Some(name) = platform else { return Ok(self.of_text(text)) };
-        self.all().find(|front_end| front_end.platforms().contains(&name)).ok_or_else(|| {
+        self.all().find(|front_end| front_end.has_platform(name)).ok_or_else(|| {
             ConfigError::new("platform", format!("there is no platform `{name}`"))
                 .help(format!("platforms: {}", self.platforms().join(", ")))
         })

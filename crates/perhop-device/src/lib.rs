@@ -66,7 +66,8 @@ pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
 pub use switch_memory::{
-    Burst, DropThreshold, MemoryOptions, PortMemory, QueueMemory, Room, SwitchMemory, UnknownPort,
+    Burst, DefaultQueue, DropThreshold, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions, PortMemory,
+    QueueMemory, Room, SwitchMemory, UnknownPort,
 };
 pub use tables::{DeviceTables, ShownNeighbor, ShownTable};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

@@ -1,11 +1,14 @@
 //! [`DeviceModel`]: the content of a configuration.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use perhop_lint::{Diagnostic, Line, LineState, rules};
 use serde::Serialize;
 
+use crate::platform_rule::EvidenceKind;
 use crate::port::Router;
+use crate::switch_memory::SwitchMemory;
 
 /// The content of a device's configuration.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,6 +25,8 @@ pub struct DeviceModel {
     pub open_lines: Vec<OpenLine>,
     /// The ports with their policies.
     pub router: Router,
+    /// The packet memory of a switch, on which the queues of its ports draw.
+    pub memory: Option<SwitchMemory>,
 }
 
 /// A line that is not modeled or not recognized.
@@ -76,7 +81,7 @@ impl DeviceModel {
         let diagnostic = Diagnostic::new(&rules::PLATFORM_NOT_SUPPORTED, line, message, help);
         let diagnostics = vec![Concern { diagnostic, interfaces: None, assumable: None }];
         let (open_lines, router) = (Vec::new(), Router::default());
-        DeviceModel { platform, lines, comment, diagnostics, open_lines, router }
+        DeviceModel { platform, lines, comment, diagnostics, open_lines, router, memory: None }
     }
 
     /// Whether the text looks like a configuration: most of its lines are known.
@@ -125,6 +130,9 @@ pub struct RecognizedPlatform {
     pub certain: bool,
     /// The lines that show the platform, the clearest first; none where it is assumed.
     pub because: Vec<Evidence>,
+    /// The names of the rules by which a switch divides its packet memory, by their evidence.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub memory_rules: BTreeMap<EvidenceKind, Vec<String>>,
 }
 
 /// A line that shows the language or the platform of a configuration.

@@ -77,6 +77,9 @@ pub struct Port {
     pub counted_bytes: Option<CountedBytes>,
     /// The wire, as far as configured.
     pub wire: Wire,
+    /// Why the queues of departing packets are not modeled: no packets of a run may wait there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unmodeled_queues: Option<String>,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
     /// The parts that decide the path of its packets; serialized is whether they lead to the device itself.
@@ -103,6 +106,7 @@ impl Port {
             links: PortLinks::default(),
             counted_bytes: None,
             wire: Wire::default(),
+            unmodeled_queues: None,
             shutdown: false,
             forwarding: PortForwarding::default(),
         }

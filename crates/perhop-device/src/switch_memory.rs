@@ -1,9 +1,14 @@
 //! [`SwitchMemory`]: the division of a switch's packet memory among its ports and their queues.
 
-use perhop_qos::Rate;
-use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt;
 
-use crate::platform_rule::PlatformRule;
+use perhop_qos::{Dscp, Rate};
+use serde::Serialize;
+use serde::ser::Serializer;
+
+use crate::platform_rule::{EvidenceKind, PlatformRule};
+use crate::policy::Basis;
 
 /// The options of the user for the memory of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -12,6 +17,8 @@ pub struct MemoryOptions {
     pub model: Option<String>,
     /// The memory of each port, in units of the chip; by default by product and rate.
     pub port_units: Option<u64>,
+    /// The units that the soft parts of all ports of a chip share; by default by product.
+    pub shared_units: Option<u64>,
 }
 
 /// The packet memory of a switch.
@@ -23,14 +30,32 @@ pub struct SwitchMemory {
     pub chip: String,
     /// The size of a unit, bytes. A frame takes whole units.
     pub unit_bytes: u64,
+    /// The units that the soft parts of all ports of a chip share; `None` for an output, which does not show
+    /// them.
+    pub shared_units: Option<u64>,
     /// The ports, in the order of the text.
     pub ports: Vec<PortMemory>,
     /// Ports whose memory is unknown, with the reason.
     pub unknown: Vec<UnknownPort>,
     /// The rules that the numbers follow, with their evidence.
     pub rules: Vec<PlatformRule>,
-    /// Parts of the configuration that the numbers leave out, with the line, if there is one.
-    pub not_modeled: Vec<String>,
+    /// Lines of the configuration that the numbers leave out.
+    pub not_modeled: Vec<LineLeftOut>,
+}
+
+/// A line of a configuration that the division of the memory leaves out, serialized as text.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LineLeftOut {
+    /// The line, from 1.
+    pub line: usize,
+    /// The class and the command.
+    pub text: String,
+}
+
+impl Serialize for LineLeftOut {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("line {}: {}", self.line, self.text))
+    }
 }
 
 /// A port whose memory is unknown.
@@ -74,6 +99,9 @@ pub struct QueueMemory {
     pub class: String,
     /// The line that opens the class in its policy.
     pub line: Option<usize>,
+    /// The packets of a queue that no policy defines; `None` for the queue of a class.
+    #[serde(skip)]
+    pub default: Option<DefaultQueue>,
     /// The priority level; `None` for a queue that shares the rest.
     pub priority_level: Option<u8>,
     /// The reserved part.
@@ -89,15 +117,88 @@ pub struct QueueMemory {
     pub thresholds: Vec<DropThreshold>,
 }
 
+/// A queue of a port without a policy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DefaultQueue {
+    /// The name in results.
+    pub name: &'static str,
+    /// The codepoints of its packets; empty for all that no other queue takes.
+    pub codepoints: Vec<Dscp>,
+    /// Its weight in the scheduler.
+    pub weight: u32,
+}
+
 /// The length of a queue at which some packets are dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DropThreshold {
     /// The length, units.
     pub units: u64,
-    /// The packets, as `dscp af31`; empty for packets that no line names.
-    pub packets: Vec<String>,
+    /// The packets, serialized as `dscp af31`; empty for packets that no line names.
+    pub packets: Vec<MarkedPackets>,
     /// The line of the threshold.
     pub line: Option<usize>,
+}
+
+/// Packets with one value of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkedPackets {
+    /// The field.
+    pub field: MarkedField,
+    /// The value.
+    pub value: u8,
+}
+
+/// A field by whose value thresholds of a queue differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MarkedField {
+    /// A field that also drop profiles use.
+    Mark(Basis),
+    /// A group, which stays in the device.
+    Group,
+}
+
+impl fmt::Display for MarkedPackets {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        let value = self.value;
+        match self.field {
+            MarkedField::Mark(Basis::Dscp) => match Dscp::new(value) {
+                Some(dscp) => write!(formatter, "dscp {dscp}"),
+                None => write!(formatter, "dscp {value}"),
+            },
+            MarkedField::Mark(Basis::Precedence) => write!(formatter, "precedence {value}"),
+            MarkedField::Mark(Basis::DiscardClass) => write!(formatter, "discard-class {value}"),
+            MarkedField::Mark(Basis::Cos) => write!(formatter, "cos {value}"),
+            MarkedField::Group => write!(formatter, "qos-group {value}"),
+        }
+    }
+}
+
+impl Serialize for MarkedPackets {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl SwitchMemory {
+    /// Returns the memory of the port called `interface`.
+    pub fn port(&self, interface: &str) -> Option<&PortMemory> {
+        self.ports.iter().find(|port| port.interface == interface)
+    }
+
+    /// Returns the names of its rules by their evidence.
+    pub fn rules_by_evidence(&self) -> BTreeMap<EvidenceKind, Vec<String>> {
+        let mut found: BTreeMap<EvidenceKind, Vec<String>> = BTreeMap::new();
+        for rule in &self.rules {
+            found.entry(rule.certainty).or_default().push(rule.rule.clone());
+        }
+        found
+    }
+
+    /// Returns the reason for which the memory of the port called `interface` is unknown.
+    pub fn reason_unknown(&self, interface: &str) -> Option<&str> {
+        let unknown = self.unknown.iter().find(|port| port.interface == interface);
+        unknown.map(|port| port.reason.as_str())
+    }
 }
 
 /// The number of packets and bytes that fit, and the time that they take.

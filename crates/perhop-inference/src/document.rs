@@ -114,7 +114,7 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
     };
     let near = json!({
         "between": [NEAR, router], "rate": entering.rate.to_string(),
-        "interfaces": {NEAR: to_router, router: named(entering)},
+        "interfaces": {NEAR: to_router, router: entrance(entering)},
     });
     let far = json!({
         "between": [router, FAR], "rate": leaving.rate.to_string(), "delay": delay,
@@ -128,7 +128,7 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
         let rate: Rate = other.rate;
         json!({
             "between": [router, other_name(number)], "rate": rate.to_string(),
-            "interfaces": {router: named(other)},
+            "interfaces": {router: entrance(other)},
         })
     }));
     links.extend(receivers.0.iter().map(|(_, name)| plain_link(FAR, name, &plain)));
@@ -166,6 +166,20 @@ fn named(interface: &Interface) -> Value {
 
 fn plain_link(first: &str, second: &str, rate: &str) -> Value {
     json!({"between": [first, second], "rate": rate, "interfaces": {first: ample(), second: ample()}})
+}
+
+/// Returns the interface that packets enter by. Queues that are not modeled lose no replies.
+fn entrance(interface: &Interface) -> Value {
+    let mut end = named(interface);
+    if has_unmodeled_queues(interface) {
+        end["output"] = json!(AMPLE);
+    }
+    end
+}
+
+/// Whether packets that leave by an interface wait in queues that are not modeled.
+pub(crate) fn has_unmodeled_queues(interface: &Interface) -> bool {
+    interface.port.is_some_and(|port| port.unmodeled_queues.is_some())
 }
 
 /// Returns the name of the router behind an interface that no packets take, and that classes mention.

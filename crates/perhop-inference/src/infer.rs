@@ -15,6 +15,7 @@ use crate::document::{Entry, scenario};
 use crate::failure::Failure;
 use crate::given::{Given, by_class, wanted, with_class_names};
 use crate::level::LoadLevel;
+use crate::memory::memory_remarks;
 use crate::network::{FAR, Network, Site, node_name, subnets_of};
 use crate::output::{ReadOutputs, from_outputs};
 use crate::recording::{Recording, replayed};
@@ -367,7 +368,12 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
         load: String::new(),
         offered: traffic.flows.iter().map(offered).collect(),
         missing: traffic.remarks.clone(),
-        assumed: common.flat_map(|common| &common.assumed).chain(&network.assumed).cloned().collect(),
+        assumed: common
+            .flat_map(|common| &common.assumed)
+            .chain(&network.assumed)
+            .cloned()
+            .chain(memory_remarks(network))
+            .collect(),
         not_looked_at: left_out(network),
         queues: network.leaves.len(),
         platform,

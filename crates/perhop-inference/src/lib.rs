@@ -16,6 +16,7 @@ mod given;
 mod header;
 mod infer;
 mod level;
+mod memory;
 mod network;
 mod output;
 mod recording;

@@ -39,8 +39,20 @@ impl<'a> Selection<'a> {
         // The first of several with the same rank.
         let best = up
             .iter()
+            .filter(|port| port.unmodeled_queues.is_none())
             .rev()
             .max_by(|a, b| output_rank(a).partial_cmp(&output_rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let best = match (best, interface) {
+            (Some(best), _) => Some(best),
+            // The reason is that of the named one.
+            (None, Some(_)) => up.first(),
+            (None, None) => {
+                if let Some((port, reason)) = up.iter().find_map(|port| Some((port, port.unmodeled_queues.as_ref()?))) {
+                    return Err(unmodeled(port, reason));
+                }
+                None
+            }
+        };
         let Some(best) = best else {
             return Err(Failure::invalid(
                 "the configuration has no interface that is up",
@@ -102,6 +114,9 @@ impl<'a> Selection<'a> {
     /// # Errors
     /// The configuration sets a higher one.
     fn leaving(self, port: &'a Port) -> Result<Interface<'a>, Failure> {
+        if let Some(reason) = &port.unmodeled_queues {
+            return Err(unmodeled(port, reason));
+        }
         let interface = of_port(port);
         let rate = self.rate.unwrap_or(interface.rate);
         if let Some(own) = port.wire.rate.filter(|own| *own > rate) {
@@ -115,7 +130,9 @@ impl<'a> Selection<'a> {
     /// Returns the network with the interface to enter by: fast, without policies; else an added one.
     fn by_usual_entrance(self, leaving: Interface<'a>, others: &[&'a Port]) -> Network<'a> {
         let needed = FASTER * Network::new(self.site, leaving.clone(), leaving.clone()).bottleneck();
-        let is_open = |port: &&&Port| !has_input_policy(port) && !has_output_policy(port);
+        let is_open = |port: &&&Port| {
+            !has_input_policy(port) && (!has_output_policy(port) || has_only_default_memory(port))
+        };
         let open: Vec<&Port> = others.iter().filter(is_open).copied().collect();
         let is_fast = |port: &&&Port| of_port(port).bits_per_second() >= needed;
         let fast: Vec<&Port> = open.iter().filter(is_fast).copied().collect();
@@ -200,6 +217,20 @@ impl<'a> Selection<'a> {
         }
         Ok(port)
     }
+}
+
+fn unmodeled(port: &Port, reason: &str) -> Failure {
+    Failure::invalid(
+        format!("the queues of {} are not simulated: {reason}", port.name),
+        "choose another interface with --interface; `perhop buffers` lists the ports whose memory is known",
+    )
+}
+
+/// Whether a port of a switch has only the queues that it has without a policy: packets that enter there
+/// do not meet them.
+fn has_only_default_memory(port: &Port) -> bool {
+    let memory = port.output.queueing.as_ref().and_then(|queueing| queueing.memory.as_ref());
+    memory.is_some() && port.output.conditioners.is_empty() && port.links.output.classes.is_empty()
 }
 
 /// Whether a class of the leaving interface matches what only an input policy sets, or the interface that

@@ -1,5 +1,6 @@
 //! [`Ios`]: the implementation of the front-end interface for IOS.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::str::FromStr;
 
 use perhop_device::show::Shows;
@@ -8,7 +9,7 @@ use perhop_device::{
     HardwareOptions, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions, PlatformRule,
     PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
 };
-use perhop_lint::{Diagnostic, Line, Rule};
+use perhop_lint::{Diagnostic, Line, LineState, Rule, rules as common_rules};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
@@ -29,9 +30,9 @@ pub struct Ios;
 static WRITER: IosWriter = IosWriter(&Ios);
 /// The help for a device that perhop does not simulate.
 const REFUSED: &str = "--platform reads it by the rules of another platform";
-/// The help for a Catalyst with UADP hardware, which perhop does not simulate either.
-const REFUSED_UADP: &str = "perhop buffers FILE shows the memory of its queues; --platform reads it by the \
-                            rules of another platform";
+/// The help for a switch that only `switchport` reveals.
+const REFUSED_SWITCH: &str = "if it is a Catalyst 3650, 3850 or 9000, name the product, such as --platform \
+                              c9300-24t; else --platform reads it by the rules of another platform";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
 /// Interface names that do not exist on real routers, slowest first, with their rates in Gb/s.
@@ -45,6 +46,10 @@ const PARTICLE: &str = "particle";
 const CIRCUIT_RING: &str = "circuit-ring";
 /// Line rate, if virtual circuits are paced in whole cell slots of the line.
 const SLOTS_OF: &str = "slots-of";
+/// The memory of each port of a switch, units.
+const PORT_UNITS: &str = "port-units";
+/// The memory that the ports of a switch share, units.
+const SHARED_UNITS: &str = "shared-units";
 
 impl FrontEnd for Ios {
     fn name(&self) -> &'static str {
@@ -53,6 +58,10 @@ impl FrontEnd for Ios {
 
     fn platforms(&self) -> &'static [&'static str] {
         &Platform::NAMES
+    }
+
+    fn has_platform(&self, name: &str) -> bool {
+        Platform::named(name).is_some()
     }
 
     fn platform_rules(&self, platform: &str) -> Vec<PlatformRule> {
@@ -72,17 +81,27 @@ impl FrontEnd for Ios {
         let is_chosen = chosen.is_some();
         let mut platform = chosen.unwrap_or_else(|| Platform::for_profile(recognition.profile));
         let settings = Settings::read(options)?;
-        let recognized = recognized(&recognition, &platform, is_chosen);
+        let mut recognized = recognized(&recognition, &platform, is_chosen);
         if !recognized.supported {
-            let help = match recognition.dialect {
-                Dialect::CatalystUadp | Dialect::Catalyst => REFUSED_UADP,
-                _ => REFUSED,
-            };
+            let help = if recognition.dialect == Dialect::Catalyst { REFUSED_SWITCH } else { REFUSED };
             return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
+        }
+        let unknown = platform
+            .has_shared_memory()
+            .then(|| uadp::product_unknown(&configuration, platform.memory.model.as_deref()))
+            .flatten();
+        if let Some(problem) = unknown {
+            return Ok(without_product(recognized, configuration.lines, &problem));
         }
         settings.apply_to(&mut platform, &options.hardware);
         let assumed = assumed_platform(&recognized, &configuration.lines);
         check::add(&mut configuration, assumed.into_iter().collect());
+        let memory = if platform.has_shared_memory() {
+            Some(uadp::memory(&configuration, &platform.memory)?)
+        } else {
+            None
+        };
+        recognized.memory_rules = memory.as_ref().map(SwitchMemory::rules_by_evidence).unwrap_or_default();
         let mut router = convert_with(&mut configuration, &platform, options.hidden_parts);
         for port in &mut router.ports {
             if let (Some(rate), Some(line)) = (port.wire.rate, settings.slots_of)
@@ -97,6 +116,9 @@ impl FrontEnd for Ios {
             assumable: check::undefined_class(&diagnostic).map(str::to_owned),
             diagnostic,
         };
+        if let Some(memory) = &memory {
+            mark_memory_lines(&mut configuration, memory);
+        }
         let Configuration { lines, diagnostics, .. } = configuration;
         Ok(DeviceModel {
             platform: recognized,
@@ -105,6 +127,7 @@ impl FrontEnd for Ios {
             comment: COMMENT,
             diagnostics: diagnostics.into_iter().map(concern).collect(),
             router,
+            memory,
         })
     }
 
@@ -233,14 +256,42 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
         says: evidence.says.to_owned(),
     };
     RecognizedPlatform {
-        name: platform.name().to_owned(),
+        name: platform.memory.model.clone().unwrap_or_else(|| platform.name().to_owned()),
         dialect: dialect_name(recognition.dialect).to_owned(),
         system: system(recognition.dialect).to_owned(),
         supported: is_chosen || recognition.dialect.is_supported(),
         chosen: is_chosen,
         certain: is_chosen || recognition.certain,
         because: recognition.because.iter().map(evidence).collect(),
+        memory_rules: BTreeMap::new(),
     }
+}
+
+/// Marks the lines that set the memory of a switch as modeled, and those that its division leaves out.
+fn mark_memory_lines(configuration: &mut Configuration, memory: &SwitchMemory) {
+    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+    let ratios = classes.filter_map(|class| class.buffers_percent.as_ref());
+    let set: BTreeSet<usize> =
+        ratios.chain(&configuration.softmax_multiplier).map(|written| written.line).collect();
+    let left_out: BTreeSet<usize> = memory.not_modeled.iter().map(|line| line.line).collect();
+    for line in &mut configuration.lines {
+        if set.contains(&line.number) && line.state == LineState::NotModelled {
+            (line.state, line.note) = (LineState::Modelled, None);
+        } else if left_out.contains(&line.number) && line.state == LineState::Modelled {
+            line.state = LineState::NotModelled;
+        }
+    }
+}
+
+/// Returns the model of a switch whose product, and with it the memory, is not known.
+fn without_product(platform: RecognizedPlatform, lines: Vec<Line>, problem: &ConfigError) -> DeviceModel {
+    let line = platform.because.first().map_or(1, |evidence| evidence.line);
+    let platform = RecognizedPlatform { supported: false, ..platform };
+    let mut model = DeviceModel::refused(platform, lines, COMMENT, REFUSED);
+    let help = problem.help.clone().unwrap_or_default();
+    model.diagnostics[0].diagnostic =
+        Diagnostic::new(&common_rules::PLATFORM_NOT_SUPPORTED, line, problem.message.clone(), help);
+    model
 }
 
 /// Returns a warning if IOS XR runs on hardware that the configuration does not name.
@@ -291,6 +342,8 @@ struct Settings {
     particle: Option<ByteSize>,
     circuit_ring: Option<u32>,
     slots_of: Option<Rate>,
+    port_units: Option<u64>,
+    shared_units: Option<u64>,
 }
 
 impl Settings {
@@ -301,9 +354,14 @@ impl Settings {
                 PARTICLE => settings.particle = Some(value_of(name, value, "512B")?),
                 CIRCUIT_RING => settings.circuit_ring = Some(value_of(name, value, "40")?),
                 SLOTS_OF => settings.slots_of = Some(value_of(name, value, "155.52Mb/s")?),
+                PORT_UNITS => settings.port_units = Some(units_of(name, value)?),
+                SHARED_UNITS => settings.shared_units = Some(units_of(name, value)?),
                 _ => {
                     let message = format!("there is no setting `{name}`");
-                    let help = format!("settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}", Ios.name());
+                    let help = format!(
+                        "settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}, {PORT_UNITS}, {SHARED_UNITS}",
+                        Ios.name()
+                    );
                     return Err(ConfigError::new(name, message).help(help).within("settings"));
                 }
             }
@@ -324,6 +382,8 @@ impl Settings {
         platform.queue_limit = hardware.queue_limit.or(platform.queue_limit);
         set(&mut platform.reservable_percent, hardware.reservable_percent);
         set(&mut platform.drop_spacing, hardware.drop_spacing);
+        platform.memory.port_units = self.port_units.or(platform.memory.port_units);
+        platform.memory.shared_units = self.shared_units.or(platform.memory.shared_units);
     }
 }
 
@@ -339,6 +399,18 @@ fn value_of<T: FromStr>(name: &str, value: &str, example: &str) -> Result<T, Con
             .help(format!("for example {example}"))
             .within("settings")
     })
+}
+
+/// The most units of a memory: those of the data plane.
+const MOST_UNITS: u64 = 1 << 30;
+
+fn units_of(name: &str, value: &str) -> Result<u64, ConfigError> {
+    let units: u64 = value_of(name, value, "300")?;
+    if (1..=MOST_UNITS).contains(&units) {
+        return Ok(units);
+    }
+    let message = format!("`{name}` is {units} units");
+    Err(ConfigError::new(name, message).help(format!("1 to {MOST_UNITS}")).within("settings"))
 }
 
 /// Returns the greatest rate up to `rate` that is `line` divided by a whole number.

@@ -128,6 +128,7 @@ impl Source<'_> {
             comment: COMMENT,
             diagnostics: diagnostics.into_iter().map(concern).collect(),
             router: Router { hostname, ports, forwarding: Forwarding { routes, ..Forwarding::default() } },
+            memory: None,
         }
     }
 
@@ -163,6 +164,7 @@ impl Source<'_> {
             chosen: self.is_chosen,
             certain: family.is_some(),
             because,
+            memory_rules: std::collections::BTreeMap::new(),
         }
     }
 

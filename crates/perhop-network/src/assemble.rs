@@ -282,6 +282,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
     /// Applies the configuration of `port` to the interface at `end`.
     fn place(&mut self, end: LinkEnd, port: &Port, neighbors: &Neighbors) {
         self.refuse_contradictions(end, port);
+        self.refuse_unmodeled(end, port);
         let link = &mut self.scenario.links[end.link];
         if let Some(framing) = port.wire.framing {
             link.framing.get_or_insert(framing);
@@ -309,6 +310,19 @@ impl<'s, 'f> Assembly<'s, 'f> {
             *named = Some(name.clone());
             self.scenario.policies.insert(name, policy);
         }
+    }
+
+    /// Reports queues that are not modeled, unless the scenario has others in their place.
+    fn refuse_unmodeled(&mut self, end: LinkEnd, port: &Port) {
+        let Some(reason) = &port.unmodeled_queues else { return };
+        let interface = self.scenario.links[end.link].interfaces.get(end.node);
+        if interface.is_some_and(|interface| interface.output.is_some()) {
+            return;
+        }
+        let message = format!("the queues of `{}` of `{}` are not simulated: {reason}", port.name, end.node);
+        let help = "give the port an `output` policy of the scenario, or set `port-units` in \
+                    `configuration.platform.settings`";
+        self.error(&end.path().join("name"), message, help);
     }
 
     /// Reports properties that both the scenario and the configuration set.

@@ -91,8 +91,9 @@ impl FrontEnd for Tc {
             chosen: options.platform.is_some(),
             certain: true,
             because: evidence(&lines),
+            memory_rules: std::collections::BTreeMap::new(),
         };
-        Ok(DeviceModel { platform, lines, comment: COMMENT, diagnostics, open_lines, router })
+        Ok(DeviceModel { platform, lines, comment: COMMENT, diagnostics, open_lines, router, memory: None })
     }
 }
 

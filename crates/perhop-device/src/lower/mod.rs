@@ -16,6 +16,7 @@ mod labels;
 mod limits;
 mod links;
 mod marking;
+mod memory;
 mod plain_queue;
 mod queueing;
 mod random_detect;
@@ -47,6 +48,7 @@ pub use guarantees::{GuaranteeTotal, guarantee_total};
 pub use labels::Labels;
 pub use links::{ClassLinks, LimiterLinks, Links, PortLinks, QueuePath};
 pub use marking::{Markings, Writer};
+pub use memory::MemoryShare;
 pub use reference::Reference;
 pub use remark::Remark;
 pub use resolved::{ResolvedClass, ResolvedPolice, ResolvedPolicy};
@@ -98,7 +100,8 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
     };
     labels::assign(policy, side.labels, markers);
     let mut queueing = Queueing { target, remarks: &mut lowered.remarks };
-    let (config, places) = queueing.of_policy(policy, "");
+    let (mut config, places) = queueing.of_policy(policy, "");
+    config.memory = target.memory.map(|memory| memory.config());
     for Placed { class, path, is_queue, is_shaped } in places {
         if let Some(links) = lowered.links.of_class_mut(class) {
             links.queue = is_queue.then(|| path.clone());

@@ -15,6 +15,9 @@ use crate::policy::Limit;
 
 /// The queueing of a port without classes.
 pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConfig {
+    if let Some(queueing) = target.memory.and_then(|memory| memory.default_queueing()) {
+        return queueing;
+    }
     let class = ClassConfig { name: "fifo".to_owned(), ..ClassConfig::default() };
     let fair_bps = *target.rules.fair_interface_bps;
     let class = match &plain.discipline {

@@ -21,6 +21,7 @@ use perhop_qos::{ByteSize, Rate};
 use super::labels;
 use super::limits::queue_size;
 use super::links::QueuePath;
+use super::memory;
 use super::random_detect::wred;
 use super::remark::Remark;
 use super::resolve::LEVELS;
@@ -174,6 +175,12 @@ impl Queueing<'_> {
     /// Fills in the buffer of a class's queue.
     fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
         let Some(limit) = class.queue_limit else { return };
+        let in_memory = self.target.memory.and_then(|memory| memory.named(&class.name, class.line));
+        if let Some(queue) = in_memory {
+            let (buffer, precedence) = memory::buffer(queue);
+            (config.buffer, config.precedence) = (Some(buffer), precedence);
+            return;
+        }
         if let Some(detect) = &class.random_detect {
             let is_limited = class.has_written_limit
                 || match *self.target.rules.wred_tail_limit {

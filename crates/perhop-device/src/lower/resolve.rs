@@ -24,7 +24,7 @@ use crate::profile::{ExceedDefault, OwnQueue, ProfileRules, WredTailLimit};
 pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> ResolvedPolicy {
     let queues = policy.queues;
     let with_queues: Vec<(&Class, bool)> =
-        policy.classes.iter().map(|class| (class, has_queue(class, target.rules))).collect();
+        policy.classes.iter().map(|class| (class, has_queue(class, target))).collect();
     let shares = guarantees(&with_queues, reference, target.rules);
     let services = service_rates(&with_queues, reference.queueing);
     let classes: Vec<ResolvedClass> = with_queues
@@ -53,12 +53,13 @@ pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> 
 
 /// Whether `class` has its own queue or scheduler. Packets of other classes wait in the queue of the
 /// remaining class.
-fn has_queue(class: &Class, rules: &ProfileRules) -> bool {
+fn has_queue(class: &Class, target: Target) -> bool {
     let has_share = class.guarantee.is_some() || class.shape.is_some();
     class.takes_rest
         || class.priority.is_some()
         || has_share
-        || match *rules.own_queue {
+        || target.memory.is_some_and(|memory| memory.queue(class).is_some())
+        || match *target.rules.own_queue {
             OwnQueue::AnyPolicyInside => class.children != Children::None,
             OwnQueue::FairQueueOrQueuesInside => {
                 class.fair_queue.is_some() || class.children().is_some_and(|inner| inner.queues)
@@ -141,7 +142,8 @@ fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Tar
         Some(_) => priority_limit(rate, reference, target),
         None => default_class_limit(class.drop_profile.as_ref(), rate, line, reference, target),
     };
-    let limit = stored(written.unwrap_or_else(default), target.rules);
+    let in_memory = target.memory.and_then(|memory| Some(memory.ceiling(memory.queue(class)?)));
+    let limit = in_memory.unwrap_or_else(|| stored(written.unwrap_or_else(default), target.rules));
     resolved.random_detect = class
         .drop_profile
         .as_ref()

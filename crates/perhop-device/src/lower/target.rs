@@ -2,6 +2,7 @@
 
 use perhop_qos::buffer::DropSpacing;
 
+use super::memory::MemoryShare;
 use crate::profile::ProfileRules;
 
 /// The platform that a policy is lowered to: the rules of its profile, and values set in their place.
@@ -13,4 +14,6 @@ pub struct Target<'a> {
     pub queue_limit: Option<u64>,
     /// The distances between random drops.
     pub drop_spacing: DropSpacing,
+    /// The packet memory of the port of a switch; `None` where queues have limits of their own.
+    pub memory: Option<MemoryShare<'a>>,
 }

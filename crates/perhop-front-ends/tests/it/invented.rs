@@ -59,12 +59,14 @@ impl FrontEnd for Lattice {
                 chosen: options.platform.is_some(),
                 certain: true,
                 because: evidence(text).into_iter().collect(),
+                memory_rules: std::collections::BTreeMap::new(),
             },
             lines: reader.lines,
             comment: ';',
             diagnostics: reader.diagnostics,
             open_lines: Vec::new(),
             router: reader.router,
+            memory: None,
         })
     }
 

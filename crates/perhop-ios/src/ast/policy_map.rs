@@ -97,6 +97,11 @@ impl PolicyClass {
             || self.queue_limit.is_some()
             || self.fair_queue.is_some()
     }
+
+    /// Whether the class has a queue of its own on a switch whose queues share memory.
+    pub fn has_switch_queue(&self) -> bool {
+        self.queues() || self.buffers_percent.is_some() || !self.value_limits.is_empty()
+    }
 }
 
 /// `police` in a class.

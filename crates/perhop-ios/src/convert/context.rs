@@ -1,12 +1,14 @@
 //! [`Context`]: the inputs and the findings of a conversion.
 
-use perhop_device::lower::{Labels, Markings, Target, Writer};
+use perhop_device::lower::{Labels, Markings, MemoryShare, Target, Writer};
+use perhop_device::{PortMemory, SwitchMemory};
 use perhop_lint::Diagnostic;
 
 use super::wire::Tags;
 use crate::ast::{Configuration, Direction, LabelUse};
 use crate::grammar::Grammar;
 use crate::platform::{Platform, Recognition};
+use crate::uadp;
 
 /// Limit on the classes of all attached policies, nested ones included. Each class may use the same policy
 /// again, so the number grows exponentially with the level. A port has at most a few thousand queues (ASR
@@ -17,6 +19,8 @@ pub(super) const MOST_CLASSES: usize = 50_000;
 pub(super) struct Context<'a> {
     pub(super) configuration: &'a Configuration,
     pub(super) platform: &'a Platform,
+    /// The packet memory of a switch.
+    pub(super) memory: Option<SwitchMemory>,
     /// The kind of device, if the configuration shows it.
     pub(super) writer: Writer,
     /// The number of interfaces with a VLAN tag.
@@ -30,10 +34,14 @@ pub(super) struct Context<'a> {
 
 impl<'a> Context<'a> {
     pub(super) fn new(configuration: &'a Configuration, platform: &'a Platform) -> Context<'a> {
-        let is_router = Recognition::from_configuration(configuration).dialect.is_supported();
+        let is_router = Recognition::from_configuration(configuration).dialect.is_of_router();
+        let has_memory = platform.has_shared_memory();
+        // The caller refuses a switch whose product is not known.
+        let memory = has_memory.then(|| uadp::memory(configuration, &platform.memory).ok()).flatten();
         Context {
             configuration,
             platform,
+            memory,
             tagged: configuration
                 .interfaces
                 .iter()
@@ -51,13 +59,24 @@ impl<'a> Context<'a> {
         self.writer == Writer::Router
     }
 
-    /// Returns the target platform for lowering.
-    pub(super) fn target(&self) -> Target<'a> {
+    /// Returns the target platform for lowering the policies of `interface`.
+    pub(super) fn target(&self, interface: &str) -> Target<'_> {
         Target {
             rules: self.platform.rules(),
             queue_limit: self.platform.queue_limit,
             drop_spacing: self.platform.drop_spacing,
+            memory: self.memory.as_ref().and_then(|memory| share_of(memory, interface)),
         }
+    }
+
+    /// Returns the reason for which the queues of `interface` are not modeled.
+    pub(super) fn unmodeled_queues(&self, interface: &str) -> Option<String> {
+        let memory = self.memory.as_ref()?;
+        let Some(port) = memory.port(interface) else {
+            let own = memory.reason_unknown(interface).map(str::to_owned);
+            return own.or_else(|| Some("it has no packet memory of its own: name a physical port".to_owned()));
+        };
+        without_memory(port)
     }
 
     /// Returns the fields that the device sets on one side of a port.
@@ -83,4 +102,19 @@ impl<'a> Context<'a> {
     pub(super) fn may_nest(&self, depth: usize) -> bool {
         depth + 1 < *self.platform.rules().policy_levels
     }
+}
+
+fn share_of<'m>(memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
+    let port = memory.port(interface).filter(|port| without_memory(port).is_none())?;
+    let shared_units = memory.shared_units?;
+    Some(MemoryShare { unit_bytes: memory.unit_bytes, shared_units, port })
+}
+
+/// Returns why no packets can wait in a queue of `port`.
+fn without_memory(port: &PortMemory) -> Option<String> {
+    let queue = port.queues.iter().find(|queue| queue.hard + queue.soft == 0)?;
+    Some(format!(
+        "class {} has no memory (queue-buffers ratio 0): it is not published what happens to its packets",
+        queue.class
+    ))
 }

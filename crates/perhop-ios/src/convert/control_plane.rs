@@ -42,7 +42,7 @@ impl Context<'_> {
             labels: self.first_label(),
             overhead: 0,
         };
-        let lowered = lower(&side, self.target());
+        let lowered = lower(&side, self.target(""));
         self.found.extend(lowered.remarks.iter().map(|remark| diagnostic(remark, at.line)));
         let limit = QueueSize::Packets(PUNT_QUEUE);
         let class = ClassConfig {

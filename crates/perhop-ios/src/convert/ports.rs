@@ -77,6 +77,7 @@ impl<'a> Context<'a> {
             links: PortLinks { input: arriving.links, output: departing.links },
             wire,
             counted_bytes: Some(printed_bytes(counted_bytes, rules)),
+            unmodeled_queues: self.unmodeled_queues(&interface.name),
             shutdown: interface.shutdown.is_some(),
             forwarding,
             ..Port::new(&circuit.name, circuit.line)
@@ -147,7 +148,7 @@ impl<'a> Context<'a> {
         if let Some((policy, _)) = side.before {
             self.misplaced(policy, side.markings, tag);
         }
-        let lowered = lower(side, self.target());
+        let lowered = lower(side, self.target(&interface.name));
         let limiter = interface.rate_limits.first().map_or(interface.line, |limit| limit.line);
         let remarks = lowered.remarks.iter();
         self.found.extend(remarks.map(|remark| diagnostic(remark, limiter)));

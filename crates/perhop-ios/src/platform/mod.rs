@@ -5,6 +5,7 @@ mod recognition;
 mod signs;
 mod written;
 
+use perhop_device::MemoryOptions;
 use perhop_device::profile::{GuaranteeSum, ProfileRules};
 use perhop_qos::ByteSize;
 use perhop_qos::buffer::DropSpacing;
@@ -12,6 +13,7 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 use crate::grammar::Grammar;
+use crate::uadp;
 
 pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
@@ -39,23 +41,39 @@ pub struct Platform {
     pub reservable_percent: u64,
     /// The distribution of the distances between random drops of WRED.
     pub drop_spacing: DropSpacing,
+    /// The product and the memory of a switch, where the user names them.
+    #[serde(skip)]
+    pub memory: MemoryOptions,
 }
 
 impl Platform {
-    /// The names of the platforms: the profiles, and two of them with their port adapter.
-    pub const NAMES: [&'static str; 8] = [
+    /// The names of the platforms: the profiles, two of them with their port adapter, and families of
+    /// switches.
+    pub const NAMES: [&'static str; 16] = [
         "pre-hqf",
         "7500-vip",
         "hqf",
         "ios-xe",
+        "catalyst-uadp",
+        "c3650",
+        "c3850",
+        "c9200",
+        "c9300",
+        "c9400",
+        "c9500",
+        "c9600",
         "asr-9000",
         "ncs-5500",
         "cisco-7200-pa-a3",
         "cisco-7500-vip",
     ];
 
-    /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES).
+    /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES), or a product of a family among them.
     pub fn named(name: &str) -> Option<Platform> {
+        if uadp::is_product(name) {
+            let memory = MemoryOptions { model: Some(name.to_ascii_lowercase()), ..MemoryOptions::default() };
+            return Some(Platform { memory, ..Platform::for_profile(Profile::CatalystUadp) });
+        }
         let profile = match name {
             "cisco-7200-pa-a3" => Some(Profile::PreHqf),
             "cisco-7500-vip" => Some(Profile::Vip7500),
@@ -79,12 +97,18 @@ impl Platform {
                 GuaranteeSum::Promises { .. } => 100,
             },
             drop_spacing: *rules.wred_drop_spacing,
+            memory: MemoryOptions::default(),
         }
     }
 
     /// Returns the name of the profile.
     pub fn name(&self) -> &'static str {
         self.profile.name()
+    }
+
+    /// Whether its queues draw on the packet memory of a switch.
+    pub(crate) fn has_shared_memory(&self) -> bool {
+        self.profile == Profile::CatalystUadp
     }
 
     /// Returns the command language of its routers.

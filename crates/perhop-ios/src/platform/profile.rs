@@ -22,6 +22,8 @@ pub enum Profile {
     Hqf,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
+    /// Catalyst switches with UADP hardware, whose queues share a packet memory.
+    CatalystUadp,
     /// IOS XR on the ASR 9000: network processors.
     Asr9000,
     /// IOS XR on the NCS 5500 and 540: Broadcom DNX hardware.
@@ -33,8 +35,15 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 6] =
-        [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe, Profile::Asr9000, Profile::Ncs5500];
+    pub const ALL: [Profile; 7] = [
+        Profile::PreHqf,
+        Profile::Vip7500,
+        Profile::Hqf,
+        Profile::IosXe,
+        Profile::CatalystUadp,
+        Profile::Asr9000,
+        Profile::Ncs5500,
+    ];
 
     /// Returns the name in scenarios and on the command line.
     pub fn name(self) -> &'static str {
@@ -43,6 +52,7 @@ impl Profile {
             Profile::Vip7500 => "7500-vip",
             Profile::Hqf => "hqf",
             Profile::IosXe => "ios-xe",
+            Profile::CatalystUadp => "catalyst-uadp",
             Profile::Asr9000 => "asr-9000",
             Profile::Ncs5500 => "ncs-5500",
         }
@@ -62,7 +72,11 @@ impl Profile {
     pub(crate) fn grammar(self) -> Grammar {
         match self {
             Profile::Asr9000 | Profile::Ncs5500 => Grammar::IosXr,
-            Profile::PreHqf | Profile::Vip7500 | Profile::Hqf | Profile::IosXe => Grammar::Ios,
+            Profile::PreHqf
+            | Profile::Vip7500
+            | Profile::Hqf
+            | Profile::IosXe
+            | Profile::CatalystUadp => Grammar::Ios,
         }
     }
 
@@ -72,6 +86,7 @@ impl Profile {
             Profile::Vip7500 => include_str!("../../profiles/7500-vip.toml"),
             Profile::Hqf => include_str!("../../profiles/hqf.toml"),
             Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
+            Profile::CatalystUadp => include_str!("../../profiles/catalyst-uadp.toml"),
             Profile::Asr9000 => include_str!("../../profiles/asr-9000.toml"),
             Profile::Ncs5500 => include_str!("../../profiles/ncs-5500.toml"),
         }

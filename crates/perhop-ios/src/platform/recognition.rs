@@ -34,6 +34,11 @@ pub enum Dialect {
 impl Dialect {
     /// Whether perhop models the queueing of its hardware.
     pub fn is_supported(self) -> bool {
+        self.is_of_router() || self == Dialect::CatalystUadp
+    }
+
+    /// Whether it is that of routers.
+    pub fn is_of_router(self) -> bool {
         matches!(self, Dialect::Ios | Dialect::IosXe | Dialect::IosXr)
     }
 }
@@ -113,11 +118,11 @@ fn of_ios_xr(
     Some(Recognition { profile, dialect, certain: false, because: vec![because] })
 }
 
-/// Systems and hardware whose queueing perhop does not model, with the profile whose policers and classifiers
-/// are most similar.
+/// Systems and hardware other than routers, with their profile, or that of the most similar policers and
+/// classifiers where perhop does not model the queueing.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::IosXe),
-    (&[Sign::Uadp], Dialect::CatalystUadp, Profile::IosXe),
+    (&[Sign::Uadp], Dialect::CatalystUadp, Profile::CatalystUadp),
     (&[Sign::Mls], Dialect::CatalystMls, Profile::Hqf),
     (&[Sign::CarrierEthernet], Dialect::CarrierEthernet, Profile::IosXe),
     (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
@@ -192,7 +197,7 @@ mod tests {
             ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n", ("hqf", CatalystMls, true)),
-            ("version 16.12\nswitch 1 provision c9300-24t\n", ("ios-xe", CatalystUadp, true)),
+            ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
             (
@@ -201,7 +206,7 @@ mod tests {
             ),
             (
                 "version 17.3\npolicy-map p\n class c\n  queue-buffers ratio 10\n",
-                ("ios-xe", CatalystUadp, true),
+                ("catalyst-uadp", CatalystUadp, true),
             ),
             ("feature interface-vlan\ninterface Ethernet1/1\n", ("ios-xe", NxOs, true)),
             ("class-map type qos match-any c\n match dscp 46\n", ("ios-xe", NxOs, true)),
@@ -236,7 +241,7 @@ mod tests {
     fn a_pair_of_switches_with_numbers_of_four_parts_is_no_router_with_ios_xr() {
         let text = "version 16.12\npolicy-map p\n class c\n  queue-buffers ratio 10\ninterface \
                     TenGigabitEthernet1/1/0/1\n";
-        assert_eq!(profile(text), ("ios-xe", Dialect::CatalystUadp, true));
+        assert_eq!(profile(text), ("catalyst-uadp", Dialect::CatalystUadp, true));
     }
 
     #[test]

@@ -9,11 +9,13 @@ pub(crate) mod printed;
 mod queues;
 mod rules;
 
-use perhop_device::{MemoryOptions, PortMemory, SwitchMemory, UnknownPort};
+use perhop_device::{LineLeftOut, MemoryOptions, PortMemory, SwitchMemory, UnknownPort};
 use perhop_qos::ConfigError;
 
 use crate::ast::{Configuration, Interface};
 use model::{Model, UNIT_BYTES};
+
+pub(crate) use model::is_product;
 use queues::Split;
 
 /// The factor of the soft parts without `qos queue-softmax-multiplier`, percent.
@@ -32,9 +34,10 @@ pub(crate) fn memory(
         model: model.name.clone(),
         chip: model.chip.name().to_owned(),
         unit_bytes: UNIT_BYTES,
+        shared_units: Some(options.shared_units.unwrap_or(model.chip.shared_units().0)),
         ports: Vec::new(),
         unknown: Vec::new(),
-        rules: rules::rows(&model),
+        rules: rules::rows(&model, options),
         not_modeled: Vec::new(),
     };
     for interface in configuration.interfaces.iter().filter(|interface| is_switch_port(interface)) {
@@ -49,6 +52,13 @@ pub(crate) fn memory(
     found.not_modeled.sort();
     found.not_modeled.dedup();
     Ok(found)
+}
+
+/// Returns why the memory of the switch is not known: no line names the product, or it has other memory.
+pub(crate) fn product_unknown(configuration: &Configuration, chosen: Option<&str>) -> Option<ConfigError> {
+    let error = Model::find(configuration, chosen).err()?;
+    let help = error.help.as_deref().unwrap_or_default().replace("--model", "--platform");
+    Some(ConfigError::new("", error.message).help(help))
 }
 
 /// Whether the packets of an interface pass through the memory of the chip: not those of the management
@@ -68,7 +78,7 @@ fn port(
     interface: &Interface,
     model: &Model,
     port_units: Option<u64>,
-) -> Result<(PortMemory, Vec<String>), String> {
+) -> Result<(PortMemory, Vec<LineLeftOut>), String> {
     let megabits = match &interface.speed {
         Some(speed) => speed.value,
         None => interface.nominal_kilobits.unwrap_or(0) / 1000,

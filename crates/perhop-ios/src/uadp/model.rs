@@ -1,5 +1,6 @@
 //! [`Model`]: the product, its chip, and the memory of its ports.
 
+use perhop_device::EvidenceKind;
 use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
@@ -34,6 +35,19 @@ impl Chip {
             Chip::Uadp2 => "UADP 2",
             Chip::Uadp2Xl => "UADP 2 XL",
             Chip::Uadp3 => "UADP 3",
+        }
+    }
+
+    /// Returns the units that the soft parts of all ports share, with the evidence. The hard parts of the
+    /// ports are not in it, so it differs by product. Sources: `GlobalSoftLimit` in the outputs of `qos queue
+    /// stats` of a 9400 and of a switch with ports of 100 Gb/s in genieparser. A 9300 has as much memory for
+    /// a core as a 9400; the memory of 6 MB of the others is recalled, and the same part of it is taken.
+    pub(super) fn shared_units(self) -> (u64, EvidenceKind) {
+        match self {
+            Chip::Uadp2Xl => (41_608, EvidenceKind::Printed),
+            Chip::Uadp3 => (36_400, EvidenceKind::Printed),
+            Chip::Uadp2 => (41_608, EvidenceKind::Inferred),
+            Chip::Uadp1 | Chip::Uadp2Mini => (41_608 * 6 / 16, EvidenceKind::Recalled),
         }
     }
 }
@@ -82,6 +96,13 @@ const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["9300"], "TwoGigabitEthernet", 2_500, 500),
     (&["9400"], "TenGigabitEthernet", 10_000, 560),
 ];
+
+/// Whether `name` begins as that of a product of these families.
+pub(crate) fn is_product(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start))
+        || OTHER_SILICON.iter().any(|start| name.starts_with(start))
+}
 
 impl Model {
     /// Returns the product that the user names or, by default, the configuration.

@@ -1,5 +1,6 @@
 //! The classes of a policy with a queue of their own, as far as the memory of a port depends on them.
 
+use perhop_device::{Basis, LineLeftOut, MarkedField, MarkedPackets};
 use perhop_lint::{Line, LineState};
 
 use crate::ast::{CLASS_DEFAULT, Configuration, Field, PartialLimit, PolicyClass, PolicyMap};
@@ -24,8 +25,8 @@ pub(super) struct QueueClass {
 pub(super) struct PercentLimit {
     /// The line.
     pub(super) line: usize,
-    /// The packets, as `dscp af31`.
-    pub(super) packets: Vec<String>,
+    /// The packets.
+    pub(super) packets: Vec<MarkedPackets>,
     /// Percent.
     pub(super) percent: u64,
 }
@@ -35,7 +36,7 @@ pub(super) struct PercentLimit {
 pub(super) fn queueing_classes(
     configuration: &Configuration,
     policy: &PolicyMap,
-    not_modeled: &mut Vec<String>,
+    not_modeled: &mut Vec<LineLeftOut>,
 ) -> Vec<QueueClass> {
     // A parent that only shapes class-default: the child has the queues.
     if let [parent] = policy.classes.as_slice()
@@ -46,9 +47,7 @@ pub(super) fn queueing_classes(
     {
         return queueing_classes(configuration, child, not_modeled);
     }
-    let has_queue = |class: &&PolicyClass| {
-        class.queues() || class.buffers_percent.is_some() || !class.value_limits.is_empty()
-    };
+    let has_queue = |class: &&PolicyClass| class.has_switch_queue();
     if policy.classes.iter().filter(has_queue).count() == 0 {
         return Vec::new();
     }
@@ -75,21 +74,20 @@ pub(super) fn queueing_classes(
 }
 
 /// Returns the lines of a class that the front end does not read.
-fn unread_lines(configuration: &Configuration, class: &PolicyClass) -> impl Iterator<Item = String> {
+fn unread_lines(configuration: &Configuration, class: &PolicyClass) -> impl Iterator<Item = LineLeftOut> {
     let is_unread = |line: &&Line| {
         line.block == Some(class.line)
             && matches!(line.state, LineState::NotRecognized | LineState::Suspicious)
     };
-    configuration
-        .lines
-        .iter()
-        .filter(is_unread)
-        .map(|line| format!("line {}: class {}: `{}`", line.number, class.name, line.text.trim()))
+    configuration.lines.iter().filter(is_unread).map(|line| LineLeftOut {
+        line: line.number,
+        text: format!("class {}: `{}`", class.name, line.text.trim()),
+    })
 }
 
-fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<String>) -> QueueClass {
+fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> QueueClass {
     let mut leave_out = |line: usize, what: &str| {
-        not_modeled.push(format!("line {line}: class {}: {what}", class.name));
+        not_modeled.push(LineLeftOut { line, text: format!("class {}: {what}", class.name) });
     };
     if let Some(red) = &class.random_detect {
         leave_out(red.line, "random-detect: the thresholds of WRED");
@@ -103,11 +101,18 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<String>) -> QueueClass
     let mut limits = Vec::new();
     for limit in &class.value_limits {
         match limit.value.limit {
-            PartialLimit::Percent(percent) => limits.push(PercentLimit {
-                line: limit.line,
-                packets: limit.value.values.iter().map(|value| packets(limit.value.field, *value)).collect(),
-                percent,
-            }),
+            PartialLimit::Percent(percent) => {
+                let Some(field) = marked_field(limit.value.field) else {
+                    leave_out(limit.line, "queue-limit by this field");
+                    continue;
+                };
+                if field == MarkedField::Group {
+                    leave_out(limit.line, "queue-limit qos-group: a run gives these packets the last threshold");
+                }
+                let values = limit.value.values.iter();
+                let packets = values.map(|value| MarkedPackets { field, value: *value }).collect();
+                limits.push(PercentLimit { line: limit.line, packets, percent });
+            }
             PartialLimit::Limit(_) => leave_out(limit.line, "queue-limit without percent"),
         }
     }
@@ -120,15 +125,14 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<String>) -> QueueClass
     }
 }
 
-/// Returns a value in words: `dscp af31`.
-fn packets(field: Field, value: u8) -> String {
+/// Returns the field by which thresholds differ.
+fn marked_field(field: Field) -> Option<MarkedField> {
     match field {
-        Field::Dscp => perhop_qos::packet::Dscp::new(value)
-            .map_or_else(|| format!("dscp {value}"), |dscp| format!("dscp {dscp}")),
-        Field::Cos => format!("cos {value}"),
-        Field::Precedence => format!("precedence {value}"),
-        Field::QosGroup => format!("qos-group {value}"),
-        Field::DiscardClass => format!("discard-class {value}"),
-        _ => format!("value {value}"),
+        Field::Dscp => Some(MarkedField::Mark(Basis::Dscp)),
+        Field::Cos => Some(MarkedField::Mark(Basis::Cos)),
+        Field::Precedence => Some(MarkedField::Mark(Basis::Precedence)),
+        Field::DiscardClass => Some(MarkedField::Mark(Basis::DiscardClass)),
+        Field::QosGroup => Some(MarkedField::Group),
+        _ => None,
     }
 }

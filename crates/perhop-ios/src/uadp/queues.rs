@@ -5,7 +5,8 @@
 //! `show platform hardware fed … qos queue config` of four switches in genieparser, which confirm the
 //! fractions.
 
-use perhop_device::{DropThreshold, QueueMemory};
+use perhop_device::{DefaultQueue, DropThreshold, QueueMemory};
+use perhop_qos::Dscp;
 
 use super::model::Chip;
 use super::policy::{PercentLimit, QueueClass};
@@ -16,6 +17,11 @@ const CEILING: u64 = 400;
 const CONTROL_PART: u64 = 40;
 /// The lower thresholds of a queue without `queue-limit`, in 64ths of the upper one: 80 and 90 %, truncated.
 const DEFAULT_THRESHOLDS: [u64; 2] = [51, 57];
+/// The codepoints of control packets without a policy: class selectors 4, 6 and 7.
+const CONTROL_CODEPOINTS: [u8; 3] = [32, 48, 56];
+/// The weights of the two queues without a policy, as printed. Their sense is not documented: they are taken
+/// as shares, 40 and 60 %.
+const DEFAULT_WEIGHTS: [u32; 2] = [50, 75];
 /// Parts of a threshold in the chip.
 const THRESHOLD_PARTS: u64 = 64;
 
@@ -58,12 +64,20 @@ impl Split {
             ("control: DSCP cs4, cs6, cs7, and the switch's own", control, control),
             ("all others", self.units - control, 0),
         ];
-        let queues = parts.into_iter().enumerate().map(|(number, (class, part, hard))| {
+        let codepoints = CONTROL_CODEPOINTS.into_iter().filter_map(Dscp::new).collect();
+        let [first, second] = DEFAULT_WEIGHTS;
+        let defaults = [
+            DefaultQueue { name: "control", codepoints, weight: first },
+            DefaultQueue { name: "others", codepoints: Vec::new(), weight: second },
+        ];
+        let queues = parts.into_iter().zip(defaults).enumerate();
+        let queues = queues.map(|(number, ((class, part, hard), default))| {
             let soft = self.soft(part, CEILING);
             QueueMemory {
                 number: u8::try_from(number).expect("two"),
                 class: class.to_owned(),
                 line: None,
+                default: Some(default),
                 priority_level: None,
                 hard,
                 soft: soft.scaled,
@@ -117,6 +131,7 @@ impl Split {
             number,
             class: class.name.clone(),
             line: Some(class.line),
+            default: None,
             priority_level: class.level,
             hard,
             soft: soft.scaled,

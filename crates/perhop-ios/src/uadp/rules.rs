@@ -1,15 +1,16 @@
 //! The rules of the division with their evidence.
 
-use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
+use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
 
 use super::model::{Chip, Model, UNIT_BYTES};
 
 const TAC: &str = "Cisco TAC 200594, Catalyst 3850: troubleshooting output drops";
 const GUIDE: &str = "Cisco EasyQoS guide for Catalyst 3850 and 9000";
+const STATS: &str = "GlobalSoftLimit of show platform hardware fed … qos queue stats in genieparser";
 const OUTPUTS: &str = "show platform hardware fed … qos queue config in genieparser";
 
 /// Returns the rules that apply to `model`.
-pub(super) fn rows(model: &Model) -> Vec<PlatformRule> {
+pub(super) fn rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
     use EvidenceKind::{Documented, Inferred, Printed, Recalled};
     let unit = RuleValue::Number(i64::try_from(UNIT_BYTES).expect("small"));
     let mut found = vec![
@@ -44,11 +45,31 @@ pub(super) fn rows(model: &Model) -> Vec<PlatformRule> {
     found.extend(
         port_minimum.map(|value| words("port-minimum", "smallest soft part", value, Printed, OUTPUTS)),
     );
+    found.extend(run_rows(model, options));
     if !matches!(model.chip, Chip::Uadp1) {
         let row = found.iter_mut().find(|row| row.rule == "port-units").expect("it is a row");
         row.value = RuleValue::Word(model.published_units());
         row.certainty = Inferred;
         row.source = format!("Hardmax of queue 0 is 40 %: {OUTPUTS}; 1 Gb/s is recalled");
+    }
+    found
+}
+
+/// Returns the rules that only a run needs.
+fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
+    use EvidenceKind::{Documented, Inferred};
+    let (units, certainty) = model.chip.shared_units();
+    let shared = |units: u64| RuleValue::Number(i64::try_from(units).unwrap_or(i64::MAX));
+    let mut found = vec![
+        row("shared-units", "units that the soft parts of all ports share", shared(units), certainty, STATS),
+        words("fall", "limit between soft-start and soft-end", "falls in a line", Inferred, OUTPUTS),
+        words("unmarked", "threshold of packets that no line names", "the last", Inferred, OUTPUTS),
+        words("default-weights", "shares of the two queues without a policy", "40 and 60 %", Inferred, OUTPUTS),
+        words("scheduler", "queues without priority", "share what priority leaves by weight", Documented, GUIDE),
+        words("pool", "use of the memory by other ports", "none", Inferred, OUTPUTS),
+    ];
+    if let Some(units) = options.shared_units {
+        found[0] = row("shared-units", found[0].meaning, shared(units), Inferred, "the user");
     }
     found
 }

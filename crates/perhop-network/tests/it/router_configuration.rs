@@ -79,12 +79,14 @@ impl FrontEnd for Toy {
                 chosen: false,
                 certain: true,
                 because: Vec::new(),
+                memory_rules: std::collections::BTreeMap::new(),
             },
             diagnostics: lines.iter().filter(|line| line.text.contains("bad")).map(complaint).collect(),
             lines,
             comment: '!',
             open_lines: Vec::new(),
             router: Router { ports: vec![port("Ethernet0", [10, 0, 7, 1], 24), wan], ..Router::default() },
+            memory: None,
         })
     }
     fn interface_name(&self, written: &str) -> String {

@@ -36,9 +36,11 @@ impl Context<'_> {
             let name = class.service_policy.as_ref().filter(|_| self.may_nest(depth))?;
             self.configuration.policy_maps.get(&name.value)
         };
+        let own = |class: &PolicyClass| {
+            if self.memory.is_some() { class.has_switch_queue() } else { class.queues() }
+        };
         let mut classes = policy.classes.iter();
-        classes
-            .any(|class| class.queues() || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
+        classes.any(|class| own(class) || inside(class).is_some_and(|policy| self.queues(policy, depth + 1)))
     }
 
     fn policy(&self, policy: &PolicyMap, place: Place, next: &mut usize) -> Policy {

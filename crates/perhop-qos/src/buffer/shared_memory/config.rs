@@ -108,6 +108,9 @@ pub struct SharedMemoryConfig {
 }
 
 impl MemoryConfig {
+    /// Bytes of a packet beyond its IP bytes on Ethernet: header and check sequence.
+    pub const ETHERNET: u32 = ETHERNET;
+
     /// Checks the settings.
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(1..=65_535).contains(&self.unit_bytes) {

@@ -1,0 +1,28 @@
+//! [`memory_remarks`]: the assumptions about the packet memory of a switch.
+
+use crate::document::has_unmodeled_queues;
+use crate::network::Network;
+
+/// Returns the assumptions about the memory that the queues of the path use, one line each.
+pub(crate) fn memory_remarks(network: &Network) -> Vec<String> {
+    let mut found = Vec::new();
+    let Some(memory) = &network.site.model.memory else { return found };
+    let Some(leaving) = network.leaving.port else { return found };
+    if let Some(port) = memory.port(&leaving.interface) {
+        let units = port.units.map_or_else(String::new, |units| format!("{units} units, "));
+        found.push(format!(
+            "memory of {}: {units}as `perhop buffers` divides them; units of {} bytes, product {} ({})",
+            leaving.name, memory.unit_bytes, memory.model, memory.chip
+        ));
+        found.extend(port.assumed.iter().map(|text| format!("memory of {}: {text}", leaving.name)));
+    }
+    if let Some(units) = memory.shared_units {
+        found.push(format!(
+            "the other ports of the chip use none of its {units} shared units: with less, queues lose more"
+        ));
+    }
+    if has_unmodeled_queues(&network.entering) {
+        found.push(format!("replies by {} wait without a limit: its memory is not known", network.entering.name));
+    }
+    found
+}
