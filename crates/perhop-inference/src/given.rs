@@ -8,6 +8,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::microburst::Microburst;
 use crate::network::Network;
 use crate::role::Kind;
 use crate::sources::{Sending, greedy_words, sending};
@@ -30,6 +31,8 @@ pub enum Given {
     Capture(String),
     /// Outputs of the device with its counters.
     Outputs(Outputs),
+    /// A burst into each class.
+    Microburst(Microburst),
 }
 
 impl Given {
@@ -42,6 +45,7 @@ impl Given {
             Given::Outputs(_) => {
                 "load: the offered rates in the output, as packets of the mean size at regular intervals"
             }
+            Given::Microburst(_) => "load: one burst into each class, one class after the other",
         }
     }
 }

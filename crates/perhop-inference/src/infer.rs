@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::given::{Given, by_class, wanted, with_class_names};
 use crate::level::LoadLevel;
 use crate::memory::memory_remarks;
+use crate::microburst::{bursts, with_entrance};
 use crate::network::{FAR, Network, Site, node_name, subnets_of};
 use crate::output::{ReadOutputs, from_outputs};
 use crate::recording::{Recording, replayed};
@@ -166,6 +167,13 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             let traffic = by_class(&tried.network, &loads, &tried.hits, &tried.misses)?;
             (tried.network, traffic)
         }
+        (Some(Given::Microburst(burst)), None) => {
+            let names: Vec<String> = targets(&network).into_iter().map(|target| target.name).collect();
+            let wanted: Wanted = names.iter().map(|name| (name.as_str(), Some(Kind::Constant))).collect();
+            let tried = reach(network, trial, selection, devices, &wanted)?;
+            let traffic = bursts(&tried.network, burst, &tried.hits, &tried.misses)?;
+            (with_entrance(tried.network, burst), traffic)
+        }
         (Some(Given::Records(records)), None) => {
             let traffic = from_records(&network, &mut trial, records)?;
             (network, traffic)
@@ -177,7 +185,10 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             (network, traffic)
         }
     };
-    let network = if request.given.is_some() { widened(network, &traffic) } else { network };
+    let network = match &request.given {
+        None | Some(Given::Microburst(_)) => network,
+        Some(_) => widened(network, &traffic),
+    };
     let load = request.given.as_ref().map_or(request.load.sentence(), Given::sentence);
     Ok(Inferred { load: load.to_owned(), ..inferred(&network, &traffic, device.model.platform.clone()) })
 }

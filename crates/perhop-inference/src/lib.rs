@@ -17,6 +17,7 @@ mod header;
 mod infer;
 mod level;
 mod memory;
+mod microburst;
 mod network;
 mod output;
 mod recording;

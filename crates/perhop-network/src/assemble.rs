@@ -334,7 +334,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let says = |policy: &PolicyConfig| !policy.conditioners.is_empty() || policy.queueing.is_some();
         let twice = [
             ("input", input.is_some() && says(&port.input)),
-            ("output", output.is_some() && says(&port.output)),
+            ("output", output.is_some() && says(&port.output) && port.unmodeled_queues.is_none()),
             ("ring", ring != RingConfig::default() && port.wire.ring.is_some()),
             ("rate", rate.is_some() && port.wire.rate.is_some()),
             ("mtu", mtu.is_some() && port.wire.mtu.is_some()),

@@ -1,4 +1,4 @@
-"""Traffic of the user's own in place of a guess: rates by class, flow records, counters, or a capture."""
+"""Traffic of the user's own in place of a guess: rates, flow records, counters, a capture, or a burst."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 from perhop import _core
 from perhop.configuration import refused_option
 from perhop.errors import InvalidInputError
+from perhop.inference.bursts import burst_of, is_microburst
 from perhop.inference.flow_records import is_header, records_of
 from perhop.inference.table import Row, rows_of
 from perhop.inputs import CAPTURE, TRAFFIC, read_rest, regular_file, unreadable
@@ -61,6 +62,10 @@ def read_traffic(file: Path, base: Path, over: str | None = None) -> Given:
         InvalidInputError: the file cannot be read, or a line of it is wrong.
 
     """
+    if is_microburst(str(file)):
+        if over is not None:
+            raise InvalidInputError("--over: a burst has no counters", "leave --over out")
+        return Given({"microburst": burst_of(str(file))})
     seconds = None if over is None else _seconds(over)
     earlier, comma, later = str(file).partition(",")
     if comma and not file.exists():

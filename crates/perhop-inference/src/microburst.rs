@@ -1,0 +1,202 @@
+//! [`Microburst`]: a burst of frames into each class, one class after the other, in place of a load.
+
+use std::collections::BTreeSet;
+
+use perhop_qos::Rate;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::given::hit_of;
+use crate::network::Network;
+use crate::role::Kind;
+use crate::sources::Sending;
+use crate::targets::{Hit, Miss};
+use crate::traffic::{Flow, Traffic, entry, suited, unlike};
+use crate::words::{counted, rate_in_words, similar};
+
+/// Header and check sequence of an Ethernet frame, and the preamble and gap around it, bytes (IEEE 802.3,
+/// 3.1.1 and 4.4.2).
+const HEADER: u32 = 18;
+const BETWEEN: u32 = 20;
+/// The time after a burst and its backlog before the next, seconds: for links and replies.
+const PAUSE: f64 = 2e-3;
+/// The slowest rate that a queue is assumed to be emptied with, as a part of the line.
+const SLOWEST: f64 = 0.01;
+
+/// A burst of frames from one or several senders at the same time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Microburst {
+    /// The rate of each sender on its wire.
+    pub arrival: Rate,
+    /// The rate of the leaving interface, if the user names it.
+    pub line: Option<Rate>,
+    /// Bytes of the frames of each sender.
+    pub bytes: u64,
+    /// Bytes of a frame with header and check sequence.
+    pub frame_bytes: u32,
+    /// The number of senders.
+    pub senders: u32,
+    /// The class; `None` for every class.
+    pub class: Option<String>,
+}
+
+impl Microburst {
+    /// Returns the frames of each sender.
+    fn frames(&self) -> u64 {
+        self.bytes.div_ceil(self.frame_bytes.into()).max(1)
+    }
+
+    /// Returns the time between two frames of a sender, seconds.
+    fn interval(&self) -> f64 {
+        f64::from(self.frame_bytes + BETWEEN) * 8.0 / self.arrival.as_bits_per_second() as f64
+    }
+
+    /// Returns the rate at which frames arrive, bits per second.
+    fn arrival_bps(&self) -> f64 {
+        self.arrival.as_bits_per_second() as f64 * f64::from(self.senders)
+    }
+
+    /// Returns the source of each sender.
+    fn sending(&self) -> Sending {
+        let ip = self.frame_bytes.saturating_sub(HEADER).max(1);
+        let rate = (f64::from(ip) * 8.0 / self.interval()).floor();
+        let packet = json!({"ip": format!("{ip}B")});
+        let words = format!(
+            "burst of {} of {} bytes from {}",
+            counted(self.frames(), "frame"),
+            self.frame_bytes,
+            counted(self.senders.into(), "sender")
+        );
+        Sending { source: json!({"cbr": {"rate": format!("{rate}b/s"), "packet": packet}}), count: self.senders, words }
+    }
+}
+
+/// Returns a burst into each class that headers reach, one after the other.
+///
+/// # Errors
+/// The class does not exist or no header reaches it, or the leaving interface has another rate.
+pub(crate) fn bursts(
+    network: &Network,
+    burst: &Microburst,
+    hits: &[Hit],
+    misses: &[Miss],
+) -> Result<Traffic, Failure> {
+    check_line(network, burst)?;
+    let names = wanted_names(network, burst)?;
+    let (mut flows, mut remarks) = (Vec::new(), Vec::new());
+    let (mut taken, mut now) = (BTreeSet::new(), 0.0);
+    for name in names {
+        let Some(hit) = hit_of(network, hits, name) else {
+            let miss = misses.iter().find(|miss| miss.target.name == *name);
+            remarks.push(miss.map_or_else(|| format!("class `{name}`: no header reaches it"), Miss::to_string));
+            continue;
+        };
+        if suited(Kind::Constant, &hit.header, false) != Kind::Constant {
+            remarks.push(format!("class `{name}`: it takes TCP only, and a burst has datagrams"));
+            continue;
+        }
+        flows.push(flow(burst, name, hit, now, network, &mut taken));
+        now += burst.frames() as f64 * burst.interval() + emptied_in(network, burst, hit) + PAUSE;
+    }
+    if flows.is_empty() {
+        return Err(Failure::invalid(
+            format!("no class of {} gets a burst: {}", network.leaving.name, remarks.join("; ")),
+            "give rates by class: --traffic FILE",
+        ));
+    }
+    if flows.len() > 1 {
+        remarks.push("each class has its burst alone: the other queues are empty then".to_owned());
+    }
+    Ok(Traffic { flows, remarks, milliseconds: Some((now * 1e3).ceil() + 10.0) })
+}
+
+/// Returns the network with an entrance that is as fast as the senders together.
+pub(crate) fn with_entrance<'a>(mut network: Network<'a>, burst: &Microburst) -> Network<'a> {
+    let arrival = burst.arrival_bps();
+    if arrival > network.entering.bits_per_second() {
+        network.entering.rate = Rate::from_bits_per_second(arrival.ceil() as u64);
+        let name = network.entering.port.map_or("the added interface", |port| &port.name);
+        let rate = rate_in_words(arrival);
+        network.assumed.push(format!("packets enter at {rate}, as if by several interfaces like {name}"));
+    }
+    network
+}
+
+fn check_line(network: &Network, burst: &Microburst) -> Result<(), Failure> {
+    let (own, name) = (network.leaving.rate, &network.leaving.name);
+    if let Some(line) = burst.line.filter(|line| *line != own) {
+        return Err(Failure::invalid(
+            format!("{name} sends at {own}, not at {line}"),
+            "name the interface with --interface, or write the rate of its line",
+        ));
+    }
+    Ok(())
+}
+
+/// Returns the names of the classes that get a burst.
+fn wanted_names<'n>(network: &'n Network, burst: &Microburst) -> Result<Vec<&'n String>, Failure> {
+    let mut names: Vec<&String> = Vec::new();
+    for name in &network.names {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let Some(class) = &burst.class else { return Ok(names) };
+    if let Some(name) = names.iter().find(|name| **name == class) {
+        return Ok(vec![name]);
+    }
+    let near = similar(class, names.iter().map(|name| name.as_str()), 1);
+    let listed: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
+    let help = near.first().map_or_else(
+        || format!("classes: {}", listed.join(", ")),
+        |near| format!("did you mean `{near}`?"),
+    );
+    Err(Failure::invalid(format!("{} has no queue of class `{class}`", network.leaving.name), help))
+}
+
+/// Returns the time in which the line sends all frames of a burst, seconds.
+fn emptied_in(network: &Network, burst: &Microburst, hit: &Hit) -> f64 {
+    let line = network.leaving.bits_per_second();
+    let limit = hit.leaf(network).and_then(|leaf| leaf.limit).filter(|limit| *limit > 0.0);
+    let rate = limit.map_or(line, |limit| limit.min(line)).max(SLOWEST * line);
+    let frames = burst.frames() as f64 * f64::from(burst.senders);
+    frames * f64::from(burst.frame_bytes + BETWEEN) * 8.0 / rate
+}
+
+/// Returns the burst of a class, which begins at `start` seconds.
+fn flow(
+    burst: &Microburst,
+    name: &str,
+    hit: &Hit,
+    start: f64,
+    network: &Network,
+    taken: &mut BTreeSet<String>,
+) -> Flow {
+    let sent = burst.sending();
+    let own = unlike(name, taken);
+    taken.insert(own.clone());
+    let mut made = entry(&own, &hit.header, hit.role, &sent);
+    // A burst is not a call or a video: it is judged by its losses.
+    made.remove("role");
+    made.remove("start-within");
+    // Half an interval before the frame that would follow the last one.
+    let stop = start + (burst.frames() as f64 - 0.5) * burst.interval();
+    made.insert("start".to_owned(), json!(nanoseconds(start)));
+    made.insert("stop".to_owned(), json!(nanoseconds(stop)));
+    if own != name {
+        made.insert("class".to_owned(), json!(name));
+    }
+    Flow {
+        header: hit.header.clone(),
+        entry: made,
+        queue: hit.leaf(network).map(|leaf| leaf.path.clone()),
+        offered: [format!("at {}", rate_in_words(burst.arrival_bps())), sent.words],
+        rate: burst.arrival_bps(),
+    }
+}
+
+fn nanoseconds(seconds: f64) -> String {
+    format!("{}ns", (seconds * 1e9).round())
+}
