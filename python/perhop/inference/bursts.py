@@ -11,6 +11,8 @@ from perhop.quantity import quantity
 _CALL = re.compile(r"\s*microburst\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _SENDERS = re.compile(r"(?P<count>[0-9]+)\s*[x*]\s*(?P<rate>.+)", re.DOTALL)
 _ARROW = re.compile(r"->|→")
+_SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-z]+)")
+_UNITS = {"B": 1, "kB": 1000, "MB": 1_000_000, "KiB": 1024, "MiB": 1024 * 1024}
 #: The smallest and the largest Ethernet frame with one tag (IEEE 802.3) and the jumbo frames of switches.
 _FRAMES = range(64, 9217)
 _FRAME = 1518
@@ -78,17 +80,18 @@ def _option(part: str) -> tuple[str, str]:
 
 
 def _rate(text: str) -> str:
-    found = quantity(text.strip())
+    found = quantity("".join(text.split()))
     if found is None or found[1] != "b/s" or found[0] < 1:
         raise _wrong(f"`{text.strip()}` is not a rate with its unit")
     return f"{int(found[0])}b/s"
 
 
 def _bytes(text: str) -> int:
-    found = quantity(text.strip())
-    if found is None or found[1] != "B" or found[0] < 1:
-        raise _wrong(f"`{text.strip()}` is not a size with its unit")
-    return int(found[0])
+    found = _SIZE.fullmatch(text)
+    size = float(found["number"]) * _UNITS[found["unit"]] if found and found["unit"] in _UNITS else 0.0
+    if size < 1:
+        raise _wrong(f"`{text}` is not a size with its unit: {', '.join(_UNITS)}")
+    return round(size)
 
 
 def _wrong(what: str) -> InvalidInputError:
