@@ -222,7 +222,8 @@ impl<'a> Selection<'a> {
 fn unmodeled(port: &Port, reason: &str) -> Failure {
     Failure::invalid(
         format!("the queues of {} are not simulated: {reason}", port.name),
-        "choose another interface with --interface; `perhop buffers` lists the ports whose memory is known",
+        "choose another interface with --interface, or give the memory of the ports: --platform \
+         catalyst-uadp,port-units=N, or with the product in place of catalyst-uadp",
     )
 }
 

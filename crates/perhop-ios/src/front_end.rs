@@ -16,7 +16,7 @@ use perhop_qos::{ByteSize, ConfigError, Rate};
 use crate::assumption::parse_in;
 use crate::ast::Configuration;
 use crate::convert::{IosClassLines, convert_with};
-use crate::platform::{Dialect, Platform, Recognition};
+use crate::platform::{Dialect, MOST_UNITS, PORT_UNITS, Platform, Recognition, SHARED_UNITS};
 use crate::show::IosShows;
 use crate::write::IosWriter;
 use crate::{Grammar, interface_name, is_configuration, rules};
@@ -46,10 +46,6 @@ const PARTICLE: &str = "particle";
 const CIRCUIT_RING: &str = "circuit-ring";
 /// Line rate, if virtual circuits are paced in whole cell slots of the line.
 const SLOTS_OF: &str = "slots-of";
-/// The memory of each port of a switch, units.
-const PORT_UNITS: &str = "port-units";
-/// The memory that the ports of a switch share, units.
-const SHARED_UNITS: &str = "shared-units";
 
 impl FrontEnd for Ios {
     fn name(&self) -> &'static str {
@@ -82,6 +78,10 @@ impl FrontEnd for Ios {
         let mut platform = chosen.unwrap_or_else(|| Platform::for_profile(recognition.profile));
         let settings = Settings::read(options)?;
         let mut recognized = recognized(&recognition, &platform, is_chosen);
+        if let Some(name) = options.platform.as_ref().filter(|_| platform.has_shared_memory()) {
+            // With its settings, so that the same text can be read again by this name.
+            recognized.name.clone_from(name);
+        }
         if !recognized.supported {
             let help = if recognition.dialect == Dialect::Catalyst { REFUSED_SWITCH } else { REFUSED };
             return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
@@ -256,7 +256,7 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
         says: evidence.says.to_owned(),
     };
     RecognizedPlatform {
-        name: platform.memory.model.clone().unwrap_or_else(|| platform.name().to_owned()),
+        name: platform.name().to_owned(),
         dialect: dialect_name(recognition.dialect).to_owned(),
         system: system(recognition.dialect).to_owned(),
         supported: is_chosen || recognition.dialect.is_supported(),
@@ -400,9 +400,6 @@ fn value_of<T: FromStr>(name: &str, value: &str, example: &str) -> Result<T, Con
             .within("settings")
     })
 }
-
-/// The most units of a memory: those of the data plane.
-const MOST_UNITS: u64 = 1 << 30;
 
 fn units_of(name: &str, value: &str) -> Result<u64, ConfigError> {
     let units: u64 = value_of(name, value, "300")?;

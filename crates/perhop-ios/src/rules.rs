@@ -77,4 +77,8 @@ declare_rules! {
     GROUP_WITH_DSCP = "group-with-dscp" Error;
     INPUT_QUEUES_IGNORED = "input-queues-ignored" Warning;
     BUNDLE_POLICY_COPIED = "bundle-policy-copied" Warning;
+    SWITCH_CEILING_LOWERED = "switch-ceiling-lowered" Warning;
+    SWITCH_BUFFERS_UNREACHED = "switch-buffers-unreached" Warning;
+    SWITCH_PORT_TAKES_POOL = "switch-port-takes-pool" Warning;
+    SWITCH_PRIORITY_BURST = "switch-priority-burst" Warning;
 }

@@ -62,6 +62,7 @@ pub(crate) fn convert_with(
     context.copied_to_members();
     context.promises_inside();
     context.policy_rules(&ports);
+    context.switch_memory_rules(&ports);
     context.nested_percentages(&ports);
     context.mark_uses(&ports);
     context.routing_needs(&ports);

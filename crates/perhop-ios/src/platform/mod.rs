@@ -21,6 +21,13 @@ pub use recognition::{Dialect, Recognition};
 pub use signs::Evidence;
 pub(crate) use signs::product;
 
+/// The memory of each port of a switch, units.
+pub(crate) const PORT_UNITS: &str = "port-units";
+/// The memory that the ports of a switch share, units.
+pub(crate) const SHARED_UNITS: &str = "shared-units";
+/// The most units of a memory: those of the data plane.
+pub(crate) const MOST_UNITS: u64 = 1 << 30;
+
 /// Properties of hardware and release that are not part of a configuration: a profile, and values that a
 /// scenario may replace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -70,8 +77,7 @@ impl Platform {
 
     /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES), or a product of a family among them.
     pub fn named(name: &str) -> Option<Platform> {
-        if uadp::is_product(name) {
-            let memory = MemoryOptions { model: Some(name.to_ascii_lowercase()), ..MemoryOptions::default() };
+        if let Some(memory) = switch_named(name) {
             return Some(Platform { memory, ..Platform::for_profile(Profile::CatalystUadp) });
         }
         let profile = match name {
@@ -120,4 +126,27 @@ impl Platform {
     pub fn rules(&self) -> &'static ProfileRules {
         self.profile.rules()
     }
+}
+
+/// Returns the memory of a switch from a name with settings: `c9300-24t,port-units=500`. The name of the
+/// profile leaves the product to the configuration.
+fn switch_named(name: &str) -> Option<MemoryOptions> {
+    let mut parts = name.split(',');
+    let product = parts.next()?.trim();
+    let is_profile = product == Profile::CatalystUadp.name();
+    if !is_profile && !uadp::is_product(product) {
+        return None;
+    }
+    let model = (!is_profile).then(|| product.to_ascii_lowercase());
+    let mut memory = MemoryOptions { model, ..MemoryOptions::default() };
+    for part in parts {
+        let (key, value) = part.split_once('=')?;
+        let units = value.trim().parse().ok().filter(|units| (1..=MOST_UNITS).contains(units))?;
+        match key.trim() {
+            PORT_UNITS => memory.port_units = Some(units),
+            SHARED_UNITS => memory.shared_units = Some(units),
+            _ => return None,
+        }
+    }
+    Some(memory)
 }

@@ -21,4 +21,5 @@ pub(super) mod refusals;
 pub(super) mod remarks;
 mod routing;
 mod shadows;
+mod switch_memory;
 pub(super) mod tunnels;

@@ -1,0 +1,150 @@
+//! Rules about the packet memory of a switch: ceilings that thresholds lower, memory without traffic, priority
+//! queues that lose bursts, and ports that may take the memory of all.
+
+use std::collections::BTreeSet;
+
+use perhop_device::lower::ResolvedClass;
+use perhop_device::{PortMemory, QueueMemory, SwitchMemory};
+use perhop_lint::Diagnostic;
+
+use crate::convert::context::Context;
+use crate::convert::ports::ConvertedPort;
+use crate::rules;
+
+/// The ceiling of a queue without thresholds, percent of its part (Cisco TAC 200594).
+const USUAL_CEILING: u64 = 400;
+/// Bytes of the initial window of TCP, ten packets of 1500 bytes (RFC 6928 §2): the burst of one sender.
+const BURST: u64 = 15_000;
+
+impl Context<'_> {
+    /// Reports how the switch divides its memory, once for each policy and reason.
+    pub(in crate::convert) fn switch_memory_rules(&mut self, ports: &[ConvertedPort]) {
+        let Some(memory) = &self.memory else { return };
+        let shadowed: BTreeSet<usize> = self
+            .found
+            .iter()
+            .filter(|found| found.rule.id == rules::CLASS_SHADOWED.id)
+            .map(|found| found.line)
+            .collect();
+        let mut found: Vec<Diagnostic> = Vec::new();
+        let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
+        for port in ports {
+            let Some(own) = memory.port(&port.port.interface) else { continue };
+            let policy = own.policy.as_deref().unwrap_or_default();
+            let of_port = self.takes_pool(memory, own).filter(|_| !port.port.shutdown);
+            found.extend(of_port.filter(|_| known.insert(("pool", policy))));
+            if own.queues.iter().any(|queue| queue.default.is_some()) || !known.insert(("queues", policy)) {
+                continue;
+            }
+            for queue in &own.queues {
+                found.extend(self.lowers_ceiling(own, queue));
+                found.extend(without_traffic(port, queue, &shadowed));
+                found.extend(loses_bursts(memory, port, queue));
+            }
+        }
+        self.found.extend(found);
+    }
+
+    /// Reports three thresholds of which the highest is below the ceiling that the queue has without them.
+    fn lowers_ceiling(&self, port: &PortMemory, queue: &QueueMemory) -> Option<Diagnostic> {
+        let [_, _, last] = queue.thresholds.as_slice() else { return None };
+        let line = last.line?;
+        // The first priority level has its reserved part only.
+        if queue.priority_level == Some(1) {
+            return None;
+        }
+        let percent = self.percent_at(line).filter(|percent| *percent < USUAL_CEILING)?;
+        Some(Diagnostic::new(
+            &rules::SWITCH_CEILING_LOWERED,
+            line,
+            format!(
+                "the third threshold of class {} lowers its ceiling from {USUAL_CEILING} to {percent} % of its part, on {}",
+                queue.class, port.interface
+            ),
+            format!(
+                "the queue holds {} units; with two thresholds it holds up to {USUAL_CEILING} % of its part",
+                last.units
+            ),
+        ))
+    }
+
+    /// Returns the percentage of the `queue-limit` on a line.
+    fn percent_at(&self, line: usize) -> Option<u64> {
+        use perhop_device::intent::PartialLimit;
+        let classes = self.configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+        let limit = classes.flat_map(|class| &class.value_limits).find(|limit| limit.line == line)?;
+        match limit.value.limit {
+            PartialLimit::Percent(percent) => Some(percent),
+            PartialLimit::Limit(_) => None,
+        }
+    }
+
+    /// Reports a port whose queues together may take the shared memory of the chip.
+    fn takes_pool(&self, memory: &SwitchMemory, port: &PortMemory) -> Option<Diagnostic> {
+        let shared = memory.shared_units?;
+        let queue = port.queues.iter().max_by_key(|queue| queue.soft).filter(|queue| queue.soft >= shared)?;
+        let multiplier = self.configuration.softmax_multiplier.as_ref();
+        let line = multiplier.map(|written| written.line).or(queue.line)?;
+        Some(Diagnostic::new(
+            &rules::SWITCH_PORT_TAKES_POOL,
+            line,
+            format!(
+                "queue {} of {} may take {} units, and all ports of the chip share {shared}",
+                queue.class, port.interface, queue.soft
+            ),
+            "the switch accepts it: while this queue is full, the other ports lose bursts; give a smaller \
+             multiplier or ratio",
+        ))
+    }
+}
+
+/// Reports memory that is divided off for a class that no packet reaches.
+fn without_traffic(
+    port: &ConvertedPort,
+    queue: &QueueMemory,
+    shadowed: &BTreeSet<usize>,
+) -> Option<Diagnostic> {
+    let line = queue.line?;
+    let units = queue.hard + queue.soft;
+    let links = port.port.links.output.classes.iter().find(|links| links.line == line)?;
+    let is_reached = links.queue.is_some() && !shadowed.contains(&line);
+    (units > 0 && !is_reached).then(|| {
+        Diagnostic::new(
+            &rules::SWITCH_BUFFERS_UNREACHED,
+            line,
+            format!(
+                "class {} has {units} units of memory, and no packet reaches it, on {}",
+                queue.class, port.port.interface
+            ),
+            "the switch divides the memory by the ratios: the other queues have less; remove the class",
+        )
+    })
+}
+
+/// Reports a priority queue whose memory or policer does not hold the burst of one sender.
+fn loses_bursts(memory: &SwitchMemory, port: &ConvertedPort, queue: &QueueMemory) -> Option<Diagnostic> {
+    let (line, _) = queue.line.zip(queue.priority_level)?;
+    let class = class_at(&port.output.as_ref()?.classes, line)?;
+    let policer = class.police.as_ref().map(|police| police.bc_bytes);
+    let policer = policer.or_else(|| class.priority.and_then(|priority| priority.burst_bytes))?;
+    let room = queue.thresholds.last().map_or(0, |last| last.units) * memory.unit_bytes;
+    let needed = BURST.min(room);
+    (policer < needed).then(|| {
+        Diagnostic::new(
+            &rules::SWITCH_PRIORITY_BURST,
+            line,
+            format!(
+                "the policer of priority class {} passes bursts of {policer} bytes, and its queue holds {room}, on {}",
+                queue.class, port.port.interface
+            ),
+            format!("packets are lost although the queue has room: give the policer {needed} bytes"),
+        )
+    })
+}
+
+fn class_at(classes: &[ResolvedClass], line: usize) -> Option<&ResolvedClass> {
+    classes.iter().find_map(|class| {
+        let inside = || class.policy.as_ref().and_then(|inner| class_at(&inner.classes, line));
+        if class.line == line { Some(class) } else { inside() }
+    })
+}
