@@ -56,9 +56,6 @@ SYSTEMS = {
     "!! IOS XR Configuration 7.5.2\nPID: 8201-SYS, VID: V01": "Cisco 8000",
     "feature interface-vlan": "NX-OS",
     "mls qos": "Catalyst (mls qos)",
-    "switch 1 provision c9300-24t": "Catalyst (UADP)",
-    "qos queue-softmax-multiplier 1200": "Catalyst (UADP)",
-    "policy-map p\n class class-default\n  queue-buffers ratio 10": "Catalyst (UADP)",
     "interface GigabitEthernet1/0/1\n switchport mode access": "Catalyst (switchport)",
     "license udi pid ASR-920-12CZ-A sn X": "ASR 900 and 920",
 }
@@ -77,6 +74,26 @@ def test_a_system_that_is_not_simulated_is_refused(lines: str) -> None:
     assert [one["rule"] for one in report["diagnostics"]] == ["platform-not-supported"]
     assert report["router"]["ports"] == [], "no question has an answer by rules of other hardware"
     assert report["counts"]["modelled"] == 0
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "qos queue-softmax-multiplier 1200",
+        "policy-map p\n class class-default\n  queue-buffers ratio 10",
+        "switch 1 provision c9300",
+    ],
+)
+def test_a_switch_without_a_product_asks_for_it(lines: str) -> None:
+    is_named = "provision" in lines
+    report = examined(f"hostname a\n{lines}\n")
+    assert report["platform"]["system"] == "Catalyst (UADP)"
+    assert is_supported(report) == is_named
+    if not is_named:
+        with pytest.raises(InvalidInputError, match="does not name the product") as caught:
+            checked(f"hostname a\n{lines}\n")
+        assert caught.value.help is not None and "--platform c3650" in caught.value.help
+        assert report["router"]["ports"] == [] and report["counts"]["modelled"] == 0
 
 
 def test_the_chosen_platform_applies() -> None:

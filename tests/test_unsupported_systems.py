@@ -1,4 +1,4 @@
-"""Switches and other systems that perhop does not simulate are named, and no question is answered."""
+"""Systems that perhop does not simulate, and switches whose product is not known: no question is answered."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import pytest
 from conftest import ROOT, Command
 
 CONFIGURATIONS = ROOT / "tests" / "configurations"
-SWITCH = CONFIGURATIONS / "catalyst-9300.cfg"
 HELP = "--platform reads it by the rules of another platform"
+#: A switch without a line that names its product.
+SWITCH = (CONFIGURATIONS / "catalyst-9300.cfg").read_text().replace(
+    "switch 1 provision c9300-24t", "qos queue-softmax-multiplier 1200"
+)
+ASKS = "the configuration does not name the product of the switch"
 #: The beginning of every question about a configuration.
 QUESTIONS = {
     "run": ["run"],
@@ -25,26 +29,31 @@ QUESTIONS = {
 }
 
 
+@pytest.fixture
+def switch(tmp_path: Path) -> Path:
+    file = tmp_path / "switch.cfg"
+    file.write_text(SWITCH)
+    return file
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_commands_name_a_switch_and_refuse_it(perhop: Command, question: str) -> None:
-    refused = perhop(*QUESTIONS[question], SWITCH)
+def test_commands_ask_for_the_product_of_a_switch(perhop: Command, switch: Path, question: str) -> None:
+    refused = perhop(*QUESTIONS[question], switch)
     assert (refused.code, refused.out) == (2, "")
-    assert refused.err.startswith(
-        "error: this is a configuration of Catalyst (UADP), which perhop does not simulate (line 3: switch 1"
-    )
+    assert refused.err.startswith(f"error: {ASKS}")
+    assert "--platform c3650, c3850, c9200, c9300" in " ".join(refused.err.split())
 
 
-def test_comparing_a_switch_with_a_router_is_refused(perhop: Command) -> None:
+def test_comparing_such_a_switch_is_refused(perhop: Command, switch: Path) -> None:
     router = CONFIGURATIONS / "shape-only.cfg"
-    for files in ((SWITCH, SWITCH), (SWITCH, router), (router, SWITCH)):
+    for files in ((switch, switch), (switch, router), (router, switch)):
         refused = perhop("diff", *files)
         assert (refused.code, refused.out) == (2, "")
-        assert refused.err.startswith("error: this is a configuration of Catalyst (UADP), which")
+        assert refused.err.startswith(f"error: {ASKS}")
 
 
-def test_a_switch_in_a_scenario_is_refused(perhop: Command, tmp_path: Path) -> None:
-    (tmp_path / "switch.cfg").write_text(SWITCH.read_text())
-    (tmp_path / "a.yaml").write_text(
+def test_such_a_switch_in_a_scenario_is_refused(perhop: Command, switch: Path) -> None:
+    (switch.parent / "a.yaml").write_text(
         "perhop: 1\nname: a\nduration: 1s\nhosts: {a: {}, b: {}}\n"
         "routers: {s: {configuration: {file: switch.cfg}}}\n"
         "links:\n- {between: [a, s], rate: 1Gb/s, interfaces: {s: {name: Gi1/0/1}}}\n"
@@ -52,25 +61,32 @@ def test_a_switch_in_a_scenario_is_refused(perhop: Command, tmp_path: Path) -> N
     )
     refused = perhop("run", "a.yaml")
     assert (refused.code, refused.out) == (2, "")
-    assert "this is a configuration of Catalyst (UADP), which perhop does not simulate" in refused.err
+    assert ASKS in refused.err
 
 
-def test_check_names_a_switch_and_gives_no_verdict(perhop: Command) -> None:
-    ended = perhop("check", SWITCH)
+def test_check_names_such_a_switch_and_gives_no_verdict(perhop: Command, switch: Path) -> None:
+    ended = perhop("check", switch)
     assert ended.code == 2
     first, second, *rest = ended.out.splitlines()
-    assert (
-        first == f"{SWITCH}: platform: Catalyst (UADP), not supported (line 3: switch 1 provision c9300-24t)"
+    assert first == (
+        f"{switch}: platform: Catalyst (UADP), not supported (line 3: qos queue-softmax-multiplier 1200)"
     )
-    assert second.startswith(f"{SWITCH}: router, not supported: ")
-    assert rest[0] == "" and rest[1].startswith("error[platform-not-supported]: this is a configuration of ")
-    # Wrapped at the width of the terminal.
-    assert " ".join(rest[2:]) == f"perhop buffers FILE shows the memory of its queues; {HELP}"
-    listed = perhop("check", SWITCH, "--lines")
+    assert second.startswith(f"{switch}: router, not supported: ")
+    assert rest[0] == "" and rest[1] == f"error[platform-not-supported]: {ASKS}"
+    listed = perhop("check", switch, "--lines")
     assert "    26  end" in listed.out and "ok" not in listed.out.split()
-    found = json.loads(perhop("check", SWITCH, "--json").out)["files"][0]
+    found = json.loads(perhop("check", switch, "--json").out)["files"][0]
     assert [one["rule"] for one in found["findings"]] == ["platform-not-supported"]
     assert (found["valid"], found["router"]["ports"]) == (False, [])
+
+
+def test_the_product_may_be_given(perhop: Command, switch: Path) -> None:
+    ended = perhop("check", switch, "--platform", "c9300-24t")
+    assert ended.code == 0 and "platform: c9300-24t (--platform); memory: " in ended.out
+    other = perhop("run", switch, "--platform", "c9500x-28c8d")
+    assert (other.code, other.out) == (2, "") and "Silicon One" in other.err
+    wrong = perhop("run", switch, "--platform", "c9300,buffers=3")
+    assert (wrong.code, wrong.out) == (2, "") and "there is no platform `c9300,buffers=3`" in wrong.err
 
 
 OTHER_SYSTEMS = {
@@ -79,6 +95,7 @@ OTHER_SYSTEMS = {
     "NX-OS": "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n",
     "Catalyst (mls qos)": "version 12.2\nmls qos\nswitch 1 provision ws-c3750x-24\n"
     "interface GigabitEthernet1/0/1\n srr-queue bandwidth share 10 10 60 20\n",
+    "Catalyst (switchport)": "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\n",
     "ASR 900 and 920": "version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\ninterface GigabitEthernet0/0/1\n",
 }
 
@@ -96,3 +113,4 @@ def test_other_systems_are_named_and_not_run(perhop: Command, tmp_path: Path, na
     assert refused.err.startswith(
         f"error: this is a configuration of {name}, which perhop does not simulate (line "
     )
+    assert HELP in " ".join(refused.err.split())

@@ -114,7 +114,7 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
     };
     let near = json!({
         "between": [NEAR, router], "rate": entering.rate.to_string(),
-        "interfaces": {NEAR: to_router, router: entrance(entering)},
+        "interfaces": {NEAR: to_router, router: entrance(network, entering)},
     });
     let far = json!({
         "between": [router, FAR], "rate": leaving.rate.to_string(), "delay": delay,
@@ -128,7 +128,7 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
         let rate: Rate = other.rate;
         json!({
             "between": [router, other_name(number)], "rate": rate.to_string(),
-            "interfaces": {router: entrance(other)},
+            "interfaces": {router: entrance(network, other)},
         })
     }));
     links.extend(receivers.0.iter().map(|(_, name)| plain_link(FAR, name, &plain)));
@@ -169,17 +169,21 @@ fn plain_link(first: &str, second: &str, rate: &str) -> Value {
 }
 
 /// Returns the interface that packets enter by. Queues that are not modeled lose no replies.
-fn entrance(interface: &Interface) -> Value {
+fn entrance(network: &Network, interface: &Interface) -> Value {
     let mut end = named(interface);
-    if has_unmodeled_queues(interface) {
+    if has_unmodeled_queues(network, interface) {
         end["output"] = json!(AMPLE);
     }
     end
 }
 
-/// Whether packets that leave by an interface wait in queues that are not modeled.
-pub(crate) fn has_unmodeled_queues(interface: &Interface) -> bool {
-    interface.port.is_some_and(|port| port.unmodeled_queues.is_some())
+/// Whether packets that leave by an interface wait in queues that are not modeled. A switch has no memory for
+/// an added one.
+pub(crate) fn has_unmodeled_queues(network: &Network, interface: &Interface) -> bool {
+    match interface.port {
+        Some(port) => port.unmodeled_queues.is_some(),
+        None => network.site.model.memory.is_some(),
+    }
 }
 
 /// Returns the name of the router behind an interface that no packets take, and that classes mention.

@@ -21,7 +21,7 @@ pub(crate) fn memory_remarks(network: &Network) -> Vec<String> {
             "the other ports of the chip use none of its {units} shared units: with less, queues lose more"
         ));
     }
-    if has_unmodeled_queues(&network.entering) {
+    if has_unmodeled_queues(network, &network.entering) {
         found.push(format!("replies by {} wait without a limit: its memory is not known", network.entering.name));
     }
     found

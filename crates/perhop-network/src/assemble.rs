@@ -69,6 +69,14 @@ fn linked<'d>(device: &'d Device, named: &[&str]) -> BTreeSet<&'d str> {
     device.model.router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
 }
 
+/// Whether a scenario may have a policy in place of the queues of `port`: they are not modeled, or they are
+/// those of a switch's port without a policy.
+fn may_be_replaced(port: &Port) -> bool {
+    let memory = port.output.queueing.as_ref().and_then(|queueing| queueing.memory.as_ref());
+    let is_default = memory.is_some() && port.links.output.classes.is_empty();
+    port.unmodeled_queues.is_some() || is_default && port.output.conditioners.is_empty()
+}
+
 /// The ports of a router by their names.
 struct Ports<'a> {
     all: &'a [Port],
@@ -334,7 +342,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let says = |policy: &PolicyConfig| !policy.conditioners.is_empty() || policy.queueing.is_some();
         let twice = [
             ("input", input.is_some() && says(&port.input)),
-            ("output", output.is_some() && says(&port.output) && port.unmodeled_queues.is_none()),
+            ("output", output.is_some() && says(&port.output) && !may_be_replaced(port)),
             ("ring", ring != RingConfig::default() && port.wire.ring.is_some()),
             ("rate", rate.is_some() && port.wire.rate.is_some()),
             ("mtu", mtu.is_some() && port.wire.mtu.is_some()),

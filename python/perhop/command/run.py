@@ -47,6 +47,7 @@ from perhop.command.options import (
     pace_of,
 )
 from perhop.command.plotting import Plots
+from perhop.command.run_burst import Burst
 from perhop.command.run_report import RunReport
 from perhop.command.run_view import Wanted, viewed
 from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
@@ -89,7 +90,10 @@ def run(
         Parameter(
             help="For router configurations: file with the offered load. Formats: CSV with "
             "class,rate,packet_bytes,kind; flow records as CSV (NetFlow, IPFIX); a capture (pcap, pcapng); "
-            "output of the router's counters, or two outputs as before.txt,after.txt with --over."
+            "output of the router's counters, or two outputs as before.txt,after.txt with --over. Or a burst "
+            "into each class, one after the other: 'microburst(10Gb/s->1Gb/s, 200 kB)', from the rate of the "
+            "sender to that of the interface; 'microburst(4x10Gb/s, 50 kB, class=VOICE, frame=1518B)' for "
+            "four senders of 50 kB each."
         ),
     ] = None,
     load: Load = None,
@@ -222,7 +226,8 @@ def run(
         if not quiet:
             _report_written(results, output, pcap)
         judgement = judging.judge(results)
-        shown_as = _Shown(json=json, quiet=quiet, wide=wide, bounds=bounds)
+        burst = Burst.requested(traffic, scenario, loaded)
+        shown_as = _Shown(json=json, quiet=quiet, wide=wide, bounds=bounds, burst=burst)
         shown_as.present(results, loaded, judgement, network)
         # Last, so that an error in a plot does not lose the results.
         plots.write_rest(quiet=quiet)
@@ -242,6 +247,7 @@ class _Shown:
     quiet: bool
     wide: bool
     bounds: bool
+    burst: Burst | None = None
 
     def present(
         self, results: Results, loaded: Scenario, judgement: Judgement, network: NetworkRun | None
@@ -262,7 +268,12 @@ class _Shown:
             judgement.tell_failed()
         else:
             _show(results, loaded, wide=self.wide, bounds=self.bounds)
-            judgement.show()
+            if self.burst is None:
+                judgement.show()
+            else:
+                # A burst is no call and no transfer: its losses are the answer.
+                self.burst.show(results)
+                judgement.tell_failed()
 
 
 def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> None:

@@ -71,6 +71,11 @@ impl Shows for IosShows {
         device: &CountedDevice,
         options: &ShowOptions,
     ) -> Result<Vec<ShownPort>, ConfigError> {
+        if device.model.memory.is_some() {
+            let message = format!("perhop does not print this command for {}", device.model.platform.system);
+            let help = "`perhop buffers FILE --printed` prints the output about its queues; perhop run has counters";
+            return Err(ConfigError::new("", message).help(help));
+        }
         let style = Style::chosen(options.style.as_deref(), &device.model.platform.name)?;
         if command.name == LIMITERS {
             return Ok(device.ports.iter().map(|port| limiters::shown(device.model, port)).collect());

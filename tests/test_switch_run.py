@@ -1,0 +1,237 @@
+"""Configurations of UADP switches run: the limits are those of `perhop buffers`, and drops have causes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from perhop import Scenario
+from perhop.configuration import checked
+from perhop.errors import InvalidInputError
+from perhop.inference.bursts import burst_of
+from perhop.switch_memory import switch_memory
+
+SWITCH = """\
+version 16.12
+hostname access
+switch 1 provision c9300-24t
+qos queue-softmax-multiplier 1200
+class-map match-any VOICE
+ match dscp ef
+class-map match-any BULK
+ match dscp af11 af12 af13
+class-map match-any PLAIN
+ match dscp cs1
+policy-map OUT
+ class VOICE
+  priority level 1
+  queue-buffers ratio 10
+ class BULK
+  bandwidth remaining percent 30
+  queue-buffers ratio 20
+  queue-limit dscp af13 percent 80
+  queue-limit dscp af12 percent 90
+  queue-limit dscp af11 percent 100
+ class PLAIN
+  queue-buffers ratio 5
+ class class-default
+  bandwidth remaining percent 60
+interface GigabitEthernet1/0/1
+ service-policy output OUT
+interface GigabitEthernet1/0/2
+interface TenGigabitEthernet1/1/1
+"""
+#: Frames of 1518 bytes take six units of 256 bytes and 1538 bytes on the wire.
+UNITS, FRAME = 6, 1518
+
+
+@pytest.fixture
+def switch(tmp_path: Path) -> Path:
+    file = tmp_path / "switch.cfg"
+    file.write_text(SWITCH)
+    return file
+
+
+def leaves(queueing: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Return the classes with queues by their names."""
+    found = {}
+    for one in queueing["classes"]:
+        found |= leaves(one["queueing"]) if one.get("queueing") else {one["name"]: one}
+    return found
+
+
+@pytest.mark.parametrize("name", ["GigabitEthernet1/0/1", "GigabitEthernet1/0/2"])
+def test_the_limits_that_run_are_those_of_the_table(switch: Path, name: str) -> None:
+    """The table of `perhop buffers` and the queues of a run come from one definition."""
+    report = checked(SWITCH)
+    [port] = [one for one in report["router"]["ports"] if one["name"] == name]
+    memory = switch_memory(switch)
+    [own] = [one for one in memory["ports"] if one["interface"] == name]
+    queueing = port["output"]["queueing"]
+    fall = queueing["memory"]["port-fall"]
+    assert (fall["start"], fall["end"]) == (own["soft_start"], own["soft_end"])
+    assert queueing["memory"]["unit-bytes"] == memory["unit_bytes"]
+    queues = leaves(queueing)
+    named = [queue["class"].split(":")[0].removeprefix("all ") for queue in own["queues"]]
+    assert sorted(queues) == sorted(named)
+    for class_, queue in zip(named, own["queues"], strict=True):
+        shared = queues[class_]["buffer"]["shared-memory"]
+        assert shared.get("reserved", 0) == queue["hard"]
+        assert shared["limit"] == queue["soft"]
+        assert shared["port-minimum"] == queue["port_soft_min"]
+        last = queue["thresholds"][-1]["units"]
+        by_table = [one["units"] for one in queue["thresholds"] if one["packets"]]
+        assert shared["thresholds"] == ([*by_table, last] if by_table else [last])
+
+
+def test_codepoints_have_their_thresholds(switch: Path) -> None:
+    queueing = checked(SWITCH)["router"]["ports"][0]["output"]["queueing"]
+    bulk = leaves(queueing)["BULK"]
+    assert bulk["precedence"]["by-dscp"][:3] == ["af13", "af12", "af11"]
+    # 60 units and 1200 %: 720 units at 100 %, and 51 and 57 64ths of it.
+    assert bulk["buffer"]["shared-memory"]["thresholds"][:3] == [720 * 51 // 64, 720 * 57 // 64, 720]
+
+
+def run(perhop: Command, *arguments: object) -> dict[str, Any]:
+    ended = perhop("run", *arguments, "--replications", "1", "--json")
+    assert ended.code == 0, ended.err
+    document: dict[str, Any] = json.loads(ended.out)
+    return document
+
+
+def means(document: dict[str, Any], column: str) -> dict[str, float]:
+    return {one["class"]: one[column]["mean"] for one in document["classes"] if column in one}
+
+
+@pytest.mark.parametrize("arrival", ["10Gb/s", "10Gb/s->1Gb/s", "2x5Gb/s", "5Gb/s → 1Gb/s"])
+def test_a_burst_loses_what_the_table_says(perhop: Command, switch: Path, arrival: str) -> None:
+    senders = 2 if "x" in arrival else 1
+    size = 400 // senders
+    found = run(perhop, switch, "--interface", "gi1/0/1", "--traffic", f"microburst({arrival}, {size} kB)")
+    offered, dropped = means(found, "offered_packets"), means(found, "dropped_queue_full")
+    frames = senders * -(-size * 1000 // FRAME)
+    assert offered == {"VOICE": frames, "BULK": frames, "PLAIN": frames, "class-default": frames}
+    [port] = [one for one in switch_memory(switch)["ports"] if one["interface"] == "GigabitEthernet1/0/1"]
+    rate = 10 if "10" in arrival or senders == 2 else 5
+    for queue in port["queues"]:
+        # The first packet of BULK has af11, the last threshold. One frame leaves for `rate` that arrive.
+        room = queue["thresholds"][-1]["units"] // UNITS
+        lost = max(0.0, frames * (1 - 1 / rate) - room)
+        # The frame in transmission, and the rounding of both rates.
+        assert abs(dropped.get(queue["class"], 0.0) - lost) <= 3, queue["class"]
+    assert means(found, "dropped_packets")["class-default"] == 0
+
+
+def test_a_class_may_be_chosen_and_causes_are_named(perhop: Command, switch: Path) -> None:
+    burst = "microburst(10Gb/s->1Gb/s, 200 kB, class=VOICE)"
+    ended = perhop("run", switch, "--interface", "gi1/0/1", "--traffic", burst)
+    assert ended.code == 0
+    assert "VOICE: 113 of 132 frames dropped: 113 by threshold: the queue was at the limit" in ended.out
+    assert "perhop design buffers" in ended.out and "--queue VOICE --burst 200000B" in " ".join(ended.out.split())
+    assert "BULK" not in ended.out
+    # The evidence of the rules is printed with the answer.
+    assert "inferred: port-units" in ended.err and "recalled: open-ratio, level-1" in ended.err
+    assert "the other ports of the chip use none of its 41608 shared units" in ended.err
+
+
+def test_the_default_queues_have_their_bursts(perhop: Command, switch: Path) -> None:
+    found = run(perhop, switch, "--interface", "gi1/0/2", "--traffic", "microburst(10Gb/s, 3 MB)")
+    dropped = means(found, "dropped_packets")
+    frames = -(-3_000_000 // FRAME)
+    # 120 reserved units and 1200 % of 480; 1200 % of 720.
+    for name, units in (("control", 120 + 5760), ("others", 8640)):
+        assert abs(dropped[name] - (frames * 0.9 - units // UNITS)) <= 3
+
+
+def test_a_small_pool_drops_by_the_pool(perhop: Command, switch: Path) -> None:
+    """With 600 shared units, 100 frames fit into a queue that may have 1440."""
+    burst = "microburst(10Gb/s, 3 MB, class=others)"
+    found = run(
+        perhop, switch, "--interface", "gi1/0/2", "--platform", "c9300,shared-units=600", "--traffic", burst
+    )
+    frames = -(-3_000_000 // FRAME)
+    assert abs(means(found, "dropped_shared_memory")["others"] - (frames * 0.9 - 100)) <= 3
+    assert means(found, "dropped_queue_full").get("others", 0) == 0
+
+
+@pytest.mark.parametrize(
+    ("burst", "message"),
+    [
+        ("microburst(10Gb/s)", "it needs the rate of the senders and the size"),
+        ("microburst(10Gb/s, 200 kB", "the closing bracket is missing"),
+        ("microburst(10, 200 kB)", "`10` is not a rate"),
+        ("microburst(10Gb/s, 200)", "`200` is not a size"),
+        ("microburst(0x10Gb/s, 200kB)", "0 senders are out of range"),
+        ("microburst(10Gb/s, 200kB, queue=1)", "`queue=1` is none of class=NAME"),
+        ("microburst(10Gb/s, 200kB, frame=20B)", "frame=20 is not a frame"),
+        ("microburst(1Gb/s->2Gb/s->3Gb/s, 200kB)", "more than two rates"),
+        ("microburst(10Gb/s, 2000000000000kB)", "more than 1,000,000 frames"),
+    ],
+)
+def test_wrong_bursts_are_refused(burst: str, message: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        burst_of(burst)
+    assert message in str(caught.value)
+    assert caught.value.help is not None and "microburst(10Gb/s->1Gb/s, 200 kB)" in caught.value.help
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s->2Gb/s, 9 kB)"], "sends at 1Gb/s, not at"),
+        (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s, 9 kB, class=BULKY)"], "did you mean `BULK`"),
+        (["--interface", "te1/1/1"], "at 10000 Mb/s is not published"),
+    ],
+)
+def test_questions_without_an_answer_are_refused(
+    perhop: Command, switch: Path, arguments: list[str], message: str
+) -> None:
+    ended = perhop("run", switch, *arguments)
+    assert (ended.code, ended.out) == (2, "") and message in " ".join(ended.err.split())
+
+
+def test_the_memory_of_the_ports_may_be_given(switch: Path) -> None:
+    found = Scenario.infer(switch, "te1/1/1", platform="catalyst-uadp,port-units=560")
+    assert found.inferred is not None and "memory of TenGigabitEthernet1/1/1: 560 units" in found.inferred
+
+
+def test_a_class_without_memory_is_not_run(perhop: Command, switch: Path) -> None:
+    switch.write_text(SWITCH.replace("ratio 5", "ratio 0"))
+    ended = perhop("run", switch, "--interface", "gi1/0/1")
+    assert (ended.code, ended.out) == (2, "") and "class PLAIN has no memory" in " ".join(ended.err.split())
+
+
+def test_questions_without_a_run(perhop: Command, switch: Path) -> None:
+    found = perhop("rates", switch)
+    assert found.code == 0 and "others/BULK" in found.out
+    traced = perhop("trace", switch, "--reach", "all")
+    assert traced.code == 0 and "others/BULK: " in traced.out
+    other = switch.with_name("other.cfg")
+    other.write_text(SWITCH.replace("1200", "600"))
+    differing = perhop("diff", switch, other)
+    assert differing.code != 0 and "10080" in differing.out + differing.err
+    bounded = perhop("bounds", switch, "--interface", "gi1/0/1")
+    assert "may overflow" in bounded.out
+    refused = perhop("show", "policy-map", "interface", switch)
+    assert refused.code == 2 and "perhop buffers FILE --printed" in refused.err
+
+
+def test_a_switch_runs_in_a_scenario(perhop: Command, switch: Path) -> None:
+    scenario = switch.with_name("a.yaml")
+    scenario.write_text(
+        "perhop: 1\nname: a\nduration: 100ms\nhosts: {a: {}, b: {}}\n"
+        "routers: {s: {configuration: {file: switch.cfg, platform: {settings: {port-units: 300}}}}}\n"
+        "links:\n- {between: [a, s], rate: 10Gb/s, interfaces: {s: {name: Te1/1/1}}}\n"
+        "- {between: [s, b], rate: 1Gb/s, interfaces: {s: {name: Gi1/0/1}}}\n"
+        "traffic:\n- {from: a, to: b, name: x, dscp: ef, "
+        "source: {cbr: {rate: 2Gb/s, packet: {ip: 1500B}}}}\n"
+    )
+    found = run(perhop, scenario)
+    assert means(found, "dropped_queue_full")["x"] > 0
+    scenario.write_text(scenario.read_text().replace(", platform: {settings: {port-units: 300}}", ""))
+    refused = perhop("run", scenario)
+    assert refused.code == 2 and "Te" in refused.err and "port-units" in refused.err
