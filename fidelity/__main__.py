@@ -10,13 +10,24 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router, switch
 from fidelity.document import Part, render
 from fidelity.record import FOLDER, Record, read, record, write
 from fidelity.simulating import QUICK, WHOLE, Effort
 
 PAGE = Path(__file__).parents[1] / "docs" / "fidelity.md"
-PEERS = ("analytic", "router", "ns-2", "linux-tcp", "linux-aqm", "linux-gred", "l4s", "kernel", "live-tcp")
+PEERS = (
+    "analytic",
+    "router",
+    "switch",
+    "ns-2",
+    "linux-tcp",
+    "linux-aqm",
+    "linux-gred",
+    "l4s",
+    "kernel",
+    "live-tcp",
+)
 
 
 def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
@@ -24,6 +35,7 @@ def parts(effort: Effort, only: Sequence[str] = PEERS) -> list[Part]:
     makers = {
         "analytic": analytic.part,
         "router": router.part,
+        "switch": switch.part,
         "ns-2": ns2.part,
         "linux-tcp": linux_tcp.part,
         "linux-aqm": linux_aqm.part,

@@ -15,7 +15,7 @@ from conftest import ROOT
 
 sys.path.insert(0, str(ROOT))
 from fidelity import __main__ as command
-from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router
+from fidelity import analytic, kernel, l4s, linux_aqm, linux_gred, linux_tcp, live_tcp, ns2, router, switch
 from fidelity import record as recording
 from fidelity.comparison import BY_CHANCE, Comparison, Rule, Value, estimate
 from fidelity.document import Part, page, render
@@ -137,6 +137,13 @@ def test_every_reason_is_a_named_deviation() -> None:
 def test_missed_router_readings_have_a_reason() -> None:
     shown = list(router.compare_shown())
     assert len(shown) > 90
+    assert [one for one in shown if not one.met and one.reason is None] == []
+    assert [one for one in shown if one.met and one.reason is not None] == []
+
+
+def test_missed_switch_readings_have_a_reason() -> None:
+    shown = list(switch.compare())
+    assert len(shown) >= 40
     assert [one for one in shown if not one.met and one.reason is None] == []
     assert [one for one in shown if one.met and one.reason is not None] == []
 

@@ -65,6 +65,7 @@ QueueMemory = TypedDict(
         "class": str,
         "line": int | None,
         "priority_level": int | None,
+        "weight": int | None,
         "hard": int,
         "soft": int,
         "port_soft_min": int | None,
@@ -102,6 +103,8 @@ class SwitchMemory(TypedDict):
     model: str
     chip: str
     unit_bytes: int
+    #: The units that the soft parts of all ports share; unknown for an output.
+    shared_units: int | None
     ports: list[PortMemory]
     unknown: list[UnknownPort]
     #: The arguments of `perhop.profiles.PlatformRule`.

@@ -104,6 +104,8 @@ pub struct QueueMemory {
     pub default: Option<DefaultQueue>,
     /// The priority level; `None` for a queue that shares the rest.
     pub priority_level: Option<u8>,
+    /// The weight that the switch prints; `None` if it is not known.
+    pub weight: Option<u32>,
     /// The reserved part.
     pub hard: u64,
     /// The limit of the part from the shared memory while the port uses little of it.
@@ -124,8 +126,6 @@ pub struct DefaultQueue {
     pub name: &'static str,
     /// The codepoints of its packets; empty for all that no other queue takes.
     pub codepoints: Vec<Dscp>,
-    /// Its weight in the scheduler.
-    pub weight: u32,
 }
 
 /// The length of a queue at which some packets are dropped.

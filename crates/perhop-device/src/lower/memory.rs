@@ -78,7 +78,7 @@ fn default_class(queue: &QueueMemory, default: &DefaultQueue) -> ClassConfig {
     let matches = codepoints
         .map(|codepoints| MatchConfig { dscp: Some(OneOrMany(codepoints)), ..MatchConfig::default() });
     let (buffer, precedence) = buffer(queue);
-    let share = ShareConfig { weight: Some(default.weight.into()), ..ShareConfig::default() };
+    let share = ShareConfig { weight: queue.weight.map(f64::from), ..ShareConfig::default() };
     let name = default.name.to_owned();
     ClassConfig { name, matches, share, buffer: Some(buffer), precedence, ..ClassConfig::default() }
 }

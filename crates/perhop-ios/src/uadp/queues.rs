@@ -65,10 +65,9 @@ impl Split {
             ("all others", self.units - control, 0),
         ];
         let codepoints = CONTROL_CODEPOINTS.into_iter().filter_map(Dscp::new).collect();
-        let [first, second] = DEFAULT_WEIGHTS;
         let defaults = [
-            DefaultQueue { name: "control", codepoints, weight: first },
-            DefaultQueue { name: "others", codepoints: Vec::new(), weight: second },
+            DefaultQueue { name: "control", codepoints },
+            DefaultQueue { name: "others", codepoints: Vec::new() },
         ];
         let queues = parts.into_iter().zip(defaults).enumerate();
         let queues = queues.map(|(number, ((class, part, hard), default))| {
@@ -79,6 +78,7 @@ impl Split {
                 line: None,
                 default: Some(default),
                 priority_level: None,
+                weight: Some(DEFAULT_WEIGHTS[number]),
                 hard,
                 soft: soft.scaled,
                 port_soft_min: self.port_soft_min(soft),
@@ -133,6 +133,7 @@ impl Split {
             line: Some(class.line),
             default: None,
             priority_level: class.level,
+            weight: None,
             hard,
             soft: soft.scaled,
             port_soft_min: self.port_soft_min(soft),

@@ -1,0 +1,79 @@
+"""perhop compared with Catalyst switches: the documented and printed division of their packet memory.
+
+The readings are those of tests/readings/switches.toml. perhop's numbers are those of `perhop buffers`, which a run
+has as its limits, too.
+"""
+
+from __future__ import annotations
+
+import math
+import tomllib
+from collections.abc import Iterator, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from fidelity.comparison import EQUAL, Comparison, Value
+from fidelity.document import Part
+from fidelity.reasons import reason
+from fidelity.simulating import Effort
+from perhop.switch_memory import SwitchMemory, memory_in_text
+
+PEER = "switch"
+FILE = Path(__file__).parents[1] / "tests" / "readings" / "switches.toml"
+_READ = tomllib.loads(FILE.read_text(encoding="utf-8"))
+CASES = {case["id"]: case for case in _READ["case"]}
+LEFT_OUT = {one["what"]: one["why"] for one in _READ["left-out"]}
+
+
+def compare() -> Iterator[Comparison]:
+    """Generate the comparisons with all readings."""
+    for case in CASES.values():
+        for reading in case["readings"]:
+            yield Comparison(
+                PEER,
+                case["id"],
+                case["switch"],
+                reading["quantity"],
+                reading["unit"],
+                Value(float(reading["value"])),
+                case["source"],
+                Value(_found(case["id"], reading)),
+                EQUAL,
+                reason("switch readings", case["source"]) if reading.get("departs") else None,
+            )
+
+
+@cache
+def _memory(case_id: str) -> SwitchMemory:
+    case = CASES[case_id]
+    return memory_in_text(f"version 16.12\n{case['configuration']}", model=case["model"])
+
+
+def _found(case_id: str, reading: Mapping[str, Any]) -> float:
+    """Return perhop's number for a reading; NaN if perhop does not know it."""
+    memory: Any = _memory(case_id)
+    place = memory
+    if not reading.get("memory"):
+        ports = [port for port in memory["ports"] if port["interface"] == CASES[case_id]["interface"]]
+        if not ports:
+            return math.nan
+        [place] = ports
+    if reading.get("sum"):
+        return float(sum(queue[reading["field"]] for queue in place["queues"]))
+    if "queue" in reading:
+        place = place["queues"][reading["queue"]]
+    if "threshold" in reading:
+        place = place["thresholds"][reading["threshold"]]
+    value = place[reading["field"]]
+    return math.nan if value is None else float(value)
+
+
+def part(effort: Effort) -> Part:  # noqa: ARG001 - all parts have the same arguments
+    """Return the comparisons with switches as a part of the page."""
+    about = (
+        "Limits and thresholds of queues in units of 256 bytes are those of `tests/readings/switches.toml`:\n"
+        "documented by Cisco, or printed by switches in published outputs. perhop's are those of\n"
+        "`perhop buffers`, which a run of the same configuration has as its limits."
+    )
+    return Part(PEER, "Switches", about, list(compare()), LEFT_OUT)
