@@ -1,7 +1,9 @@
 //! The packet memory of Catalyst switches: published divisions, and the output of the switch.
 
-use perhop_device::{FrontEnd, MemoryOptions, PortMemory, QueueMemory, SwitchMemory};
+use perhop_device::{FrontEnd, MemoryOptions, ParseOptions, PortMemory, QueueMemory, SwitchMemory};
 use perhop_ios::Ios;
+use perhop_qos::buffer::{BufferConfig, SharedMemoryConfig};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
 
 fn memory_with(text: &str, options: &MemoryOptions) -> Result<SwitchMemory, perhop_qos::ConfigError> {
     Ios.switch_memory(text, options).map(|found| found.expect("it is a Catalyst"))
@@ -87,7 +89,8 @@ fn thresholds_of_a_policy() {
     let [voice, bulk, web, rest] = port.queues.as_slice() else { panic!("{:?}", port.queues) };
     assert_eq!((parts(voice), voice.priority_level), ((15, 0), Some(1)));
     assert_eq!((parts(bulk), limits(bulk)), ((0, 720), vec![573, 641, 720]));
-    assert_eq!(bulk.thresholds[0].packets, ["dscp af13"]);
+    let packets: Vec<String> = bulk.thresholds[0].packets.iter().map(ToString::to_string).collect();
+    assert_eq!(packets, ["dscp af13"]);
     // 105 units × 4 × 12; 40 % are a tenth of the ceiling, 6 of 64 parts.
     assert_eq!((parts(web), limits(web)), ((0, 5040), vec![472, 5040]));
     assert_eq!((web.thresholds[1].packets.len(), web.thresholds[1].line), (0, None));
@@ -107,7 +110,7 @@ fn a_product_is_asked_for_and_others_are_refused() {
     let error = memory_with(&text, &MemoryOptions::default()).unwrap_err();
     assert!(error.message.contains("does not name the product"), "{error:?}");
     assert!(error.help.unwrap().contains("c9300"));
-    let named = |model: &str| MemoryOptions { model: Some(model.to_owned()), port_units: None };
+    let named = |model: &str| MemoryOptions { model: Some(model.to_owned()), ..MemoryOptions::default() };
     assert_eq!(memory_with(&text, &named("C3850")).unwrap(), {
         let mut whole = memory(POLICY);
         whole.model = "c3850".to_owned();
@@ -138,7 +141,7 @@ fn lines_of_a_class_that_are_not_read_are_named() {
     let text = POLICY.replace("  queue-buffers ratio 35\n", "  queue-buffers ratio many\n  queue-wonder 3\n");
     let found = memory(&text);
     for line in ["queue-buffers ratio many", "queue-wonder 3"] {
-        assert!(found.not_modeled.iter().any(|text| text.contains(line)), "{:?}", found.not_modeled);
+        assert!(found.not_modeled.iter().any(|one| one.text.contains(line)), "{:?}", found.not_modeled);
     }
 }
 
@@ -162,7 +165,7 @@ fn the_memory_of_a_port_that_is_not_published_is_not_guessed() {
     let found = memory(text);
     assert!(found.ports.is_empty());
     assert!(found.unknown[0].reason.contains("is not published"), "{:?}", found.unknown);
-    let options = MemoryOptions { model: None, port_units: Some(1000) };
+    let options = MemoryOptions { port_units: Some(1000), ..MemoryOptions::default() };
     assert_eq!(parts(&memory_with(text, &options).unwrap().ports[0].queues[0]), (400, 1600));
 }
 
@@ -170,7 +173,7 @@ fn the_memory_of_a_port_that_is_not_published_is_not_guessed() {
 fn what_the_memory_leaves_out_is_named() {
     let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  random-detect dscp-based\n");
     let found = memory(&text);
-    assert!(found.not_modeled.iter().any(|text| text.contains("WRED")), "{:?}", found.not_modeled);
+    assert!(found.not_modeled.iter().any(|one| one.text.contains("WRED")), "{:?}", found.not_modeled);
 }
 
 /// The output of a port reads back as the same memory; classes, rate and minimums of zero units are not in
@@ -199,4 +202,50 @@ fn an_output_that_is_cut_is_refused() {
     let output = Ios.print_memory(&only_port(POLICY)).unwrap();
     let cut = output.split("   Weight0").next().unwrap();
     assert!(Ios.switch_memory(cut, &MemoryOptions::default()).unwrap_err().message.contains("not whole"));
+}
+
+/// The queues of a run have the numbers of the table, at the port and not at another scheduler.
+#[test]
+fn the_queues_of_a_run_draw_on_the_memory() {
+    let maps = [("VOICE", "ef"), ("BULK", "af11 af12 af13"), ("WEB", "af21 af22")];
+    let maps = maps.map(|(name, dscp)| format!("class-map match-any {name}\n match dscp {dscp}\n")).concat();
+    let text = format!("{maps}{POLICY}interface GigabitEthernet1/0/9\n");
+    let model = Ios.parse(&text, &ParseOptions::default()).unwrap();
+    let memory = model.memory.as_ref().unwrap();
+    for port in model.router.ports.iter().filter(|port| port.interface.starts_with("Gigabit")) {
+        let own = memory.port(&port.interface).unwrap();
+        let queueing = port.output.queueing.as_ref().unwrap();
+        let shared = queueing.memory.as_ref().unwrap();
+        assert_eq!(u64::from(shared.port_fall.unwrap().start), own.soft_start);
+        let buffers: Vec<&SharedMemoryConfig> = buffers(queueing);
+        let hard_and_soft = |config: &&SharedMemoryConfig| (config.reserved.into(), config.limit.unwrap().into());
+        let found: Vec<(u64, u64)> = buffers.iter().map(hard_and_soft).collect();
+        let expected: Vec<(u64, u64)> = own.queues.iter().map(|queue| (queue.hard, queue.soft)).collect();
+        assert_eq!(found, expected, "{}", port.name);
+    }
+}
+
+fn buffers(queueing: &QueueingConfig) -> Vec<&SharedMemoryConfig> {
+    queueing.classes.iter().flat_map(own_buffers).collect()
+}
+
+fn own_buffers(class: &ClassConfig) -> Vec<&SharedMemoryConfig> {
+    match (&class.queueing, &class.buffer) {
+        (Some(inner), _) => buffers(inner),
+        (None, Some(BufferConfig::SharedMemory(config))) => vec![config],
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_port_with_unknown_memory_is_not_modeled() {
+    let text = "switch 1 provision c9300-24t\ninterface TenGigabitEthernet1/1/1\ninterface Vlan1\n \
+                ip address 192.0.2.1 255.255.255.0\n";
+    let model = Ios.parse(text, &ParseOptions::default()).unwrap();
+    let reasons: Vec<bool> = model.router.ports.iter().map(|port| port.unmodeled_queues.is_some()).collect();
+    assert_eq!(reasons, [true, true]);
+    let options = ParseOptions { platform: Some("c9300,port-units=560".to_owned()), ..ParseOptions::default() };
+    let model = Ios.parse(text, &options).unwrap();
+    assert_eq!(model.router.ports[0].unmodeled_queues, None);
+    assert_eq!(model.platform.name, "c9300,port-units=560");
 }

@@ -1,5 +1,5 @@
-//! Rules about the packet memory of a switch: ceilings that thresholds lower, memory without traffic, priority
-//! queues that lose bursts, and ports that may take the memory of all.
+//! Rules about the packet memory of a switch: ceilings that thresholds lower, memory without traffic,
+//! priority queues that lose bursts, and ports that may take the memory of all.
 
 use std::collections::BTreeSet;
 
