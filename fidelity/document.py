@@ -66,7 +66,11 @@ def render(kept: Record) -> str:
     sections = [INTRODUCTION, _counts(kept), "## Misses", _misses(kept)]
     skipped = [f"- {peer.title}: {what}: {why}." for peer in kept.peers for what, why in peer.skipped.items()]
     if skipped:
-        sections += ["## Not compared", "\n".join(skipped)]
+        wrapped = [
+            textwrap.fill(line, WIDTH, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+            for line in skipped
+        ]
+        sections += ["## Not compared", "\n".join(wrapped)]
     for peer in kept.peers:
         if rows := kept.rows_of(peer):
             sections += [f"## {peer.title}", peer.about, _compared(rows)]

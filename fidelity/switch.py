@@ -1,7 +1,7 @@
 """perhop compared with Catalyst switches: the documented and printed division of their packet memory.
 
-The readings are those of tests/readings/switches.toml. perhop's numbers are those of `perhop buffers`, which a run
-has as its limits, too.
+The readings are those of tests/readings/switches.toml. perhop's numbers are those of `perhop buffers`, which
+a run has as its limits, too.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _found(case_id: str, reading: Mapping[str, Any]) -> float:
     return math.nan if value is None else float(value)
 
 
-def part(effort: Effort) -> Part:  # noqa: ARG001 - all parts have the same arguments
+def part(_: Effort) -> Part:
     """Return the comparisons with switches as a part of the page."""
     about = (
         "Limits and thresholds of queues in units of 256 bytes are those of `tests/readings/switches.toml`:\n"

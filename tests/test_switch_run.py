@@ -131,7 +131,8 @@ def test_a_class_may_be_chosen_and_causes_are_named(perhop: Command, switch: Pat
     ended = perhop("run", switch, "--interface", "gi1/0/1", "--traffic", burst)
     assert ended.code == 0
     assert "VOICE: 113 of 132 frames dropped: 113 by threshold: the queue was at the limit" in ended.out
-    assert "perhop design buffers" in ended.out and "--queue VOICE --burst 200000B" in " ".join(ended.out.split())
+    words = " ".join(ended.out.split())
+    assert "perhop design buffers" in words and "--queue VOICE --burst 200000B" in words
     assert "BULK" not in ended.out
     # The evidence of the rules is printed with the answer.
     assert "inferred: port-units" in ended.err and "recalled: open-ratio, level-1" in ended.err
@@ -182,8 +183,8 @@ def test_wrong_bursts_are_refused(burst: str, message: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s->2Gb/s, 9 kB)"], "sends at 1Gb/s, not at"),
-        (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s, 9 kB, class=BULKY)"], "did you mean `BULK`"),
+        (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s->2Gb/s, 9 kB)"], "at 1Gb/s, not at"),
+        (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s, 9 kB, class=BULKY)"], "mean `BULK`"),
         (["--interface", "te1/1/1"], "at 10000 Mb/s is not published"),
     ],
 )

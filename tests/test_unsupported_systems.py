@@ -12,8 +12,10 @@ from conftest import ROOT, Command
 CONFIGURATIONS = ROOT / "tests" / "configurations"
 HELP = "--platform reads it by the rules of another platform"
 #: A switch without a line that names its product.
-SWITCH = (CONFIGURATIONS / "catalyst-9300.cfg").read_text().replace(
-    "switch 1 provision c9300-24t", "qos queue-softmax-multiplier 1200"
+SWITCH = (
+    (CONFIGURATIONS / "catalyst-9300.cfg")
+    .read_text()
+    .replace("switch 1 provision c9300-24t", "qos queue-softmax-multiplier 1200")
 )
 ASKS = "the configuration does not name the product of the switch"
 #: The beginning of every question about a configuration.

@@ -198,13 +198,10 @@ def platform_words(platform: RecognizedPlatform | None) -> str | None:
 
 def evidence_words(rules: Mapping[str, Sequence[str]]) -> str:
     """Return the names of rules by their evidence; of the strongest kinds only the number."""
-    kinds = [kind for kind in ("documented", "printed", "measured", "inferred", "recalled") if rules.get(kind)]
-    return "; ".join(
-        f"{len(rules[kind])} rules {kind}"
-        if kind in ("documented", "printed", "measured")
-        else f"{kind}: {', '.join(rules[kind])}"
-        for kind in kinds
-    )
+    certain = [kind for kind in ("documented", "printed", "measured") if rules.get(kind)]
+    doubtful = [kind for kind in ("inferred", "recalled") if rules.get(kind)]
+    words = [f"{len(rules[kind])} rules {kind}" for kind in certain]
+    return "; ".join([*words, *(f"{kind}: {', '.join(rules[kind])}" for kind in doubtful)])
 
 
 def is_supported(report: RouterReport) -> bool:

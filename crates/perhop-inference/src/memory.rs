@@ -22,7 +22,10 @@ pub(crate) fn memory_remarks(network: &Network) -> Vec<String> {
         ));
     }
     if has_unmodeled_queues(network, &network.entering) {
-        found.push(format!("replies by {} wait without a limit: its memory is not known", network.entering.name));
+        found.push(format!(
+            "replies by {} wait without a limit: its memory is not known",
+            network.entering.name
+        ));
     }
     found
 }

@@ -69,7 +69,11 @@ impl Microburst {
             self.frame_bytes,
             counted(self.senders.into(), "sender")
         );
-        Sending { source: json!({"cbr": {"rate": format!("{rate}b/s"), "packet": packet}}), count: self.senders, words }
+        Sending {
+            source: json!({"cbr": {"rate": format!("{rate}b/s"), "packet": packet}}),
+            count: self.senders,
+            words,
+        }
     }
 }
 
@@ -90,7 +94,8 @@ pub(crate) fn bursts(
     for name in names {
         let Some(hit) = hit_of(network, hits, name) else {
             let miss = misses.iter().find(|miss| miss.target.name == *name);
-            remarks.push(miss.map_or_else(|| format!("class `{name}`: no header reaches it"), Miss::to_string));
+            remarks
+                .push(miss.map_or_else(|| format!("class `{name}`: no header reaches it"), Miss::to_string));
             continue;
         };
         if suited(Kind::Constant, &hit.header, false) != Kind::Constant {
@@ -149,10 +154,9 @@ fn wanted_names<'n>(network: &'n Network, burst: &Microburst) -> Result<Vec<&'n 
     }
     let near = similar(class, names.iter().map(|name| name.as_str()), 1);
     let listed: Vec<&str> = names.iter().map(|name| name.as_str()).collect();
-    let help = near.first().map_or_else(
-        || format!("classes: {}", listed.join(", ")),
-        |near| format!("did you mean `{near}`?"),
-    );
+    let help = near
+        .first()
+        .map_or_else(|| format!("classes: {}", listed.join(", ")), |near| format!("did you mean `{near}`?"));
     Err(Failure::invalid(format!("{} has no queue of class `{class}`", network.leaving.name), help))
 }
 

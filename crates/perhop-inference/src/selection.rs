@@ -37,17 +37,18 @@ impl<'a> Selection<'a> {
     pub(crate) fn select(self, interface: Option<&str>) -> Result<Network<'a>, Failure> {
         let up: Vec<&Port> = self.site.ports.iter().filter(|port| self.is_usable(port)).collect();
         // The first of several with the same rank.
-        let best = up
-            .iter()
-            .filter(|port| port.unmodeled_queues.is_none())
-            .rev()
-            .max_by(|a, b| output_rank(a).partial_cmp(&output_rank(b)).unwrap_or(std::cmp::Ordering::Equal));
+        let best =
+            up.iter().filter(|port| port.unmodeled_queues.is_none()).rev().max_by(|a, b| {
+                output_rank(a).partial_cmp(&output_rank(b)).unwrap_or(std::cmp::Ordering::Equal)
+            });
         let best = match (best, interface) {
             (Some(best), _) => Some(best),
             // The reason is that of the named one.
             (None, Some(_)) => up.first(),
             (None, None) => {
-                if let Some((port, reason)) = up.iter().find_map(|port| Some((port, port.unmodeled_queues.as_ref()?))) {
+                if let Some((port, reason)) =
+                    up.iter().find_map(|port| Some((port, port.unmodeled_queues.as_ref()?)))
+                {
                     return Err(unmodeled(port, reason));
                 }
                 None

@@ -271,7 +271,7 @@ class _Shown:
             if self.burst is None:
                 judgement.show()
             else:
-                # A burst is no call and no transfer: its losses are the answer.
+                # Verdicts are about calls and transfers; of a burst, the losses are the answer.
                 self.burst.show(results)
                 judgement.tell_failed()
 

@@ -66,10 +66,19 @@ impl<'a> MemoryShare<'a> {
 
     /// Returns the queues of a port without a policy; `None` if the policy of the port has the queues.
     pub(super) fn default_queueing(self) -> Option<QueueingConfig> {
-        let queues: Option<Vec<ClassConfig>> =
-            self.port.queues.iter().map(|queue| Some(default_class(queue, queue.default.as_ref()?))).collect();
+        let queues: Option<Vec<ClassConfig>> = self
+            .port
+            .queues
+            .iter()
+            .map(|queue| Some(default_class(queue, queue.default.as_ref()?)))
+            .collect();
         let (classes, memory) = (queues?, Some(self.config()));
-        Some(QueueingConfig { scheduler: SchedulerConfig::Scfq, classes, memory, ..QueueingConfig::default() })
+        Some(QueueingConfig {
+            scheduler: SchedulerConfig::Scfq,
+            classes,
+            memory,
+            ..QueueingConfig::default()
+        })
     }
 }
 

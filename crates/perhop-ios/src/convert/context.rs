@@ -74,7 +74,8 @@ impl<'a> Context<'a> {
         let memory = self.memory.as_ref()?;
         let Some(port) = memory.port(interface) else {
             let own = memory.reason_unknown(interface).map(str::to_owned);
-            return own.or_else(|| Some("it has no packet memory of its own: name a physical port".to_owned()));
+            return own
+                .or_else(|| Some("it has no packet memory of its own: name a physical port".to_owned()));
         };
         without_memory(port)
     }

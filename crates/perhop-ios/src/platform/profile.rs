@@ -72,11 +72,9 @@ impl Profile {
     pub(crate) fn grammar(self) -> Grammar {
         match self {
             Profile::Asr9000 | Profile::Ncs5500 => Grammar::IosXr,
-            Profile::PreHqf
-            | Profile::Vip7500
-            | Profile::Hqf
-            | Profile::IosXe
-            | Profile::CatalystUadp => Grammar::Ios,
+            Profile::PreHqf | Profile::Vip7500 | Profile::Hqf | Profile::IosXe | Profile::CatalystUadp => {
+                Grammar::Ios
+            }
         }
     }
 

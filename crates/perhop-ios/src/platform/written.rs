@@ -40,7 +40,9 @@ impl Profile {
     pub(crate) fn usual_limit(self, has_priority: bool) -> Option<u64> {
         match (self, has_priority) {
             (Profile::IosXe, true) => Some(512),
-            (Profile::IosXe, false) | (Profile::CatalystUadp | Profile::Asr9000 | Profile::Ncs5500, _) => None,
+            (Profile::IosXe, false) | (Profile::CatalystUadp | Profile::Asr9000 | Profile::Ncs5500, _) => {
+                None
+            }
             _ => Some(64),
         }
     }

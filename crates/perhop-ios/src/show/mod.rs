@@ -73,7 +73,8 @@ impl Shows for IosShows {
     ) -> Result<Vec<ShownPort>, ConfigError> {
         if device.model.memory.is_some() {
             let message = format!("perhop does not print this command for {}", device.model.platform.system);
-            let help = "`perhop buffers FILE --printed` prints the output about its queues; perhop run has counters";
+            let help =
+                "`perhop buffers FILE --printed` prints the output about its queues; perhop run has counters";
             return Err(ConfigError::new("", message).help(help));
         }
         let style = Style::chosen(options.style.as_deref(), &device.model.platform.name)?;

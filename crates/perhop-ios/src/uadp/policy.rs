@@ -107,7 +107,10 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> Queue
                     continue;
                 };
                 if field == MarkedField::Group {
-                    leave_out(limit.line, "queue-limit qos-group: a run gives these packets the last threshold");
+                    leave_out(
+                        limit.line,
+                        "queue-limit qos-group: a run gives these packets the last threshold",
+                    );
                 }
                 let values = limit.value.values.iter();
                 let packets = values.map(|value| MarkedPackets { field, value: *value }).collect();

@@ -64,8 +64,20 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
         row("shared-units", "units that the soft parts of all ports share", shared(units), certainty, STATS),
         words("fall", "limit between soft-start and soft-end", "falls in a line", Inferred, OUTPUTS),
         words("unmarked", "threshold of packets that no line names", "the last", Inferred, OUTPUTS),
-        words("default-weights", "shares of the two queues without a policy", "40 and 60 %", Inferred, OUTPUTS),
-        words("scheduler", "queues without priority", "share what priority leaves by weight", Documented, GUIDE),
+        words(
+            "default-weights",
+            "shares of the two queues without a policy",
+            "40 and 60 %",
+            Inferred,
+            OUTPUTS,
+        ),
+        words(
+            "scheduler",
+            "queues without priority",
+            "share what priority leaves by weight",
+            Documented,
+            GUIDE,
+        ),
         words("pool", "use of the memory by other ports", "none", Inferred, OUTPUTS),
     ];
     if let Some(units) = options.shared_units {

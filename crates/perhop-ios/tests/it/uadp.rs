@@ -218,7 +218,8 @@ fn the_queues_of_a_run_draw_on_the_memory() {
         let shared = queueing.memory.as_ref().unwrap();
         assert_eq!(u64::from(shared.port_fall.unwrap().start), own.soft_start);
         let buffers: Vec<&SharedMemoryConfig> = buffers(queueing);
-        let hard_and_soft = |config: &&SharedMemoryConfig| (config.reserved.into(), config.limit.unwrap().into());
+        let hard_and_soft =
+            |config: &&SharedMemoryConfig| (config.reserved.into(), config.limit.unwrap().into());
         let found: Vec<(u64, u64)> = buffers.iter().map(hard_and_soft).collect();
         let expected: Vec<(u64, u64)> = own.queues.iter().map(|queue| (queue.hard, queue.soft)).collect();
         assert_eq!(found, expected, "{}", port.name);
@@ -244,7 +245,8 @@ fn a_port_with_unknown_memory_is_not_modeled() {
     let model = Ios.parse(text, &ParseOptions::default()).unwrap();
     let reasons: Vec<bool> = model.router.ports.iter().map(|port| port.unmodeled_queues.is_some()).collect();
     assert_eq!(reasons, [true, true]);
-    let options = ParseOptions { platform: Some("c9300,port-units=560".to_owned()), ..ParseOptions::default() };
+    let options =
+        ParseOptions { platform: Some("c9300,port-units=560".to_owned()), ..ParseOptions::default() };
     let model = Ios.parse(text, &options).unwrap();
     assert_eq!(model.router.ports[0].unmodeled_queues, None);
     assert_eq!(model.platform.name, "c9300,port-units=560");
