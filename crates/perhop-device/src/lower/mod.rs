@@ -101,7 +101,7 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
     labels::assign(policy, side.labels, markers);
     let mut queueing = Queueing { target, remarks: &mut lowered.remarks };
     let (mut config, places) = queueing.of_policy(policy, "");
-    config.memory = target.memory.map(|memory| memory.config());
+    config.memory = target.memory.map(MemoryShare::config);
     for Placed { class, path, is_queue, is_shaped } in places {
         if let Some(links) = lowered.links.of_class_mut(class) {
             links.queue = is_queue.then(|| path.clone());

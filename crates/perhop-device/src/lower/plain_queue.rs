@@ -15,7 +15,7 @@ use crate::policy::Limit;
 
 /// The queueing of a port without classes.
 pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConfig {
-    if let Some(queueing) = target.memory.and_then(|memory| memory.default_queueing()) {
+    if let Some(queueing) = target.memory.and_then(super::memory::MemoryShare::default_queueing) {
         return queueing;
     }
     let class = ClassConfig { name: "fifo".to_owned(), ..ClassConfig::default() };

@@ -173,7 +173,7 @@ fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
     let mut found: Vec<PercentLimit> = Vec::new();
     for limit in limits {
         match found.iter_mut().find(|other| other.percent == limit.percent) {
-            Some(other) => other.packets.extend(limit.packets.iter().cloned()),
+            Some(other) => other.packets.extend(limit.packets.iter().copied()),
             None => found.push(limit.clone()),
         }
     }
