@@ -236,3 +236,36 @@ def test_a_switch_runs_in_a_scenario(perhop: Command, switch: Path) -> None:
     scenario.write_text(scenario.read_text().replace(", platform: {settings: {port-units: 300}}", ""))
     refused = perhop("run", scenario)
     assert refused.code == 2 and "Te" in refused.err and "port-units" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("line", "other", "reason"),
+    [
+        ("ratio 5", "ratio 75", "the ratios sum to 105 %"),
+        (
+            "  queue-limit dscp af11 percent 100\n",
+            "  queue-limit dscp af11 percent 100\n  queue-limit dscp default percent 60\n",
+            "class BULK has more than three thresholds",
+        ),
+    ],
+)
+def test_policies_that_the_switch_refuses_are_not_run(
+    perhop: Command, switch: Path, line: str, other: str, reason: str
+) -> None:
+    switch.write_text(SWITCH.replace(line, other))
+    ended = perhop("run", switch, "--interface", "gi1/0/1")
+    assert (ended.code, ended.out) == (2, "") and reason in " ".join(ended.err.split())
+    converted = perhop("convert", "--to", "yaml", switch)
+    assert (converted.code, converted.out) == (2, "") and reason in " ".join(converted.err.split())
+
+
+def test_a_burst_goes_through_a_router(perhop: Command, tmp_path: Path) -> None:
+    """A queue of 64 packets takes a burst of 64 at many times the rate of the line, and the one being sent."""
+    (tmp_path / "router.cfg").write_text(
+        "version 15.2\nclass-map match-all VOICE\n match dscp ef\npolicy-map WAN\n class VOICE\n  bandwidth 20000\n"
+        "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n service-policy output WAN\n"
+    )
+    found = run(perhop, "router.cfg", "--traffic", "microburst(10Gb/s->100Mb/s, 151800B)")
+    assert means(found, "offered_packets") == {"VOICE": 100, "class-default": 100}
+    for name, dropped in means(found, "dropped_queue_full").items():
+        assert 100 - 64 - 4 <= dropped <= 100 - 64, name

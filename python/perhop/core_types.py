@@ -265,6 +265,8 @@ class RouterPort(TypedDict):
     counted_bytes: NotRequired[CountedBytes]
     #: Whether its packets go to the device itself.
     leads_to_device: NotRequired[bool]
+    #: Why the queues of departing packets are not modeled.
+    unmodeled_queues: NotRequired[str]
 
 
 class Router(TypedDict):

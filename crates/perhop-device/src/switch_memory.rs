@@ -88,6 +88,9 @@ pub struct PortMemory {
     pub queues: Vec<QueueMemory>,
     /// Assumptions for this port.
     pub assumed: Vec<String>,
+    /// Why the switch refuses the policy, in which case the queues are those of the configuration as written.
+    #[serde(skip)]
+    pub refused: Option<String>,
 }
 
 /// The memory of a queue, in units.

@@ -135,10 +135,22 @@ def read_source(
         if interface is not None:
             source = _at(source, interface, report)
     chosen = _named(source.attached, policy, file)
+    _refuse_unmodeled(chosen)
     if rate_bps is not None:
         chosen = [Attached(one.name, one.policy, one.direction, one.interface, rate_bps, one.port)
                   for one in chosen]  # fmt: skip
     return Source(file, tuple(chosen), source.profile, source.report, source.text)
+
+
+def _refuse_unmodeled(chosen: Iterable[Attached]) -> None:
+    """Raise `InvalidInputError` for a policy whose queues have limits that are not known."""
+    for one in chosen:
+        reason = (one.port or {}).get("unmodeled_queues") if one.direction == "output" else None
+        if reason and one.policy.get("queueing"):
+            raise InvalidInputError(
+                f"the queues of {one.interface} are not modeled: {reason}",
+                "choose another interface with --interface",
+            )
 
 
 @contextmanager

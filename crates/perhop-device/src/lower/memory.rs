@@ -15,6 +15,8 @@ use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortMemory,
 
 /// Values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
+/// The most units of a memory in the data plane.
+const MOST_UNITS: u32 = 1 << 30;
 
 /// The packet memory of the port that a policy is lowered to.
 #[derive(Clone, Copy, Debug)]
@@ -118,7 +120,7 @@ fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
         .collect();
     let by_number = |field: MarkedField| {
         let of = |value: u8| named.iter().find(|(own, number, _)| *own == field && *number == value);
-        (0..VALUES).map(|value| units(of(value).map_or(ceiling, |(_, _, units)| *units))).collect()
+        (0..VALUES).map(|value| threshold(of(value).map_or(ceiling, |(_, _, units)| *units))).collect()
     };
     match named.first().map(|(field, _, _)| *field) {
         Some(MarkedField::Mark(Basis::Dscp)) => by_codepoint(all, ceiling),
@@ -127,7 +129,7 @@ fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
         }
         Some(field @ MarkedField::Mark(Basis::Cos)) => (by_number(field), PrecedenceSource::Cos),
         Some(field @ MarkedField::Mark(Basis::DiscardClass)) => (by_number(field), PrecedenceSource::Color),
-        Some(MarkedField::Group) | None => (vec![units(ceiling)], PrecedenceSource::default()),
+        Some(MarkedField::Group) | None => (vec![threshold(ceiling)], PrecedenceSource::default()),
     }
 }
 
@@ -151,11 +153,16 @@ fn by_codepoint(all: &[DropThreshold], ceiling: u64) -> (Vec<u32>, PrecedenceSou
         groups.push((ceiling, vec![other]));
     }
     let (limits, lists): (Vec<u64>, Vec<Vec<Dscp>>) = groups.into_iter().unzip();
-    let limits = limits.into_iter().map(units).collect();
+    let limits = limits.into_iter().map(threshold).collect();
     (limits, PrecedenceSource::ByDscp(lists.into_iter().map(OneOrMany).collect()))
 }
 
 /// Returns a number of units in the type of the data plane.
 fn units(units: u64) -> u32 {
-    u32::try_from(units).unwrap_or(u32::MAX)
+    u32::try_from(units).unwrap_or(u32::MAX).min(MOST_UNITS)
+}
+
+/// Returns a threshold. The data plane has none of 0, at which every packet would be dropped.
+fn threshold(written: u64) -> u32 {
+    units(written).max(1)
 }

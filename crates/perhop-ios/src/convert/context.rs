@@ -111,8 +111,11 @@ fn share_of<'m>(memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare
     Some(MemoryShare { unit_bytes: memory.unit_bytes, shared_units, port })
 }
 
-/// Returns why no packets can wait in a queue of `port`.
+/// Returns why no packets can wait in the queues of `port`, or in one of them.
 fn without_memory(port: &PortMemory) -> Option<String> {
+    if port.refused.is_some() {
+        return port.refused.clone();
+    }
     let queue = port.queues.iter().find(|queue| queue.hard + queue.soft == 0)?;
     Some(format!(
         "class {} has no memory (queue-buffers ratio 0): it is not published what happens to its packets",

@@ -99,8 +99,8 @@ fn port(
     let classes = output
         .and_then(|name| configuration.policy_maps.get(&name.value))
         .map(|policy| policy::queueing_classes(configuration, policy, &mut not_modeled));
-    let queues = match classes {
-        Some(classes) if !classes.is_empty() => split.for_classes(&classes, &mut assumed),
+    let queues = match &classes {
+        Some(classes) if !classes.is_empty() => split.for_classes(classes, &mut assumed),
         _ => {
             if let Some(name) = output
                 && configuration.policy_maps.get(&name.value).is_none()
@@ -119,6 +119,7 @@ fn port(
         multiplier_percent: Some(multiplier_percent),
         soft_start: queues::soft_start(soft),
         soft_end: queues::soft_end(soft),
+        refused: classes.and_then(|classes| queues::refused(&classes)),
         queues,
         assumed,
     };

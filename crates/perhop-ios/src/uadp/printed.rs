@@ -155,6 +155,7 @@ fn empty_port(soft_start: u64) -> PortMemory {
         soft_end: 0,
         queues: Vec::new(),
         assumed: Vec::new(),
+        refused: None,
     }
 }
 

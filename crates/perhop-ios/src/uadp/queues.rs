@@ -168,6 +168,16 @@ impl Split {
     }
 }
 
+/// Returns why the switch refuses the classes of a policy: their ratios, or the thresholds of one.
+pub(super) fn refused(classes: &[QueueClass]) -> Option<String> {
+    let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
+    if written > 100 {
+        return Some(format!("the ratios sum to {written} %: the switch refuses the policy"));
+    }
+    let class = classes.iter().find(|class| merged(&class.limits).len() > 3)?;
+    Some(format!("class {} has more than three thresholds: the switch refuses the policy", class.name))
+}
+
 /// Returns the thresholds in ascending order, one for each percentage.
 fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
     let mut found: Vec<PercentLimit> = Vec::new();
