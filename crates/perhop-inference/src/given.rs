@@ -7,8 +7,8 @@ use perhop_analysis::rates::class_path;
 use serde::Deserialize;
 use serde_json::json;
 
+use crate::burst::Microburst;
 use crate::failure::Failure;
-use crate::microburst::Microburst;
 use crate::network::Network;
 use crate::role::Kind;
 use crate::sources::{Sending, greedy_words, sending};

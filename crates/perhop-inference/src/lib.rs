@@ -8,6 +8,7 @@
 //! [`infer_network`] does it for the devices of a snapshot: their own links and routes, and traffic between
 //! their sites.
 
+mod burst;
 mod candidates;
 mod common_port;
 mod document;

@@ -1,11 +1,11 @@
-//! [`Microburst`]: a burst of frames into each class, one class after the other, in place of a load.
+//! [`bursts`]: a burst of frames into each class, one class after the other, in place of a load.
 
 use std::collections::BTreeSet;
 
 use perhop_qos::Rate;
-use serde::Deserialize;
 use serde_json::json;
 
+use crate::burst::{BETWEEN, Microburst};
 use crate::failure::Failure;
 use crate::given::hit_of;
 use crate::network::Network;
@@ -15,66 +15,26 @@ use crate::targets::{Hit, Miss};
 use crate::traffic::{Flow, Traffic, entry, suited, unlike};
 use crate::words::{counted, rate_in_words, similar};
 
-/// Header and check sequence of an Ethernet frame, and the preamble and gap around it, bytes (IEEE 802.3,
-/// 3.1.1 and 4.4.2).
+/// Header and check sequence of an Ethernet frame, bytes (IEEE 802.3, 3.1.1).
 const HEADER: u32 = 18;
-const BETWEEN: u32 = 20;
 /// The time after a burst and its backlog before the next, seconds: for links and replies.
 const PAUSE: f64 = 2e-3;
 /// The slowest rate that a queue is assumed to be emptied with, as a part of the line.
 const SLOWEST: f64 = 0.01;
 
-/// A burst of frames from one or several senders at the same time.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub struct Microburst {
-    /// The rate of each sender on its wire.
-    pub arrival: Rate,
-    /// The rate of the leaving interface, if the user names it.
-    pub line: Option<Rate>,
-    /// Bytes of the frames of each sender.
-    pub bytes: u64,
-    /// Bytes of a frame with header and check sequence.
-    pub frame_bytes: u32,
-    /// The number of senders.
-    pub senders: u32,
-    /// The class; `None` for every class.
-    pub class: Option<String>,
-}
-
-impl Microburst {
-    /// Returns the frames of each sender.
-    fn frames(&self) -> u64 {
-        self.bytes.div_ceil(self.frame_bytes.into()).max(1)
-    }
-
-    /// Returns the time between two frames of a sender, seconds.
-    fn interval(&self) -> f64 {
-        f64::from(self.frame_bytes + BETWEEN) * 8.0 / self.arrival.as_bits_per_second() as f64
-    }
-
-    /// Returns the rate at which frames arrive, bits per second.
-    fn arrival_bps(&self) -> f64 {
-        self.arrival.as_bits_per_second() as f64 * f64::from(self.senders)
-    }
-
-    /// Returns the source of each sender.
-    fn sending(&self) -> Sending {
-        let ip = self.frame_bytes.saturating_sub(HEADER).max(1);
-        let rate = (f64::from(ip) * 8.0 / self.interval()).floor();
-        let packet = json!({"ip": format!("{ip}B")});
-        let words = format!(
-            "burst of {} of {} bytes from {}",
-            counted(self.frames(), "frame"),
-            self.frame_bytes,
-            counted(self.senders.into(), "sender")
-        );
-        Sending {
-            source: json!({"cbr": {"rate": format!("{rate}b/s"), "packet": packet}}),
-            count: self.senders,
-            words,
-        }
-    }
+/// Returns the source of each sender.
+fn sending(burst: &Microburst) -> Sending {
+    let ip = burst.frame_bytes.saturating_sub(HEADER).max(1);
+    let rate = (f64::from(ip) * 8.0 / burst.interval()).floor();
+    let packet = json!({"ip": format!("{ip}B")});
+    let words = format!(
+        "burst of {} of {} bytes from {}",
+        counted(burst.frames(), "frame"),
+        burst.frame_bytes,
+        counted(burst.senders.into(), "sender")
+    );
+    let source = json!({"cbr": {"rate": format!("{rate}b/s"), "packet": packet}});
+    Sending { source, count: burst.senders, words }
 }
 
 /// Returns a burst into each class that headers reach, one after the other.
@@ -178,7 +138,7 @@ fn flow(
     network: &Network,
     taken: &mut BTreeSet<String>,
 ) -> Flow {
-    let sent = burst.sending();
+    let sent = sending(burst);
     let own = unlike(name, taken);
     taken.insert(own.clone());
     let mut made = entry(&own, &hit.header, hit.role, &sent);

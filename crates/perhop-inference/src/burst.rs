@@ -1,0 +1,42 @@
+//! [`Microburst`]: the description of a burst of frames.
+
+use perhop_qos::Rate;
+use serde::Deserialize;
+
+/// Preamble and gap around an Ethernet frame, bytes (IEEE 802.3, 4.4.2).
+pub(crate) const BETWEEN: u32 = 20;
+
+/// A burst of frames from one or several senders at the same time.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub struct Microburst {
+    /// The rate of each sender on its wire.
+    pub arrival: Rate,
+    /// The rate of the leaving interface, if the user names it.
+    pub line: Option<Rate>,
+    /// Bytes of the frames of each sender.
+    pub bytes: u64,
+    /// Bytes of a frame with header and check sequence.
+    pub frame_bytes: u32,
+    /// The number of senders.
+    pub senders: u32,
+    /// The class; `None` for every class.
+    pub class: Option<String>,
+}
+
+impl Microburst {
+    /// Returns the frames of each sender.
+    pub(crate) fn frames(&self) -> u64 {
+        self.bytes.div_ceil(self.frame_bytes.into()).max(1)
+    }
+
+    /// Returns the time between two frames of a sender, seconds.
+    pub(crate) fn interval(&self) -> f64 {
+        f64::from(self.frame_bytes + BETWEEN) * 8.0 / self.arrival.as_bits_per_second() as f64
+    }
+
+    /// Returns the rate at which frames arrive, bits per second.
+    pub(crate) fn arrival_bps(&self) -> f64 {
+        self.arrival.as_bits_per_second() as f64 * f64::from(self.senders)
+    }
+}
