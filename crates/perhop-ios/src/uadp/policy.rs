@@ -38,15 +38,12 @@ pub(super) fn queueing_classes(
     policy: &PolicyMap,
     not_modeled: &mut Vec<LineLeftOut>,
 ) -> Vec<QueueClass> {
-    // A parent that only shapes class-default: the child has the queues.
-    if let [parent] = policy.classes.as_slice()
-        && parent.name == CLASS_DEFAULT
-        && parent.shape.is_some()
-        && let Some(child) = &parent.service_policy
-        && let Some(child) = configuration.policy_maps.get(&child.value)
-    {
-        return queueing_classes(configuration, child, not_modeled);
-    }
+    // A parent that only shapes class-default: the child has the queues. There are two levels.
+    let child = match policy.classes.as_slice() {
+        [parent] if parent.name == CLASS_DEFAULT && parent.shape.is_some() => parent.service_policy.as_ref(),
+        _ => None,
+    };
+    let policy = child.and_then(|child| configuration.policy_maps.get(&child.value)).unwrap_or(policy);
     let has_queue = |class: &&PolicyClass| class.has_switch_queue();
     if policy.classes.iter().filter(has_queue).count() == 0 {
         return Vec::new();

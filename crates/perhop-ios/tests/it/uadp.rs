@@ -251,3 +251,26 @@ fn a_port_with_unknown_memory_is_not_modeled() {
     assert_eq!(model.router.ports[0].unmodeled_queues, None);
     assert_eq!(model.platform.name, "c9300,port-units=560");
 }
+
+#[test]
+fn a_policy_inside_itself_is_read_once() {
+    let text = "switch 1 provision c9300-24t\npolicy-map P\n class class-default\n  shape average 1000000\n  \
+                service-policy P\ninterface GigabitEthernet1/0/1\n service-policy output P\n";
+    assert_eq!(only_port(text).queues.len(), 1);
+    assert!(Ios.parse(text, &ParseOptions::default()).is_ok());
+}
+
+/// A parent that shapes the port: the queues of the child draw on the memory of the port.
+#[test]
+fn a_shaped_port_has_the_queues_of_its_child() {
+    let text = "switch 1 provision c9300-24t\nclass-map match-any VOICE\n match dscp ef\npolicy-map CHILD\n class \
+                VOICE\n  priority level 1\n  queue-buffers ratio 10\n class class-default\n  bandwidth remaining \
+                percent 100\npolicy-map PARENT\n class class-default\n  shape average 500000000\n  \
+                service-policy CHILD\ninterface GigabitEthernet1/0/1\n service-policy output PARENT\n";
+    let model = Ios.parse(text, &ParseOptions::default()).unwrap();
+    let queueing = model.router.ports[0].output.queueing.as_ref().unwrap();
+    assert!(queueing.memory.is_some());
+    let found: Vec<_> =
+        buffers(queueing).iter().map(|config| (config.reserved, config.limit.unwrap())).collect();
+    assert_eq!(found, [(30, 0), (0, 1080)]);
+}

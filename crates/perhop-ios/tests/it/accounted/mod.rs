@@ -5,6 +5,18 @@ use perhop_qos::Rate;
 use perhop_qos::policy::WireConfig;
 use perhop_qos::random::Streams;
 
+/// Names of switches with memory of usual and unusual sizes.
+const SWITCHES: [&str; 4] =
+    ["c3850", "c9300,port-units=1", "c9400,port-units=1073741824,shared-units=1", "c9600,port-units=300"];
+
+/// Returns the platform of a profile. A switch has memory only if its product is known.
+fn platform(profile: Profile, choice: usize) -> Platform {
+    match profile {
+        Profile::CatalystUadp => Platform::named(SWITCHES[choice % SWITCHES.len()]).expect("a product"),
+        _ => Platform::for_profile(profile),
+    }
+}
+
 /// Checks the invariants.
 pub(crate) fn check(text: &str) {
     let mut configuration = parse(text);
@@ -13,7 +25,7 @@ pub(crate) fn check(text: &str) {
     assert!(configuration.lines.iter().enumerate().all(|(index, line)| line.number == index + 1));
     // The length of the text selects the profile.
     let profile = Profile::ALL[text.len() % Profile::ALL.len()];
-    let router = convert(&mut configuration, &Platform::for_profile(profile));
+    let router = convert(&mut configuration, &platform(profile, text.len() / Profile::ALL.len()));
     for diagnostic in
         configuration.diagnostics.iter().filter(|diagnostic| diagnostic.severity != Severity::Note)
     {
