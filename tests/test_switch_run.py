@@ -260,12 +260,34 @@ def test_policies_that_the_switch_refuses_are_not_run(
 
 
 def test_a_burst_goes_through_a_router(perhop: Command, tmp_path: Path) -> None:
-    """A queue of 64 packets takes a burst of 64 at many times the rate of the line, and the one being sent."""
+    """A queue of 64 packets takes 64 of a burst at many times the rate of the line, and the one being sent."""
     (tmp_path / "router.cfg").write_text(
-        "version 15.2\nclass-map match-all VOICE\n match dscp ef\npolicy-map WAN\n class VOICE\n  bandwidth 20000\n"
+        "version 15.2\nclass-map match-all VOICE\n match dscp ef\n"
+        "policy-map WAN\n class VOICE\n  bandwidth 20000\n"
         "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n service-policy output WAN\n"
     )
     found = run(perhop, "router.cfg", "--traffic", "microburst(10Gb/s->100Mb/s, 151800B)")
     assert means(found, "offered_packets") == {"VOICE": 100, "class-default": 100}
     for name, dropped in means(found, "dropped_queue_full").items():
         assert 100 - 64 - 4 <= dropped <= 100 - 64, name
+
+
+def test_a_switch_runs_in_a_network(perhop: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "net"
+    folder.mkdir()
+    (folder / "r1.cfg").write_text(
+        "version 15.2\nhostname r1\ninterface GigabitEthernet0/0\n ip address 10.0.0.1 255.255.255.0\n"
+        "interface GigabitEthernet0/1\n ip address 10.1.1.1 255.255.255.0\n"
+        "ip route 10.2.2.0 255.255.255.0 10.0.0.2\n"
+    )
+    (folder / "s1.cfg").write_text(
+        "version 16.12\nhostname s1\nswitch 1 provision c9300-24t\n"
+        "interface GigabitEthernet1/0/1\n no switchport\n"
+        " ip address 10.0.0.2 255.255.255.0\ninterface Vlan10\n ip address 10.2.2.1 255.255.255.0\n"
+        "ip route 10.1.1.0 255.255.255.0 10.0.0.1\n"
+    )
+    ended = perhop("run", folder, "--replications", "1")
+    assert ended.code == 0, ended.err
+    words = " ".join((ended.out + ended.err).split())
+    assert "s1 Gi1/0/1 control" in words
+    assert "s1: the queues of Vlan10, which lose no packet in the run" in words

@@ -27,6 +27,7 @@ Examples:
   generate-scenario | perhop run -
   perhop run router.cfg              infer and report hosts and traffic
   perhop run router.cfg --interface gi0/1 --traffic flows.csv
+  perhop run switch.cfg --traffic 'microburst(10Gb/s->1Gb/s, 200 kB)'    a burst into each class
   perhop run uplink.tc --interface eth1    Linux tc commands
   perhop run policy.txt --rate 50Mb/s --assume 'VOICE = dscp ef'
   perhop run router.cfg --assert 'voice.delay_p99 < 20ms' --codec g729a-vad

@@ -165,6 +165,7 @@ impl<'s, 'a> Wires<'s, 'a> {
             }
         }
         self.note_shared(&mut plan);
+        self.note_unmodeled(&mut plan);
         plan.assumed.insert(format!("links between devices have a delay of {DELAY_MS} ms"));
         plan
     }
@@ -181,8 +182,10 @@ impl<'s, 'a> Wires<'s, 'a> {
             .into_iter()
             .flatten()
             .map(|(tunnel, to)| (self.snapshot.port(*tunnel).name.clone(), to.iter().copied().collect()));
+        let is_unmodeled = self.snapshot.port(port).unmodeled_queues.is_some();
         let end = InterfaceConfig {
             name: Some(interface.to_owned()),
+            output: is_unmodeled.then(|| AMPLE.to_owned()),
             carries: carried.collect(),
             ..InterfaceConfig::default()
         };
@@ -220,6 +223,18 @@ impl<'s, 'a> Wires<'s, 'a> {
             ..RouterConfiguration::default()
         };
         RouterConfig { configuration: Some(configuration), ..RouterConfig::default() }
+    }
+
+    /// Notes ports whose queues are not modeled, and lose no packet in the run.
+    fn note_unmodeled(&self, plan: &mut Plan) {
+        for id in self.used.values().flatten() {
+            let port = self.snapshot.port(*id);
+            let Some(reason) = &port.unmodeled_queues else { continue };
+            let (device, interface) = self.snapshot.names_of(*id);
+            plan.not_modeled.insert(format!(
+                "{device}: the queues of {interface}, which lose no packet in the run: {reason}"
+            ));
+        }
     }
 
     /// Notes sub-interfaces that share a port, because each is a link of its own.
