@@ -260,7 +260,7 @@ def test_policies_that_the_switch_refuses_are_not_run(
 
 
 def test_a_burst_goes_through_a_router(perhop: Command, tmp_path: Path) -> None:
-    """A queue of 64 packets takes 64 of a burst at many times the rate of the line, and the one being sent."""
+    """A queue of 64 packets takes 64 of a burst at many times its rate, and the one being sent."""
     (tmp_path / "router.cfg").write_text(
         "version 15.2\nclass-map match-all VOICE\n match dscp ef\n"
         "policy-map WAN\n class VOICE\n  bandwidth 20000\n"

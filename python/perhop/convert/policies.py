@@ -145,8 +145,8 @@ def read_source(
 def _refuse_unmodeled(chosen: Iterable[Attached]) -> None:
     """Raise `InvalidInputError` for a policy whose queues have limits that are not known."""
     for one in chosen:
-        reason = (one.port or {}).get("unmodeled_queues") if one.direction == "output" else None
-        if reason and one.policy.get("queueing"):
+        reason = one.port.get("unmodeled_queues") if one.port else None
+        if reason and one.direction == "output" and one.policy.get("queueing"):
             raise InvalidInputError(
                 f"the queues of {one.interface} are not modeled: {reason}",
                 "choose another interface with --interface",
