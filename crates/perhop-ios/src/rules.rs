@@ -81,4 +81,5 @@ declare_rules! {
     SWITCH_BUFFERS_UNREACHED = "switch-buffers-unreached" Warning;
     SWITCH_PORT_TAKES_POOL = "switch-port-takes-pool" Warning;
     SWITCH_PRIORITY_BURST = "switch-priority-burst" Warning;
+    SWITCH_MEMORY_UNKNOWN = "switch-memory-unknown" Note;
 }

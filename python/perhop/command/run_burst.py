@@ -10,7 +10,6 @@ from typing import Any
 
 from perhop.command.lines import show_lines
 from perhop.errors import InvalidInputError
-from perhop.inference.bursts import burst_of, is_microburst
 from perhop.printable import printable
 from perhop.quantity import counted
 from perhop.results import Results
@@ -41,7 +40,7 @@ class Burst:
         """Return the burst of `--traffic`; `None` for other traffic."""
         text = "" if traffic is None else str(traffic)
         interface = (scenario.origin or {}).get("interface")
-        return cls(text, file, interface) if is_microburst(text) else None
+        return cls(text, file, interface) if text.lstrip().startswith("microburst") else None
 
     def show(self, results: Results) -> None:
         """Print a line for each class."""
@@ -66,6 +65,8 @@ class Burst:
             return False
 
     def _design(self, queue: str) -> str:
+        from perhop.inference.bursts import burst_of  # lazy: only after losses
+
         burst = burst_of(self.text)
         senders = burst["senders"]
         arrival = int(burst["arrival"].removesuffix("b/s")) * senders

@@ -118,7 +118,8 @@ fn without_memory(port: &PortMemory) -> Option<String> {
     }
     let queue = port.queues.iter().find(|queue| queue.hard + queue.soft == 0)?;
     Some(format!(
-        "class {} has no memory (queue-buffers ratio 0): it is not published what happens to its packets",
+        "class {} has no memory (queue-buffers ratio 0, or all of it goes to other classes): it is not published \
+         what happens to its packets",
         queue.class
     ))
 }

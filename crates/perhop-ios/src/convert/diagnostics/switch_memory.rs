@@ -29,6 +29,7 @@ impl Context<'_> {
         let mut found: Vec<Diagnostic> = Vec::new();
         let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
         for port in ports {
+            found.extend(unknown_memory(port));
             let Some(own) = memory.port(&port.port.interface) else { continue };
             let policy = own.policy.as_deref().unwrap_or_default();
             let of_port = self.takes_pool(memory, own).filter(|_| !port.port.shutdown);
@@ -96,6 +97,18 @@ impl Context<'_> {
              multiplier or ratio",
         ))
     }
+}
+
+/// Reports a port with an output policy whose memory is not known: no run has its queues.
+fn unknown_memory(port: &ConvertedPort) -> Option<Diagnostic> {
+    let (reason, policy) = port.port.unmodeled_queues.as_ref().zip(port.output.as_ref())?;
+    let line = port.port.forwarding.output_line.unwrap_or(policy.line);
+    Some(Diagnostic::new(
+        &rules::SWITCH_MEMORY_UNKNOWN,
+        line,
+        format!("perhop does not simulate the queues of policy {} on {}", policy.name, port.port.name),
+        reason.clone(),
+    ))
 }
 
 /// Reports memory that is divided off for a class that no packet reaches.
