@@ -4,6 +4,7 @@ import { rate } from "./format.js";
 const SCHEDULERS = {
   fifo: "FIFO", priority: "strict priority", wrr: "WRR", drr: "DRR", scfq: "SCFQ", wfq: "WFQ", "wf2q-plus": "WF²Q+",
   "three-parameter": "minimum and excess", cbq: "CBQ", hfsc: "HFSC", htb: "HTB",
+  "guarantee-excess": "guarantee and excess",
 };
 const kindOf = (config) => (typeof config === "string" ? config : Object.keys(config ?? {})[0]);
 const words = (config) => Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined && typeof value !== "object")

@@ -140,7 +140,13 @@ fn may_hold_back(config: &QueueingConfig) -> bool {
 
 /// Whether the scheduler may hold back a class that is alone.
 fn may_hold_alone(config: &QueueingConfig) -> bool {
-    matches!(config.scheduler, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb)
+    matches!(
+        config.scheduler,
+        SchedulerConfig::Cbq
+            | SchedulerConfig::Hfsc
+            | SchedulerConfig::Htb
+            | SchedulerConfig::GuaranteeExcess
+    )
 }
 
 /// Whether packets may pass a policer above its rate while no other packets wait.
@@ -160,6 +166,10 @@ const NO_BOUND_FOR_HTB: &str =
 const NO_BOUND_FOR_CBQ: &str = "no bound is known for cbq, which delays a class by its average use";
 /// Why a class of HFSC has no guarantee.
 const NO_BOUND_FOR_HFSC: &str = "no bound is computed for hfsc, which combines the curves of all classes";
+
+/// Why a class of guarantee-excess has no guarantee.
+const NO_BOUND_FOR_GUARANTEE_EXCESS: &str =
+    "no bound is computed for guarantee-excess, whose classes change their priorities";
 
 /// Why the tins of CAKE have none.
 const NO_BOUND_FOR_CAKE: &str = "no bound is known for cake, whose tins are shared by flows and hosts";
@@ -241,6 +251,7 @@ impl<'a> Walk<'a, '_> {
             Scheduler::Cbq => Guarantee::none(above.counted, NO_BOUND_FOR_CBQ),
             Scheduler::Hfsc => Guarantee::none(above.counted, NO_BOUND_FOR_HFSC),
             Scheduler::Htb => Guarantee::none(above.counted, NO_BOUND_FOR_HTB),
+            Scheduler::GuaranteeExcess => Guarantee::none(above.counted, NO_BOUND_FOR_GUARANTEE_EXCESS),
         }
     }
 

@@ -56,6 +56,9 @@ fn bucket(class: &ClassConfig, scheduler: SchedulerConfig, is_outermost: bool) -
         let burst = shape.burst.as_bytes().saturating_add(shape.excess.as_bytes());
         return Some(Bucket { rate: shape.rate, burst: ByteSize::from_bytes(burst) });
     }
+    if scheduler == SchedulerConfig::GuaranteeExcess {
+        return Some(Bucket { rate: class.share.ceil?, burst: class.share.ceil_burst? });
+    }
     if scheduler != SchedulerConfig::Htb {
         return None;
     }

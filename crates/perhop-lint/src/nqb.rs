@@ -130,7 +130,9 @@ fn first(queueing: &QueueingConfig, index: usize) -> bool {
     let lowest = |rank: &dyn Fn(usize) -> u16| (0..queueing.classes.len()).map(rank).max();
     match queueing.scheduler {
         SchedulerConfig::Priority => Some(by_place(index)) < lowest(&by_place),
-        SchedulerConfig::Htb | SchedulerConfig::Cbq => Some(by_level(index)) < lowest(&by_level),
+        SchedulerConfig::Htb | SchedulerConfig::Cbq | SchedulerConfig::GuaranteeExcess => {
+            Some(by_level(index)) < lowest(&by_level)
+        }
         _ => false,
     }
 }

@@ -31,6 +31,7 @@ _SCHEDULERS = {
     "cbq": "CBQ",
     "hfsc": "HFSC",
     "htb": "HTB",
+    "guarantee-excess": "guarantee and excess",
 }
 
 

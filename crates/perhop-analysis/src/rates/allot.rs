@@ -3,12 +3,14 @@
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 
+use super::guarantee_excess;
 use super::htb;
 use super::limits::{allotment, bits, htb_guarantee};
 use super::weights::{Got, Want, Whole, slope, weights_of_rest};
 
 /// Returns the long-run share of `whole` of each class of `queueing`; class i has its priority up to
-/// `caps[i]`. HTB divides among all classes of its tree at once: `queueing` is the outermost of a tree.
+/// `caps[i]`. HTB and guarantee-excess divide among all classes of their tree at once: `queueing` is the
+/// outermost of a tree.
 pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     let classes = &queueing.classes;
     let weights = weights_of_rest(queueing, whole);
@@ -16,6 +18,7 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     let wants: &[f64] = &tree.iter().map(|want| want.rate).collect::<Vec<_>>();
     let got = match queueing.scheduler {
         SchedulerConfig::Htb => return htb::divide(queueing, whole.rate, tree),
+        SchedulerConfig::GuaranteeExcess => return guarantee_excess::divide(queueing, whole.rate, tree),
         // First come, first served: in proportion to the offered loads, which are equal if they have no
         // limit.
         SchedulerConfig::Fifo => fill(whole.rate, &vec![1.0; classes.len()], wants),
@@ -131,6 +134,7 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
         SchedulerConfig::ThreeParameter => share.minimum.map(bits),
         SchedulerConfig::Cbq => allotment(class, wire),
         SchedulerConfig::Htb => share.rate.map(htb_guarantee),
+        SchedulerConfig::GuaranteeExcess => share.rate.map(bits),
         SchedulerConfig::Hfsc => share.real_time.map(|curve| bits(curve.m2)),
         // A weight that is written as a rate promises that rate where the sum fits.
         SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits),
@@ -142,7 +146,7 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
 }
 
 /// Divides `rate` in proportion to `weights`, none more than it wants.
-fn fill(rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
+pub(super) fn fill(rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
     let mut got = vec![0.0; wants.len()];
     let mut left = rate;
     let mut hungry: Vec<usize> = (0..wants.len()).filter(|index| weights[*index] > 0.0).collect();

@@ -121,10 +121,14 @@ impl<'a> LimitsOf<'a> {
             // Linux `sch_htb`: above its rate a class sends what the class around it lends, up to its
             // ceiling; the wire lends nothing.
             (None, _) if above == Some(SchedulerConfig::Htb) => share.ceil.or(share.rate),
+            // A class of guarantee-excess has no limit without a ceiling.
+            (None, _) if queueing.scheduler == SchedulerConfig::GuaranteeExcess => share.ceil,
             (None, _) => share.rate,
         };
-        // Promises to the classes inside hold regardless of the ceiling around them.
-        let inside = class.link_shared(queueing.scheduler).map_or(0.0, sum_of_rates);
+        // Promises of HTB to the classes inside hold regardless of the ceiling around them.
+        let is_bounded = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
+        let inside =
+            class.link_shared(queueing.scheduler).filter(|_| !is_bounded).map_or(0.0, sum_of_rates);
         let ceiling = ceiling.map(|rate| bits(rate).max(inside));
         let always = [
             class.shape.as_ref().map(shaped_rate),

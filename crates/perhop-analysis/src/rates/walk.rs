@@ -187,9 +187,9 @@ impl Walk<'_> {
                 _ => limits[index].most(),
             };
             // Other trees are divided level by level.
-            let inner = class
-                .link_shared(SchedulerConfig::Htb)
-                .filter(|_| queueing.scheduler == SchedulerConfig::Htb);
+            let scheduler = queueing.scheduler;
+            let is_tree = matches!(scheduler, SchedulerConfig::Htb | SchedulerConfig::GuaranteeExcess);
+            let inner = class.link_shared(scheduler).filter(|_| is_tree);
             let inside = |inner| {
                 let above = Some(queueing.scheduler);
                 self.wants(&self.classes(inner, &paths[index], comes_first(index), above), rate, load)

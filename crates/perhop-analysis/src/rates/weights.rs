@@ -67,7 +67,7 @@ fn weight_of_rest(
     let share = &class.share;
     match scheduler {
         SchedulerConfig::Fifo | SchedulerConfig::Priority => 0.0,
-        SchedulerConfig::ThreeParameter => share.weight.unwrap_or(1.0),
+        SchedulerConfig::ThreeParameter | SchedulerConfig::GuaranteeExcess => share.weight.unwrap_or(1.0),
         SchedulerConfig::Drr => share.quantum.map_or(DRR_QUANTUM, |quantum| quantum.as_bytes() as f64),
         SchedulerConfig::Wrr | SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => {
             share.bandwidth.map(bits).or(share.weight).unwrap_or(1.0)

@@ -102,6 +102,7 @@ impl PolicyMaps {
                 | SchedulerConfig::Cbq
                 | SchedulerConfig::Hfsc
                 | SchedulerConfig::Htb
+                | SchedulerConfig::GuaranteeExcess
         );
         if is_other {
             let name = serde_json::to_value(scheduler).unwrap_or_default();
@@ -154,8 +155,9 @@ impl PolicyMaps {
                 let weight = (weight(scheduler, class).unwrap_or(1.0) * 1e3).round() / 1e6;
                 ShareConfig { weight: Some(weight), ..ShareConfig::default() }
             }
-            SchedulerConfig::Htb => {
-                lose(&ShareConfig { rate: None, ..share.clone() }, "htb", "IOS has only the guaranteed rate");
+            SchedulerConfig::Htb | SchedulerConfig::GuaranteeExcess => {
+                let name = if scheduler == SchedulerConfig::Htb { "htb" } else { "guarantee-excess" };
+                lose(&ShareConfig { rate: None, ..share.clone() }, name, "IOS has only the guaranteed rate");
                 ShareConfig { bandwidth: share.rate, ..ShareConfig::default() }
             }
             _ => share,

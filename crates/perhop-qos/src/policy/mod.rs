@@ -174,9 +174,15 @@ pub struct ClassConfig {
 impl ClassConfig {
     /// The inner classes, if the scheduler `above` handles them itself: `cbq` inside `cbq` is one scheduler
     /// with a tree of allotments, `hfsc` inside `hfsc` one with a tree of service curves, `htb` inside `htb`
-    /// one with a tree of rates.
+    /// one with a tree of rates, and so is `guarantee-excess`.
     pub fn link_shared(&self, above: SchedulerConfig) -> Option<&QueueingConfig> {
-        let shares = matches!(above, SchedulerConfig::Cbq | SchedulerConfig::Hfsc | SchedulerConfig::Htb);
+        let shares = matches!(
+            above,
+            SchedulerConfig::Cbq
+                | SchedulerConfig::Hfsc
+                | SchedulerConfig::Htb
+                | SchedulerConfig::GuaranteeExcess
+        );
         self.queueing.as_ref().filter(|inner| shares && inner.scheduler == above)
     }
     /// The number of queues of the class in a port.

@@ -5,6 +5,7 @@ use super::config::{LinkSharingConfig, SchedulerConfig};
 use super::contract::Scheduler;
 use super::drr::Drr;
 use super::fifo::Fifo;
+use super::guarantee_excess::GuaranteeExcess;
 use super::hfsc::Hfsc;
 use super::htb::Htb;
 use super::priority::Priority;
@@ -41,6 +42,8 @@ pub enum AnyScheduler {
     Hfsc(Box<Hfsc>),
     /// See [`Htb`].
     Htb(Box<Htb>),
+    /// See [`GuaranteeExcess`].
+    GuaranteeExcess(Box<GuaranteeExcess>),
 }
 
 impl SchedulerConfig {
@@ -65,6 +68,9 @@ impl SchedulerConfig {
             }
             SchedulerConfig::Hfsc => AnyScheduler::Hfsc(Box::new(Hfsc::build(classes)?)),
             SchedulerConfig::Htb => AnyScheduler::Htb(Box::new(Htb::build(classes, None)?)),
+            SchedulerConfig::GuaranteeExcess => {
+                AnyScheduler::GuaranteeExcess(Box::new(GuaranteeExcess::build(classes)?))
+            }
         })
     }
 }
@@ -108,6 +114,7 @@ macro_rules! dispatch {
             AnyScheduler::Cbq($scheduler) => $call,
             AnyScheduler::Hfsc($scheduler) => $call,
             AnyScheduler::Htb($scheduler) => $call,
+            AnyScheduler::GuaranteeExcess($scheduler) => $call,
         }
     };
 }

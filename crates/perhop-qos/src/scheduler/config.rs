@@ -38,6 +38,10 @@ pub enum SchedulerConfig {
     /// quantum; takes `rate`, `ceil`, `burst`, `ceil-burst`, `level`, `quantum` and `link-layer`, or
     /// `direct`.
     Htb,
+    /// Guarantees in the order of their levels, then the excess in the order of other levels and by weight,
+    /// over a tree of classes, as in routers with two priorities per queue; takes `rate`, `ceil`, `burst`,
+    /// `ceil-burst`, `weight`, `level`, `excess-level` and `link-layer`.
+    GuaranteeExcess,
 }
 
 /// A service curve of two pieces, as in Linux' `tc`: an initial rate, then another rate.
@@ -116,7 +120,8 @@ pub enum Turns {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct ShareConfig {
     /// The part relative to the weights of the siblings, above 0. Default: 1 if no class has one. For `wrr`
-    /// (packets per round), `scfq`, `wfq`, `wf2q-plus`, and `three-parameter` (the part of the excess).
+    /// (packets per round), `scfq`, `wfq`, `wf2q-plus`, `three-parameter` and `guarantee-excess` (the part of
+    /// the excess).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub weight: Option<f64>,
     /// The part relative to the bandwidths of the siblings, above 0: a weight written as a rate. It is not a
@@ -157,28 +162,36 @@ pub struct ShareConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub upper_limit: Option<ServiceCurveConfig>,
     /// The priority; 0 is served first. For `priority` (default: the order of the classes), and for `cbq` and
-    /// `htb`, where classes may share a level (default: 0). The last level of `htb` is 7.
+    /// `htb`, where classes may share a level (default: 0). The last level of `htb` is 7. For
+    /// `guarantee-excess` the priority of a queue within its guarantee, 0 to 7.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub level: Option<u16>,
+    /// The priority of a queue beyond its guarantee, 0 (served first, the default) to 7. For
+    /// `guarantee-excess`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub excess_level: Option<u16>,
     /// The rate up to which the class has its priority. Default: no limit. For `priority`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cap: Option<CapConfig>,
-    /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one has a rate.
+    /// The guaranteed rate, bits per second. For `htb`, where every class except a direct one has a rate, and
+    /// for `guarantee-excess`, where a class without it has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The ceiling: the largest rate, bits per second, including borrowed bandwidth. Default: `rate`. For
-    /// `htb`.
+    /// `htb`, and for `guarantee-excess` (default: no limit), where a class whose `rate` is not lower is always
+    /// within its guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil: Option<Rate>,
     /// Bytes that the class may send at once at its rate. Default: 1600 B plus a nanosecond of the rate. For
-    /// `htb`.
+    /// `htb`, and for `guarantee-excess` (default: 3200 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub burst: Option<ByteSize>,
     /// Bytes that the class may send at once at its ceiling. Default: 1600 B plus a nanosecond of the
-    /// ceiling. For `htb`.
+    /// ceiling. For `htb`, and for `guarantee-excess` (default: 3200 B).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil_burst: Option<ByteSize>,
-    /// The bytes that the rates count for a packet in addition to those of the policy. For `htb`.
+    /// The bytes that the rates count for a packet in addition to those of the policy. For `htb` and
+    /// `guarantee-excess`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub link_layer: Option<LinkLayerConfig>,
     /// Whether the class is served before all others and without a rate, like packets that no class of Linux'

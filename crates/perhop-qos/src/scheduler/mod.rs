@@ -11,6 +11,7 @@ mod config;
 mod contract;
 mod drr;
 mod fifo;
+mod guarantee_excess;
 mod hfsc;
 mod htb;
 mod priority;
@@ -36,6 +37,7 @@ pub use config::{
 pub use contract::{Scheduler, Selection};
 pub use drr::Drr;
 pub use fifo::Fifo;
+pub use guarantee_excess::GuaranteeExcess;
 pub use hfsc::Hfsc;
 pub use htb::{HTB_QUANTA, HTB_RATE_TO_QUANTUM, Htb, htb_quantum, htb_rate_quantum};
 pub use priority::Priority;

@@ -99,7 +99,7 @@ impl Shaper {
 /// One bit is `10¹² × divisor` units, and `rate × multiplier` units come in per picosecond, so that a rate
 /// times a fraction is exact as well.
 #[derive(Clone, Debug)]
-struct Credit {
+pub(super) struct Credit {
     /// Units per picosecond.
     gain: u128,
     /// Units per byte.
@@ -111,7 +111,7 @@ struct Credit {
 
 impl Credit {
     /// A full credit of `depth` bytes that comes in at `rate × multiplier / divisor`, none of them 0.
-    fn new(rate: Rate, (multiplier, divisor): (u64, u64), depth: ByteSize) -> Result<Credit, ConfigError> {
+    pub(super) fn new(rate: Rate, (multiplier, divisor): (u64, u64), depth: ByteSize) -> Result<Credit, ConfigError> {
         // 2³³ bytes × 2⁴³ × a divisor of 2³² fit an i128 with room to spare.
         if depth.as_bytes() > 2 * u64::from(u32::MAX) {
             return Err(
@@ -124,7 +124,7 @@ impl Credit {
         Ok(Credit { gain, byte, depth, level: depth, updated: Time::ZERO })
     }
     /// The time at which it covers `length` bytes, or is full if it never covers them.
-    fn reaches(&self, now: Time, length: u32) -> Time {
+    pub(super) fn reaches(&self, now: Time, length: u32) -> Time {
         let missing = self.units(length).min(self.depth) - self.level_at(now);
         if missing <= 0 {
             return now;
@@ -133,7 +133,7 @@ impl Credit {
         now.saturating_add(Time::from_picoseconds(u64::try_from(span).unwrap_or(u64::MAX)))
     }
     /// Spends `length` bytes, and goes into debt if necessary.
-    fn spend(&mut self, now: Time, length: u32) {
+    pub(super) fn spend(&mut self, now: Time, length: u32) {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;
     }

@@ -31,6 +31,7 @@ impl ShareConfig {
             ("link-share", self.link_share.is_some()),
             ("upper-limit", self.upper_limit.is_some()),
             ("level", self.level.is_some()),
+            ("excess-level", self.excess_level.is_some()),
             ("cap", self.cap.is_some()),
             ("rate", self.rate.is_some()),
             ("ceil", self.ceil.is_some()),

@@ -16,6 +16,7 @@ mod fluid;
 mod fq_codel;
 mod fq_pie;
 mod framing_vectors;
+mod guarantee_excess;
 mod hfsc;
 mod htb;
 mod law_options;

@@ -56,7 +56,8 @@ pub(crate) fn check(
         SchedulerConfig::ThreeParameter
         | SchedulerConfig::Cbq
         | SchedulerConfig::Hfsc
-        | SchedulerConfig::Htb => {}
+        | SchedulerConfig::Htb
+        | SchedulerConfig::GuaranteeExcess => {}
     }
 }
 

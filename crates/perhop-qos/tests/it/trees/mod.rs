@@ -11,7 +11,7 @@ use super::wire::{Arrival, send};
 /// IP bytes of the longest packet.
 pub(crate) const LONGEST: u32 = 1500;
 
-pub(crate) const ALL: [SchedulerConfig; 11] = [
+pub(crate) const ALL: [SchedulerConfig; 12] = [
     SchedulerConfig::Fifo,
     SchedulerConfig::Priority,
     SchedulerConfig::Wrr,
@@ -23,6 +23,7 @@ pub(crate) const ALL: [SchedulerConfig; 11] = [
     SchedulerConfig::Cbq,
     SchedulerConfig::Hfsc,
     SchedulerConfig::Htb,
+    SchedulerConfig::GuaranteeExcess,
 ];
 
 /// Classes of `scheduler` with these weights. A weight of 1 is a quantum of [`QUANTUM`] bytes of DRR, and a
@@ -51,6 +52,9 @@ fn share(scheduler: SchedulerConfig, weight: f64) -> ShareConfig {
         }
         SchedulerConfig::Htb => {
             ShareConfig { rate: rate(400_000.0), ceil: rate(600_000.0), ..Default::default() }
+        }
+        SchedulerConfig::GuaranteeExcess => {
+            ShareConfig { rate: rate(400_000.0), weight: Some(weight), ..Default::default() }
         }
         _ => ShareConfig { weight: Some(weight), ..Default::default() },
     }
@@ -84,11 +88,12 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language allows the tree: the fluid model of WFQ does not hold classes back, and
-    /// HTB does.
+    /// Whether the policy language allows the tree: the fluid model of WFQ does not hold classes back; HTB and
+    /// guarantee-excess do.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
-        (self.outer, inner) != (SchedulerConfig::Wfq, Some(SchedulerConfig::Htb))
+        let holds_back = [Some(SchedulerConfig::Htb), Some(SchedulerConfig::GuaranteeExcess)];
+        self.outer != SchedulerConfig::Wfq || !holds_back.contains(&inner)
     }
 
     /// The configuration without the shapers that the policy language refuses at their place.

@@ -1,0 +1,265 @@
+//! Guarantees in the order of their levels, then the excess in the order of other levels and by weight, over
+//! a tree of classes.
+//!
+//! Juniper, "Scheduling and Shaping in Hierarchical CoS Queues" and "Hierarchical CoS Scheduler Priority
+//! Propagation": a queue has one priority within its guaranteed rate and another one beyond it. A node has
+//! the highest priority among its classes with packets; beyond its own guaranteed rate, the highest one of
+//! the excess.
+
+mod build;
+
+use super::config::LinkLayerConfig;
+use super::contract::Scheduler;
+use super::shaper::Credit;
+use super::virtual_time::{Virtual, Weight};
+use crate::units::Time;
+
+/// Levels of guarantees; the levels of the excess follow.
+const LEVELS: usize = 8;
+/// Priorities of packets: the levels of guarantees and of the excess.
+const PRIORITIES: usize = 2 * LEVELS;
+/// Classes around each other, with that of the queue.
+const DEPTH: usize = 8;
+
+/// The scheduler over queues or other schedulers. It reads only their heads.
+///
+/// Each choice reads the heads of all queues. Classes of one priority share by start-time fair queueing
+/// (Goyal, Vin and Cheng, SIGCOMM 1996), because the sources document only their long-run shares.
+#[derive(Clone, Debug)]
+pub struct GuaranteeExcess {
+    /// The classes with queues first, in the order of the children.
+    classes: Vec<Class>,
+    /// The outermost classes.
+    outermost: Group,
+    decision: Option<Path>,
+    held_until: Option<Time>,
+}
+
+/// A class with a queue or with inner classes.
+#[derive(Clone, Debug)]
+struct Class {
+    parent: Option<u16>,
+    /// The inner classes; empty for a class with a queue.
+    inner: Group,
+    guarantee: Guarantee,
+    maximum: Option<Credit>,
+    /// The priorities of a queue within its guarantee and beyond it.
+    level: u8,
+    excess_level: u8,
+    weight: Weight,
+    link: LinkLayerConfig,
+    /// The start tag of the next packet, by priority.
+    tags: [Virtual; PRIORITIES],
+}
+
+/// Classes that share a rate.
+#[derive(Clone, Debug)]
+struct Group {
+    members: Vec<u16>,
+    /// The weight of each member within its guarantee.
+    equal: Option<Weight>,
+    /// The start tag of the last packet, by priority.
+    clocks: [Virtual; PRIORITIES],
+}
+
+/// The guaranteed rate of a class.
+#[derive(Clone, Debug)]
+enum Guarantee {
+    /// None. A class with inner classes has their priority.
+    None,
+    /// All that its maximum allows.
+    All,
+    /// The rate of this bucket.
+    UpTo(Credit),
+}
+
+/// A packet that a class offers to the classes around it, or the time of its next offer.
+#[derive(Clone, Copy, Debug)]
+enum Offer {
+    Packet(Path),
+    Later(Time),
+    Nothing,
+}
+
+/// The classes of a packet, from that of its queue outwards.
+#[derive(Clone, Copy, Debug)]
+struct Path {
+    /// IP bytes, or bytes by the accounting of the policy.
+    length: u32,
+    steps: [Step; DEPTH],
+    count: u8,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Step {
+    class: u16,
+    /// The priority of the packet among the siblings of the class.
+    priority: u8,
+    /// Whether the packet uses the guarantee of the class.
+    is_guaranteed: bool,
+}
+
+impl Path {
+    fn of_queue(length: u32, step: Step) -> Path {
+        let mut steps = [Step::default(); DEPTH];
+        steps[0] = step;
+        Path { length, steps, count: 1 }
+    }
+    fn outermost(&self) -> Step {
+        self.steps[usize::from(self.count) - 1]
+    }
+    fn push(&mut self, step: Step) {
+        self.steps[usize::from(self.count)] = step;
+        self.count += 1;
+    }
+    fn queue(&self) -> usize {
+        usize::from(self.steps[0].class)
+    }
+}
+
+impl Guarantee {
+    /// Whether a packet of `length` counted bytes is within the guarantee.
+    fn covers(&self, now: Time, length: u32) -> bool {
+        match self {
+            Guarantee::None => false,
+            Guarantee::All => true,
+            Guarantee::UpTo(credit) => credit.reaches(now, length) <= now,
+        }
+    }
+}
+
+impl GuaranteeExcess {
+    /// Returns the packet of the first priority among `group`.
+    fn best(&self, now: Time, group: &Group, heads: &[u32]) -> Offer {
+        let (mut found, mut key) = (Offer::Nothing, (u8::MAX, Virtual::MAX));
+        for member in &group.members {
+            match self.offer(now, *member, heads) {
+                Offer::Nothing => {}
+                Offer::Later(time) => {
+                    found = match found {
+                        Offer::Packet(_) => found,
+                        Offer::Later(other) => Offer::Later(other.min(time)),
+                        Offer::Nothing => Offer::Later(time),
+                    }
+                }
+                Offer::Packet(path) => {
+                    let priority = path.outermost().priority;
+                    let index = usize::from(priority);
+                    let start = self.classes[usize::from(*member)].tags[index].max(group.clocks[index]);
+                    if (priority, start) < key {
+                        (found, key) = (Offer::Packet(path), (priority, start));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    fn offer(&self, now: Time, index: u16, heads: &[u32]) -> Offer {
+        let class = &self.classes[usize::from(index)];
+        if class.inner.members.is_empty() {
+            let length = heads[usize::from(index)];
+            return if length > 0 { class.offer_head(now, index, length) } else { Offer::Nothing };
+        }
+        match self.best(now, &class.inner, heads) {
+            Offer::Packet(path) => class.offer_inner(now, index, path),
+            other => other,
+        }
+    }
+
+    fn group_mut(&mut self, around: Option<u16>) -> &mut Group {
+        match around {
+            Some(parent) => &mut self.classes[usize::from(parent)].inner,
+            None => &mut self.outermost,
+        }
+    }
+
+    /// Charges the packet to the class of `step`.
+    fn charge(&mut self, now: Time, length: u32, step: Step) {
+        let class = &mut self.classes[usize::from(step.class)];
+        let counted = class.link.counted(length);
+        if let Some(maximum) = &mut class.maximum {
+            maximum.spend(now, counted);
+        }
+        if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, step.is_guaranteed) {
+            credit.spend(now, counted);
+        }
+        let (around, weight, is_queue) = (class.parent, class.weight, class.inner.members.is_empty());
+        let index = usize::from(step.priority);
+        let group = self.group_mut(around);
+        // Queues within their guarantees take equal turns; nodes and the excess have weights.
+        let weight = if is_queue && index < LEVELS { group.equal.unwrap_or(weight) } else { weight };
+        let clock = group.clocks[index];
+        let tag = &mut self.classes[usize::from(step.class)].tags[index];
+        let start = clock.max(*tag);
+        *tag = start + weight.span(counted);
+        self.group_mut(around).clocks[index] = start;
+    }
+}
+
+impl Class {
+    /// Returns the time until which the maximum holds a packet back.
+    fn held_until(&self, now: Time, length: u32) -> Option<Time> {
+        let ready = self.maximum.as_ref()?.reaches(now, self.link.counted(length));
+        (ready > now).then_some(ready)
+    }
+
+    fn offer_head(&self, now: Time, class: u16, length: u32) -> Offer {
+        if let Some(time) = self.held_until(now, length) {
+            return Offer::Later(time);
+        }
+        let is_guaranteed = self.guarantee.covers(now, self.link.counted(length));
+        let priority = if is_guaranteed { self.level } else { self.excess_level };
+        Offer::Packet(Path::of_queue(length, Step { class, priority, is_guaranteed }))
+    }
+
+    fn offer_inner(&self, now: Time, class: u16, path: Path) -> Offer {
+        if let Some(time) = self.held_until(now, path.length) {
+            return Offer::Later(time);
+        }
+        let priority = path.outermost().priority;
+        let is_guaranteed = self.guarantee.covers(now, self.link.counted(path.length));
+        // A queue of level 0 with an unlimited guarantee keeps its priority ("strict-high" in the source).
+        let is_demoted = matches!(self.guarantee, Guarantee::UpTo(_)) && !is_guaranteed && priority > 0;
+        let priority = if is_demoted { priority.max(LEVELS as u8) } else { priority };
+        let mut path = path;
+        path.push(Step { class, priority, is_guaranteed });
+        Offer::Packet(path)
+    }
+}
+
+impl Scheduler for GuaranteeExcess {
+    fn enqueued(&mut self, _: Time, _: usize, _: u32) {}
+
+    fn select(&mut self, now: Time, heads: &[u32]) -> Option<usize> {
+        (self.decision, self.held_until) = (None, None);
+        match self.best(now, &self.outermost, heads) {
+            Offer::Packet(path) => self.decision = Some(path),
+            Offer::Later(time) => self.held_until = Some(time),
+            Offer::Nothing => {}
+        }
+        self.decision.map(|path| path.queue())
+    }
+
+    fn dequeued(&mut self, now: Time, child: usize, length: u32, _: u32) {
+        let Some(path) = self.decision.take() else { return };
+        debug_assert_eq!(path.queue(), child);
+        for step in &path.steps[..usize::from(path.count)] {
+            self.charge(now, length, *step);
+        }
+    }
+
+    fn dropped(&mut self, _: Time, _: usize, _: u32, _: u32) {
+        self.decision = None;
+    }
+    /// Buckets fill with time.
+    fn heeds_time(&self) -> bool {
+        true
+    }
+    fn holds_back(&self) -> bool {
+        true
+    }
+    fn held_until(&self) -> Option<Time> {
+        self.held_until
+    }
+}
