@@ -367,6 +367,7 @@ ShareConfig = TypedDict("ShareConfig", {
     "link-share": 'NotRequired[ServiceCurveConfig | None]',
     "upper-limit": 'NotRequired[ServiceCurveConfig | None]',
     "level": 'NotRequired[int | None]',
+    "excess-level": 'NotRequired[int | None]',
     "cap": 'NotRequired[CapConfig | None]',
     "rate": 'NotRequired[Rate | None]',
     "ceil": 'NotRequired[Rate | None]',
@@ -1011,7 +1012,7 @@ MeterScope = Literal["aggregate", "flow"]
 Action = Literal["transmit", "drop", "continue"] | ActionParameters
 CopyField = Literal["dscp", "precedence", "cos", "mpls-exp", "label", "color"]
 CopyDefault = str | int
-SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc", "htb"]
+SchedulerConfig = Literal["fifo", "priority", "wrr", "drr", "scfq", "wfq", "wf2q-plus", "three-parameter", "cbq", "hfsc", "htb", "guarantee-excess"]
 Guideline = Literal["formal", "ancestor-only", "top-level"]
 Turns = Literal["weighted", "packet"]
 FallSlope = Literal["linear", "early", "late"]

@@ -30,6 +30,8 @@ pub(crate) enum ExcessOrder {
     TwoLevels,
     /// The priority of the queue.
     Priority,
+    /// One level for all queues.
+    OneLevel,
 }
 
 /// The delay buffer of a port.
@@ -79,6 +81,16 @@ const SRX: Rules = Rules {
     shaper_burst_ms: 100,
 };
 
+/// Express chips of the fourth generation and older.
+const PTX: Rules = Rules {
+    classes: &ROUTER_CLASSES,
+    missing_rate: MissingRate::Zero,
+    excess_order: ExcessOrder::OneLevel,
+    overhead: 38,
+    delay_buffer: DelayBuffer { fast_ms: 25, slow_ms: 25, least_bytes: 32_768 },
+    shaper_burst_ms: 100,
+};
+
 impl Family {
     pub(crate) const ALL: [Family; 7] =
         [Family::Mx, Family::Srx, Family::Ptx, Family::Acx, Family::Ex, Family::Qfx, Family::MSeries];
@@ -109,14 +121,13 @@ impl Family {
 
     /// Whether perhop models the queueing of the family.
     pub(crate) fn is_modeled(self) -> bool {
-        matches!(self, Family::Mx | Family::Srx)
+        matches!(self, Family::Mx | Family::Srx | Family::Ptx)
     }
 
     /// Returns the parts of a family that perhop does not model.
     pub(crate) fn lacks(self) -> &'static str {
         match self {
-            Family::Mx | Family::Srx => "",
-            Family::Ptx => "virtual output queues and the single excess level of Express chips",
+            Family::Mx | Family::Srx | Family::Ptx => "",
             Family::Acx => {
                 "preemptive priorities, the reference rate after shaped queues, and virtual output queues"
             }
@@ -130,7 +141,8 @@ impl Family {
     pub(crate) fn rules(self) -> &'static Rules {
         match self {
             Family::Srx | Family::Ex => &SRX,
-            Family::Mx | Family::Ptx | Family::Acx | Family::Qfx | Family::MSeries => &MX,
+            Family::Ptx => &PTX,
+            Family::Mx | Family::Acx | Family::Qfx | Family::MSeries => &MX,
         }
     }
 
@@ -150,7 +162,7 @@ impl Family {
                 Family::Mx => {
                     (EvidenceKind::Documented, "TechLibrary cos-burst-size-trio: 100 ms of the rate")
                 }
-                _ => (EvidenceKind::Inferred, "no SRX document found; the value of MX"),
+                _ => (EvidenceKind::Inferred, "no document of this family found; the value of MX"),
             },
         ));
         rows.extend(common_rows());
@@ -161,7 +173,7 @@ impl Family {
         let words: Vec<String> =
             self.rules().classes.iter().map(|(name, queue)| format!("{name} {queue}")).collect();
         let source = match self {
-            Family::Mx => "Junos CoS User Guide, Default Forwarding Classes",
+            Family::Mx | Family::Ptx => "Junos CoS User Guide, Default Forwarding Classes",
             _ => "TechLibrary cos-scheduler-default-security-setting",
         };
         row(
@@ -178,6 +190,11 @@ impl Family {
                 "excess-priority",
                 "TechLibrary hw-cos-trio-scheduling-hierarchical: GH, GM, GL, then EH and EL by weight; default \
                  EH for strict-high and high, EL for others",
+            ),
+            ExcessOrder::OneLevel => (
+                "one",
+                "TechLibrary cos-excess-rate-ptx-configuring: guarantees, then one level in the ratio of \
+                 excess-rate, else of transmit-rate",
             ),
             ExcessOrder::Priority => (
                 "priority",
@@ -225,6 +242,13 @@ impl Family {
                 (EvidenceKind::Documented, "TechLibrary hw-cos-trio-scheduler-delay-buffering"),
                 (EvidenceKind::Printed, "MX960 23.2R2: 32 768 bytes for a queue without scheduler"),
             ),
+            Family::Ptx => (
+                (
+                    EvidenceKind::Documented,
+                    "Juniper techpost, Wholistic Design Approach for MPLS Backbone CoS: 25 ms",
+                ),
+                (EvidenceKind::Inferred, "no PTX document found; the value of MX"),
+            ),
             _ => (
                 (EvidenceKind::Recalled, "default delay buffer without q-pic-large-buffer"),
                 (EvidenceKind::Documented, "TechLibrary cos-configuring-delay-buffer-size: 9192 bytes"),
@@ -258,7 +282,7 @@ impl Family {
                         EvidenceKind::Documented,
                         "TechLibrary egress-shaping-overhead-edit-chassis: 24, after the 14 of the frame",
                     ),
-                    _ => (EvidenceKind::Inferred, "no SRX document found; the bytes of the wire"),
+                    _ => (EvidenceKind::Inferred, "no document of this family found; the bytes of the wire"),
                 },
             ),
         ]

@@ -37,8 +37,10 @@ pub(crate) enum Scheduling {
     /// One for the port.
     #[default]
     Port,
-    /// One for each unit (`per-unit-scheduler`), or a hierarchy: by this line.
-    Units(usize),
+    /// One for each unit (`per-unit-scheduler`).
+    Units,
+    /// A tree of profiles (`hierarchical-scheduler`).
+    Hierarchy,
 }
 
 /// A logical unit.
@@ -53,6 +55,8 @@ pub(crate) struct Unit {
     pub(crate) tags: u16,
     pub(crate) addresses: Vec<InterfaceAddress>,
     pub(crate) addresses6: Vec<InterfaceAddress>,
+    /// The set of units that it is in (`interface-set`).
+    pub(crate) set: Option<String>,
     /// The families of IP packets.
     pub(crate) families: Vec<FilterFamily>,
     pub(crate) input: Side,
@@ -73,12 +77,42 @@ pub(crate) fn read(context: &mut Context, firewall: &Firewall) -> Vec<Interface>
     let mut found = Vec::new();
     let Some(node) = context.tree.child(NodeId::ROOT, "interfaces") else { return found };
     context.modeled(node);
+    let mut sets = Vec::new();
     for name in context.names(node) {
         match name.text.as_str() {
             "interface-range" => range(context, name.node),
-            "interface-set" => context.not_modeled(name.node, "scheduling of interface sets"),
+            "interface-set" => sets = self::sets(context, name.node),
             "traceoptions" => context.irrelevant(name.node, "tracing"),
             _ => found.push(interface(context, &name, firewall)),
+        }
+    }
+    for SetOfUnit { set, interface, unit } in sets {
+        let own = found.iter_mut().filter(|known: &&mut Interface| known.name == interface);
+        let units = own.flat_map(|known| &mut known.units).filter(|known| known.number == unit);
+        units.for_each(|known| known.set = Some(set.clone()));
+    }
+    found
+}
+
+/// A unit in a set.
+struct SetOfUnit {
+    set: String,
+    interface: String,
+    unit: String,
+}
+
+/// Reads the units of interface sets.
+fn sets(context: &mut Context, node: NodeId) -> Vec<SetOfUnit> {
+    let mut found = Vec::new();
+    for set in context.names(node) {
+        for interface in context.items(set.node, "interface") {
+            for unit in context.items(interface.node, "unit") {
+                let (set, interface) = (set.text.clone(), interface.text.clone());
+                found.push(SetOfUnit { set, interface, unit: unit.text });
+            }
+            for other in context.keywords(interface.node).into_iter().filter(|word| word.text != "unit") {
+                context.not_modeled(other.node, "sets of VLANs");
+            }
         }
     }
     found
@@ -118,9 +152,16 @@ fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interfa
                 context.modeled(word.node);
                 found.is_tagged = true;
             }
-            "per-unit-scheduler" | "hierarchical-scheduler" | "shared-scheduler" => {
-                context.not_modeled(word.node, "schedulers of units");
-                found.scheduling = Scheduling::Units(word.line);
+            "per-unit-scheduler" | "shared-scheduler" => {
+                context.modeled(word.node);
+                found.scheduling = Scheduling::Units;
+            }
+            "hierarchical-scheduler" => {
+                context.modeled(word.node);
+                for option in context.keywords(word.node) {
+                    context.irrelevant(option.node, "limits of levels");
+                }
+                found.scheduling = Scheduling::Hierarchy;
             }
             "unit" => {
                 context.modeled(word.node);

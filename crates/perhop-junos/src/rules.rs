@@ -10,5 +10,4 @@ declare_rules! {
     JUNOS_RATES_ABOVE_PORT = "junos-rates-above-port" Warning;
     JUNOS_BURST_SMALL = "junos-burst-small" Note;
     JUNOS_RATE_ASSUMED = "junos-rate-assumed" Note;
-    JUNOS_GUARANTEE_ORDER = "junos-guarantee-order" Note;
 }

@@ -55,8 +55,10 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
         add_conditioners(&mut output, &below.name, &below.output, &rest);
         classes.push(class_of(below, None));
     }
-    output.queueing =
-        Some(QueueingConfig { scheduler: SchedulerConfig::Scfq, classes, ..QueueingConfig::default() });
+    output.queueing = Some(match tree_of(below) {
+        Some(root) => hierarchy(root, classes),
+        None => QueueingConfig { scheduler: SchedulerConfig::Scfq, classes, ..QueueingConfig::default() },
+    });
     let first = carried.first().map_or(below, |one| one.port);
     output.overhead = first.output.overhead;
     let own = below.wire;
@@ -70,6 +72,36 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     let addresses = carried.iter().flat_map(|one| &one.port.addresses);
     let addresses = below.addresses.iter().chain(addresses).copied().collect();
     Port { output, wire, addresses, attachments: None, ..below.clone() }
+}
+
+/// Returns the class around the queues of a port whose nodes have guarantees and weights of their own.
+fn tree_of(below: &Port) -> Option<&ClassConfig> {
+    let queueing = below.output.queueing.as_ref()?;
+    let is_tree = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
+    queueing.classes.first().filter(|_| is_tree && queueing.classes.len() == 1)
+}
+
+/// Returns the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes of one
+/// name, which several carried ports are in, become one.
+fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
+    let mut nodes: Vec<ClassConfig> = Vec::new();
+    for class in classes {
+        let known = nodes.iter_mut().find(|known| known.name == class.name && known.matches.is_some());
+        let inner =
+            class.queueing.clone().filter(|inner| inner.scheduler == SchedulerConfig::GuaranteeExcess);
+        match (known.and_then(|known| Some((known.queueing.as_mut()?, &mut known.matches))), inner) {
+            (Some((queueing, matches)), Some(inner)) => {
+                queueing.classes.extend(inner.classes);
+                let any = [matches.take(), class.matches].into_iter().flatten().collect();
+                *matches = Some(MatchConfig { any: Some(any), ..MatchConfig::default() });
+            }
+            _ => nodes.push(class),
+        }
+    }
+    let scheduler = SchedulerConfig::GuaranteeExcess;
+    let inside = QueueingConfig { scheduler, classes: nodes, ..QueueingConfig::default() };
+    let root = ClassConfig { queueing: Some(inside), ..root.clone() };
+    QueueingConfig { scheduler, classes: vec![root], ..QueueingConfig::default() }
 }
 
 /// Returns the properties in which the wires of carried ports differ, although the common port has only one.
@@ -131,11 +163,29 @@ fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig
     }
 }
 
-/// Returns a class with the queues of a port; replaces the outermost class if it is the only one.
+/// Returns a class with the queues of a port; replaces the outermost class if it is the only one. A node of
+/// guarantee-excess keeps its name and its share.
 fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
-    let class = match port.output.queueing.as_ref().map(|queueing| queueing.classes.as_slice()) {
+    let queueing = port.output.queueing.as_ref();
+    let is_node = queueing.is_some_and(|own| own.scheduler == SchedulerConfig::GuaranteeExcess);
+    let class = match queueing.map(|queueing| queueing.classes.as_slice()) {
+        Some([only]) if only.matches.is_none() && is_node && matches.is_some() => {
+            return node_of(only, matches);
+        }
         Some([only]) if only.matches.is_none() => only.clone(),
         _ => ClassConfig { queueing: port.output.queueing.clone(), ..ClassConfig::default() },
     };
     ClassConfig { name: port.name.clone(), matches, share: ShareConfig::default(), ..class }
+}
+
+/// Returns the node of a carried port for packets that meet `matches`. If another node is inside, its packets
+/// meet the condition as well.
+fn node_of(class: &ClassConfig, matches: Option<MatchConfig>) -> ClassConfig {
+    let mut node = ClassConfig { matches: matches.clone(), ..class.clone() };
+    if let Some(inner) = &mut node.queueing {
+        for inside in inner.classes.iter_mut().filter(|inside| inside.queueing.is_some()) {
+            inside.matches = matches.clone();
+        }
+    }
+    node
 }

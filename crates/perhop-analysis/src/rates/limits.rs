@@ -127,8 +127,7 @@ impl<'a> LimitsOf<'a> {
         };
         // Promises of HTB to the classes inside hold regardless of the ceiling around them.
         let is_bounded = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
-        let inside =
-            class.link_shared(queueing.scheduler).filter(|_| !is_bounded).map_or(0.0, sum_of_rates);
+        let inside = class.link_shared(queueing.scheduler).filter(|_| !is_bounded).map_or(0.0, sum_of_rates);
         let ceiling = ceiling.map(|rate| bits(rate).max(inside));
         let always = [
             class.shape.as_ref().map(shaped_rate),

@@ -23,12 +23,8 @@ const PROPORTIONAL: [SchedulerConfig; 5] = [
     SchedulerConfig::Wrr,
 ];
 /// Schedulers whose shares limit rates and bursts.
-const LIMITING: [SchedulerConfig; 4] = [
-    SchedulerConfig::Cbq,
-    SchedulerConfig::Hfsc,
-    SchedulerConfig::Htb,
-    SchedulerConfig::GuaranteeExcess,
-];
+const LIMITING: [SchedulerConfig; 4] =
+    [SchedulerConfig::Cbq, SchedulerConfig::Hfsc, SchedulerConfig::Htb, SchedulerConfig::GuaranteeExcess];
 /// The keys of shares whose proportions the rates show.
 const PROPORTIONS: [&str; 4] = ["weight", "bandwidth", "quantum", "fraction"];
 

@@ -7,6 +7,7 @@ use perhop_device::intent::At;
 use super::classes::Classes;
 use super::classifiers::Classifiers;
 use super::code_points::CodePoints;
+use super::profiles::Profile;
 use super::rewrites::Rewrites;
 use super::schedulers::Schedulers;
 use crate::context::{Context, Word};
@@ -20,6 +21,8 @@ pub(crate) struct Attachments {
     /// Those of names without wildcards, which can be as many as the interfaces.
     named: BTreeMap<String, Vec<Entry>>,
     patterns: Vec<Entry>,
+    /// Those to sets of units.
+    sets: BTreeMap<String, Attached>,
 }
 
 /// The definitions that attachments name.
@@ -29,6 +32,7 @@ pub(super) struct Defined<'d> {
     pub(super) classifiers: &'d Classifiers,
     pub(super) rewrites: &'d Rewrites,
     pub(super) schedulers: &'d Schedulers,
+    pub(super) profiles: &'d BTreeMap<String, Profile>,
 }
 
 /// The attachments to the interfaces that a name or pattern fits.
@@ -52,6 +56,10 @@ pub(crate) struct Attached {
     pub(crate) rewrites: Vec<(CodePoints, At<String>)>,
     /// The class of all packets.
     pub(crate) forwarding_class: Option<At<String>>,
+    /// The rates and queues of the node.
+    pub(crate) profile: Option<At<String>>,
+    /// The rates and queues of the units without a profile.
+    pub(crate) remaining: Option<At<String>>,
     /// A statement that perhop does not model and that changes the scheduling.
     pub(crate) hierarchy: Option<At<String>>,
 }
@@ -59,7 +67,8 @@ pub(crate) struct Attached {
 impl Attached {
     /// Returns the lines of the attachments.
     pub(crate) fn lines(&self) -> Vec<usize> {
-        let names = self.scheduler_map.iter().chain(&self.forwarding_class).map(|at| at.line);
+        let names = [&self.scheduler_map, &self.forwarding_class, &self.profile, &self.remaining];
+        let names = names.into_iter().flatten().map(|at| at.line);
         let lists = self.classifiers.iter().chain(&self.rewrites).map(|(_, at)| at.line);
         let rates = [self.shaping_rate, self.shaping_burst].into_iter().flatten().map(|at| at.line);
         names.chain(lists).chain(rates).collect()
@@ -82,6 +91,15 @@ impl Attached {
             let exists = defined.classes.label(&at.value).is_some();
             !is_defined(at, &["forwarding-class"], "forwarding class", exists)
         });
+        for (key, own) in [
+            ("output-traffic-control-profile", &mut self.profile),
+            ("output-traffic-control-profile-remaining", &mut self.remaining),
+        ] {
+            own.take_if(|at| {
+                let exists = defined.profiles.contains_key(&at.value);
+                !is_defined(at, &[key], "traffic-control profile", exists)
+            });
+        }
         self.classifiers.retain(|(kind, at)| {
             let exists = defined.classifiers.exists(*kind, &at.value);
             is_defined(at, &["classifiers", kind.word()], "classifier", exists)
@@ -110,6 +128,8 @@ impl Attached {
             classifiers: list(self.classifiers, &other.classifiers),
             rewrites: list(self.rewrites, &other.rewrites),
             forwarding_class: self.forwarding_class.or_else(|| other.forwarding_class.clone()),
+            profile: self.profile.or_else(|| other.profile.clone()),
+            remaining: self.remaining.or_else(|| other.remaining.clone()),
             hierarchy: self.hierarchy.or_else(|| other.hierarchy.clone()),
         }
     }
@@ -144,6 +164,11 @@ impl Attachments {
         own.fold(Attached::default(), |found, entry| found.or(&entry.attached))
     }
 
+    /// Returns the attachments to a set of units.
+    pub(crate) fn of_set(&self, name: &str) -> Option<&Attached> {
+        self.sets.get(name)
+    }
+
     /// Iterates over the names of interfaces without wildcards.
     pub(crate) fn named_interfaces(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)
@@ -162,7 +187,10 @@ pub(super) fn read(context: &mut Context, cos: NodeId, defined: Defined) -> Atta
     let mut found = Attachments::default();
     for interface in context.items(cos, "interfaces") {
         if interface.text == "interface-set" {
-            context.not_modeled(interface.node, "scheduling of interface sets");
+            for set in context.names(interface.node) {
+                let attached = attached(context, set.node, defined);
+                found.sets.insert(set.text, attached);
+            }
             continue;
         }
         let attached = attached(context, interface.node, defined);
@@ -201,10 +229,9 @@ fn attached(context: &mut Context, node: NodeId, defined: Defined) -> Attached {
                 found.rewrites = by_kind(context, &word);
             }
             "forwarding-class" => found.forwarding_class = name(context, node, "forwarding-class"),
-            "output-traffic-control-profile"
-            | "output-traffic-control-profile-remaining"
-            | "slice"
-            | "forwarding-class-set" => {
+            key @ "output-traffic-control-profile" => found.profile = name(context, node, key),
+            key @ "output-traffic-control-profile-remaining" => found.remaining = name(context, node, key),
+            "slice" | "forwarding-class-set" => {
                 let note = "hierarchical scheduling";
                 context.not_modeled(word.node, note);
                 found.hierarchy = Some(At::new(word.line, word.text.clone()));

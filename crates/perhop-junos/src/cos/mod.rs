@@ -6,6 +6,7 @@ mod classifiers;
 mod code_points;
 pub(crate) mod drop_profiles;
 mod others;
+mod profiles;
 mod rewrites;
 mod schedulers;
 
@@ -14,6 +15,7 @@ pub(crate) use classes::{Classes, LossPriority};
 pub(crate) use classifiers::{Classifiers, Treatment};
 pub(crate) use code_points::{Aliases, CodePoints};
 pub(crate) use drop_profiles::DropProfile;
+pub(crate) use profiles::{Overhead, Profile};
 pub(crate) use rewrites::Rewrites;
 pub(crate) use schedulers::{
     Amount, Buffer, ExcessPriority, ExcessRate, Limit, Priority, Scheduler, Schedulers,
@@ -34,6 +36,7 @@ pub(crate) struct ClassOfService {
     pub(crate) rewrites: Rewrites,
     pub(crate) drop_profiles: BTreeMap<String, DropProfile>,
     pub(crate) schedulers: Schedulers,
+    pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) attachments: Attachments,
 }
 
@@ -49,13 +52,24 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
     let rewrites = rewrites::read(context, node, &classes, &aliases);
     let drop_profiles = drop_profiles::read(context, node);
     let schedulers = schedulers::read(context, node, &classes, &drop_profiles);
+    let profiles = profiles::read(context, node, &schedulers);
     let defined = attachments::Defined {
         classes: &classes,
         classifiers: &classifiers,
         rewrites: &rewrites,
         schedulers: &schedulers,
+        profiles: &profiles,
     };
     let attachments = attachments::read(context, node, defined);
     others::mark(context, node);
-    ClassOfService { classes, aliases, classifiers, rewrites, drop_profiles, schedulers, attachments }
+    ClassOfService {
+        classes,
+        aliases,
+        classifiers,
+        rewrites,
+        drop_profiles,
+        schedulers,
+        profiles,
+        attachments,
+    }
 }

@@ -4,8 +4,7 @@ use crate::context::Context;
 use crate::tree::NodeId;
 
 /// Statements and the behavior that perhop lacks.
-const NOT_MODELED: [(&str, &str); 22] = [
-    ("traffic-control-profiles", "hierarchical scheduling"),
+const NOT_MODELED: [(&str, &str); 21] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),
     ("forwarding-class-map", "forwarding classes of single interfaces"),

@@ -91,6 +91,8 @@ pub(crate) struct Scheduler {
     pub(crate) line: usize,
     pub(crate) transmit: Option<At<Transmit>>,
     pub(crate) shaping: Option<At<Amount>>,
+    /// Bytes.
+    pub(crate) shaping_burst: Option<At<u64>>,
     pub(crate) buffer: Option<At<Buffer>>,
     pub(crate) priority: Option<At<Priority>>,
     pub(crate) excess_priority: Option<At<ExcessPriority>>,
@@ -150,7 +152,9 @@ fn scheduler(context: &mut Context, name: &Word, profiles: &BTreeMap<String, Dro
         found.transmit = transmit(context, statement);
     }
     if let Some(statement) = context.tree.child(node, "shaping-rate") {
-        found.shaping = amount(context, statement, "shaping-rate").map(|(at, _)| at);
+        let written = amount(context, statement, "shaping-rate");
+        found.shaping_burst = written.as_ref().and_then(|written| written.burst);
+        found.shaping = written.map(|written| written.amount);
     }
     if let Some(statement) = context.tree.child(node, "buffer-size") {
         found.buffer = buffer(context, statement);
@@ -177,20 +181,39 @@ fn scheduler(context: &mut Context, name: &Word, profiles: &BTreeMap<String, Dro
     found
 }
 
-/// Reads a rate with its words behind: `percent 20`, `remainder`, `50m`. Returns the other words.
-fn amount(context: &mut Context, statement: NodeId, key: &str) -> Option<(At<Amount>, Vec<Word>)> {
+/// A rate with the words behind it.
+pub(super) struct Written {
+    pub(super) amount: At<Amount>,
+    /// Bytes.
+    pub(super) burst: Option<At<u64>>,
+    others: Vec<Word>,
+}
+
+/// Reads a rate with its words behind: `percent 20`, `remainder`, `50m burst-size 64k`.
+pub(super) fn amount(context: &mut Context, statement: NodeId, key: &str) -> Option<Written> {
     context.modeled(statement);
     let words = context.flat(statement);
     for word in &words {
         context.modeled(word.node);
     }
     let (mut found, mut others) = (None, Vec::new());
-    let mut is_percent = false;
+    let (mut is_percent, mut is_burst, mut burst) = (false, false, None);
     for word in words {
         let line = word.line;
         let value = match word.text.as_str() {
             "percent" => {
                 is_percent = true;
+                continue;
+            }
+            "burst-size" => {
+                is_burst = true;
+                continue;
+            }
+            text if std::mem::take(&mut is_burst) => {
+                burst = number(text).filter(|bytes| *bytes > 0).map(|bytes| At::new(line, bytes));
+                if burst.is_none() {
+                    context.invalid(&word, &format!("{key} burst-size"));
+                }
                 continue;
             }
             "remainder" => Some(Amount::Remainder),
@@ -216,11 +239,11 @@ fn amount(context: &mut Context, statement: NodeId, key: &str) -> Option<(At<Amo
         let message = format!("`{key}` has no value");
         context.found(&crate::rules::JUNOS_VALUE_INVALID, statement, message, "the commit fails");
     }
-    found.map(|found| (found, others))
+    found.map(|amount| Written { amount, burst, others })
 }
 
 fn transmit(context: &mut Context, statement: NodeId) -> Option<At<Transmit>> {
-    let (at, others) = amount(context, statement, "transmit-rate")?;
+    let Written { amount: at, others, .. } = amount(context, statement, "transmit-rate")?;
     let mut limit = Limit::None;
     for word in others {
         match word.text.as_str() {
@@ -265,7 +288,7 @@ fn buffer(context: &mut Context, statement: NodeId) -> Option<At<Buffer>> {
     found
 }
 
-fn excess_rate(context: &mut Context, statement: NodeId) -> Option<At<ExcessRate>> {
+pub(super) fn excess_rate(context: &mut Context, statement: NodeId) -> Option<At<ExcessRate>> {
     context.modeled(statement);
     let words = context.flat(statement);
     let mut found = None;

@@ -44,15 +44,15 @@ pub(super) struct Rest {
     pub(super) percent_each: f64,
 }
 
-/// Returns the bytes of a queue with a scheduler. Without `buffer-size` the share of the transmit rate
-/// counts.
+/// Returns the bytes of a queue with a scheduler, of the delay buffer of a rate. Without `buffer-size` the
+/// `share` of the transmit rate counts, percent. `guarantee` is that rate, bits per second.
 pub(super) fn queue_bytes(
     rules: &Rules,
     scheduler: Option<&Scheduler>,
-    (reference, guarantee): (Rate, u64),
+    (reference, share): (Rate, f64),
+    guarantee: u64,
     rest: Rest,
 ) -> u64 {
-    let share = 100.0 * guarantee as f64 / reference.as_bits_per_second().max(1) as f64;
     match scheduler.and_then(|scheduler| scheduler.buffer).map(|at| at.value) {
         Some(Buffer::Percent(percent)) => share_bytes(rules, reference, f64::from(percent)),
         Some(Buffer::Remainder) => share_bytes(rules, reference, rest.percent_each),

@@ -3,8 +3,10 @@
 mod buffers;
 mod device;
 mod filters;
+mod nodes;
 mod ports;
 mod queues;
+mod shares;
 mod stages;
 
 pub(crate) use device::{Device, Findings};

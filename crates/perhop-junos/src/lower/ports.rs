@@ -13,7 +13,7 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::device::{Device, Findings, Stage, conditioners, links};
 use super::filters::{Accepted, Place, filters, policers};
-use super::queues::{QueuesAt, queues};
+use super::nodes::{Mode, Node, Nodes};
 use super::stages::{behavior_aggregates, rewrites};
 use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Unit};
@@ -21,6 +21,8 @@ use crate::rules;
 
 /// The rate of a port whose name and statements do not tell it, bits per second.
 const ASSUMED: u64 = 100_000_000_000;
+/// The name of the class around all queues.
+const PORT: &str = "port";
 /// Bytes of an Ethernet header in the MTU of an interface.
 const ETHERNET: u64 = 14;
 
@@ -89,44 +91,23 @@ impl LineOf<'_> {
         if interface.bundle.is_some() {
             return self.note_link(findings);
         }
-        let attached = self.device.cos.attachments.applied(&interface.name, None);
-        self.note_hierarchy(&attached, findings);
-        let physical = Unit { number: String::new(), line: interface.line, ..Unit::default() };
+        let physical = self.device.cos.attachments.applied(&interface.name, None);
+        let whole = Unit { number: String::new(), line: interface.line, ..Unit::default() };
         match interface.units.as_slice() {
-            [] => ports.push(self.port(&interface.name, &physical, &attached, findings)),
+            [] => ports.push(self.port(&interface.name, &whole, (&physical, None), findings)),
             [unit] => {
-                let attached = self.of_unit(unit, &attached, findings);
-                ports.push(self.port(
-                    &format!("{}.{}", interface.name, unit.number),
-                    unit,
-                    &attached,
-                    findings,
-                ));
+                let own = self.device.cos.attachments.applied(&interface.name, Some(&unit.number));
+                let name = format!("{}.{}", interface.name, unit.number);
+                ports.push(self.port(&name, unit, (&physical, Some(&own)), findings));
             }
             units => {
-                ports.push(self.port(&interface.name, &physical, &attached, findings));
+                ports.push(self.port(&interface.name, &whole, (&physical, None), findings));
                 for unit in units {
-                    let own = self.of_unit(unit, &attached, findings);
-                    ports.push(self.unit_port(unit, &own, findings));
+                    let own = self.device.cos.attachments.applied(&interface.name, Some(&unit.number));
+                    ports.push(self.unit_port(unit, (&physical, &own), findings));
                 }
             }
         }
-    }
-
-    /// Returns the attachments of a unit, with those of its interface.
-    fn of_unit(&self, unit: &Unit, physical: &Attached, findings: &mut Findings) -> Attached {
-        let own = self.device.cos.attachments.applied(&self.interface.name, Some(&unit.number));
-        let note = "schedulers of units: perhop has those of the port";
-        let lines = [
-            own.scheduler_map.as_ref().map(|map| map.line),
-            own.shaping_rate.map(|rate| rate.line),
-            own.shaping_burst.map(|burst| burst.line),
-        ];
-        for line in lines.into_iter().flatten() {
-            findings.not_modeled(line, note);
-        }
-        let own = Attached { scheduler_map: None, shaping_rate: None, shaping_burst: None, ..own };
-        own.or(physical)
     }
 
     /// Reports class of service of a link by its name, which its bundle must have (Junos System Log
@@ -144,49 +125,43 @@ impl LineOf<'_> {
         }
     }
 
-    fn note_hierarchy(&self, attached: &Attached, findings: &mut Findings) {
-        if let (Scheduling::Units(line), Some(map)) = (self.interface.scheduling, &attached.scheduler_map) {
-            findings.not_modeled(map.line, "a hierarchy of schedulers: perhop has those of the port");
-            findings.not_modeled(line, "schedulers of units");
-        }
-    }
-
     fn line_rate(&self) -> Option<Rate> {
         rate_of(self.interface).or(self.bundled).map(Rate::from_bits_per_second)
     }
 
     /// Returns the port of an interface, with its queues and the conditioners of a unit.
-    fn port(&self, name: &str, unit: &Unit, attached: &Attached, findings: &mut Findings) -> Port {
+    fn port(
+        &self,
+        name: &str,
+        unit: &Unit,
+        (physical, own): (&Attached, Option<&Attached>),
+        findings: &mut Findings,
+    ) -> Port {
         let rate = self.line_rate();
         let assumed = rate.unwrap_or(Rate::from_bits_per_second(ASSUMED));
         let mut port = self.unit_named(name, unit);
         port.forwarding.parent = None;
-        let has_queues = has_queues(&self.interface.name);
-        self.condition(&mut port, unit, attached, findings);
-        if !has_queues {
+        let attached = own.map_or_else(|| physical.clone(), |own| own.clone().or(physical));
+        self.condition(&mut port, unit, &attached, findings);
+        if !has_queues(&self.interface.name) {
             return port;
         }
-        if rate.is_none() && attached.scheduler_map.is_some() && attached.shaping_rate.is_none() {
+        let chain = self.chain(unit, (physical, own), findings);
+        let map = chain.last().and_then(|node| node.scheduler_map.clone());
+        let shaped = chain.first().and_then(|node| node.shaping).map(Rate::from_bits_per_second);
+        if rate.is_none() && map.is_some() && shaped.is_none() {
             let message = format!("the configuration does not state the rate of {}", self.interface.name);
             let router = "perhop assumes 100 Gb/s; `speed` states another rate";
             findings.found(&rules::JUNOS_RATE_ASSUMED, self.interface.line, message, router);
         }
-        let at = QueuesAt {
-            name: &self.interface.name,
-            line: self.interface.line,
-            line_rate: assumed,
-            tags: self.tags(unit, findings),
-            attached,
-            has_accepted: accepted(unit, attached) == Accepted::Label,
-        };
-        // A profile replaces the default schedulers by a hierarchy that perhop does not have.
-        if attached.scheduler_map.is_some() || attached.hierarchy.is_none() {
-            self.add_queues(&mut port, at, findings);
+        // A slice replaces the default schedulers by a hierarchy that perhop does not have.
+        if map.is_some() || physical.hierarchy.is_none() {
+            let mode = if chain.len() > 1 { self.mode() } else { Mode::Flat };
+            self.add_queues(&mut port, (unit, &attached), (mode, chain), findings);
         }
-        let shaped = attached.shaping_rate.map(|rate| Rate::from_bits_per_second(rate.value));
         port.bandwidth = Some(shaped.map_or(assumed, |shaped| shaped.min(assumed)));
         port.assumed_rate = rate.is_none().then_some(assumed);
-        port.forwarding.output_line = attached.scheduler_map.as_ref().map(|map| map.line);
+        port.forwarding.output_line = map.map(|map| map.line);
         port.wire = Wire {
             rate,
             framing: Some(Framing::EthernetWire).filter(|_| port.kind == Some(LineKind::Ethernet)),
@@ -196,14 +171,115 @@ impl LineOf<'_> {
         Self::buildable(port, assumed, findings)
     }
 
-    fn add_queues(&self, port: &mut Port, at: QueuesAt, findings: &mut Findings) {
-        let found = queues(self.device, at, findings);
+    fn add_queues(
+        &self,
+        port: &mut Port,
+        (unit, attached): (&Unit, &Attached),
+        (mode, chain): (Mode, Vec<Node>),
+        findings: &mut Findings,
+    ) {
+        let nodes = Nodes {
+            port: &self.interface.name,
+            line: self.interface.line,
+            line_rate: self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED)),
+            tags: self.tags(unit, findings),
+            has_accepted: accepted(unit, attached) == Accepted::Label,
+            mode,
+            chain,
+        };
+        let found = nodes.queues(self.device, findings);
         port.output.queueing = Some(found.config);
         let offset = port.links.output.classes.len();
         port.links.output.classes.extend(found.links.into_iter().map(|mut link| {
             link.class.0 += offset;
             link
         }));
+    }
+
+    /// Returns the nodes of a port from the outermost one to that of the queues.
+    fn chain(
+        &self,
+        unit: &Unit,
+        (physical, own): (&Attached, Option<&Attached>),
+        findings: &mut Findings,
+    ) -> Vec<Node> {
+        let profile = physical.profile.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
+        let line = self.line_bits();
+        let port = Node::of(PORT, physical, profile, line).as_port();
+        let inside = port.shaping.unwrap_or(line);
+        if self.interface.scheduling == Scheduling::Port {
+            if let Some(own) = own {
+                self.note_units(own, findings);
+            }
+            return vec![port];
+        }
+        let nodes = own.map(|own| self.unit_nodes(unit, own, inside, findings)).unwrap_or_default();
+        let remaining = physical.remaining.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
+        let rest = Attached { profile: None, ..physical.clone() };
+        let rest = remaining.map(|profile| vec![Node::of("remaining", &rest, Some(profile), inside)]);
+        let nodes = if nodes.is_empty() { rest.unwrap_or_default() } else { nodes };
+        [port].into_iter().chain(nodes).collect()
+    }
+
+    /// Returns the nodes of a unit under its port: that of its set, and its own; none for a unit without.
+    fn unit_nodes(&self, unit: &Unit, own: &Attached, rate: u64, findings: &mut Findings) -> Vec<Node> {
+        let profiles = &self.device.cos.profiles;
+        let profile = |attached: &Attached| attached.profile.as_ref().and_then(|at| profiles.get(&at.value));
+        let set = unit.set.as_ref().and_then(|name| {
+            let attached = self.device.cos.attachments.of_set(name)?;
+            Some(Node::of(name, attached, profile(attached), rate))
+        });
+        let rate = set.as_ref().and_then(|set| set.shaping).unwrap_or(rate);
+        let name = format!("unit {}", unit.number);
+        let is_queued = own.scheduler_map.is_some() || own.shaping_rate.is_some();
+        let node = match (profile(own), self.interface.scheduling) {
+            (Some(profile), _) => Some(Node::of(&name, own, Some(profile), rate)),
+            (None, Scheduling::Units) if is_queued => Some(Node::of(&name, own, None, rate)),
+            (None, _) => {
+                // The map of a unit needs a traffic-control profile (observed by S. van de Klundert, 2015).
+                self.note_units(own, findings);
+                None
+            }
+        };
+        let Some(node) = node else {
+            return set.into_iter().filter(|set| set.scheduler_map.is_some()).collect();
+        };
+        set.into_iter().chain([node]).collect()
+    }
+
+    /// Reports schedulers of a unit that the device does not use.
+    fn note_units(&self, own: &Attached, findings: &mut Findings) {
+        let lines = [
+            own.scheduler_map.as_ref().map(|at| at.line),
+            own.profile.as_ref().map(|at| at.line),
+            own.shaping_rate.map(|at| at.line),
+            own.shaping_burst.map(|at| at.line),
+        ];
+        let note = match self.interface.scheduling {
+            Scheduling::Port => "schedulers of units need `per-unit-scheduler` or `hierarchical-scheduler`",
+            _ => "with `hierarchical-scheduler` a unit needs a traffic-control profile",
+        };
+        for line in lines.into_iter().flatten() {
+            findings.suspicious(line, note);
+        }
+    }
+
+    /// Returns the mode of the nodes under the port.
+    fn mode(&self) -> Mode {
+        let mut quiet = Findings::default();
+        let attachments = &self.device.cos.attachments;
+        let mut outermost: Vec<Node> = Vec::new();
+        for unit in &self.interface.units {
+            let own = attachments.applied(&self.interface.name, Some(&unit.number));
+            let mut nodes = self.unit_nodes(unit, &own, self.line_bits(), &mut quiet).into_iter();
+            let is_new = |node: &Node| !outermost.iter().any(|known| known.name == node.name);
+            outermost.extend(nodes.next().filter(is_new));
+        }
+        Mode::of(outermost.iter(), self.line_bits())
+    }
+
+    fn line_bits(&self) -> u64 {
+        self.line_rate().map_or(ASSUMED, Rate::as_bits_per_second)
     }
 
     /// Returns the tags of the packets of the port: those of its only unit, or of all its units.
@@ -222,10 +298,25 @@ impl LineOf<'_> {
         mtu.checked_sub(ETHERNET + tag).filter(|mtu| *mtu >= 68).map(ByteSize::from_bytes)
     }
 
-    /// Returns the port of one of several units, whose packets leave by the port of the interface.
-    fn unit_port(&self, unit: &Unit, attached: &Attached, findings: &mut Findings) -> Port {
+    /// Returns the port of one of several units, whose packets leave by the port of the interface. It has the
+    /// nodes of the unit alone.
+    fn unit_port(
+        &self,
+        unit: &Unit,
+        (physical, own): (&Attached, &Attached),
+        findings: &mut Findings,
+    ) -> Port {
         let mut port = self.unit_named(&format!("{}.{}", self.interface.name, unit.number), unit);
-        self.condition(&mut port, unit, attached, findings);
+        let attached = own.clone().or(physical);
+        self.condition(&mut port, unit, &attached, findings);
+        let chain = self.chain(unit, (physical, Some(own)), findings);
+        let has_own = chain.iter().any(|node| !node.is_port && node.name != "remaining");
+        if has_own && has_queues(&self.interface.name) {
+            let chain: Vec<Node> = chain.into_iter().filter(|node| !node.is_port).collect();
+            port.forwarding.output_line =
+                chain.last().and_then(|node| node.scheduler_map.as_ref()).map(|map| map.line);
+            self.add_queues(&mut port, (unit, &attached), (self.mode(), chain), findings);
+        }
         let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));
         Self::buildable(port, assumed, findings)
     }

@@ -120,11 +120,11 @@ fn links_of_bundles_have_no_class_of_service() {
     assert_eq!(of("xe-*"), LineState::Modelled);
 }
 
-/// A port with a traffic-control profile does not have the default schedulers; perhop shows none.
+/// A port with slices does not have the default schedulers; perhop shows none.
 #[test]
 fn a_hierarchy_has_no_default_queues() {
     let text = "set class-of-service traffic-control-profiles t shaping-rate 100m\n\
-                set class-of-service interfaces ge-0/0/0 output-traffic-control-profile t\n";
+                set class-of-service interfaces ge-0/0/0 slice s output-traffic-control-profile t\n";
     let model = mx(text);
     assert!(model.router.ports[0].output.queueing.is_none());
     assert_eq!(model.lines[2].state, LineState::NotModelled);

@@ -94,7 +94,7 @@ fn groups_and_ranges_are_inherited_and_own_statements_win() {
 fn unknown_statements_are_not_recognized_only_where_they_count() {
     let text = "set class-of-service schedulers a frobnicate 3\nset protocols bgp frobnicate 3\n\
                 set interfaces ge-0/0/0 unit 0 frobnicate\nset firewall family inet filter f term t from frobnicate 3\n\
-                set class-of-service traffic-control-profiles t guaranteed-rate 5m\n";
+                set class-of-service traffic-control-profiles t shaping-rate-excess-low 5m\n";
     let states: Vec<LineState> = parse(text, Some("junos-mx")).lines.iter().map(|line| line.state).collect();
     let (open, lacking) = (LineState::NotRecognized, LineState::NotModelled);
     assert_eq!(states, [open, LineState::Irrelevant, open, open, lacking]);

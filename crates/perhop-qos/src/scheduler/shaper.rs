@@ -111,7 +111,11 @@ pub(super) struct Credit {
 
 impl Credit {
     /// A full credit of `depth` bytes that comes in at `rate × multiplier / divisor`, none of them 0.
-    pub(super) fn new(rate: Rate, (multiplier, divisor): (u64, u64), depth: ByteSize) -> Result<Credit, ConfigError> {
+    pub(super) fn new(
+        rate: Rate,
+        (multiplier, divisor): (u64, u64),
+        depth: ByteSize,
+    ) -> Result<Credit, ConfigError> {
         // 2³³ bytes × 2⁴³ × a divisor of 2³² fit an i128 with room to spare.
         if depth.as_bytes() > 2 * u64::from(u32::MAX) {
             return Err(

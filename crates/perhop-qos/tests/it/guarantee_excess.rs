@@ -81,9 +81,11 @@ fn a_node_keeps_its_ceiling() {
 /// Nodes get their guarantees, then the excess by their own weights, whichever of their queues send.
 #[test]
 fn nodes_share_by_their_own_weights() {
-    let share = |rate, weight| ShareConfig { rate: kilobits(rate), weight: Some(weight), ..ShareConfig::default() };
+    let share =
+        |rate, weight| ShareConfig { rate: kilobits(rate), weight: Some(weight), ..ShareConfig::default() };
     let first = vec![class(1000, 2, 0), class(1000, 2, 0)];
-    let nodes = queueing(vec![node(share(1000, 3.0), first), node(share(3000, 1.0), vec![class(8000, 2, 1)])]);
+    let nodes =
+        queueing(vec![node(share(1000, 3.0), first), node(share(3000, 1.0), vec![class(8000, 2, 1)])]);
     // 4 Mb/s of excess, 3 : 1.
     assert_near(&sent(&nodes, &[8000, 0, 8000]), &[4000.0, 0.0, 4000.0]);
     assert_near(&sent(&nodes, &[8000, 8000, 8000]), &[2000.0, 2000.0, 4000.0]);

@@ -10,6 +10,7 @@ mod codel;
 mod condition;
 mod conditioners;
 mod fair;
+mod guarantee_excess;
 mod htb;
 mod native;
 mod policer;

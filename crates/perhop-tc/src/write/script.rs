@@ -9,6 +9,7 @@ use super::cake;
 use super::classes::{Classes, Leaf};
 use super::condition::{Conditions, Overlap, Version};
 use super::conditioners::Conditioners;
+use super::guarantee_excess;
 use super::policer::Counted;
 use super::tree::{self, Discipline};
 
@@ -124,6 +125,8 @@ fn queues(
         return Ok(vec![format!("tc qdisc add dev \"$DEV\" root handle 1: {words}")]);
     }
     let rate_bps = rate.as_bits_per_second();
+    let as_htb = guarantee_excess::as_htb(queueing, rate, &mut notes.at(&place));
+    let queueing = as_htb.as_ref().unwrap_or(queueing);
     let mut classes = Classes::new(rate_bps, &place, conditions, notes);
     let Discipline { kind, options, has_direct } = tree::add_port(&mut classes, queueing, rate_bps);
     let Classes { lines, leaves, .. } = classes;

@@ -1,7 +1,7 @@
 //! The classes of [`GuaranteeExcess`] out of a policy.
 
-use super::super::share::{Takes, error_in};
 use super::super::shaper::Credit;
+use super::super::share::{Takes, error_in};
 use super::super::virtual_time::Weight;
 use super::{Class, DEPTH, Group, Guarantee, GuaranteeExcess, LEVELS, PRIORITIES};
 use crate::error::ConfigError;
@@ -122,7 +122,8 @@ fn class(
             return Err(error_in(index, key, "a rate of 0").help("for example 300kb/s, or leave it out"));
         }
         let burst = burst.unwrap_or(ByteSize::from_bytes(BURST));
-        Credit::new(rate, (1, 1), burst).map_err(|error| error.within("share").within(index).within("classes"))
+        Credit::new(rate, (1, 1), burst)
+            .map_err(|error| error.within("share").within(index).within("classes"))
     };
     let guarantee = match (share.rate, share.ceil) {
         (None, _) => Guarantee::None,
@@ -150,8 +151,12 @@ fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
         return Err(error_in(index, key, message).help("write it in the inner classes"));
     }
     if config.shape.is_some() {
-        let error = ConfigError::new("shape", "a class with guarantee-excess inside is not shaped as a whole");
-        return Err(error.within(index).within("classes").help("its ceil limits the sum of its inner classes"));
+        let error =
+            ConfigError::new("shape", "a class with guarantee-excess inside is not shaped as a whole");
+        return Err(error
+            .within(index)
+            .within("classes")
+            .help("its ceil limits the sum of its inner classes"));
     }
     Ok(())
 }

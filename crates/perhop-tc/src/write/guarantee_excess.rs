@@ -1,0 +1,59 @@
+//! Classes with guarantee and excess as classes of HTB, which has one priority for both.
+
+use perhop_device::NotesAt;
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::scheduler::{HTB_QUANTA, SchedulerConfig, ShareConfig};
+use perhop_qos::{ByteSize, Rate};
+
+use super::proportions::FRAME;
+
+/// The rate of a class without guarantee, which HTB needs, bits per second.
+const LEAST: Rate = Rate::from_bits_per_second(8);
+
+/// Returns the queueing with HTB in place of guarantee-excess; `None` if it has none.
+pub(super) fn as_htb(queueing: &QueueingConfig, rate: Rate, notes: &mut NotesAt) -> Option<QueueingConfig> {
+    if queueing.scheduler != SchedulerConfig::GuaranteeExcess {
+        return None;
+    }
+    notes.say(
+        "scheduler guarantee-excess",
+        "HTB has one priority for guarantee and excess, and serves classes within their guarantee also if a \
+         class around them is at its ceiling",
+    );
+    Some(converted(queueing, rate))
+}
+
+fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
+    let weight = |class: &ClassConfig| class.share.weight.unwrap_or(1.0);
+    let least = queueing.classes.iter().map(weight).fold(f64::INFINITY, f64::min);
+    let class = |class: &ClassConfig| {
+        let share = &class.share;
+        let ceil = share.ceil.unwrap_or(most).min(most);
+        let inner = class.link_shared(SchedulerConfig::GuaranteeExcess);
+        // A class around others without a guarantee passes on what it has.
+        let rate = share.rate.unwrap_or(if inner.is_some() { ceil } else { LEAST }).min(ceil);
+        let is_within = share.rate.is_some_and(|rate| share.ceil.is_some_and(|ceil| rate >= ceil));
+        let level = if is_within { share.level } else { share.excess_level };
+        let quantum = (FRAME as f64 * weight(class) / least).min(*HTB_QUANTA.end() as f64) as u64;
+        let is_queue = inner.is_none();
+        ClassConfig {
+            share: ShareConfig {
+                rate: Some(rate),
+                ceil: Some(ceil),
+                burst: share.burst,
+                ceil_burst: share.ceil_burst,
+                level: level.filter(|_| is_queue),
+                quantum: is_queue.then(|| ByteSize::from_bytes(quantum)),
+                link_layer: share.link_layer,
+                ..ShareConfig::default()
+            },
+            queueing: inner.map(|inner| converted(inner, ceil)).or_else(|| class.queueing.clone()),
+            ..class.clone()
+        }
+    };
+    QueueingConfig {
+        scheduler: SchedulerConfig::Htb,
+        classes: queueing.classes.iter().map(class).collect(),
+        ..queueing.clone()
+    }
+}
