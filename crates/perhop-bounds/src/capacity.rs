@@ -20,6 +20,7 @@ pub fn limits_of(class: &ClassConfig) -> Vec<QueueSize> {
 fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
     match buffer {
         BufferConfig::TailDrop(config) => Some(config.limit),
+        BufferConfig::FillProfile(config) => Some(config.limit),
         // The target is not a bound: only the limit is certain.
         BufferConfig::Pie(config) => Some(config.limit),
         BufferConfig::DualPi2(config) => config.fixed_limit(),

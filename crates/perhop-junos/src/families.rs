@@ -32,15 +32,17 @@ pub(crate) enum ExcessOrder {
     Priority,
     /// One level for all queues.
     OneLevel,
+    /// The priorities of queues, which preempt each other without guarantees; low queues share by weight.
+    Preemptive,
 }
 
 /// The delay buffer of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DelayBuffer {
-    /// Milliseconds of ports with 1 Gb/s or more.
-    pub(crate) fast_ms: u64,
-    /// Milliseconds of slower ports.
-    pub(crate) slow_ms: u64,
+    /// Microseconds of ports with 1 Gb/s or more.
+    pub(crate) fast_us: u64,
+    /// Microseconds of slower ports.
+    pub(crate) slow_us: u64,
     /// The bytes of a queue without a buffer.
     pub(crate) least_bytes: u64,
 }
@@ -68,7 +70,7 @@ const MX: Rules = Rules {
     missing_rate: MissingRate::Zero,
     excess_order: ExcessOrder::TwoLevels,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_ms: 100, slow_ms: 500, least_bytes: 32_768 },
+    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 500_000, least_bytes: 32_768 },
     shaper_burst_ms: 100,
 };
 
@@ -77,7 +79,17 @@ const SRX: Rules = Rules {
     missing_rate: MissingRate::EqualPart,
     excess_order: ExcessOrder::Priority,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_ms: 100, slow_ms: 100, least_bytes: 9192 },
+    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 100_000, least_bytes: 9192 },
+    shaper_burst_ms: 100,
+};
+
+/// ACX7000: the dedicated part of the buffers alone.
+const ACX: Rules = Rules {
+    classes: &ROUTER_CLASSES,
+    missing_rate: MissingRate::EqualPart,
+    excess_order: ExcessOrder::Preemptive,
+    overhead: 38,
+    delay_buffer: DelayBuffer { fast_us: 100, slow_us: 100, least_bytes: 2048 },
     shaper_burst_ms: 100,
 };
 
@@ -87,7 +99,7 @@ const PTX: Rules = Rules {
     missing_rate: MissingRate::Zero,
     excess_order: ExcessOrder::OneLevel,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_ms: 25, slow_ms: 25, least_bytes: 32_768 },
+    delay_buffer: DelayBuffer { fast_us: 25_000, slow_us: 25_000, least_bytes: 32_768 },
     shaper_burst_ms: 100,
 };
 
@@ -112,7 +124,7 @@ impl Family {
             Family::Mx => "Junos on the MX series",
             Family::Srx => "Junos on the SRX series",
             Family::Ptx => "Junos on the PTX series",
-            Family::Acx => "Junos on the ACX series",
+            Family::Acx => "Junos on the ACX7000 series",
             Family::Ex => "Junos on the EX series",
             Family::Qfx => "Junos on the QFX series",
             Family::MSeries => "Junos on the M and T series",
@@ -121,16 +133,13 @@ impl Family {
 
     /// Whether perhop models the queueing of the family.
     pub(crate) fn is_modeled(self) -> bool {
-        matches!(self, Family::Mx | Family::Srx | Family::Ptx)
+        matches!(self, Family::Mx | Family::Srx | Family::Ptx | Family::Acx)
     }
 
     /// Returns the parts of a family that perhop does not model.
     pub(crate) fn lacks(self) -> &'static str {
         match self {
-            Family::Mx | Family::Srx | Family::Ptx => "",
-            Family::Acx => {
-                "preemptive priorities, the reference rate after shaped queues, and virtual output queues"
-            }
+            Family::Mx | Family::Srx | Family::Ptx | Family::Acx => "",
             Family::Ex | Family::Qfx => {
                 "shared memory with dynamic thresholds and the deficit round robin of switches"
             }
@@ -142,7 +151,8 @@ impl Family {
         match self {
             Family::Srx | Family::Ex => &SRX,
             Family::Ptx => &PTX,
-            Family::Mx | Family::Acx | Family::Qfx | Family::MSeries => &MX,
+            Family::Acx => &ACX,
+            Family::Mx | Family::Qfx | Family::MSeries => &MX,
         }
     }
 
@@ -173,7 +183,7 @@ impl Family {
         let words: Vec<String> =
             self.rules().classes.iter().map(|(name, queue)| format!("{name} {queue}")).collect();
         let source = match self {
-            Family::Mx | Family::Ptx => "Junos CoS User Guide, Default Forwarding Classes",
+            Family::Mx | Family::Ptx | Family::Acx => "Junos CoS User Guide, Default Forwarding Classes",
             _ => "TechLibrary cos-scheduler-default-security-setting",
         };
         row(
@@ -195,6 +205,11 @@ impl Family {
                 "one",
                 "TechLibrary cos-excess-rate-ptx-configuring: guarantees, then one level in the ratio of \
                  excess-rate, else of transmit-rate",
+            ),
+            ExcessOrder::Preemptive => (
+                "preemptive",
+                "Juniper JVD, low latency queueing: priorities in order up to their shaping rates; low queues by \
+                 transmit-rate of the rest",
             ),
             ExcessOrder::Priority => (
                 "priority",
@@ -242,6 +257,14 @@ impl Family {
                 (EvidenceKind::Documented, "TechLibrary hw-cos-trio-scheduler-delay-buffering"),
                 (EvidenceKind::Printed, "MX960 23.2R2: 32 768 bytes for a queue without scheduler"),
             ),
+            Family::Acx => (
+                (
+                    EvidenceKind::Documented,
+                    "Juniper JVD, low latency queueing, table 15: 1250 KB dedicated at 100 Gb/s; the shared part \
+                     is not modeled",
+                ),
+                (EvidenceKind::Documented, "Juniper JVD, low latency queueing, table 16: at 10 Gb/s"),
+            ),
             Family::Ptx => (
                 (
                     EvidenceKind::Documented,
@@ -257,14 +280,14 @@ impl Family {
         vec![
             row(
                 "delay-buffer-fast",
-                "the delay buffer of ports with 1 Gb/s or more, ms",
-                RuleValue::Number(buffer.fast_ms.cast_signed()),
+                "the delay buffer of ports with 1 Gb/s or more, us",
+                RuleValue::Number(buffer.fast_us.cast_signed()),
                 evidence,
             ),
             row(
                 "delay-buffer-slow",
-                "the delay buffer of slower ports, ms",
-                RuleValue::Number(buffer.slow_ms.cast_signed()),
+                "the delay buffer of slower ports, us",
+                RuleValue::Number(buffer.slow_us.cast_signed()),
                 evidence,
             ),
             row(

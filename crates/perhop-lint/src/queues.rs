@@ -34,6 +34,7 @@ impl Leaf<'_> {
     fn queue_limit(&self) -> Option<QueueSize> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
+            Some(BufferConfig::FillProfile(config)) => Some(config.limit),
             // These bound the waiting time or part of the queue, so the limit does not determine the delay.
             Some(
                 BufferConfig::WeightedTailDrop(_)

@@ -90,6 +90,7 @@ fn limit_of(class: &ClassConfig) -> Option<QueueSize> {
         None if class.fair_queueing.is_some() => None,
         None => Some(QueueSize::Packets(64)),
         Some(BufferConfig::TailDrop(config)) => Some(config.limit),
+        Some(BufferConfig::FillProfile(config)) => Some(config.limit),
         Some(BufferConfig::WeightedTailDrop(config)) => {
             config.limits.iter().max_by_key(|limit| limit.count()).copied()
         }
@@ -114,6 +115,14 @@ fn lines_of(class: &ClassConfig) -> Vec<DescriptionLine> {
             let limits = config.limits.iter().enumerate();
             lines.extend(limits.map(|(number, limit)| DescriptionLine {
                 text: format!("{}: {}", label(&class.precedence, number), spaced(limit)),
+                precedence: Some(number),
+            }));
+        }
+        Some(BufferConfig::FillProfile(config)) => {
+            lines.push(format!("drops by fill level, {most}").into());
+            let profiles = config.precedences.iter().enumerate();
+            lines.extend(profiles.map(|(number, steps)| DescriptionLine {
+                text: format!("{}: {} steps", label(&class.precedence, number), steps.len()),
                 precedence: Some(number),
             }));
         }

@@ -335,6 +335,7 @@ fn buffer_of(space: &mut PacketSpace, class: &ClassConfig) -> Result<(Value, Vec
         }
         Some(
             BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::FillProfile(_)
             | BufferConfig::RioC(_)
             | BufferConfig::RioDc(_)
             | BufferConfig::Mred(_),

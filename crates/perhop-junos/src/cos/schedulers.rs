@@ -52,10 +52,14 @@ pub(crate) enum Buffer {
 /// The priority of a queue within its guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Priority {
+    /// Only ACX7000 has this one, `low-high` and `low-medium`.
+    LowLatency,
     StrictHigh,
     High,
     MediumHigh,
     MediumLow,
+    LowHigh,
+    LowMedium,
     #[default]
     Low,
 }
@@ -316,12 +320,14 @@ pub(super) fn excess_rate(context: &mut Context, statement: NodeId) -> Option<At
 
 fn priority(text: &str) -> Option<Priority> {
     Some(match text {
-        // Only ACX7000 has `low-latency`, `low-high` and `low-medium`; perhop refuses it.
-        "strict-high" | "low-latency" => Priority::StrictHigh,
+        "low-latency" => Priority::LowLatency,
+        "strict-high" => Priority::StrictHigh,
         "high" => Priority::High,
         "medium-high" => Priority::MediumHigh,
         "medium-low" => Priority::MediumLow,
-        "low" | "low-high" | "low-medium" => Priority::Low,
+        "low-high" => Priority::LowHigh,
+        "low-medium" => Priority::LowMedium,
+        "low" => Priority::Low,
         _ => return None,
     })
 }

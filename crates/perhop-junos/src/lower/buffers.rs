@@ -1,12 +1,9 @@
 //! The buffer of a queue: its bytes, and its drop profiles.
 
-use perhop_qos::buffer::{
-    AveragingConfig, BufferConfig, DropSpacing, MredConfig, PrecedenceConfig, TailDropConfig,
-    WeightedTailDropConfig,
-};
+use perhop_qos::buffer::{BufferConfig, FillProfileConfig, FillStep, TailDropConfig};
 use perhop_qos::{QueueSize, Rate};
 
-use super::device::{Device, Findings};
+use super::device::Device;
 use crate::cos::{Buffer, DropProfile, LossPriority, Scheduler};
 use crate::families::Rules;
 
@@ -23,13 +20,14 @@ const FAST: u64 = 1_000_000_000;
 /// 100 ms of the rate, times 1.024, in whole blocks of 64 KiB.
 pub(super) fn share_bytes(rules: &Rules, rate: Rate, percent: f64) -> u64 {
     let rate = rate.as_bits_per_second();
-    let milliseconds = if rate >= FAST { rules.delay_buffer.fast_ms } else { rules.delay_buffer.slow_ms };
-    let bytes = rate as f64 / 8.0 * milliseconds as f64 / 1000.0 * percent / 100.0;
+    let buffer = &rules.delay_buffer;
+    let microseconds = if rate >= FAST { buffer.fast_us } else { buffer.slow_us };
+    let bytes = rate as f64 / 8.0 * microseconds as f64 / 1e6 * percent / 100.0;
     rounded(rules, bytes, rate >= FAST)
 }
 
 fn rounded(rules: &Rules, bytes: f64, is_fast: bool) -> u64 {
-    if rules.delay_buffer.fast_ms == rules.delay_buffer.slow_ms {
+    if rules.delay_buffer.fast_us == rules.delay_buffer.slow_us {
         return (bytes as u64).max(rules.delay_buffer.least_bytes);
     }
     let coarse = (bytes * 1.024) as u64 / COARSE * COARSE;
@@ -65,95 +63,30 @@ pub(super) fn queue_bytes(
     }
 }
 
-/// The drops of one loss priority.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Ramp {
-    /// Only a full queue drops.
-    Tail,
-    /// All packets are dropped from this fill level on, percent.
-    Step(u8),
-    /// The probability rises from 0 at the first fill level to the second number (percent) at the second
-    /// level, and is 1 from there on.
-    Line { from: u8, to: u8, probability: u8 },
-}
-
 /// Returns the buffer of `bytes` with the drop profiles of a scheduler.
-pub(super) fn buffer(
-    device: Device,
-    scheduler: Option<&Scheduler>,
-    bytes: u64,
-    findings: &mut Findings,
-) -> BufferConfig {
+///
+/// Junos CoS User Guide, "RED Drop Profiles": the fill level decides. Between the samples of an interpolated
+/// profile the next lower one holds (recalled).
+pub(super) fn buffer(device: Device, scheduler: Option<&Scheduler>, bytes: u64) -> BufferConfig {
     let limit = QueueSize::Bytes(bytes);
-    let mut ramps = [Ramp::Tail; 4];
+    let mut profiles = vec![Vec::new(); LossPriority::ALL.len()];
     for map in scheduler.iter().flat_map(|scheduler| &scheduler.drops) {
         let Some(profile) = device.cos.drop_profiles.get(&map.profile) else { continue };
-        if let Some(ramp) = ramp(profile) {
-            map.losses.iter().for_each(|loss| ramps[*loss as usize] = ramp);
-        } else {
-            let note = "a profile that is not one line from probability 0: perhop drops at the tail alone";
-            findings.not_modeled(map.line, note);
-            findings.not_modeled(profile.line, note);
-        }
+        map.losses.iter().for_each(|loss| profiles[*loss as usize] = steps(profile));
     }
-    let at = |percent: u8| (bytes as u128 * u128::from(percent) / 100) as u64;
-    let size = |ramp: &Ramp| match ramp {
-        Ramp::Step(percent) => at(*percent).max(1),
-        Ramp::Tail | Ramp::Line { .. } => bytes,
-    };
-    if ramps.iter().all(|ramp| *ramp == Ramp::Tail) {
+    if profiles.iter().flatten().all(|step| step.fill >= 100) {
         return BufferConfig::TailDrop(TailDropConfig { limit });
     }
-    if ramps.iter().all(|ramp| !matches!(ramp, Ramp::Line { .. })) {
-        let limits = ramps.iter().map(|ramp| QueueSize::Bytes(size(ramp))).collect();
-        return BufferConfig::WeightedTailDrop(WeightedTailDropConfig { limits });
-    }
-    let precedence = |ramp: &Ramp| {
-        let (min, max, max_probability) = match ramp {
-            Ramp::Line { from, to, probability } => (at(*from), at(*to), f64::from(*probability) / 100.0),
-            Ramp::Tail | Ramp::Step(_) => (size(ramp) - 1, size(ramp), 1.0),
-        };
-        PrecedenceConfig {
-            min: QueueSize::Bytes(min),
-            max: QueueSize::Bytes(max.max(min + 1)),
-            max_probability,
-            own: None,
+    BufferConfig::FillProfile(FillProfileConfig { limit, precedences: profiles })
+}
+
+/// Returns the steps of a profile: the samples at which the probability changes.
+fn steps(profile: &DropProfile) -> Vec<FillStep> {
+    let mut found: Vec<FillStep> = Vec::new();
+    for (fill, drop) in profile.table() {
+        if found.last().map_or(0, |last| last.drop) != drop {
+            found.push(FillStep { fill, drop });
         }
-    };
-    debug_assert_eq!(ramps.len(), LossPriority::ALL.len());
-    BufferConfig::Wred(MredConfig {
-        precedences: ramps.iter().map(precedence).collect(),
-        averaging: Some(AveragingConfig::Exponent(0)),
-        drop_spacing: Some(DropSpacing::Geometric),
-        limit: Some(limit),
-        ..MredConfig::default()
-    })
-}
-
-/// Returns the form of a profile; `None` if it has none of [`Ramp`].
-fn ramp(profile: &DropProfile) -> Option<Ramp> {
-    let corners = profile.corners();
-    let first = corners.iter().position(|(_, probability)| *probability > 0);
-    let Some(first) = first else { return Some(Ramp::Tail) };
-    let (level, probability) = corners[first];
-    if probability == 100 && (first == 0 || is_step(profile) || corners[first - 1].0 + 1 >= level) {
-        return Some(if level >= 100 { Ramp::Tail } else { Ramp::Step(level) });
     }
-    if is_step(profile) || first == 0 {
-        return None;
-    }
-    let (from, _) = corners[first - 1];
-    let full = corners.iter().find(|(_, probability)| *probability == 100);
-    let (to, reached) = full.or(corners.last()).copied()?;
-    // The device has whole percent at 64 fill levels.
-    let is_near = |(fill, sampled): (u8, u8)| {
-        let line = f64::from(reached) * f64::from(fill.saturating_sub(from)) / f64::from(to - from);
-        (line - f64::from(sampled)).abs() <= 1.0
-    };
-    let is_line = to > from && profile.table().into_iter().filter(|(fill, _)| *fill <= to).all(is_near);
-    is_line.then_some(Ramp::Line { from, to, probability: reached })
-}
-
-fn is_step(profile: &DropProfile) -> bool {
-    profile.form == crate::cos::drop_profiles::Form::Steps
+    found
 }

@@ -12,7 +12,7 @@ use super::shares::LEAST_BURST;
 use crate::cos::{Amount, Attached, ExcessRate, Overhead, Profile};
 
 /// The bytes of a VLAN tag.
-const TAG: u16 = 4;
+pub(super) const TAG: u16 = 4;
 /// The guarantee of a node without one next to nodes with one, bits per second: "very small".
 const LEAST_GUARANTEE: u64 = 1000;
 

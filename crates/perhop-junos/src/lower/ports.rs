@@ -13,7 +13,7 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::device::{Device, Findings, Stage, conditioners, links};
 use super::filters::{Accepted, Place, filters, policers};
-use super::nodes::{Mode, Node, Nodes};
+use super::nodes::{Mode, Node, Nodes, TAG};
 use super::stages::{behavior_aggregates, rewrites};
 use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Unit};
@@ -315,6 +315,8 @@ impl LineOf<'_> {
             let chain: Vec<Node> = chain.into_iter().filter(|node| !node.is_port).collect();
             port.forwarding.output_line =
                 chain.last().and_then(|node| node.scheduler_map.as_ref()).map(|map| map.line);
+            let reference = chain.iter().filter_map(|node| node.shaping).min().unwrap_or(self.line_bits());
+            port.bandwidth = Some(Rate::from_bits_per_second(reference));
             self.add_queues(&mut port, (unit, &attached), (self.mode(), chain), findings);
         }
         let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));
@@ -336,7 +338,10 @@ impl LineOf<'_> {
             kind: Some(kind),
             addresses: unit.addresses.clone(),
             shutdown: disabled.is_some(),
-            counted_bytes: Some(CountedBytes { classes: 0, queues: i32::from(self.device.rules.overhead) }),
+            counted_bytes: Some(CountedBytes {
+                classes: 0,
+                queues: i32::from(self.device.rules.overhead + TAG * unit.tags),
+            }),
             forwarding: PortForwarding {
                 addresses6: unit.addresses6.clone(),
                 parent: Some(interface.name.clone()),

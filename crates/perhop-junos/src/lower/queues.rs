@@ -12,7 +12,7 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::buffers::{Rest, buffer, queue_bytes};
 use super::device::{Device, Findings, links_of};
-use super::shares::{Around, LEAST_BURST, Queue, share, weights};
+use super::shares::{Around, LEAST_BURST, Queue, is_strict, share, weights};
 use super::stages::labels;
 use crate::cos::{Amount, Buffer, ExcessPriority, Limit, Priority, Scheduler};
 use crate::families::{ExcessOrder, MissingRate};
@@ -51,7 +51,7 @@ const RATE_LIMIT_MS: u64 = 5;
 /// Returns the queues of a node.
 pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Queues {
     let mut found = resolved(device, at);
-    scale(&mut found, at, findings);
+    scale(device, &mut found, at, findings);
     let weights = weights(device, &found, at.reference);
     let rest = rest(&found);
     let around = Around { reference: at.reference, is_in_node: at.is_in_node, link_layer: at.link_layer };
@@ -71,7 +71,7 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
         });
         classes.push(ClassConfig {
             share: share(device, queue, *weight, around),
-            buffer: Some(buffer(device, queue.scheduler, bytes, findings)),
+            buffer: Some(buffer(device, queue.scheduler, bytes)),
             ..class(device, queue, at)
         });
     }
@@ -133,6 +133,7 @@ fn resolved<'d>(device: Device<'d>, at: QueuesAt) -> Vec<Queue<'d>> {
         };
         found.push(queue(device, number, scheduler, (guarantee, rate), lines));
     }
+    after_shaped(device, &mut found, rate);
     share_rest(device, &mut found, rate);
     found
 }
@@ -174,13 +175,13 @@ fn queue<'d>(
     let priority = scheduler.and_then(|own| own.priority).map(|at| at.value).unwrap_or_default();
     let written = scheduler.and_then(|own| own.excess_priority).map(|at| at.value);
     let default = match priority {
-        Priority::StrictHigh | Priority::High => ExcessPriority::High,
+        Priority::LowLatency | Priority::StrictHigh | Priority::High => ExcessPriority::High,
         _ => ExcessPriority::Low,
     };
     let has_rate = scheduler.is_none_or(|own| own.transmit.is_some());
     let is_of_rest = guarantee.is_none()
         && (has_rate || device.rules.missing_rate == MissingRate::EqualPart)
-        && priority != Priority::StrictHigh;
+        && !is_strict(device, priority);
     let guarantee = if is_of_rest { OF_REST } else { guarantee.unwrap_or(0) };
     let shaped = scheduler.and_then(|own| own.shaping).map(|at| match at.value {
         Amount::Rate(bits) => bits.min(rate),
@@ -199,6 +200,35 @@ fn queue<'d>(
     }
 }
 
+/// On ACX7000 percentages of low queues refer to the rate that the shapers of the others leave (Juniper JVD,
+/// low latency queueing, table 12), and a transmit rate counts only for low queues.
+fn after_shaped(device: Device, queues: &mut [Queue], rate: u64) {
+    if device.rules.excess_order != ExcessOrder::Preemptive {
+        return;
+    }
+    let left = rate.saturating_sub(shaped_above(device, queues, rate));
+    for queue in queues {
+        if is_strict(device, queue.priority) {
+            queue.guarantee = 0;
+        } else if let Some(Amount::Percent(percent)) =
+            queue.scheduler.and_then(|own| own.transmit).map(|at| at.value.amount)
+        {
+            queue.guarantee = part(left, percent);
+        } else if queue.guarantee != OF_REST {
+            queue.guarantee = queue.guarantee.min(left);
+        }
+    }
+}
+
+/// Returns the sum of the shapers of priority queues on ACX7000; 0 on others.
+fn shaped_above(device: Device, queues: &[Queue], rate: u64) -> u64 {
+    let is_shaped = |queue: &&Queue| {
+        let is_preemptive = device.rules.excess_order == ExcessOrder::Preemptive;
+        is_preemptive && is_strict(device, queue.priority) && queue.maximum < rate
+    };
+    queues.iter().filter(is_shaped).map(|queue| queue.maximum).fold(0, u64::saturating_add)
+}
+
 /// Gives each queue with `remainder` an equal part of the rest, and applies `exact`.
 fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
     let used: u64 = queues
@@ -207,7 +237,8 @@ fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
         .map(|queue| queue.guarantee)
         .fold(0, u64::saturating_add);
     let open = queues.iter().filter(|queue| queue.guarantee == OF_REST).count() as u64;
-    let each = rate.saturating_sub(used).checked_div(open).unwrap_or(0);
+    let shaped = shaped_above(device, queues, rate);
+    let each = rate.saturating_sub(used).saturating_sub(shaped).checked_div(open).unwrap_or(0);
     for queue in queues {
         if queue.guarantee == OF_REST {
             queue.guarantee = each;
@@ -215,7 +246,7 @@ fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
         // Strict-high has no excess region.
         let is_without_excess = device.rules.excess_order == ExcessOrder::TwoLevels
             && queue.excess == ExcessPriority::None
-            && queue.priority != Priority::StrictHigh;
+            && !is_strict(device, queue.priority);
         // A rate limit of 0 drops all packets.
         let is_closed = queue.limit == Limit::Policed && queue.guarantee == 0;
         if queue.limit == Limit::Exact || is_without_excess || is_closed {
@@ -226,9 +257,9 @@ fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
 }
 
 /// Scales guarantees down that exceed the port. Strict-high is not counted.
-fn scale(queues: &mut [Queue], at: QueuesAt, findings: &mut Findings) {
+fn scale(device: Device, queues: &mut [Queue], at: QueuesAt, findings: &mut Findings) {
     let rate = at.reference.as_bits_per_second();
-    let is_counted = |queue: &&mut Queue| queue.priority != Priority::StrictHigh;
+    let is_counted = |queue: &&mut Queue| !is_strict(device, queue.priority);
     let sum: u128 = queues.iter_mut().filter(is_counted).map(|queue| u128::from(queue.guarantee)).sum();
     if sum <= u128::from(rate) {
         return;

@@ -45,7 +45,7 @@ pub(super) fn share(device: Device, queue: &Queue, weight: f64, around: Around) 
     let rate = |bits: u64| Rate::from_bits_per_second(bits.max(LEAST_RATE));
     let burst = |bits: u64, ms: u64| ByteSize::from_bytes((bits / 8 * ms / 1000).max(LEAST_BURST));
     // Strict-high has no excess region (Juniper techpost, "Wholistic Design Approach for MPLS Backbone CoS").
-    let guarantee = if queue.priority == Priority::StrictHigh { queue.maximum } else { queue.guarantee };
+    let guarantee = if is_strict(device, queue.priority) { queue.maximum } else { queue.guarantee };
     let is_limited = queue.maximum < around.reference.as_bits_per_second() || guarantee >= queue.maximum;
     ShareConfig {
         rate: (guarantee > 0).then(|| rate(guarantee)),
@@ -64,6 +64,15 @@ pub(super) fn share(device: Device, queue: &Queue, weight: f64, around: Around) 
     }
 }
 
+/// Whether a priority has no excess region: its queue is served at any rate up to its maximum.
+pub(super) fn is_strict(device: Device, priority: Priority) -> bool {
+    match device.rules.excess_order {
+        // Juniper JVD, low latency queueing: priorities preempt each other, without credit; low queues share.
+        ExcessOrder::Preemptive => priority != Priority::Low,
+        _ => matches!(priority, Priority::StrictHigh | Priority::LowLatency),
+    }
+}
+
 /// Returns the priorities of a queue within its guarantee and beyond it.
 fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
     let own = queue.priority as u16;
@@ -71,16 +80,16 @@ fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
         // TechLibrary cos-transmission-scheduling-security-overview.
         ExcessOrder::Priority => (own, own),
         // TechLibrary cos-excess-rate-ptx-configuring.
-        ExcessOrder::OneLevel => (own, 0),
+        ExcessOrder::OneLevel | ExcessOrder::Preemptive => (own, 0),
         // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high are one level, and so are the
         // two medium ones. A node beyond its guarantee keeps only the priority of strict-high (TechLibrary
         // hierarchical-scheduler-priority-propagation).
         ExcessOrder::TwoLevels => {
             let level = match queue.priority {
-                Priority::StrictHigh => 0,
+                Priority::LowLatency | Priority::StrictHigh => 0,
                 Priority::High => u16::from(is_in_node),
                 Priority::MediumHigh | Priority::MediumLow => 2,
-                Priority::Low => 3,
+                Priority::LowHigh | Priority::LowMedium | Priority::Low => 3,
             };
             (level, u16::from(queue.excess != ExcessPriority::High))
         }

@@ -5,6 +5,7 @@
 mod codel;
 mod contract;
 mod dualpi2;
+mod fill_profile;
 mod fq_codel;
 mod fq_pie;
 mod mred;
@@ -22,6 +23,7 @@ pub use codel::config::{CeThresholdConfig, CeThresholdOf, CodelConfig, CodelLaw,
 pub use contract::BufferManager;
 pub use dualpi2::DualPi2;
 pub use dualpi2::config::{DualPi2Config, DualPi2Law, NativeMarking, RampConfig};
+pub use fill_profile::{FillProfile, FillProfileConfig, FillStep};
 pub use fq_codel::{FqCodel, FqCodelConfig};
 pub use fq_pie::{FqPie, FqPieConfig};
 pub use mred::Mred;
@@ -57,6 +59,8 @@ pub enum BufferConfig {
     TailDrop(TailDropConfig),
     /// Drops packets that do not fit, with a limit for each drop precedence.
     WeightedTailDrop(WeightedTailDropConfig),
+    /// Drops with a probability for each fill level of the queue, in steps.
+    FillProfile(FillProfileConfig),
     /// Takes units of the memory that the queues of the port share, `queueing.memory`.
     SharedMemory(SharedMemoryConfig),
     /// Random early detection: one drop precedence.
@@ -93,6 +97,8 @@ pub enum AnyBuffer {
     TailDrop(TailDrop),
     /// See [`WeightedTailDrop`].
     WeightedTailDrop(WeightedTailDrop),
+    /// See [`FillProfile`].
+    FillProfile(FillProfile),
     /// See [`MemoryQueue`].
     SharedMemory(MemoryQueue),
     /// See [`Mred`].
@@ -123,6 +129,7 @@ impl BufferConfig {
         match self {
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::FillProfile(_)
             | BufferConfig::SharedMemory(_)
             | BufferConfig::Codel(_)
             | BufferConfig::FqCodel(_)
@@ -146,6 +153,7 @@ impl BufferConfig {
             | BufferConfig::Cake(_) => true,
             BufferConfig::TailDrop(_)
             | BufferConfig::WeightedTailDrop(_)
+            | BufferConfig::FillProfile(_)
             | BufferConfig::SharedMemory(_)
             | BufferConfig::Red(_)
             | BufferConfig::Wred(_)
@@ -190,6 +198,10 @@ impl BufferConfig {
             BufferConfig::WeightedTailDrop(config) => {
                 let built = config.build().map_err(|e| e.within("weighted-tail-drop"))?;
                 return Ok(AnyBuffer::WeightedTailDrop(built));
+            }
+            BufferConfig::FillProfile(config) => {
+                let built = config.build(streams).map_err(|e| e.within("fill-profile"))?;
+                return Ok(AnyBuffer::FillProfile(built));
             }
             BufferConfig::Codel(config) => {
                 return Ok(AnyBuffer::Codel(config.build(framing).map_err(|e| e.within("codel"))?));
@@ -245,6 +257,7 @@ impl AnyBuffer {
         match self {
             AnyBuffer::TailDrop(_)
             | AnyBuffer::WeightedTailDrop(_)
+            | AnyBuffer::FillProfile(_)
             | AnyBuffer::SharedMemory(_)
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
@@ -260,6 +273,7 @@ impl AnyBuffer {
         match self {
             AnyBuffer::TailDrop(_)
             | AnyBuffer::WeightedTailDrop(_)
+            | AnyBuffer::FillProfile(_)
             | AnyBuffer::SharedMemory(_)
             | AnyBuffer::Codel(_)
             | AnyBuffer::FqCodel(_)
@@ -277,6 +291,7 @@ macro_rules! dispatch {
         match $self {
             AnyBuffer::TailDrop($buffer) => $call,
             AnyBuffer::WeightedTailDrop($buffer) => $call,
+            AnyBuffer::FillProfile($buffer) => $call,
             AnyBuffer::SharedMemory($buffer) => $call,
             AnyBuffer::Mred($buffer) => $call,
             AnyBuffer::Codel($buffer) => $call,

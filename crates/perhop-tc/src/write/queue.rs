@@ -40,6 +40,11 @@ pub(super) fn discipline(
             notes.say("limits by drop precedence", reason);
             fifo(most)
         }
+        BufferConfig::FillProfile(config) => {
+            let reason = format!("tail drop at {} in its place", config.limit);
+            notes.say(kind(buffer), reason);
+            fifo(config.limit)
+        }
         BufferConfig::SharedMemory(_) => {
             notes.say(kind(buffer), "queues of tc share no memory: tail drop of 64 packets in its place");
             USUAL.to_owned()
