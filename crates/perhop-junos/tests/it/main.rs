@@ -2,5 +2,6 @@
 
 mod faults;
 mod hostile;
+mod nodes;
 mod read;
 mod readings;
