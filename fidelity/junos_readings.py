@@ -101,7 +101,7 @@ def configured(reading: Reading) -> float:
 def size(text: str) -> float:
     """Return the bytes of a size."""
     factors = {"k": 1e3, "M": 1e6, "G": 1e9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "": 1}
-    count = text.removesuffix("B").rstrip("kMGi")
+    count = text.removesuffix("B").rstrip("kKMGi")
     return float(count) * factors[text.removesuffix("B")[len(count) :]]
 
 

@@ -159,3 +159,79 @@ def test_the_output_with_a_scheduler_map_is_run(tmp_path: Path, perhop: Command)
     ended = perhop("init", "--from", "r.conf", "--platform", "junos-mx")
     assert ended.code == 0, ended.err
     assert "to ge-0/0/1.0, 1 Gb/s" in ended.err
+
+
+#: Two units with guarantees of 30 and 10 Mb/s under a port of 60 Mb/s.
+UNITS = """\
+set interfaces ge-0/0/0 unit 0 family inet address 10.1.0.1/24
+set interfaces ge-0/0/1 hierarchical-scheduler
+set interfaces ge-0/0/1 flexible-vlan-tagging
+set class-of-service interfaces ge-0/0/0 unit 0 classifiers dscp c
+set class-of-service classifiers dscp c forwarding-class be loss-priority low code-points 000000
+set class-of-service classifiers dscp c forwarding-class ef loss-priority low code-points 101110
+set class-of-service forwarding-classes class be queue-num 0
+set class-of-service forwarding-classes class ef queue-num 1
+set class-of-service schedulers be transmit-rate percent 80
+set class-of-service schedulers ef priority strict-high
+set class-of-service scheduler-maps m forwarding-class be scheduler be
+set class-of-service scheduler-maps m forwarding-class ef scheduler ef
+set class-of-service traffic-control-profiles p shaping-rate 60m
+set class-of-service interfaces ge-0/0/1 output-traffic-control-profile p
+""" + "".join(
+    f"set interfaces ge-0/0/1 unit {unit} vlan-id {unit}\n"
+    f"set interfaces ge-0/0/1 unit {unit} family inet address 10.2.{unit}.1/24\n"
+    f"set class-of-service traffic-control-profiles t{unit} scheduler-map m\n"
+    f"set class-of-service traffic-control-profiles t{unit} shaping-rate 50m\n"
+    f"set class-of-service traffic-control-profiles t{unit} guaranteed-rate {rate}m\n"
+    f"set class-of-service interfaces ge-0/0/1 unit {unit} output-traffic-control-profile t{unit}\n"
+    for unit, rate in ((1, 30), (2, 10))
+)
+
+
+@pytest.mark.parametrize(
+    ("offered", "expected"),
+    [
+        # The excess of 20 Mb/s in the ratio of the guarantees.
+        ({("be", 1): 100, ("be", 2): 100}, {("be", 1): 45, ("be", 2): 15}),
+        ({("be", 1): 100, ("be", 2): 20}, {("be", 1): 45, ("be", 2): 15}),
+        # Strict-high takes what its unit may send, also beyond the guarantee of the unit.
+        ({("be", 1): 100, ("ef", 2): 40, ("be", 2): 100}, {("be", 1): 20, ("ef", 2): 40, ("be", 2): 0}),
+        ({("ef", 1): 20, ("be", 1): 100}, {("ef", 1): 20, ("be", 1): 30}),
+    ],
+)
+def test_units_share_their_port(
+    tmp_path: Path, perhop: Command, offered: dict[tuple[str, int], int], expected: dict[tuple[str, int], int]
+) -> None:
+    (tmp_path / "r.conf").write_text(UNITS)
+    codepoints = {"be": 0, "ef": 46}
+    flows = "\n".join(
+        f"  - {{ name: {name}{unit}, from: a, to: b{unit}, dscp: {codepoints[name]}, "
+        f"source: {{ cbr: {{ rate: {round(rate * 1458 / 1500 * 1e6)}b/s, packet: {{ ip: 1458B }} }} }} }}"
+        for (name, unit), rate in offered.items()
+    )
+    (tmp_path / "s.perhop.yaml").write_text(
+        f"""perhop: 1
+name: units
+duration: 3s
+hosts: {{ a: {{ address: 10.1.0.2 }}, b1: {{ address: 10.2.1.2 }}, b2: {{ address: 10.2.2.2 }} }}
+routers:
+  r: {{ configuration: {{ file: r.conf, platform: {{ profile: junos-mx }} }} }}
+  far: {{}}
+links:
+  - {{ between: [a, r], rate: 1Gb/s, interfaces: {{ r: {{ name: ge-0/0/0 }} }} }}
+  - between: [r, far]
+    rate: 1Gb/s
+    interfaces:
+      r: {{ name: ge-0/0/1, carries: {{ ge-0/0/1.1: [10.2.1.0/24], ge-0/0/1.2: [10.2.2.0/24] }} }}
+  - {{ between: [far, b1], rate: 1Gb/s }}
+  - {{ between: [far, b2], rate: 1Gb/s }}
+traffic:
+{flows}
+measure: {{ warmup: 1s }}
+"""
+    )
+    ended = perhop("run", "s.perhop.yaml", "--replications", "1", "--json")
+    assert ended.code == 0, ended.err
+    rows = {row["class"]: row["throughput_bps"]["mean"] / 1e6 * 1500 / 1458 for row in ended.json()["classes"]}
+    wanted = {f"{name}{unit}": float(rate) for (name, unit), rate in expected.items()}
+    assert rows == pytest.approx(wanted, rel=0.02, abs=0.1)

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use perhop_device::{AttachedClass, GuaranteeKind, Port, Router, ports_above};
 use perhop_network::forwarding::{Table, addresses};
 use perhop_network::{
-    CarriedPort, different_wires, has_classes, has_input_policy, has_output_policy, whole_port,
+    CarriedPort, different_wires, has_classes, has_input_policy, has_nodes, has_output_policy, whole_port,
 };
 use perhop_qos::classifier::Prefix;
 
@@ -51,10 +51,13 @@ impl CommonPort {
                 "choose the interface with --interface",
             ));
         }
-        let mut assumed = vec![format!(
-            "the interfaces above {} get equal parts of it while it is full; priority counts within each",
-            below.name
-        )];
+        let mut assumed = Vec::new();
+        if !has_nodes(below) {
+            assumed.push(format!(
+                "the interfaces above {} get equal parts of it while it is full; priority counts within each",
+                below.name
+            ));
+        }
         let destinations = destinations_of(router, &carried, &mut assumed);
         let pairs: Vec<CarriedPort> = carried
             .iter()

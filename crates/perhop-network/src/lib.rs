@@ -30,7 +30,7 @@ pub use options::options;
 use perhop_device::FrontEnds;
 use perhop_scenario::{Assembler, Diagnostic, Document, Scenario};
 pub use whole_port::{
-    CarriedPort, different_wires, has_classes, has_input_policy, has_output_policy, whole_port,
+    CarriedPort, different_wires, has_classes, has_input_policy, has_nodes, has_output_policy, whole_port,
 };
 
 /// Applies configurations in the languages of some front ends.

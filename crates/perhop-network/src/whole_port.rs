@@ -74,6 +74,12 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
 
+/// Whether the queues of a port are in a node, so that those of the interfaces above it are nodes inside, with
+/// guarantees and weights of their own.
+pub fn has_nodes(below: &Port) -> bool {
+    tree_of(below).is_some()
+}
+
 /// Returns the class around the queues of a port whose nodes have guarantees and weights of their own.
 fn tree_of(below: &Port) -> Option<&ClassConfig> {
     let queueing = below.output.queueing.as_ref()?;

@@ -16,6 +16,9 @@ const LEVELS: usize = 8;
 /// Those of guarantees and of the excess.
 const PRIORITIES: usize = 2 * LEVELS;
 
+/// The fraction of a rate below which a difference is due to rounding.
+const LEAST: f64 = 1e-9;
+
 /// Bits per second, by priority.
 type Demands = [f64; PRIORITIES];
 
@@ -106,7 +109,10 @@ fn give(nodes: &mut [Node], rate: f64) {
             nodes.iter().map(|node| if is_equal(node) { equal } else { node.weight }).collect();
         for (node, got) in nodes.iter_mut().zip(fill(left, &weights, &wants)) {
             node.got += got;
-            left = (left - got).max(0.0);
+            left -= got;
+        }
+        if left <= LEAST * rate {
+            break;
         }
     }
     for node in nodes {

@@ -312,11 +312,11 @@ impl LineOf<'_> {
         let chain = self.chain(unit, (physical, Some(own)), findings);
         let has_own = chain.iter().any(|node| !node.is_port && node.name != "remaining");
         if has_own && has_queues(&self.interface.name) {
+            let shaped = chain.iter().find(|node| node.is_port).and_then(|node| node.shaping);
+            port.bandwidth = Some(Rate::from_bits_per_second(shaped.unwrap_or(self.line_bits())));
             let chain: Vec<Node> = chain.into_iter().filter(|node| !node.is_port).collect();
             port.forwarding.output_line =
                 chain.last().and_then(|node| node.scheduler_map.as_ref()).map(|map| map.line);
-            let reference = chain.iter().filter_map(|node| node.shaping).min().unwrap_or(self.line_bits());
-            port.bandwidth = Some(Rate::from_bits_per_second(reference));
             self.add_queues(&mut port, (unit, &attached), (self.mode(), chain), findings);
         }
         let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));

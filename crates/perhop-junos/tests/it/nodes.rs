@@ -131,7 +131,8 @@ fn a_profile_of_the_port_shapes_it() {
     assert_eq!(bits(class(&port, &["port"]).share.ceil), 100_000_000);
     let best_effort = class(&port, &["port", "best-effort"]).share;
     assert_eq!((bits(best_effort.rate), best_effort.link_layer.unwrap().overhead), (95_000_000, 30));
-    let cells = class(&self::port(&text.replace("frame-mode bytes -10", "cell-mode"), "ge-0/0/1.0"), &["port"]);
+    let cells =
+        class(&self::port(&text.replace("frame-mode bytes -10", "cell-mode"), "ge-0/0/1.0"), &["port"]);
     assert_eq!(cells.share.link_layer.unwrap().cells, Cells::Atm);
 }
 
@@ -144,7 +145,10 @@ fn statements_that_have_no_effect_are_reported() {
     assert_eq!(state(&per_unit(&cos(&[unit]))), LineState::Modelled);
     let flat = cos(&[unit]).replace("set interfaces ge-0/0/0 hierarchical-scheduler\n", "");
     assert_eq!(state(&flat), LineState::Suspicious);
-    assert_eq!(state(&cos(&["traffic-control-profiles t excess-rate-high percent 5"])), LineState::NotModelled);
+    assert_eq!(
+        state(&cos(&["traffic-control-profiles t excess-rate-high percent 5"])),
+        LineState::NotModelled
+    );
     let few = "traffic-control-profiles t overhead-accounting frame-mode bytes -120";
     let attached = "interfaces ge-0/0/0 unit 1 output-traffic-control-profile t";
     let model = parse(&cos(&[attached, few]), Some("junos-mx"));

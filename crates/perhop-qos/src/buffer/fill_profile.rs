@@ -60,7 +60,8 @@ impl FillProfileConfig {
                 reached.map_or(0, |step| step.drop)
             })
         };
-        let tables = (0..Color::COUNT).map(|index| percent_by_fill(self.precedences.get(index).unwrap_or(last)));
+        let tables =
+            (0..Color::COUNT).map(|index| percent_by_fill(self.precedences.get(index).unwrap_or(last)));
         Ok(FillProfile { limit: self.limit, tables: tables.collect(), random: streams.stream() })
     }
 }
