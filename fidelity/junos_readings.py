@@ -123,7 +123,10 @@ def results(case_id: str) -> Results:
             "to": "sink",
             "dscp": one["dscp"],
             "source": {
-                "cbr": {"rate": f"{round(one['mbps'] * scale * 1e6)}b/s", "packet": {"ip": f"{case['packet']}B"}}
+                "cbr": {
+                    "rate": f"{round(one['mbps'] * scale * 1e6)}b/s",
+                    "packet": {"ip": f"{case['packet']}B"},
+                }
             },
         }
         for one in case["offered"]
@@ -165,6 +168,8 @@ def measured(reading: Reading) -> float:
             return mbps
         case "delivered_percent":
             return mbps / offered * 100
+        case "lost_percent":
+            return 100 - mbps / offered * 100
         case field:
             assert field == "dropped_pps", field
             return (offered - mbps) * 1e6 / 8 / case["counted"]

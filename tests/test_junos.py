@@ -171,7 +171,7 @@ set class-of-service classifiers dscp c forwarding-class be loss-priority low co
 set class-of-service classifiers dscp c forwarding-class ef loss-priority low code-points 101110
 set class-of-service forwarding-classes class be queue-num 0
 set class-of-service forwarding-classes class ef queue-num 1
-set class-of-service schedulers be transmit-rate percent 80
+set class-of-service schedulers be transmit-rate percent 100
 set class-of-service schedulers ef priority strict-high
 set class-of-service scheduler-maps m forwarding-class be scheduler be
 set class-of-service scheduler-maps m forwarding-class ef scheduler ef
@@ -191,7 +191,7 @@ set class-of-service interfaces ge-0/0/1 output-traffic-control-profile p
 @pytest.mark.parametrize(
     ("offered", "expected"),
     [
-        # The excess of 20 Mb/s in the ratio of the guarantees.
+        # The excess of 20 Mb/s in the ratio of the guarantees; queues within their own have one level of it.
         ({("be", 1): 100, ("be", 2): 100}, {("be", 1): 45, ("be", 2): 15}),
         ({("be", 1): 100, ("be", 2): 20}, {("be", 1): 45, ("be", 2): 15}),
         # Strict-high takes what its unit may send, also beyond the guarantee of the unit.
@@ -232,6 +232,8 @@ measure: {{ warmup: 1s }}
     )
     ended = perhop("run", "s.perhop.yaml", "--replications", "1", "--json")
     assert ended.code == 0, ended.err
-    rows = {row["class"]: row["throughput_bps"]["mean"] / 1e6 * 1500 / 1458 for row in ended.json()["classes"]}
+    rows = {
+        row["class"]: row["throughput_bps"]["mean"] / 1e6 * 1500 / 1458 for row in ended.json()["classes"]
+    }
     wanted = {f"{name}{unit}": float(rate) for (name, unit), rate in expected.items()}
     assert rows == pytest.approx(wanted, rel=0.02, abs=0.1)

@@ -411,6 +411,7 @@ class PoliceConfig(TypedDict):
 BufferConfig = TypedDict("BufferConfig", {
     "tail-drop": 'NotRequired[TailDropConfig]',
     "weighted-tail-drop": 'NotRequired[WeightedTailDropConfig]',
+    "fill-profile": 'NotRequired[FillProfileConfig]',
     "shared-memory": 'NotRequired[SharedMemoryConfig]',
     "red": 'NotRequired[MredConfig]',
     "wred": 'NotRequired[MredConfig]',
@@ -432,6 +433,16 @@ class TailDropConfig(TypedDict):
 
 class WeightedTailDropConfig(TypedDict):
     limits: list[QueueSize]
+
+
+class FillProfileConfig(TypedDict):
+    limit: QueueSize
+    precedences: list[list[FillStep]]
+
+
+class FillStep(TypedDict):
+    fill: int
+    drop: int
 
 
 SharedMemoryConfig = TypedDict("SharedMemoryConfig", {

@@ -43,8 +43,16 @@ pub(crate) struct DelayBuffer {
     pub(crate) fast_us: u64,
     /// Microseconds of slower ports.
     pub(crate) slow_us: u64,
-    /// The bytes of a queue without a buffer.
-    pub(crate) least_bytes: u64,
+    /// The bytes of a queue without a buffer, for ports from a rate on, bits per second.
+    pub(crate) least_bytes: &'static [(u64, u64)],
+}
+
+impl DelayBuffer {
+    /// Returns the bytes of a queue without a buffer on a port of `rate` bits per second.
+    pub(crate) fn least(&self, rate: u64) -> u64 {
+        let fits = self.least_bytes.iter().rev().find(|(from, _)| *from <= rate);
+        fits.map_or(0, |(_, bytes)| *bytes)
+    }
 }
 
 /// The queueing rules of a family.
@@ -70,7 +78,7 @@ const MX: Rules = Rules {
     missing_rate: MissingRate::Zero,
     excess_order: ExcessOrder::TwoLevels,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 500_000, least_bytes: 32_768 },
+    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 500_000, least_bytes: &[(0, 32_768)] },
     shaper_burst_ms: 100,
 };
 
@@ -79,7 +87,7 @@ const SRX: Rules = Rules {
     missing_rate: MissingRate::EqualPart,
     excess_order: ExcessOrder::Priority,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 100_000, least_bytes: 9192 },
+    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 100_000, least_bytes: &[(0, 9192)] },
     shaper_burst_ms: 100,
 };
 
@@ -89,7 +97,11 @@ const ACX: Rules = Rules {
     missing_rate: MissingRate::EqualPart,
     excess_order: ExcessOrder::Preemptive,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 100, slow_us: 100, least_bytes: 2048 },
+    delay_buffer: DelayBuffer {
+        fast_us: 100,
+        slow_us: 100,
+        least_bytes: &[(0, 2048), (25_000_000_000, 4096), (100_000_000_000, 8192)],
+    },
     shaper_burst_ms: 100,
 };
 
@@ -99,7 +111,7 @@ const PTX: Rules = Rules {
     missing_rate: MissingRate::Zero,
     excess_order: ExcessOrder::OneLevel,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 25_000, slow_us: 25_000, least_bytes: 32_768 },
+    delay_buffer: DelayBuffer { fast_us: 25_000, slow_us: 25_000, least_bytes: &[(0, 32_768)] },
     shaper_burst_ms: 100,
 };
 
@@ -293,7 +305,7 @@ impl Family {
             row(
                 "least-buffer",
                 "the smallest buffer of a queue, bytes",
-                RuleValue::Number(buffer.least_bytes.cast_signed()),
+                RuleValue::Number(buffer.least(0).cast_signed()),
                 least,
             ),
             row(

@@ -74,8 +74,8 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
 
-/// Whether the queues of a port are in a node, so that those of the interfaces above it are nodes inside, with
-/// guarantees and weights of their own.
+/// Whether the queues of a port are in a node, so that those of the interfaces above it are nodes inside,
+/// with guarantees and weights of their own.
 pub fn has_nodes(below: &Port) -> bool {
     tree_of(below).is_some()
 }
@@ -87,8 +87,8 @@ fn tree_of(below: &Port) -> Option<&ClassConfig> {
     queueing.classes.first().filter(|_| is_tree && queueing.classes.len() == 1)
 }
 
-/// Returns the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes of one
-/// name, which several carried ports are in, become one.
+/// Returns the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes of
+/// one name, which several carried ports are in, become one.
 fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
     let mut nodes: Vec<ClassConfig> = Vec::new();
     for class in classes {

@@ -23,16 +23,17 @@ pub(super) fn share_bytes(rules: &Rules, rate: Rate, percent: f64) -> u64 {
     let buffer = &rules.delay_buffer;
     let microseconds = if rate >= FAST { buffer.fast_us } else { buffer.slow_us };
     let bytes = rate as f64 / 8.0 * microseconds as f64 / 1e6 * percent / 100.0;
-    rounded(rules, bytes, rate >= FAST)
+    rounded(rules, bytes, rate)
 }
 
-fn rounded(rules: &Rules, bytes: f64, is_fast: bool) -> u64 {
-    if rules.delay_buffer.fast_us == rules.delay_buffer.slow_us {
-        return (bytes as u64).max(rules.delay_buffer.least_bytes);
+fn rounded(rules: &Rules, bytes: f64, rate: u64) -> u64 {
+    let buffer = &rules.delay_buffer;
+    if buffer.fast_us == buffer.slow_us {
+        return (bytes as u64).max(buffer.least(rate));
     }
     let coarse = (bytes * 1.024) as u64 / COARSE * COARSE;
-    let found = if is_fast && coarse > 0 { coarse } else { (bytes as u64).div_ceil(FINE) * FINE };
-    found.max(rules.delay_buffer.least_bytes)
+    let found = if rate >= FAST && coarse > 0 { coarse } else { (bytes as u64).div_ceil(FINE) * FINE };
+    found.max(buffer.least(rate))
 }
 
 /// The parts of the delay buffer that the schedulers of a port leave.
@@ -57,7 +58,7 @@ pub(super) fn queue_bytes(
         // Junos CoS User Guide, "buffer-size": microseconds at the transmit rate.
         Some(Buffer::Temporal(microseconds)) => {
             let bytes = guarantee as f64 / 8.0 * microseconds as f64 / 1e6;
-            (bytes as u64).max(rules.delay_buffer.least_bytes)
+            (bytes as u64).max(rules.delay_buffer.least(reference.as_bits_per_second()))
         }
         None => share_bytes(rules, reference, share.min(100.0)),
     }

@@ -37,7 +37,7 @@ pub(super) struct Node {
 
 impl Node {
     /// Returns the node of attachments below a node with `rate`; percentages refer to it.
-    pub(super) fn of(name: &str, attached: &Attached, profile: Option<&Profile>, rate: u64) -> Node {
+    pub(super) fn from_attachments(name: &str, attached: &Attached, profile: Option<&Profile>, rate: u64) -> Node {
         let Some(profile) = profile else {
             let lines = [attached.shaping_rate.map(|at| at.line), attached.shaping_burst.map(|at| at.line)];
             return Node {
@@ -122,7 +122,7 @@ pub(super) enum Mode {
 impl Mode {
     /// Returns the mode of nodes below a port of `rate`: guarantees above it are scaled down (TechLibrary
     /// cos-providing-a-guaranteed-minimum-rate).
-    pub(super) fn of<'n>(nodes: impl Iterator<Item = &'n Node>, rate: u64) -> Mode {
+    pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = &'n Node>, rate: u64) -> Mode {
         let guarantees: Vec<u64> = nodes.filter_map(|node| node.guaranteed).collect();
         if guarantees.is_empty() {
             return Mode::Peak;

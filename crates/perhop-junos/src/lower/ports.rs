@@ -205,7 +205,7 @@ impl LineOf<'_> {
     ) -> Vec<Node> {
         let profile = physical.profile.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
         let line = self.line_bits();
-        let port = Node::of(PORT, physical, profile, line).as_port();
+        let port = Node::from_attachments(PORT, physical, profile, line).as_port();
         let inside = port.shaping.unwrap_or(line);
         if self.interface.scheduling == Scheduling::Port {
             if let Some(own) = own {
@@ -216,7 +216,7 @@ impl LineOf<'_> {
         let nodes = own.map(|own| self.unit_nodes(unit, own, inside, findings)).unwrap_or_default();
         let remaining = physical.remaining.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
         let rest = Attached { profile: None, ..physical.clone() };
-        let rest = remaining.map(|profile| vec![Node::of("remaining", &rest, Some(profile), inside)]);
+        let rest = remaining.map(|profile| vec![Node::from_attachments("remaining", &rest, Some(profile), inside)]);
         let nodes = if nodes.is_empty() { rest.unwrap_or_default() } else { nodes };
         [port].into_iter().chain(nodes).collect()
     }
@@ -227,14 +227,14 @@ impl LineOf<'_> {
         let profile = |attached: &Attached| attached.profile.as_ref().and_then(|at| profiles.get(&at.value));
         let set = unit.set.as_ref().and_then(|name| {
             let attached = self.device.cos.attachments.of_set(name)?;
-            Some(Node::of(name, attached, profile(attached), rate))
+            Some(Node::from_attachments(name, attached, profile(attached), rate))
         });
         let rate = set.as_ref().and_then(|set| set.shaping).unwrap_or(rate);
         let name = format!("unit {}", unit.number);
         let is_queued = own.scheduler_map.is_some() || own.shaping_rate.is_some();
         let node = match (profile(own), self.interface.scheduling) {
-            (Some(profile), _) => Some(Node::of(&name, own, Some(profile), rate)),
-            (None, Scheduling::Units) if is_queued => Some(Node::of(&name, own, None, rate)),
+            (Some(profile), _) => Some(Node::from_attachments(&name, own, Some(profile), rate)),
+            (None, Scheduling::Units) if is_queued => Some(Node::from_attachments(&name, own, None, rate)),
             (None, _) => {
                 // The map of a unit needs a traffic-control profile (observed by S. van de Klundert, 2015).
                 self.note_units(own, findings);
@@ -275,7 +275,7 @@ impl LineOf<'_> {
             let is_new = |node: &Node| !outermost.iter().any(|known| known.name == node.name);
             outermost.extend(nodes.next().filter(is_new));
         }
-        Mode::of(outermost.iter(), self.line_bits())
+        Mode::of_nodes(outermost.iter(), self.line_bits())
     }
 
     fn line_bits(&self) -> u64 {

@@ -178,8 +178,8 @@ pub struct ShareConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Rate>,
     /// The ceiling: the largest rate, bits per second, including borrowed bandwidth. Default: `rate`. For
-    /// `htb`, and for `guarantee-excess` (default: no limit), where a class whose `rate` is not lower is always
-    /// within its guarantee.
+    /// `htb`, and for `guarantee-excess` (default: no limit), where a class whose `rate` is not lower is
+    /// always within its guarantee.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceil: Option<Rate>,
     /// Bytes that the class may send at once at its rate. Default: 1600 B plus a nanosecond of the rate. For

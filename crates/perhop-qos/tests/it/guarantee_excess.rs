@@ -34,7 +34,7 @@ fn node(share: ShareConfig, classes: Vec<ClassConfig>) -> ClassConfig {
     ClassConfig { share, queueing: Some(queueing(classes)), ..ClassConfig::default() }
 }
 
-/// Returns the kilobits per second of each queue that is offered so many.
+/// Returns the kilobits per second that each queue sends of those that it is offered.
 fn sent(config: &QueueingConfig, offered: &[u64]) -> Vec<f64> {
     let mut arrivals = Vec::new();
     for (queue, kilobits) in offered.iter().enumerate().filter(|(_, offered)| **offered > 0) {

@@ -88,8 +88,8 @@ impl Tree {
         Tree { outer: scheduler, weights: weights.to_vec(), inner: None, shapes: Vec::new() }
     }
 
-    /// Whether the policy language allows the tree: the fluid model of WFQ does not hold classes back; HTB and
-    /// guarantee-excess do.
+    /// Whether the policy language allows the tree: the fluid model of WFQ does not hold classes back; HTB
+    /// and guarantee-excess do.
     pub(crate) fn is_allowed(&self) -> bool {
         let inner = self.inner.as_ref().map(|(scheduler, _)| *scheduler);
         let holds_back = [Some(SchedulerConfig::Htb), Some(SchedulerConfig::GuaranteeExcess)];
