@@ -176,7 +176,7 @@ fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     let is_node = queueing.is_some_and(|own| own.scheduler == SchedulerConfig::GuaranteeExcess);
     let class = match queueing.map(|queueing| queueing.classes.as_slice()) {
         Some([only]) if only.matches.is_none() && is_node && matches.is_some() => {
-            return node_of(only, matches);
+            return node_of(only, matches.as_ref());
         }
         Some([only]) if only.matches.is_none() => only.clone(),
         _ => ClassConfig { queueing: port.output.queueing.clone(), ..ClassConfig::default() },
@@ -186,11 +186,11 @@ fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
 
 /// Returns the node of a carried port for packets that meet `matches`. If another node is inside, its packets
 /// meet the condition as well.
-fn node_of(class: &ClassConfig, matches: Option<MatchConfig>) -> ClassConfig {
-    let mut node = ClassConfig { matches: matches.clone(), ..class.clone() };
+fn node_of(class: &ClassConfig, matches: Option<&MatchConfig>) -> ClassConfig {
+    let mut node = ClassConfig { matches: matches.cloned(), ..class.clone() };
     if let Some(inner) = &mut node.queueing {
         for inside in inner.classes.iter_mut().filter(|inside| inside.queueing.is_some()) {
-            inside.matches = matches.clone();
+            inside.matches = matches.cloned();
         }
     }
     node

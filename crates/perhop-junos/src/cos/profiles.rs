@@ -88,7 +88,7 @@ fn profile(context: &mut Context, name: &Word, schedulers: &Schedulers) -> Profi
             }
             "delay-buffer-rate" => found.delay_buffer = rate(context, &word).0,
             "excess-rate" => found.excess = excess_rate(context, word.node),
-            "overhead-accounting" => found.overhead = overhead(context, &word),
+            "overhead-accounting" => found.overhead = Some(overhead(context, &word)),
             text => {
                 if let Some((_, note)) = NOT_MODELED.iter().find(|(known, _)| *known == text) {
                     context.not_modeled(word.node, note);
@@ -114,9 +114,9 @@ fn rate(context: &mut Context, word: &Word) -> (Option<At<Amount>>, Option<At<u6
         .map_or((None, None), |written| (Some(written.amount), written.burst))
 }
 
-/// Reads `frame-mode`, `cell-mode` and `bytes N`; N is rounded up to a multiple of 4 (TechLibrary
-/// cos-overhead-accounting).
-fn overhead(context: &mut Context, word: &Word) -> Option<At<Overhead>> {
+/// Reads `frame-mode`, `cell-mode` and `bytes N`; N is rounded up to a multiple of 4
+/// (Junos CoS User Guide, "overhead-accounting").
+fn overhead(context: &mut Context, word: &Word) -> At<Overhead> {
     context.modeled(word.node);
     let mut found = Overhead::default();
     let mut is_bytes = false;
@@ -135,12 +135,12 @@ fn overhead(context: &mut Context, word: &Word) -> Option<At<Overhead>> {
             }
         }
     }
-    Some(At::new(word.line, found))
+    At::new(word.line, found)
 }
 
 #[cfg(test)]
 mod tests {
-    /// TechLibrary cos-overhead-accounting: 6 becomes 8, and -10 becomes -8.
+    /// Junos CoS User Guide, "overhead-accounting": 6 becomes 8, and -10 becomes -8.
     #[test]
     fn bytes_are_rounded_up_to_multiples_of_4() {
         assert_eq!([6, -10, 8, 0, -8].map(|bytes: i32| (bytes + 3).div_euclid(4) * 4), [8, -8, 8, 0, -8]);

@@ -37,7 +37,12 @@ pub(super) struct Node {
 
 impl Node {
     /// Returns the node of attachments below a node with `rate`; percentages refer to it.
-    pub(super) fn from_attachments(name: &str, attached: &Attached, profile: Option<&Profile>, rate: u64) -> Node {
+    pub(super) fn from_attachments(
+        name: &str,
+        attached: &Attached,
+        profile: Option<&Profile>,
+        rate: u64,
+    ) -> Node {
         let Some(profile) = profile else {
             let lines = [attached.shaping_rate.map(|at| at.line), attached.shaping_burst.map(|at| at.line)];
             return Node {
@@ -70,7 +75,7 @@ impl Node {
     }
 
     /// Returns the node as that of the port.
-    pub(super) fn as_port(self) -> Node {
+    pub(super) fn into_port(self) -> Node {
         Node { is_port: true, ..self }
     }
 
@@ -120,8 +125,8 @@ pub(super) enum Mode {
 }
 
 impl Mode {
-    /// Returns the mode of nodes below a port of `rate`: guarantees above it are scaled down (TechLibrary
-    /// cos-providing-a-guaranteed-minimum-rate).
+    /// Returns the mode of nodes below a port of `rate`: guarantees above it are scaled down (Junos
+    /// CoS User Guide, "Providing a Guaranteed Minimum Rate").
     pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = &'n Node>, rate: u64) -> Mode {
         let guarantees: Vec<u64> = nodes.filter_map(|node| node.guaranteed).collect();
         if guarantees.is_empty() {

@@ -205,7 +205,7 @@ impl LineOf<'_> {
     ) -> Vec<Node> {
         let profile = physical.profile.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
         let line = self.line_bits();
-        let port = Node::from_attachments(PORT, physical, profile, line).as_port();
+        let port = Node::from_attachments(PORT, physical, profile, line).into_port();
         let inside = port.shaping.unwrap_or(line);
         if self.interface.scheduling == Scheduling::Port {
             if let Some(own) = own {
@@ -216,7 +216,8 @@ impl LineOf<'_> {
         let nodes = own.map(|own| self.unit_nodes(unit, own, inside, findings)).unwrap_or_default();
         let remaining = physical.remaining.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
         let rest = Attached { profile: None, ..physical.clone() };
-        let rest = remaining.map(|profile| vec![Node::from_attachments("remaining", &rest, Some(profile), inside)]);
+        let rest =
+            remaining.map(|profile| vec![Node::from_attachments("remaining", &rest, Some(profile), inside)]);
         let nodes = if nodes.is_empty() { rest.unwrap_or_default() } else { nodes };
         [port].into_iter().chain(nodes).collect()
     }

@@ -286,7 +286,7 @@ fn rest(queues: &[Queue]) -> Rest {
 /// Returns the policer of a queue with `rate-limit`.
 ///
 /// In a node, a percentage refers to the port: a queue of 50 % of a node with 5.6 Mb/s passes 3.1 Mb/s
-/// without drops (vMX, Juniper techpost "Link Slicing With MPLS and SRv6 Underlays"; inferred).
+/// without drops (vMX, Juniper techpost "Link Slicing With MPLS and `SRv6` Underlays"; inferred).
 fn police(queue: &Queue, at: QueuesAt) -> Option<PoliceConfig> {
     let transmit = queue.scheduler?.transmit?.value;
     if queue.limit != Limit::Policed {

@@ -25,8 +25,7 @@ const PORT: &str = "set interfaces ge-0/0/0 hierarchical-scheduler\n\
     set class-of-service traffic-control-profiles t scheduler-map m\n";
 
 fn cos(statements: &[&str]) -> String {
-    let own: String = statements.iter().map(|one| format!("set class-of-service {one}\n")).collect();
-    format!("{PORT}{own}")
+    statements.iter().fold(PORT.to_owned(), |text, one| text + "set class-of-service " + one + "\n")
 }
 
 /// Returns the port called `name`.
@@ -41,8 +40,8 @@ fn class(port: &Port, path: &[&str]) -> ClassConfig {
     let mut queueing = port.output.queueing.clone();
     let mut found = None;
     for name in path {
-        let class = queueing.unwrap().classes.into_iter().find(|class| class.name == *name).unwrap();
-        queueing = class.queueing.clone();
+        let class = queueing.take().unwrap().classes.into_iter().find(|class| class.name == *name).unwrap();
+        queueing.clone_from(&class.queueing);
         found = Some(class);
     }
     found.unwrap()
@@ -74,7 +73,7 @@ fn a_unit_is_a_node_with_the_rates_of_its_profile() {
     assert_eq!(ef.police.unwrap().rate.as_bits_per_second(), 500_000_000);
 }
 
-/// TechLibrary cos-providing-a-guaranteed-minimum-rate: guarantees above the port are scaled down, and a node
+/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": guarantees above the port are scaled down, and a node
 /// without one gets nearly none if another has one.
 #[test]
 fn guarantees_of_nodes_fit_into_the_port() {

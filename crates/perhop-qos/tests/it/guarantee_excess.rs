@@ -10,14 +10,14 @@ use perhop_qos::units::{Rate, Time};
 const RATE: Rate = Rate::from_bits_per_second(8_000_000);
 const SECONDS: u64 = 4;
 
-fn kilobits(kilobits: u64) -> Option<Rate> {
-    Some(Rate::from_bits_per_second(1000 * kilobits))
+fn kilobits(kilobits: u64) -> Rate {
+    Rate::from_bits_per_second(1000 * kilobits)
 }
 
 /// A class with a guarantee, its level and that of its excess, and a weight in proportion to its guarantee.
 fn class(rate: u64, level: u16, excess_level: u16) -> ClassConfig {
     let share = ShareConfig {
-        rate: kilobits(rate),
+        rate: Some(kilobits(rate)),
         weight: Some(rate as f64),
         level: Some(level),
         excess_level: Some(excess_level),
@@ -57,7 +57,7 @@ fn assert_near(found: &[f64], expected: &[f64]) {
     assert!(found.iter().zip(expected).all(is_near), "{found:?}, expected {expected:?}");
 }
 
-/// Juniper TechLibrary, `bw-sharing-excess-examples-cos-config-guide`, tables 1 and 2, at 8 instead of
+/// Juniper's topic `bw-sharing-excess-examples-cos-config-guide`, tables 1 and 2, at 8 instead of
 /// 1000 Mb/s.
 #[test]
 fn the_excess_follows_its_levels_and_weights() {
@@ -70,9 +70,10 @@ fn the_excess_follows_its_levels_and_weights() {
 /// A class that is always within its guarantee takes what its node has; the others wait.
 #[test]
 fn a_node_keeps_its_ceiling() {
-    let always = ShareConfig { rate: kilobits(4000), ceil: kilobits(4000), ..ShareConfig::default() };
+    let always =
+        ShareConfig { rate: Some(kilobits(4000)), ceil: Some(kilobits(4000)), ..ShareConfig::default() };
     let always = ClassConfig { share: always, ..ClassConfig::default() };
-    let ceil = ShareConfig { ceil: kilobits(4000), ..ShareConfig::default() };
+    let ceil = ShareConfig { ceil: Some(kilobits(4000)), ..ShareConfig::default() };
     let shaped = queueing(vec![node(ceil, vec![always, class(2000, 2, 1)])]);
     assert_near(&sent(&shaped, &[3000, 3000]), &[3000.0, 1000.0]);
     assert_near(&sent(&shaped, &[6000, 3000]), &[4000.0, 0.0]);
@@ -81,8 +82,11 @@ fn a_node_keeps_its_ceiling() {
 /// Nodes get their guarantees, then the excess by their own weights, whichever of their queues send.
 #[test]
 fn nodes_share_by_their_own_weights() {
-    let share =
-        |rate, weight| ShareConfig { rate: kilobits(rate), weight: Some(weight), ..ShareConfig::default() };
+    let share = |rate, weight| ShareConfig {
+        rate: Some(kilobits(rate)),
+        weight: Some(weight),
+        ..ShareConfig::default()
+    };
     let first = vec![class(1000, 2, 0), class(1000, 2, 0)];
     let nodes =
         queueing(vec![node(share(1000, 3.0), first), node(share(3000, 1.0), vec![class(8000, 2, 1)])]);

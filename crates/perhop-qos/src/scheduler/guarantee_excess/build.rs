@@ -146,7 +146,8 @@ fn class(
 /// Refuses what only queues have.
 fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let written = [config.share.level, config.share.excess_level];
-    for (key, _) in OF_QUEUES.iter().zip(written).filter(|(_, written)| written.is_some()) {
+    let first = OF_QUEUES.iter().zip(written).find(|(_, written)| written.is_some());
+    if let Some((key, _)) = first {
         let message = format!("{key} is for queues, and this class has classes inside");
         return Err(error_in(index, key, message).help("write it in the inner classes"));
     }
