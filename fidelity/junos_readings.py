@@ -161,8 +161,8 @@ def measured(reading: Reading) -> float:
     values, case = reading.values, CASES[reading.case]
     rows = {row["class"]: row for row in results(reading.case).classes.iter_rows(named=True)}
     rows = {name: row for name, row in rows.items() if values["class"] in ("", name)}
-    mbps = sum(row["throughput_bps"] for row in rows.values()) / 1e6 / case["packet"] * case["counted"]
-    offered = sum(one["mbps"] for one in case["offered"] if one["name"] in rows)
+    mbps: float = sum(row["throughput_bps"] for row in rows.values()) / 1e6 / case["packet"] * case["counted"]
+    offered: float = sum(one["mbps"] for one in case["offered"] if one["name"] in rows)
     match values["field"]:
         case "mbps":
             return mbps

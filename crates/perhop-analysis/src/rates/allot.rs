@@ -3,6 +3,7 @@
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 
+use super::filling::fill;
 use super::guarantee_excess;
 use super::htb;
 use super::limits::{allotment, bits, htb_guarantee};
@@ -143,31 +144,6 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
             None
         }
     }
-}
-
-/// Divides `rate` in proportion to `weights`, none more than it wants.
-pub(super) fn fill(rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
-    let mut got = vec![0.0; wants.len()];
-    let mut left = rate;
-    let mut hungry: Vec<usize> = (0..wants.len()).filter(|index| weights[*index] > 0.0).collect();
-    while !hungry.is_empty() {
-        let total: f64 = hungry.iter().map(|index| weights[*index]).sum();
-        let part = |index: usize| left * weights[index] / total;
-        let (full, others): (Vec<usize>, Vec<usize>) =
-            hungry.iter().partition(|index| wants[**index] <= part(**index));
-        if full.is_empty() {
-            for index in others {
-                got[index] = part(index);
-            }
-            break;
-        }
-        for index in &full {
-            got[*index] = wants[*index];
-        }
-        left = (left - full.iter().map(|index| wants[*index]).sum::<f64>()).max(0.0);
-        hungry = others;
-    }
-    got
 }
 
 /// Serves classes one after the other.

@@ -7,7 +7,7 @@
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
 
-use super::allot::fill;
+use super::filling::fill;
 use super::limits::bits;
 use super::weights::{Got, Want};
 

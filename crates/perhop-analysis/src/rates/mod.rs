@@ -14,6 +14,7 @@
 
 mod allot;
 mod answer;
+mod filling;
 mod guarantee_excess;
 mod htb;
 mod limits;
