@@ -77,7 +77,7 @@ def configured(reading: Reading) -> float:
     found = classes(here["output"]["queueing"])
     if values["class"] == "*":
         sure = [one["share"] for one in found if one["share"].get("rate") != one["share"].get("ceil")]
-        return sum(bits(share.get("rate")) for share in sure) / values["whole"] * 100
+        return sum(bits(share.get("rate")) for share in sure) / float(values["whole"]) * 100
     [one] = [one for one in found if one["name"] == values["class"]]
     share, limit = one["share"], one.get("buffer", {}).get("tail-drop", {}).get("limit", "0B")
     match values["field"]:
@@ -172,7 +172,7 @@ def measured(reading: Reading) -> float:
             return 100 - mbps / offered * 100
         case field:
             assert field == "dropped_pps", field
-            return (offered - mbps) * 1e6 / 8 / case["counted"]
+            return (offered - mbps) * 1e6 / 8 / float(case["counted"])
 
 
 def found_by_perhop(reading: Reading) -> float:

@@ -324,6 +324,65 @@ fn htb_divides_excessive_rates_inside_a_class() {
     assert!(compared > TREES, "{compared}");
 }
 
+/// A tree of guarantee-excess: nodes with or without guarantees and ceilings, queues of any priorities.
+fn guarantee_excess_tree(dice: &mut Dice, depth: u64) -> Value {
+    let class = |index: u64, dice: &mut Dice| {
+        let is_around = depth > 0 && dice.chance(60);
+        let (first, rate) = (dice.leaves + 1, dice.number(50, 900));
+        let mut share = json!({"weight": dice.number(1, 5)});
+        if dice.chance(70) {
+            share["rate"] = json!(format!("{rate}kb/s"));
+        }
+        if dice.chance(50) {
+            share["ceil"] = json!(dice.kilobits(rate, 2000));
+        } else if dice.chance(20) {
+            share["ceil"] = json!(format!("{rate}kb/s"));
+        }
+        let mut class = json!({"name": format!("c{index}")});
+        if is_around {
+            class["queueing"] = guarantee_excess_tree(dice, depth - 1);
+        } else {
+            dice.leaves += 1;
+            share["level"] = json!(dice.number(0, 2));
+            share["excess-level"] = json!(dice.number(0, 1));
+            class["buffer"] = json!({"tail-drop": {"limit": "40 packets"}});
+        }
+        class["share"] = share;
+        let labels: Vec<Value> = (first..=dice.leaves).map(|label| json!({"label": label})).collect();
+        class["match"] = json!({"any": labels});
+        class
+    };
+    let count = dice.number(2, 3);
+    let classes: Vec<Value> = (0..count).map(|index| class(index, dice)).collect();
+    json!({"scheduler": "guarantee-excess", "classes": classes})
+}
+
+#[test]
+fn guarantee_excess_divides_rates_in_the_order_of_priorities() {
+    let none = BTreeMap::new();
+    let (mut compared, mut wrong) = (0_u64, Vec::new());
+    for seed in 0..TREES / 2 {
+        let mut dice = Dice { stream: Streams::new(seed, 0).child("guarantee-excess").stream(), leaves: 0 };
+        let written = guarantee_excess_tree(&mut dice, 2);
+        let policy: PolicyConfig = serde_json::from_value(json!({"queueing": written})).unwrap();
+        let sent = sent_when_saturated(&policy, dice.leaves).unwrap();
+        let given = Given { line: Some(Rate::from_bits_per_second(LINE)), limits: &none };
+        let level = rates(&policy, given).unwrap();
+        for (rates, sent) in level.leaves().into_iter().zip(sent) {
+            compared += 1;
+            if let Some(what) = difference(rates, sent, Precision::Exact) {
+                let (path, busy) = (&rates.path, rates.while_busy.unwrap());
+                wrong.push(format!(
+                    "{what}: seed {seed} {path} sent {sent} busy {busy}\n{}",
+                    in_short(&written)
+                ));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
+    assert!(compared > TREES, "{compared}");
+}
+
 /// The least rate of HTB stands for no guarantee, and leaves the guarantees of the others whole.
 #[test]
 fn the_least_rate_of_htb_promises_nothing() {

@@ -181,8 +181,10 @@ impl GuaranteeExcess {
         if let Some(maximum) = &mut class.maximum {
             maximum.spend(now, counted);
         }
-        if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, step.is_guaranteed) {
-            credit.spend(now, counted);
+        // Packets of level 0 keep their priority beyond the guarantee, and use up what others could have.
+        let is_charged = step.is_guaranteed || step.priority == 0;
+        if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, is_charged) {
+            credit.spend_within_debt(now, counted);
         }
         let (around, weight, is_queue) = (class.parent, class.weight, class.inner.members.is_empty());
         let index = usize::from(step.priority);
@@ -218,7 +220,9 @@ impl Class {
             return Offer::Later(time);
         }
         let priority = path.outermost().priority;
-        let is_guaranteed = self.guarantee.covers(now, self.link.counted(path.length));
+        // Excess of the classes inside does not use the guarantee.
+        let is_guaranteed =
+            usize::from(priority) < LEVELS && self.guarantee.covers(now, self.link.counted(path.length));
         // A queue of level 0 with an unlimited guarantee keeps its priority ("strict-high" in the source).
         let is_demoted = matches!(self.guarantee, Guarantee::UpTo(_)) && !is_guaranteed && priority > 0;
         let priority = if is_demoted { priority.max(LEVELS as u8) } else { priority };

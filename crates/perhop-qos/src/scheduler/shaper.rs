@@ -141,6 +141,12 @@ impl Credit {
         self.level = self.level_at(now) - self.units(length);
         self.updated = now;
     }
+    /// Spends `length` bytes, with a debt of at most its depth or of this packet.
+    pub(super) fn spend_within_debt(&mut self, now: Time, length: u32) {
+        let floor = -self.depth.max(self.units(length));
+        self.spend(now, length);
+        self.level = self.level.max(floor);
+    }
 
     fn units(&self, length: u32) -> i128 {
         i128::from(length) * self.byte.cast_signed()

@@ -26,14 +26,19 @@ pub(super) fn as_htb(queueing: &QueueingConfig, rate: Rate, notes: &mut NotesAt)
 fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
     let weight = |class: &ClassConfig| class.share.weight.unwrap_or(1.0);
     let least = queueing.classes.iter().map(weight).fold(f64::INFINITY, f64::min);
+    let promised =
+        queueing.classes.iter().filter(|class| !is_within(class)).filter_map(|class| class.share.rate);
+    let promised = promised.map(Rate::as_bits_per_second).fold(0, u64::saturating_add);
+    let left = Rate::from_bits_per_second(most.as_bits_per_second().saturating_sub(promised)).max(LEAST);
     let class = |class: &ClassConfig| {
         let share = &class.share;
         let ceil = share.ceil.unwrap_or(most).min(most);
         let inner = class.link_shared(SchedulerConfig::GuaranteeExcess);
         // A class around others without a guarantee passes on what it has.
         let rate = share.rate.unwrap_or(if inner.is_some() { ceil } else { LEAST }).min(ceil);
-        let is_within = share.rate.is_some_and(|rate| share.ceil.is_some_and(|ceil| rate >= ceil));
-        let level = if is_within { share.level } else { share.excess_level };
+        // HTB would send all guarantees, more than the class around them may.
+        let rate = if is_within(class) { rate.min(left) } else { rate };
+        let level = if is_within(class) { share.level } else { share.excess_level };
         let quantum = (FRAME as f64 * weight(class) / least).min(*HTB_QUANTA.end() as f64) as u64;
         let is_queue = inner.is_none();
         ClassConfig {
@@ -56,4 +61,9 @@ fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
         classes: queueing.classes.iter().map(class).collect(),
         ..queueing.clone()
     }
+}
+
+/// Whether a class is always within its guarantee.
+fn is_within(class: &ClassConfig) -> bool {
+    class.share.rate.is_some_and(|rate| class.share.ceil.is_some_and(|ceil| rate >= ceil))
 }
