@@ -295,13 +295,13 @@ fn htb_tree(dice: &mut Dice, depth: u64, outermost: bool) -> Value {
     json!({"scheduler": "htb", "classes": classes})
 }
 
-#[test]
-fn htb_divides_excessive_rates_inside_a_class() {
+/// Compares the computed rates of random trees with those of the data plane.
+fn compare_trees(name: &str, grow: impl Fn(&mut Dice) -> Value) {
     let none = BTreeMap::new();
     let (mut compared, mut wrong) = (0_u64, Vec::new());
     for seed in 0..TREES / 2 {
-        let mut dice = Dice { stream: Streams::new(seed, 0).child("htb").stream(), leaves: 0 };
-        let written = htb_tree(&mut dice, 3, true);
+        let mut dice = Dice { stream: Streams::new(seed, 0).child(name).stream(), leaves: 0 };
+        let written = grow(&mut dice);
         let policy: PolicyConfig = serde_json::from_value(json!({"queueing": written})).unwrap();
         let sent = sent_when_saturated(&policy, dice.leaves).unwrap();
         let given = Given { line: Some(Rate::from_bits_per_second(LINE)), limits: &none };
@@ -322,6 +322,11 @@ fn htb_divides_excessive_rates_inside_a_class() {
     }
     assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
     assert!(compared > TREES, "{compared}");
+}
+
+#[test]
+fn htb_divides_excessive_rates_inside_a_class() {
+    compare_trees("htb", |dice| htb_tree(dice, 3, true));
 }
 
 /// A tree of guarantee-excess: nodes with or without guarantees and ceilings, queues of any priorities.
@@ -359,28 +364,7 @@ fn guarantee_excess_tree(dice: &mut Dice, depth: u64) -> Value {
 
 #[test]
 fn guarantee_excess_divides_rates_in_the_order_of_priorities() {
-    let none = BTreeMap::new();
-    let (mut compared, mut wrong) = (0_u64, Vec::new());
-    for seed in 0..TREES / 2 {
-        let mut dice = Dice { stream: Streams::new(seed, 0).child("guarantee-excess").stream(), leaves: 0 };
-        let written = guarantee_excess_tree(&mut dice, 2);
-        let policy: PolicyConfig = serde_json::from_value(json!({"queueing": written})).unwrap();
-        let sent = sent_when_saturated(&policy, dice.leaves).unwrap();
-        let given = Given { line: Some(Rate::from_bits_per_second(LINE)), limits: &none };
-        let level = rates(&policy, given).unwrap();
-        for (rates, sent) in level.leaves().into_iter().zip(sent) {
-            compared += 1;
-            if let Some(what) = difference(rates, sent, Precision::Exact) {
-                let (path, busy) = (&rates.path, rates.while_busy.unwrap());
-                wrong.push(format!(
-                    "{what}: seed {seed} {path} sent {sent} busy {busy}\n{}",
-                    in_short(&written)
-                ));
-            }
-        }
-    }
-    assert!(wrong.is_empty(), "{} of {compared}\n{}", wrong.len(), wrong.join("\n"));
-    assert!(compared > TREES, "{compared}");
+    compare_trees("guarantee-excess", |dice| guarantee_excess_tree(dice, 2));
 }
 
 /// The least rate of HTB stands for no guarantee, and leaves the guarantees of the others whole.

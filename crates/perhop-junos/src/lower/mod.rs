@@ -1,6 +1,7 @@
 //! Ports with their policies.
 
 mod buffers;
+mod chains;
 mod device;
 mod filters;
 mod nodes;

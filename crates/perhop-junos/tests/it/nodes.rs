@@ -73,8 +73,8 @@ fn a_unit_is_a_node_with_the_rates_of_its_profile() {
     assert_eq!(ef.police.unwrap().rate.as_bits_per_second(), 500_000_000);
 }
 
-/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": guarantees above the port are scaled down, and a node
-/// without one gets nearly none if another has one.
+/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": guarantees above the port are scaled down,
+/// and a node without one gets nearly none if another has one.
 #[test]
 fn guarantees_of_nodes_fit_into_the_port() {
     let rates = |first: &str, second: &str| {
