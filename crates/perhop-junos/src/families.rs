@@ -238,21 +238,19 @@ impl Family {
     }
 
     fn missing_row(self) -> PlatformRule {
-        let (word, evidence) = match self.rules().missing_rate {
-            MissingRate::Zero => (
-                "zero",
-                (
-                    EvidenceKind::Printed,
-                    "MX960 23.2R2: weight 1 and no guarantee for a queue without scheduler",
-                ),
+        let word = match self.rules().missing_rate {
+            MissingRate::Zero => "zero",
+            MissingRate::EqualPart => "equal-part",
+        };
+        let evidence = match self {
+            Family::Mx => (
+                EvidenceKind::Printed,
+                "MX960 23.2R2: weight 1 and no guarantee for a queue without scheduler",
             ),
-            MissingRate::EqualPart => (
-                "equal-part",
-                (
-                    EvidenceKind::Documented,
-                    "TechLibrary cos-configuring-delay-buffer-size: 25 % each of four",
-                ),
-            ),
+            Family::Srx => {
+                (EvidenceKind::Documented, "TechLibrary cos-configuring-delay-buffer-size: 25 % each of four")
+            }
+            _ => (EvidenceKind::Inferred, "no document of this family found"),
         };
         row(
             "missing-transmit-rate",
