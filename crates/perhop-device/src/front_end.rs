@@ -196,8 +196,8 @@ pub struct ParseOptions {
     pub hidden_parts: HiddenParts,
 }
 
-/// Whether the findings name parts of a policy or an access list that no packet reaches. Finding them takes as
-/// long as a proof: a question that does not show findings skips them.
+/// Whether the findings name parts of a policy or an access list that no packet reaches. Finding them takes
+/// as long as a proof: a question that does not show findings skips them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HiddenParts {
     /// They are reported.

@@ -1,7 +1,7 @@
 //! The order of [`Time`].
 //!
-//! Derived comparisons are calls in builds for tests, where they took 6 % of the time: `lt` and its like without
-//! a definition are generic, and such builds share generic functions between crates.
+//! Derived comparisons are calls in builds for tests, where they took 6 % of the time: `lt` and its like
+//! without a definition are generic, and such builds share generic functions between crates.
 
 use std::cmp::Ordering;
 
