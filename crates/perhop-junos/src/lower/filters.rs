@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_lint::rules as common_rules;
 use perhop_qos::action::{Action, CopyConfig, CopyDefault, CopyField, Value};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::conditioner::ConditionerConfig;
@@ -37,6 +38,21 @@ pub(super) struct Place<'p> {
     pub(super) accepted: Accepted,
 }
 
+/// A term of a filter attached at a line.
+#[derive(Clone, Copy)]
+struct Reached<'t> {
+    filter: &'t str,
+    at: usize,
+    term: &'t Term,
+}
+
+impl Reached<'_> {
+    /// Whether no packet goes on to the terms and filters behind this one.
+    fn takes_all(self) -> bool {
+        self.term.from == Condition::All && self.term.then.end != End::NextTerm
+    }
+}
+
 /// Returns the stages of the filters of a direction.
 pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec<Stage> {
     let mut stages = Vec::new();
@@ -51,19 +67,21 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
                 continue;
             }
             if let Some(filter) = place.device.firewall.filters.get(family, &at.value) {
-                terms.extend(filter.terms.iter().map(|term| (at.value.as_str(), at.line, term)));
+                terms.extend(filter.terms.iter().map(|term| Reached { filter: &at.value, at: at.line, term }));
                 last = Some((at.value.clone(), filter.line, at.line));
             }
         }
         let Some((name, filter_line, line)) = last else { continue };
-        let is_certain = terms.iter().all(|(_, _, term)| term.from != Condition::Unknown);
-        for (filter, attached, term) in &terms {
-            self::term(place, (family, filter, *attached), term, findings, &mut stages);
+        let end = terms.iter().position(|one| one.takes_all());
+        let unreached = end.map_or_else(Vec::new, |end| terms.split_off(end + 1));
+        for one in &terms {
+            self::term(place, (family, one.filter, one.at), one.term, findings, &mut stages);
         }
-        let takes_all = |term: &Term| term.from == Condition::All && term.then.end != End::NextTerm;
-        if terms.iter().any(|(_, _, term)| takes_all(term)) {
+        if let Some(last) = terms.last().filter(|_| end.is_some()) {
+            note_unreached(*last, &unreached, findings);
             continue;
         }
+        let is_certain = terms.iter().all(|one| one.term.from != Condition::Unknown);
         if !is_certain {
             // An unknown term may accept the packets that reach the end.
             findings.not_modeled(line, "a filter with a term that perhop skips passes the other packets");
@@ -79,6 +97,21 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
         stages.push(Stage { config, lines: vec![filter_line, line] });
     }
     stages
+}
+
+/// Reports the terms behind one that takes all packets: those of the same filter, and the next filters of its
+/// list, which other interfaces may reach.
+fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings) {
+    let cause = format!("term {} of filter {} takes all packets", last.term.name, last.filter);
+    for one in unreached {
+        if one.at == last.at && one.filter == last.filter {
+            let message = format!("no packet reaches term {} of filter {}", one.term.name, one.filter);
+            findings.found(&common_rules::CLASS_SHADOWED, one.term.line, message, &cause);
+        } else {
+            let message = format!("no packet reaches filter {} of this list", one.filter);
+            findings.found(&common_rules::CLASS_SHADOWED, one.at, message, &cause);
+        }
+    }
 }
 
 /// Returns the conditions of every term of a family.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::lower::{Links, PortLinks};
+use perhop_device::lower::Links;
 use perhop_device::{CountedBytes, LineKind, Port, PortForwarding, Wire};
 use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -293,7 +293,7 @@ impl LineOf<'_> {
         (port.output.conditioners, port.links.output) = side(departing);
     }
 
-    /// Returns the port, or one without policies if perhop cannot build them.
+    /// Returns the port without a policy that perhop cannot build. It reports all statements of that policy.
     fn buildable(port: Port, rate: Rate, findings: &mut Findings) -> Port {
         let wire = WireConfig {
             rate,
@@ -306,18 +306,18 @@ impl LineOf<'_> {
             policy.build_conditioner(&[], &streams).map(|_| ())?;
             policy.build_port(&wire, &[], &streams).map(|_| ())
         };
-        match build(&port.input).and_then(|()| build(&port.output)) {
-            Ok(()) => port,
-            Err(error) => {
-                findings.not_modeled(port.line, &format!("{}: {error}", port.name));
-                Port {
-                    input: PolicyConfig::default(),
-                    output: PolicyConfig::default(),
-                    links: PortLinks::default(),
-                    ..port
-                }
+        let mut port = port;
+        let Port { name, line, input, output, links, .. } = &mut port;
+        for (policy, links) in [(input, &mut links.input), (output, &mut links.output)] {
+            let Err(error) = build(policy) else { continue };
+            let note = format!("{name}: {error}");
+            findings.not_modeled(*line, &note);
+            for line in links.classes.iter().flat_map(|class| &class.lines) {
+                findings.not_modeled(*line, &note);
             }
+            (*policy, *links) = (PolicyConfig::default(), Links::default());
         }
+        port
     }
 }
 

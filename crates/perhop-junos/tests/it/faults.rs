@@ -142,3 +142,30 @@ fn many_interfaces_with_attachments_are_read() {
     }
     assert_eq!(parse(&many, Some("junos-mx")).router.ports.len(), 2000);
 }
+
+/// Junos Routing Policies and Firewall Filters User Guide: a term that takes all packets ends the filter, and
+/// the list of filters.
+#[test]
+fn terms_behind_one_for_all_packets_are_never_reached() {
+    let filter = "set firewall policer p if-exceeding bandwidth-limit 10m\n\
+                  set firewall policer p if-exceeding burst-size-limit 100k\n\
+                  set firewall policer p then discard\n\
+                  set firewall family inet filter f term all then policer p\n\
+                  set firewall family inet filter f term old from protocol tcp\n\
+                  set firewall family inet filter f term old then discard\n\
+                  set firewall family inet filter g term some from protocol udp\n\
+                  set firewall family inet filter g term some then discard\n";
+    let one = mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter input f\n"));
+    assert!(show(&one).contains("no packet reaches term old of filter f"), "{}", show(&one));
+    let port = &one.router.ports[0];
+    let names = port.input.conditioners.iter().filter_map(|one| one.name.as_deref());
+    assert_eq!(names.last(), Some("f all"));
+    assert!(port.output.queueing.is_some());
+
+    let list = mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter output-list [ f g ]\n"));
+    assert!(show(&list).contains("no packet reaches filter g of this list"), "{}", show(&list));
+    assert_eq!(list.router.ports[0].output.conditioners.len(), 1);
+    let other = mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter output-list [ g f ]\n"));
+    assert!(!show(&other).contains("of this list"), "{}", show(&other));
+    assert_eq!(other.router.ports[0].output.conditioners.len(), 2);
+}
