@@ -1,5 +1,7 @@
 //! The nodes on the way from a port to the queues of a unit.
 
+use std::collections::BTreeMap;
+
 use super::device::Findings;
 use super::nodes::{Mode, Node};
 use super::ports::LineOf;
@@ -8,6 +10,8 @@ use crate::interfaces::{Scheduling, Unit};
 
 /// The name of the class around all queues.
 const PORT: &str = "port";
+/// The name of the node of units without one.
+pub(super) const REMAINING: &str = "remaining";
 
 impl LineOf<'_> {
     /// Returns the nodes of a port from the outermost one to that of the queues.
@@ -17,10 +21,8 @@ impl LineOf<'_> {
         (physical, own): (&Attached, Option<&Attached>),
         findings: &mut Findings,
     ) -> Vec<Node> {
-        let profile = physical.profile.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
-        let line = self.line_bits();
-        let port = Node::from_attachments(PORT, physical, profile, line).into_port();
-        let inside = port.shaping.unwrap_or(line);
+        let port = self.port_node(physical);
+        let inside = port.shaping.unwrap_or(self.line_bits());
         if self.interface.scheduling == Scheduling::Port {
             if let Some(own) = own {
                 self.note_units(own, findings);
@@ -28,12 +30,8 @@ impl LineOf<'_> {
             return vec![port];
         }
         let nodes = own.map(|own| self.unit_nodes(unit, own, inside, findings)).unwrap_or_default();
-        let remaining = physical.remaining.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
-        let rest = Attached { profile: None, ..physical.clone() };
-        let rest =
-            remaining.map(|profile| vec![Node::from_attachments("remaining", &rest, Some(profile), inside)]);
-        let nodes = if nodes.is_empty() { rest.unwrap_or_default() } else { nodes };
-        [port].into_iter().chain(nodes).collect()
+        let rest = self.remaining(physical, inside).filter(|_| nodes.is_empty());
+        [port].into_iter().chain(nodes).chain(rest).collect()
     }
 
     /// Returns the nodes of a unit under its port: that of its set, and its own; none for a unit without.
@@ -79,17 +77,56 @@ impl LineOf<'_> {
         }
     }
 
-    /// Returns the mode of the nodes under the port.
-    pub(super) fn mode(&self) -> Mode {
+    /// Returns the rate that the nodes under the port share, bits per second.
+    pub(super) fn inside(&self, physical: &Attached) -> u64 {
+        self.port_node(physical).shaping.unwrap_or(self.line_bits())
+    }
+
+    /// Scales the guarantees of the nodes in `chain`, and returns the mode of the nodes under the port.
+    ///
+    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": one guarantee anywhere under the port puts
+    /// all its nodes into the mode of guarantees, and those above the rate of their parent are scaled down.
+    pub(super) fn scale_guarantees(&self, physical: &Attached, chain: &mut [Node]) -> Mode {
+        let mut rate = self.inside(physical);
+        let all = self.all_nodes(physical, rate);
+        if all.iter().flatten().all(|node| node.guaranteed.is_none()) {
+            return Mode::Peak;
+        }
+        let mut path: Vec<String> = Vec::new();
+        for node in chain.iter_mut().filter(|node| !node.is_port) {
+            let is_inside = |nodes: &&Vec<Node>| nodes.iter().map(|one| &one.name).take(path.len()).eq(&path);
+            let siblings = all.iter().filter(is_inside).filter_map(|nodes| nodes.get(path.len()));
+            let guarantees: BTreeMap<&str, u64> =
+                siblings.map(|one| (one.name.as_str(), one.guaranteed.unwrap_or(0))).collect();
+            let sum: u128 = guarantees.into_values().map(u128::from).sum();
+            let scaled = |bits: u64| (u128::from(bits) * u128::from(rate) / sum.max(u128::from(rate))) as u64;
+            node.scaled = node.guaranteed.map(scaled);
+            rate = node.shaping.unwrap_or(rate);
+            path.push(node.name.clone());
+        }
+        Mode::Committed
+    }
+
+    /// Returns the nodes of every unit under the port.
+    fn all_nodes(&self, physical: &Attached, inside: u64) -> Vec<Vec<Node>> {
         let mut quiet = Findings::default();
         let attachments = &self.device.cos.attachments;
-        let mut outermost: Vec<Node> = Vec::new();
-        for unit in &self.interface.units {
+        let units = self.interface.units.iter().map(|unit| {
             let own = attachments.applied(&self.interface.name, Some(&unit.number));
-            let mut nodes = self.unit_nodes(unit, &own, self.line_bits(), &mut quiet).into_iter();
-            let is_new = |node: &Node| !outermost.iter().any(|known| known.name == node.name);
-            outermost.extend(nodes.next().filter(is_new));
-        }
-        Mode::of_nodes(outermost.iter(), self.line_bits())
+            self.unit_nodes(unit, &own, inside, &mut quiet)
+        });
+        units.chain([self.remaining(physical, inside).into_iter().collect()]).collect()
+    }
+
+    fn port_node(&self, physical: &Attached) -> Node {
+        let profile = physical.profile.as_ref().and_then(|at| self.device.cos.profiles.get(&at.value));
+        Node::from_attachments(PORT, physical, profile, self.line_bits()).into_port()
+    }
+
+    /// Returns the node of the units without one.
+    fn remaining(&self, physical: &Attached, inside: u64) -> Option<Node> {
+        let profile = self.device.cos.profiles.get(&physical.remaining.as_ref()?.value)?;
+        let rest = Attached { profile: None, ..physical.clone() };
+        Some(Node::from_attachments(REMAINING, &rest, Some(profile), inside))
     }
 }

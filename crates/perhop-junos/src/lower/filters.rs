@@ -67,7 +67,11 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
                 continue;
             }
             if let Some(filter) = place.device.firewall.filters.get(family, &at.value) {
-                terms.extend(filter.terms.iter().map(|term| Reached { filter: &at.value, at: at.line, term }));
+                terms.extend(filter.terms.iter().map(|term| Reached {
+                    filter: &at.value,
+                    at: at.line,
+                    term,
+                }));
                 last = Some((at.value.clone(), filter.line, at.line));
             }
         }

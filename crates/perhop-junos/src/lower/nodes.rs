@@ -26,6 +26,8 @@ pub(super) struct Node {
     /// Bits per second.
     pub(super) shaping: Option<u64>,
     pub(super) guaranteed: Option<u64>,
+    /// The guarantee next to those of the other nodes.
+    pub(super) scaled: Option<u64>,
     /// The rate that buffers refer to, if it is written.
     delay_buffer: Option<u64>,
     /// Bytes.
@@ -66,12 +68,23 @@ impl Node {
             scheduler_map: profile.scheduler_map.clone().or_else(|| attached.scheduler_map.clone()),
             shaping: bits(profile.shaping).map(|bits| bits.min(rate)),
             guaranteed: bits(profile.guaranteed).map(|bits| bits.min(rate)),
+            scaled: None,
             delay_buffer: bits(profile.delay_buffer),
             burst: profile.burst.map(|at| at.value),
             excess: profile.excess.map(|at| at.value),
             overhead: profile.overhead.map(|at| at.value).unwrap_or_default(),
             lines: attachment.map(|at| at.line).into_iter().chain(profile.lines()).collect(),
         }
+    }
+
+    /// Whether a statement gives the node queues or rates.
+    pub(super) fn is_written(&self) -> bool {
+        self.scheduler_map.is_some() || !self.lines.is_empty()
+    }
+
+    /// Returns the line of the first statement about its rates.
+    pub(super) fn first_line(&self) -> Option<usize> {
+        self.lines.first().copied()
     }
 
     /// Returns the node as that of the port.
@@ -107,6 +120,8 @@ pub(super) struct Nodes<'n> {
     pub(super) port: &'n str,
     pub(super) line: usize,
     pub(super) line_rate: Rate,
+    /// The rate around the outermost node, bits per second.
+    pub(super) around: u64,
     pub(super) tags: u16,
     pub(super) has_accepted: bool,
     pub(super) mode: Mode,
@@ -120,28 +135,14 @@ pub(super) enum Mode {
     Flat,
     /// No node has a guarantee: they share by their shaping rates.
     Peak,
-    /// A node has a guarantee; all guarantees are scaled by this number.
-    Committed(f64),
-}
-
-impl Mode {
-    /// Returns the mode of nodes below a port of `rate`: guarantees above it are scaled down (Junos
-    /// CoS User Guide, "Providing a Guaranteed Minimum Rate").
-    pub(super) fn of_nodes<'n>(nodes: impl Iterator<Item = &'n Node>, rate: u64) -> Mode {
-        let guarantees: Vec<u64> = nodes.filter_map(|node| node.guaranteed).collect();
-        if guarantees.is_empty() {
-            return Mode::Peak;
-        }
-        let sum: u128 = guarantees.into_iter().map(u128::from).sum();
-        Mode::Committed((rate as f64 / sum.max(1) as f64).min(1.0))
-    }
+    /// A node has a guarantee.
+    Committed,
 }
 
 impl Nodes<'_> {
     /// Returns the classes of the nodes around the queues of the innermost one.
     pub(super) fn queues(&self, device: Device, findings: &mut Findings) -> Queues {
-        let line_rate = self.line_rate.as_bits_per_second();
-        let (mut reference, mut buffer_rate, mut layers) = (line_rate, line_rate, Vec::new());
+        let (mut reference, mut buffer_rate, mut layers) = (self.around, self.around, Vec::new());
         for node in &self.chain {
             let link_layer = node.link_layer(device, self.tags).unwrap_or_else(|| {
                 for line in &node.lines {
@@ -159,7 +160,10 @@ impl Nodes<'_> {
             line: self.line,
             scheduler_map: innermost.and_then(|node| node.scheduler_map.as_ref()),
             reference: Rate::from_bits_per_second(reference),
-            port_rate: self.line_rate,
+            port_rate: match self.mode {
+                Mode::Flat => Rate::from_bits_per_second(reference),
+                Mode::Peak | Mode::Committed => self.line_rate,
+            },
             buffer_rate: Rate::from_bits_per_second(buffer_rate),
             link_layer: layers.last().map(|(_, _, link_layer)| *link_layer).unwrap_or_default(),
             is_in_node: self.mode != Mode::Flat,
@@ -195,9 +199,8 @@ impl Nodes<'_> {
         let default = |rate: u64| rate / 8 * device.rules.shaper_burst_ms / 1000;
         let burst = |rate: u64| ByteSize::from_bytes(node.burst.unwrap_or(default(rate)).max(LEAST_BURST));
         let guaranteed = match self.mode {
-            Mode::Committed(factor) if !node.is_port => {
-                let bits = node.guaranteed.map_or(LEAST_GUARANTEE, |bits| (bits as f64 * factor) as u64);
-                Some(bits.clamp(1, reference.max(1)))
+            Mode::Committed if !node.is_port => {
+                Some(node.scaled.unwrap_or(LEAST_GUARANTEE).clamp(1, reference.max(1)))
             }
             _ => None,
         };

@@ -11,12 +11,13 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
 
+use super::chains::REMAINING;
 use super::device::{Device, Findings, Stage, conditioners, links};
 use super::filters::{Accepted, Place, filters, policers};
 use super::nodes::{Mode, Node, Nodes, TAG};
 use super::stages::{behavior_aggregates, rewrites};
 use crate::cos::Attached;
-use crate::interfaces::{Interface, Unit};
+use crate::interfaces::{Interface, Scheduling, Unit};
 use crate::rules;
 
 /// The rate of a port whose name and statements do not tell it, bits per second.
@@ -135,8 +136,7 @@ impl LineOf<'_> {
         (physical, own): (&Attached, Option<&Attached>),
         findings: &mut Findings,
     ) -> Port {
-        let rate = self.line_rate();
-        let assumed = rate.unwrap_or(Rate::from_bits_per_second(ASSUMED));
+        let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));
         let mut port = self.unit_named(name, unit);
         port.forwarding.parent = None;
         let attached = own.map_or_else(|| physical.clone(), |own| own.clone().or(physical));
@@ -145,7 +145,22 @@ impl LineOf<'_> {
             return port;
         }
         let chain = self.chain(unit, (physical, own), findings);
+        self.add_line(&mut port, (unit, &attached, physical), chain, findings);
+        Self::buildable(port, assumed, findings)
+    }
+
+    /// Adds the queues of the port along `chain`, and its line.
+    fn add_line(
+        &self,
+        port: &mut Port,
+        (unit, attached, physical): (&Unit, &Attached, &Attached),
+        chain: Vec<Node>,
+        findings: &mut Findings,
+    ) {
+        let rate = self.line_rate();
+        let assumed = rate.unwrap_or(Rate::from_bits_per_second(ASSUMED));
         let map = chain.last().and_then(|node| node.scheduler_map.clone());
+        let output_line = map.as_ref().map(|map| map.line).or_else(|| chain.first()?.first_line());
         let shaped = chain.first().and_then(|node| node.shaping).map(Rate::from_bits_per_second);
         if rate.is_none() && map.is_some() && shaped.is_none() {
             let message = format!("the configuration does not state the rate of {}", self.interface.name);
@@ -154,32 +169,37 @@ impl LineOf<'_> {
         }
         // A slice replaces the default schedulers by a hierarchy that perhop does not have.
         if map.is_some() || physical.hierarchy.is_none() {
-            let mode = if chain.len() > 1 { self.mode() } else { Mode::Flat };
-            self.add_queues(&mut port, (unit, &attached), (mode, chain), findings);
+            self.add_queues(port, (unit, attached, physical), chain, findings);
         }
         port.bandwidth = Some(shaped.map_or(assumed, |shaped| shaped.min(assumed)));
         port.assumed_rate = rate.is_none().then_some(assumed);
-        port.forwarding.output_line = map.map(|map| map.line);
+        port.forwarding.output_line = output_line;
         port.wire = Wire {
             rate,
             framing: Some(Framing::EthernetWire).filter(|_| port.kind == Some(LineKind::Ethernet)),
             mtu: self.mtu(),
             ..Wire::default()
         };
-        Self::buildable(port, assumed, findings)
     }
 
     fn add_queues(
         &self,
         port: &mut Port,
-        (unit, attached): (&Unit, &Attached),
-        (mode, chain): (Mode, Vec<Node>),
+        (unit, attached, physical): (&Unit, &Attached, &Attached),
+        chain: Vec<Node>,
         findings: &mut Findings,
     ) {
+        let mut chain = chain;
+        let mode = match chain.as_slice() {
+            [only] if only.is_port => Mode::Flat,
+            _ => self.scale_guarantees(physical, &mut chain),
+        };
+        let has_port = chain.first().is_some_and(|node| node.is_port);
         let nodes = Nodes {
             port: &self.interface.name,
             line: self.interface.line,
             line_rate: self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED)),
+            around: if has_port { self.line_bits() } else { self.inside(physical) },
             tags: self.tags(unit, findings),
             has_accepted: accepted(unit, attached) == Accepted::Label,
             mode,
@@ -216,7 +236,8 @@ impl LineOf<'_> {
     }
 
     /// Returns the port of one of several units, whose packets leave by the port of the interface. It has the
-    /// nodes of the unit alone.
+    /// nodes of the unit alone; without `per-unit-scheduler` and `hierarchical-scheduler` it has the queues of
+    /// the port, as if the other units sent nothing.
     fn unit_port(
         &self,
         unit: &Unit,
@@ -226,17 +247,23 @@ impl LineOf<'_> {
         let mut port = self.unit_named(&format!("{}.{}", self.interface.name, unit.number), unit);
         let attached = own.clone().or(physical);
         self.condition(&mut port, unit, &attached, findings);
-        let chain = self.chain(unit, (physical, Some(own)), findings);
-        let has_own = chain.iter().any(|node| !node.is_port && node.name != "remaining");
-        if has_own && has_queues(&self.interface.name) {
-            let shaped = chain.iter().find(|node| node.is_port).and_then(|node| node.shaping);
-            port.bandwidth = Some(Rate::from_bits_per_second(shaped.unwrap_or(self.line_bits())));
-            let chain: Vec<Node> = chain.into_iter().filter(|node| !node.is_port).collect();
-            port.forwarding.output_line =
-                chain.last().and_then(|node| node.scheduler_map.as_ref()).map(|map| map.line);
-            self.add_queues(&mut port, (unit, &attached), (self.mode(), chain), findings);
-        }
         let assumed = self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED));
+        if !has_queues(&self.interface.name) {
+            return Self::buildable(port, assumed, findings);
+        }
+        let chain = self.chain(unit, (physical, Some(own)), findings);
+        let inside = self.inside(physical);
+        let nodes: Vec<Node> = chain.iter().filter(|node| !node.is_port).cloned().collect();
+        if let Some(innermost) = nodes.last() {
+            let map = innermost.scheduler_map.as_ref().map(|map| map.line);
+            port.bandwidth = Some(Rate::from_bits_per_second(inside));
+            // The port has the line of the map as well, but these are nodes of the unit.
+            let remaining = physical.remaining.as_ref().map(|at| at.line);
+            port.forwarding.output_line = if innermost.name == REMAINING { remaining } else { map };
+            self.add_queues(&mut port, (unit, &attached, physical), nodes, findings);
+        } else if self.interface.scheduling == Scheduling::Port && chain.iter().any(Node::is_written) {
+            self.add_line(&mut port, (unit, &attached, physical), chain, findings);
+        }
         Self::buildable(port, assumed, findings)
     }
 

@@ -32,7 +32,7 @@ pub(super) struct QueuesAt<'q> {
     pub(super) scheduler_map: Option<&'q At<String>>,
     /// The rate that percentages refer to.
     pub(super) reference: Rate,
-    /// The rate of the port, which `rate-limit` refers to.
+    /// The rate that `rate-limit` refers to: that of the port, or of its shaper without nodes inside.
     pub(super) port_rate: Rate,
     /// The rate that buffers refer to.
     pub(super) buffer_rate: Rate,

@@ -162,10 +162,12 @@ fn terms_behind_one_for_all_packets_are_never_reached() {
     assert_eq!(names.last(), Some("f all"));
     assert!(port.output.queueing.is_some());
 
-    let list = mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter output-list [ f g ]\n"));
+    let list =
+        mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter output-list [ f g ]\n"));
     assert!(show(&list).contains("no packet reaches filter g of this list"), "{}", show(&list));
     assert_eq!(list.router.ports[0].output.conditioners.len(), 1);
-    let other = mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter output-list [ g f ]\n"));
+    let other =
+        mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter output-list [ g f ]\n"));
     assert!(!show(&other).contains("of this list"), "{}", show(&other));
     assert_eq!(other.router.ports[0].output.conditioners.len(), 2);
 }

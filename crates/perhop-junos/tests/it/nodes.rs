@@ -166,3 +166,83 @@ fn shapers_have_bursts() {
     let share = class(&port(&text, "ge-0/0/0.1"), &["unit 1", "be"]).share;
     assert_eq!((bits(share.ceil), share.ceil_burst.unwrap().as_bytes()), (50_000_000, 64_000));
 }
+
+/// Without schedulers of units, the packets of every unit use the queues of the port.
+#[test]
+fn units_have_the_queues_of_a_port_without_nodes() {
+    let flat = |text: &str| text.replace("set interfaces ge-0/0/0 hierarchical-scheduler\n", "");
+    let text = flat(&cos(&["interfaces ge-0/0/0 scheduler-map m", "interfaces ge-0/0/0 shaping-rate 100m"]));
+    let (whole, unit) = (port(&text, "ge-0/0/0"), port(&text, "ge-0/0/0.1"));
+    assert_eq!(unit.bandwidth, Some(Rate::from_bits_per_second(100_000_000)));
+    assert_eq!((unit.bandwidth, unit.wire), (whole.bandwidth, whole.wire));
+    assert_eq!(unit.forwarding.output_line, whole.forwarding.output_line);
+    assert_eq!(unit.output.queueing, whole.output.queueing);
+    assert!(port(&flat(PORT), "ge-0/0/0.1").output.queueing.is_none());
+}
+
+#[test]
+fn units_without_a_profile_are_in_the_node_of_the_remaining_ones() {
+    let text = cos(&[
+        "traffic-control-profiles t shaping-rate 100m",
+        "traffic-control-profiles u shaping-rate 20m",
+        "interfaces ge-0/0/0 unit 1 output-traffic-control-profile u",
+        "interfaces ge-0/0/0 output-traffic-control-profile-remaining t",
+    ]);
+    assert_eq!(bits(class(&port(&text, "ge-0/0/0.1"), &["unit 1"]).share.ceil), 20_000_000);
+    let unit = port(&text, "ge-0/0/0.2");
+    assert_eq!(bits(class(&unit, &["remaining"]).share.ceil), 100_000_000);
+    assert_eq!(bits(class(&unit, &["remaining", "be"]).share.rate), 50_000_000);
+}
+
+/// Junos CoS User Guide, "transmit-rate": percentages refer to the shaper of the port.
+#[test]
+fn a_rate_limit_refers_to_the_shaper_of_a_port_without_nodes() {
+    let flat = PORT.replace("set interfaces ge-0/0/0 hierarchical-scheduler\n", "");
+    let text = flat
+        + "set class-of-service interfaces ge-0/0/0 scheduler-map m\n\
+           set class-of-service interfaces ge-0/0/0 shaping-rate 100m\n";
+    let ef = class(&port(&text, "ge-0/0/0"), &["port", "ef"]);
+    assert_eq!(ef.police.unwrap().rate.as_bits_per_second(), 50_000_000);
+}
+
+/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": the shaper of the parent is what guarantees
+/// and percentages have.
+#[test]
+fn guarantees_and_percentages_fit_into_the_shaper_of_the_port() {
+    let text = cos(&[
+        "traffic-control-profiles p shaping-rate 100m",
+        "traffic-control-profiles t guaranteed-rate 80m",
+        "traffic-control-profiles u guaranteed-rate percent 80",
+        "traffic-control-profiles u scheduler-map m",
+        "interfaces ge-0/0/0 output-traffic-control-profile p",
+        "interfaces ge-0/0/0 unit 1 output-traffic-control-profile t",
+        "interfaces ge-0/0/0 unit 2 output-traffic-control-profile u",
+    ]);
+    for (name, node) in [("ge-0/0/0.1", "unit 1"), ("ge-0/0/0.2", "unit 2")] {
+        let port = port(&text, name);
+        assert_eq!(bits(class(&port, &[node]).share.rate), 50_000_000);
+        // The rest of 100 Mb/s behind a rate limit of 50 %.
+        assert_eq!(bits(class(&port, &[node, "be"]).share.rate), 50_000_000);
+    }
+}
+
+/// A guarantee below a node without one counts as well.
+#[test]
+fn guarantees_of_units_count_in_sets_without_one() {
+    let text = cos(&[
+        "traffic-control-profiles s shaping-rate 80m",
+        "traffic-control-profiles t guaranteed-rate 80m",
+        "traffic-control-profiles u guaranteed-rate 20m",
+        "traffic-control-profiles u scheduler-map m",
+        "interfaces interface-set both output-traffic-control-profile s",
+        "interfaces ge-0/0/0 unit 1 output-traffic-control-profile t",
+        "interfaces ge-0/0/0 unit 2 output-traffic-control-profile u",
+    ]) + "set interfaces interface-set both interface ge-0/0/0 unit 1\n\
+          set interfaces interface-set both interface ge-0/0/0 unit 2\n";
+    let rates = [("ge-0/0/0.1", "unit 1"), ("ge-0/0/0.2", "unit 2")].map(|(name, node)| {
+        let port = port(&text, name);
+        assert_eq!(bits(class(&port, &["both"]).share.rate), 1000);
+        bits(class(&port, &["both", node]).share.rate)
+    });
+    assert_eq!(rates, [64_000_000, 16_000_000]);
+}
