@@ -45,6 +45,8 @@ pub(crate) struct DelayBuffer {
     pub(crate) slow_us: u64,
     /// The bytes of a queue without a buffer, for ports from a rate on, bits per second.
     pub(crate) least_bytes: &'static [(u64, u64)],
+    /// Limit on the bytes of a queue with `buffer-size`, if there is one.
+    pub(crate) most_bytes: Option<u64>,
 }
 
 impl DelayBuffer {
@@ -78,7 +80,13 @@ const MX: Rules = Rules {
     missing_rate: MissingRate::Zero,
     excess_order: ExcessOrder::TwoLevels,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 500_000, least_bytes: &[(0, 32_768)] },
+    // TechLibrary hw-cos-trio-scheduler-delay-buffering: 4 KB to 256 MB.
+    delay_buffer: DelayBuffer {
+        fast_us: 100_000,
+        slow_us: 500_000,
+        least_bytes: &[(0, 32_768)],
+        most_bytes: Some(256 << 20),
+    },
     shaper_burst_ms: 100,
 };
 
@@ -87,7 +95,12 @@ const SRX: Rules = Rules {
     missing_rate: MissingRate::EqualPart,
     excess_order: ExcessOrder::Priority,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 100_000, slow_us: 100_000, least_bytes: &[(0, 9192)] },
+    delay_buffer: DelayBuffer {
+        fast_us: 100_000,
+        slow_us: 100_000,
+        least_bytes: &[(0, 9192)],
+        most_bytes: None,
+    },
     shaper_burst_ms: 100,
 };
 
@@ -101,6 +114,7 @@ const ACX: Rules = Rules {
         fast_us: 100,
         slow_us: 100,
         least_bytes: &[(0, 2048), (25_000_000_000, 4096), (100_000_000_000, 8192)],
+        most_bytes: None,
     },
     shaper_burst_ms: 100,
 };
@@ -111,7 +125,12 @@ const PTX: Rules = Rules {
     missing_rate: MissingRate::Zero,
     excess_order: ExcessOrder::OneLevel,
     overhead: 38,
-    delay_buffer: DelayBuffer { fast_us: 25_000, slow_us: 25_000, least_bytes: &[(0, 32_768)] },
+    delay_buffer: DelayBuffer {
+        fast_us: 25_000,
+        slow_us: 25_000,
+        least_bytes: &[(0, 32_768)],
+        most_bytes: None,
+    },
     shaper_burst_ms: 100,
 };
 

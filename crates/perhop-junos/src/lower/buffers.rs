@@ -52,16 +52,19 @@ pub(super) fn queue_bytes(
     guarantee: u64,
     rest: Rest,
 ) -> u64 {
-    match scheduler.and_then(|scheduler| scheduler.buffer).map(|at| at.value) {
-        Some(Buffer::Percent(percent)) => share_bytes(rules, reference, f64::from(percent)),
-        Some(Buffer::Remainder) => share_bytes(rules, reference, rest.percent_each),
+    let Some(written) = scheduler.and_then(|scheduler| scheduler.buffer) else {
+        return share_bytes(rules, reference, share.min(100.0));
+    };
+    let bytes = match written.value {
+        Buffer::Percent(percent) => share_bytes(rules, reference, f64::from(percent)),
+        Buffer::Remainder => share_bytes(rules, reference, rest.percent_each),
         // Junos CoS User Guide, "buffer-size": microseconds at the transmit rate.
-        Some(Buffer::Temporal(microseconds)) => {
+        Buffer::Temporal(microseconds) => {
             let bytes = guarantee as f64 / 8.0 * microseconds as f64 / 1e6;
             (bytes as u64).max(rules.delay_buffer.least(reference.as_bits_per_second()))
         }
-        None => share_bytes(rules, reference, share.min(100.0)),
-    }
+    };
+    bytes.min(rules.delay_buffer.most_bytes.unwrap_or(u64::MAX))
 }
 
 /// Returns the buffer of `bytes` with the drop profiles of a scheduler.

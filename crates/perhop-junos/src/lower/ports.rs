@@ -64,6 +64,9 @@ fn rate_of(interface: &Interface) -> Option<u64> {
             "fe-" => 100_000_000,
             "ge-" => 1_000_000_000,
             "xe-" => 10_000_000_000,
+            // ITU-T G.703: the bit rates of the hierarchy that starts with 1544 kb/s.
+            "t1-" => 1_544_000,
+            "t3-" => 44_736_000,
             _ => return None,
         })
     };

@@ -166,3 +166,32 @@ fn tags_count() {
     assert_eq!(overhead(two), 42);
     assert_eq!(overhead("set interfaces ge-0/0/0 unit 0 family inet\n"), 38);
 }
+
+/// The topic `hw-cos-trio-scheduler-delay-buffering`: sizes up to 256 MB.
+#[test]
+fn the_buffer_of_a_queue_is_limited() {
+    let speed = "set interfaces et-0/0/0 speed 100g\nset interfaces et-0/0/0 unit 0 family inet\n";
+    let of = |statement: &str| {
+        let text = format!(
+            "{speed}set class-of-service schedulers be transmit-rate percent 90\n\
+             set class-of-service schedulers be buffer-size {statement}\n\
+             set class-of-service scheduler-maps m forwarding-class best-effort scheduler be\n\
+             set class-of-service interfaces et-0/0/0 scheduler-map m\n"
+        );
+        let model = parse(&text, Some("junos-mx"));
+        let queueing = model.router.ports[0].output.queueing.clone().unwrap();
+        limit(named(&queueing.classes[0].queueing.clone().unwrap().classes, "best-effort"))
+    };
+    assert_eq!((of("percent 90"), of("temporal 100000")), (268_435_456, 268_435_456));
+    assert_eq!(of("temporal 1000"), 11_250_000);
+}
+
+/// ITU-T G.703.
+#[test]
+fn serial_lines_have_fixed_rates() {
+    let rate = |name: &str| {
+        let model = parse(&format!("set interfaces {name} unit 0 family inet\n"), Some("junos-mx"));
+        model.router.ports[0].wire.rate.map(Rate::as_bits_per_second)
+    };
+    assert_eq!((rate("t1-0/0/0"), rate("t3-0/0/0")), (Some(1_544_000), Some(44_736_000)));
+}
