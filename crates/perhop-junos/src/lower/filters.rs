@@ -108,13 +108,13 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
 fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings) {
     let cause = format!("term {} of filter {} takes all packets", last.term.name, last.filter);
     for one in unreached {
-        if one.at == last.at && one.filter == last.filter {
-            let message = format!("no packet reaches term {} of filter {}", one.term.name, one.filter);
-            findings.found(&common_rules::CLASS_SHADOWED, one.term.line, message, &cause);
+        let (line, message) = if one.at == last.at && one.filter == last.filter {
+            (one.term.line, format!("no packet reaches term {} of filter {}", one.term.name, one.filter))
         } else {
-            let message = format!("no packet reaches filter {} of this list", one.filter);
-            findings.found(&common_rules::CLASS_SHADOWED, one.at, message, &cause);
-        }
+            (one.at, format!("no packet reaches filter {} of this list", one.filter))
+        };
+        findings.suspicious(line, &format!("{message}: {cause}"));
+        findings.found(&common_rules::CLASS_SHADOWED, line, message, &cause);
     }
 }
 

@@ -157,6 +157,7 @@ fn terms_behind_one_for_all_packets_are_never_reached() {
                   set firewall family inet filter g term some then discard\n";
     let one = mx(&format!("{filter}set interfaces ge-0/0/0 unit 0 family inet filter input f\n"));
     assert!(show(&one).contains("no packet reaches term old of filter f"), "{}", show(&one));
+    assert_eq!(one.lines[5].state, LineState::Suspicious);
     let port = &one.router.ports[0];
     let names = port.input.conditioners.iter().filter_map(|one| one.name.as_deref());
     assert_eq!(names.last(), Some("f all"));
