@@ -84,8 +84,8 @@ impl LineOf<'_> {
 
     /// Scales the guarantees of the nodes in `chain`, and returns the mode of the nodes under the port.
     ///
-    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": one guarantee anywhere under the port puts
-    /// all its nodes into the mode of guarantees, and those above the rate of their parent are scaled down.
+    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": one guarantee anywhere under the port
+    /// puts all its nodes into the mode of guarantees. Those above the rate of their parent are scaled down.
     pub(super) fn scale_guarantees(&self, physical: &Attached, chain: &mut [Node]) -> Mode {
         let mut rate = self.inside(physical);
         let all = self.all_nodes(physical, rate);
@@ -99,7 +99,8 @@ impl LineOf<'_> {
             let guarantees: BTreeMap<&str, u64> =
                 siblings.map(|one| (one.name.as_str(), one.guaranteed.unwrap_or(0))).collect();
             let sum: u128 = guarantees.into_values().map(u128::from).sum();
-            let scaled = |bits: u64| (u128::from(bits) * u128::from(rate) / sum.max(u128::from(rate))) as u64;
+            let whole = u128::from(rate);
+            let scaled = |bits: u64| (u128::from(bits) * whole / sum.max(whole).max(1)) as u64;
             node.scaled = node.guaranteed.map(scaled);
             rate = node.shaping.unwrap_or(rate);
             path.push(node.name.clone());

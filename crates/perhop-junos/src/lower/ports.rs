@@ -163,7 +163,7 @@ impl LineOf<'_> {
         let rate = self.line_rate();
         let assumed = rate.unwrap_or(Rate::from_bits_per_second(ASSUMED));
         let map = chain.last().and_then(|node| node.scheduler_map.clone());
-        let output_line = map.as_ref().map(|map| map.line).or_else(|| chain.first()?.first_line());
+        let output_line = output_line(&chain);
         let shaped = chain.first().and_then(|node| node.shaping).map(Rate::from_bits_per_second);
         if rate.is_none() && map.is_some() && shaped.is_none() {
             let message = format!("the configuration does not state the rate of {}", self.interface.name);
@@ -239,8 +239,8 @@ impl LineOf<'_> {
     }
 
     /// Returns the port of one of several units, whose packets leave by the port of the interface. It has the
-    /// nodes of the unit alone; without `per-unit-scheduler` and `hierarchical-scheduler` it has the queues of
-    /// the port, as if the other units sent nothing.
+    /// nodes of the unit alone; without schedulers of units it has the queues of the port, as if the other
+    /// units sent nothing.
     fn unit_port(
         &self,
         unit: &Unit,
@@ -258,11 +258,12 @@ impl LineOf<'_> {
         let inside = self.inside(physical);
         let nodes: Vec<Node> = chain.iter().filter(|node| !node.is_port).cloned().collect();
         if let Some(innermost) = nodes.last() {
-            let map = innermost.scheduler_map.as_ref().map(|map| map.line);
+            // The queues of the remaining units are those of the port, as their line tells.
+            port.forwarding.output_line = match innermost.name.as_str() {
+                REMAINING => output_line(&chain),
+                _ => innermost.scheduler_map.as_ref().map(|map| map.line),
+            };
             port.bandwidth = Some(Rate::from_bits_per_second(inside));
-            // The port has the line of the map as well, but these are nodes of the unit.
-            let remaining = physical.remaining.as_ref().map(|at| at.line);
-            port.forwarding.output_line = if innermost.name == REMAINING { remaining } else { map };
             self.add_queues(&mut port, (unit, &attached, physical), nodes, findings);
         } else if self.interface.scheduling == Scheduling::Port && chain.iter().any(Node::is_written) {
             self.add_line(&mut port, (unit, &attached, physical), chain, findings);
@@ -354,6 +355,12 @@ impl LineOf<'_> {
 fn side(stages: Vec<Stage>) -> (Vec<ConditionerConfig>, Links) {
     let (configs, classes) = conditioners(stages);
     (configs, links(classes))
+}
+
+/// Returns the line of the scheduler map of nodes, or else of the first statement about their rates.
+fn output_line(chain: &[Node]) -> Option<usize> {
+    let map = chain.last().and_then(|node| node.scheduler_map.as_ref());
+    map.map(|map| map.line).or_else(|| chain.iter().find_map(Node::first_line))
 }
 
 /// Whether conditioners follow the output filters of a unit.

@@ -159,8 +159,8 @@ fn terms_behind_one_for_all_packets_are_never_reached() {
     assert!(show(&one).contains("no packet reaches term old of filter f"), "{}", show(&one));
     assert_eq!(one.lines[5].state, LineState::Suspicious);
     let port = &one.router.ports[0];
-    let names = port.input.conditioners.iter().filter_map(|one| one.name.as_deref());
-    assert_eq!(names.last(), Some("f all"));
+    let mut names = port.input.conditioners.iter().filter_map(|one| one.name.as_deref());
+    assert_eq!(names.next_back(), Some("f all"));
     assert!(port.output.queueing.is_some());
 
     let list =

@@ -190,6 +190,9 @@ fn units_without_a_profile_are_in_the_node_of_the_remaining_ones() {
     ]);
     assert_eq!(bits(class(&port(&text, "ge-0/0/0.1"), &["unit 1"]).share.ceil), 20_000_000);
     let unit = port(&text, "ge-0/0/0.2");
+    // A run of the whole port knows by the line that the queues are those of the port.
+    assert_eq!(unit.forwarding.output_line, port(&text, "ge-0/0/0").forwarding.output_line);
+    assert!(unit.forwarding.output_line.is_some());
     assert_eq!(bits(class(&unit, &["remaining"]).share.ceil), 100_000_000);
     assert_eq!(bits(class(&unit, &["remaining", "be"]).share.rate), 50_000_000);
 }
