@@ -49,8 +49,8 @@ impl FillProfileConfig {
             let is_out = steps.iter().any(|step| step.fill > 100 || step.drop > 100);
             if is_out || steps.windows(2).any(|pair| pair[1].fill <= pair[0].fill) {
                 let message = "fill levels and probabilities are percentages, and the levels ascend";
-                return Err(ConfigError::new("precedences", message)
-                    .within(index)
+                return Err(ConfigError::new(&index.to_string(), message)
+                    .within("precedences")
                     .help("for example [{fill: 50, drop: 10}, {fill: 80, drop: 100}]"));
             }
         }
