@@ -57,6 +57,8 @@ _PLATFORM = {
     "chosen": bool,
     "certain": bool,
     "because": [{**_LINE, "says": str}],
+    # Of a switch, the names of the rules for its memory by their evidence.
+    "memory_rules": Optional(ByName([str])),
 }
 _CHECKED = {
     "file": str,
