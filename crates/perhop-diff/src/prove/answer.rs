@@ -6,7 +6,7 @@ use perhop_device::DeviceModel;
 use perhop_lint::LineState;
 use serde::Serialize;
 
-use crate::lines::changed_lines;
+use crate::lines::{Change, changed_lines};
 use crate::treatment::Counterexample;
 
 /// Whether two configurations treat all packets equally.
@@ -72,7 +72,9 @@ impl Proof {
             near.map(|open| open.line).collect()
         });
         let mut left = open.clone();
-        for change in changed_lines(models) {
+        let changes = changed_lines(models);
+        self.add_unmodeled_queues(models, ports, &changes);
+        for change in changes {
             for (side, entry) in [&change.old, &change.new].into_iter().enumerate() {
                 let Some(entry) = entry else { continue };
                 if open[side].contains(&entry.number) {
@@ -87,6 +89,27 @@ impl Proof {
             let text = models[0].lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim());
             self.not_looked_at.push(format!("in both: `{text}` (line {line} of {})", names[0]));
         }
+    }
+
+    /// Adds the ports whose queues the model does not have. They are the same where no line changed that can
+    /// affect packets.
+    fn add_unmodeled_queues(
+        &mut self,
+        models: [&DeviceModel; 2],
+        ports: [&BTreeSet<String>; 2],
+        changes: &[Change],
+    ) {
+        let lines = changes.iter().flat_map(|change| [&change.old, &change.new]).flatten();
+        let is_same = lines.into_iter().all(|line| line.state == LineState::Irrelevant);
+        let unmodeled: BTreeSet<String> = [0, 1]
+            .into_iter()
+            .flat_map(|side: usize| models[side].router.ports.iter().map(move |port| (side, port)))
+            .filter(|(side, port)| ports[*side].contains(&port.interface))
+            .filter_map(|(_, port)| Some((port, port.unmodeled_queues.as_ref()?)))
+            .map(|(port, reason)| format!("the queues of {}: {reason}", port.name))
+            .collect();
+        let parts = if is_same { &mut self.not_looked_at } else { &mut self.not_decided };
+        parts.extend(unmodeled);
     }
 }
 
