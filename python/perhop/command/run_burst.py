@@ -54,7 +54,8 @@ class Burst:
             yield f"{row['class']}: {_loss(row)}"
         lossy = [row["class"] for row in rows if _mean(row, "dropped_queue_full") > 0]
         if lossy and self.file is not None and self._is_switch():
-            yield f"the value that lets it pass: {self._design(lossy[-1])}"
+            for queue in lossy:
+                yield from self._advice(self.file, queue)
 
     def _is_switch(self) -> bool:
         from perhop.switch_memory import switch_memory  # lazy: only after losses
@@ -64,15 +65,25 @@ class Burst:
         except InvalidInputError:
             return False
 
-    def _design(self, queue: str) -> str:
+    def _advice(self, file: Path, queue: str) -> Iterator[str]:
+        """Generate the setting that lets the burst pass, and the command that explains it."""
+        from perhop import design  # lazy: only after losses
         from perhop.inference.bursts import burst_of  # lazy: only after losses
 
         burst = burst_of(self.text)
         senders = burst["senders"]
-        arrival = int(burst["arrival"].removesuffix("b/s")) * senders
-        words = ["perhop", "design", "buffers", str(self.file), "--interface", self.interface or "INTERFACE"]
-        words += ["--queue", queue, "--burst", f"{burst['bytes'] * senders}B", "--arrival", f"{arrival}b/s"]
-        return " ".join(map(shlex.quote, words))
+        size = f"{burst['bytes'] * senders}B"
+        arrival = f"{int(burst['arrival'].removesuffix('b/s')) * senders}b/s"
+        interface, frame = self.interface or "", burst["frame-bytes"]
+        try:
+            advice = design.buffers(file, size, arrival, interface=interface, queue=queue, frame=frame)
+        except InvalidInputError as refusal:
+            yield f"{queue}: {'; '.join(filter(None, (str(refusal), refusal.help)))}"
+            return
+        yield f"{queue} loses nothing with: {'; '.join(map(str.strip, advice.ios.splitlines()))}"
+        words = ["perhop", "design", "buffers", str(file), "--interface", interface, "--queue", queue]
+        words += ["--burst", size, "--arrival", arrival, "--frame", str(frame)]
+        yield f"explained by: {' '.join(map(shlex.quote, words))}"
 
 
 def _loss(row: Mapping[str, Any]) -> str:

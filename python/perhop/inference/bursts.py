@@ -10,6 +10,7 @@ from perhop.quantity import quantity
 
 _CALL = re.compile(r"\s*microburst\s*\((?P<inside>.*)\)\s*", re.DOTALL)
 _SENDERS = re.compile(r"(?P<count>[0-9]+)\s*[x*]\s*(?P<rate>.+)", re.DOTALL)
+_SHORT = re.compile(r"[0-9]+(?:\.[0-9]+)?[kMG]")
 _ARROW = re.compile(r"->|→")
 _SIZE = re.compile(r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[A-Za-z]+)")
 _UNITS = {"B": 1, "kB": 1000, "MB": 1_000_000, "KiB": 1024, "MiB": 1024 * 1024}
@@ -80,7 +81,9 @@ def _option(part: str) -> tuple[str, str]:
 
 
 def _rate(text: str) -> str:
-    found = quantity("".join(text.split()))
+    text = "".join(text.split())
+    # Interfaces are named by their rate in this form: 10G, 100M.
+    found = quantity(f"{text}b/s" if _SHORT.fullmatch(text) else text)
     if found is None or found[1] != "b/s" or found[0] < 1:
         raise _wrong(f"`{text.strip()}` is not a rate with its unit")
     return f"{int(found[0])}b/s"

@@ -107,7 +107,7 @@ fn port(
             {
                 assumed.push(format!("policy {} is not in the file: the default queues apply", name.value));
             }
-            split.default_queues()
+            split.default_queues(&mut assumed)
         }
     };
     let soft: u64 = queues.iter().map(|queue| queue.soft).sum();

@@ -58,23 +58,21 @@ struct Soft {
 
 impl Split {
     /// Returns the queues without a policy: control packets, and the others.
-    pub(super) fn default_queues(self) -> Vec<QueueMemory> {
+    pub(super) fn default_queues(self, assumed: &mut Vec<String>) -> Vec<QueueMemory> {
+        assumed.push("queue control takes DSCP cs4, cs6 and cs7, and the packets of the switch".to_owned());
         let control = self.units * CONTROL_PART / 100;
-        let parts = [
-            ("control: DSCP cs4, cs6, cs7, and the switch's own", control, control),
-            ("all others", self.units - control, 0),
-        ];
+        let parts = [(control, control), (self.units - control, 0)];
         let codepoints = CONTROL_CODEPOINTS.into_iter().filter_map(Dscp::new).collect();
         let defaults = [
             DefaultQueue { name: "control", codepoints },
             DefaultQueue { name: "others", codepoints: Vec::new() },
         ];
         let queues = parts.into_iter().zip(defaults).enumerate();
-        let queues = queues.map(|(number, ((class, part, hard), default))| {
+        let queues = queues.map(|(number, ((part, hard), default))| {
             let soft = self.soft(part, CEILING);
             QueueMemory {
                 number: u8::try_from(number).expect("two"),
-                class: class.to_owned(),
+                class: default.name.to_owned(),
                 line: None,
                 default: Some(default),
                 priority_level: None,
