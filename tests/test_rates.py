@@ -239,6 +239,20 @@ def test_policers_have_their_limits() -> None:
     assert (row["class"], row["side"], row["limit_bps"]) == ("P2P", "output", 500e3)
 
 
+def test_policers_of_the_other_direction_limit_nothing(tmp_path: Path) -> None:
+    """The input policy of the leaving interface has a class of the same name."""
+    file = tmp_path / "both.cfg"
+    file.write_text(
+        "version 15.7\nclass-map VOICE\n match dscp ef\npolicy-map IN\n class VOICE\n  police cir 128000\n"
+        "policy-map OUT\n class VOICE\n  priority\n  police cir 1000000\ninterface Serial0/0\n"
+        " bandwidth 2000\n ip address 10.0.0.1 255.255.255.0\n service-policy input IN\n"
+        " service-policy output OUT\n"
+    )
+    results = Scenario.infer(file).run(threads=1)
+    rows = [(row["class"], row["side"], row["limit_bps"]) for row in results.summary["policers"]]
+    assert rows == [("VOICE", "output", 1e6)]
+
+
 def test_a_folder_of_results_contains_the_rates(tmp_path: Path) -> None:
     results = library.run(ROOT / "examples" / "drr.perhop.yaml", duration="2s")
     results.save(tmp_path / "out")

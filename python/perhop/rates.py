@@ -103,24 +103,30 @@ def _remaining(queue: QueueRates) -> str | None:
     return f"{100 * queue['excess']:.3g} %"
 
 
-def policers(scenario: ScenarioConfig | Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return a row for each conditioner that drops above a rate: where it is, and the rate."""
+def policers(
+    scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    """Return a row for each conditioner that drops above a rate and had packets: where it is, and the rate.
+
+    Classes of policies for both directions often have the same names.
+    """
+    used = {
+        (row["node"], row["neighbor"], row["side"], name)
+        for row in summary["conditioners"]
+        if row["packets"]["mean"]
+        for name in row["stage"].split(".")
+    }
     policies = resolved(scenario).get("policies", {})
     rows = []
     for port in ports(scenario):
         for side in ("input", "output"):
             policy = policies.get(str(port.interface.get(side)))
             found = json.loads(_core.policers(json.dumps(policy))) if policy else []
-            rows += [
-                {
-                    "node": port.sender,
-                    "neighbor": port.receiver,
-                    "side": side,
-                    "class": one["name"].rpartition(".")[2],
-                    "limit_bps": one["limit_bps"],
-                }
-                for one in found
-            ]
+            place = {"node": port.sender, "neighbor": port.receiver, "side": side}
+            for one in found:
+                name = one["name"].rpartition(".")[2]
+                if (*place.values(), name) in used:
+                    rows.append({**place, "class": name, "limit_bps": one["limit_bps"]})
     return rows
 
 

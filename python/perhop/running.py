@@ -147,7 +147,7 @@ def simulate(
             captures.seal(folder, resolved, captured)
     counted = json.loads(summary)
     counted["rates"] = rates(resolved, counted, tables["queues"])
-    counted["policers"] = policers(resolved)
+    counted["policers"] = policers(resolved, counted)
     if known := platforms(resolved):
         counted["platforms"] = known
     if origin := inferred_from(resolved):
