@@ -238,11 +238,13 @@ fn cake_rate(class: &ClassConfig) -> Option<f64> {
     }
 }
 
-/// Returns the part of `line` that the classes of `queueing` may use together; shapers limit it.
+/// Returns the part of `line` that the classes of `queueing` may use together; shapers and maxima limit it.
 pub fn capacity(queueing: &QueueingConfig, line: f64) -> f64 {
+    let has_maxima = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
     let most = |class: &ClassConfig| {
+        let maximum = class.share.ceil.filter(|_| has_maxima).map(bits);
         let shapers = class.shape.as_ref().map(shaped_rate).into_iter().chain(cake_rate(class));
-        let most = shapers.fold(line, f64::min);
+        let most = shapers.chain(maximum).fold(line, f64::min);
         class.queueing.as_ref().map_or(most, |inner| capacity(inner, most))
     };
     queueing.classes.iter().map(most).sum::<f64>().min(line)

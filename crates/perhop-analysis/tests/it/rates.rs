@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use perhop_analysis::rates::{ClassRates, Given, rates};
+use perhop_analysis::rates::{ClassRates, Given, capacity, rates};
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::random::{Stream, Streams};
@@ -187,6 +187,19 @@ fn in_short(queueing: &Value) -> String {
         words.join(" ")
     });
     format!("{}({})", queueing["scheduler"].as_str().unwrap(), classes.collect::<Vec<_>>().join(", "))
+}
+
+#[test]
+fn maxima_limit_what_classes_send_together() {
+    let together = |scheduler: &str| {
+        let written = json!({"scheduler": scheduler, "classes": [
+            {"name": "a", "match": {"dscp": "ef"}, "share": {"rate": "100kb/s", "ceil": "300kb/s"}},
+            {"name": "b", "share": {"rate": "100kb/s", "ceil": "500kb/s"}},
+        ]});
+        let queueing: QueueingConfig = serde_json::from_value(written).unwrap();
+        capacity(&queueing, LINE as f64).round() as u64
+    };
+    assert_eq!(together("guarantee-excess"), 800_000);
 }
 
 #[test]
