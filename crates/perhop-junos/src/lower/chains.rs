@@ -3,15 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::device::Findings;
-use super::nodes::{Mode, Node};
+use super::nodes::{Mode, Node, REMAINING};
 use super::ports::LineOf;
 use crate::cos::Attached;
 use crate::interfaces::{Scheduling, Unit};
 
 /// The name of the class around all queues.
 const PORT: &str = "port";
-/// The name of the node of units without one.
-pub(super) const REMAINING: &str = "remaining";
 
 impl LineOf<'_> {
     /// Returns the nodes of a port from the outermost one to that of the queues.

@@ -13,6 +13,8 @@ use crate::cos::{Amount, Attached, ExcessRate, Overhead, Profile};
 
 /// The bytes of a VLAN tag.
 pub(super) const TAG: u16 = 4;
+/// The name of the node of units without one.
+pub(super) const REMAINING: &str = "remaining";
 /// The guarantee of a node without one next to nodes with one, bits per second: "very small".
 const LEAST_GUARANTEE: u64 = 1000;
 

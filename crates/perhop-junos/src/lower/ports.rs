@@ -11,10 +11,9 @@ use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{ByteSize, Rate};
 
-use super::chains::REMAINING;
 use super::device::{Device, Findings, Stage, conditioners, links};
 use super::filters::{Accepted, Place, filters, policers};
-use super::nodes::{Mode, Node, Nodes, TAG};
+use super::nodes::{Mode, Node, Nodes, REMAINING, TAG};
 use super::stages::{behavior_aggregates, rewrites};
 use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Unit};
