@@ -323,3 +323,13 @@ def test_queues_of_unknown_memory_are_not_proved_equal(perhop: Command, switch: 
     renamed.write_text(switch.read_text().replace("hostname access", "hostname other"))
     same = perhop("prove", switch, renamed)
     assert same.code == 0 and "the queues of TenGigabitEthernet1/0/1: " in " ".join(same.out.split())
+
+
+def test_a_trace_shows_no_limit_of_unknown_memory(perhop: Command, switch: Path) -> None:
+    switch.write_text(SWITCH.replace("c9300-24t", "c9500-40x"))
+    words = ["--out", "gi1/0/1", "--packet", "udp 10.1.1.1:16384 > 10.2.2.2:16384 dscp ef len 200"]
+    shown = " ".join(perhop("trace", switch, *words).out.split())
+    assert "queue VOICE" in shown and "tail-drop" not in shown and "64 packets" not in shown
+    assert "not looked at: the limits of the queues of GigabitEthernet1/0/1" in shown
+    switch.write_text(SWITCH)
+    assert "shared-memory" in perhop("trace", switch, *words).out

@@ -141,16 +141,21 @@ impl<'a> Tracer<'a> {
     }
 
     /// Puts packets into the queues of a port.
-    pub(super) fn queue(&self, mut ways: Vec<Way>, side: &PolicySide) -> Result<Vec<Way>, ConfigError> {
+    pub(super) fn queue(&mut self, mut ways: Vec<Way>, side: &PolicySide) -> Result<Vec<Way>, ConfigError> {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             let place = match &side.config.queueing {
                 Some(queueing) => queue_of(queueing, &self.interfaces, &way.packet)?,
                 None => None,
             };
-            let classes = match (&side.config.queueing, &place) {
+            let mut classes = match (&side.config.queueing, &place) {
                 (Some(queueing), Some(place)) => classes_at(queueing, &place.path),
                 _ => Vec::new(),
             };
+            if let Some(reason) = &side.port.unmodeled_queues {
+                classes.iter_mut().for_each(|one| one.class.buffer = None);
+                self.not_looked_at
+                    .insert(format!("the limits of the queues of {}: {reason}", side.port.name));
+            }
             let names = classes.iter().map(|one| one.class.name.as_str());
             let tin = place.as_ref().and_then(|place| place.tin);
             let queue = names.chain(tin).collect::<Vec<_>>().join("/");
