@@ -69,13 +69,7 @@ const NOT_MODELED: [(&str, &[(&str, &str)]); 8] = [
             ("nat", "address translation"),
         ],
     ),
-    (
-        "chassis",
-        &[
-            ("ingress-policer-overhead", "bytes that policers count"),
-            ("egress-policer-overhead", "bytes that policers count"),
-        ],
-    ),
+    ("chassis", &[]),
     ("dynamic-profiles", &[("", "dynamic profiles")]),
 ];
 
@@ -104,6 +98,7 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
         }
     }
     chassis(context);
+    labels(context);
     bridges(context);
     policy_options(context);
     (hostname, routes(context))
@@ -119,10 +114,18 @@ fn chassis(context: &mut Context) {
             "flexible-queuing-mode" => "the weights of queueing chips",
             "q-pic-large-buffer" => "large delay buffers",
             "max-queues-per-interface" | "red-buffer-occupancy" => "queues of line cards",
+            "ingress-policer-overhead" | "egress-policer-overhead" => "bytes that policers count",
             "no-packet-scheduling" | "packet-scheduling" => "packet scheduling of line cards",
             _ => continue,
         };
         context.not_modeled(word.node, note);
+    }
+}
+
+/// Marks the interfaces with MPLS.
+fn labels(context: &mut Context) {
+    if let Some(mpls) = context.tree.at(NodeId::ROOT, &["protocols", "mpls", "interface"]) {
+        context.not_modeled(mpls, "labels make packets longer and hide the DS field");
     }
 }
 
@@ -148,6 +151,11 @@ fn policy_options(context: &mut Context) {
     for word in context.keywords(options) {
         if word.text != "prefix-list" {
             context.irrelevant(word.node, "routing policies");
+        }
+        for below in context.all_below(word.node) {
+            if matches!(below.text.as_str(), "forwarding-class" | "cos-next-hop-map" | "source-class") {
+                context.not_modeled(below.node, "classes and next hops by route");
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Statements of `[edit interfaces]` without effect on the queueing and dropping of packets.
 
 /// Options of an interface.
-pub(crate) const PORT_OPTIONS: [&str; 65] = [
+pub(crate) const PORT_OPTIONS: [&str; 63] = [
     "accounting-profile",
     "anchor-point",
     "apply-groups",
@@ -53,7 +53,6 @@ pub(crate) const PORT_OPTIONS: [&str; 65] = [
     "port-mirror-instance",
     "ppp-options",
     "promiscuous-mode",
-    "receive-bucket",
     "redundancy-options",
     "redundant-ether-options",
     "serial-options",
@@ -63,18 +62,16 @@ pub(crate) const PORT_OPTIONS: [&str; 65] = [
     "switch-options",
     "t1-options",
     "t3-options",
-    "transmit-bucket",
     "traps",
     "unidirectional",
     "unused",
 ];
 
-/// Options of Ethernet: bundles, negotiation, filters of frames' sources.
-pub(crate) const ETHERNET_OPTIONS: [&str; 25] = [
+/// Options of Ethernet: bundles, negotiation.
+pub(crate) const ETHERNET_OPTIONS: [&str; 22] = [
     "asynchronous-notification",
     "auto-negotiation",
     "bfd-liveness-detection",
-    "ethernet-switch-profile",
     "fec",
     "ignore-l3-incompletes",
     "lacp",
@@ -92,10 +89,15 @@ pub(crate) const ETHERNET_OPTIONS: [&str; 25] = [
     "no-flow-control",
     "no-loopback",
     "redundant-parent",
-    "source-address-filter",
-    "source-filtering",
     "speed-auto",
     "system-priority",
+];
+
+/// Options of Ethernet that change what packets experience.
+pub(crate) const ETHERNET_NOT_MODELED: [(&str, &str); 3] = [
+    ("ethernet-switch-profile", "policers of frames, and tags that they need"),
+    ("source-address-filter", "frames that the filter of source addresses drops"),
+    ("source-filtering", "frames that the filter of source addresses drops"),
 ];
 
 /// Options of a unit.
@@ -140,7 +142,7 @@ pub(crate) const UNIT_OPTIONS: [&str; 37] = [
 ];
 
 /// Options of a family of a unit.
-pub(crate) const FAMILY_OPTIONS: [&str; 24] = [
+pub(crate) const FAMILY_OPTIONS: [&str; 23] = [
     "accounting",
     "apply-groups",
     "apply-groups-except",
@@ -163,15 +165,15 @@ pub(crate) const FAMILY_OPTIONS: [&str; 24] = [
     "receive-ttl-exceeded",
     "sampling",
     "targeted-broadcast",
-    "tcp-mss",
     "unnumbered-address",
 ];
 
 /// Options of a family of a unit that change what packets experience.
-pub(crate) const FAMILY_NOT_MODELED: [(&str, &str); 5] = [
+pub(crate) const FAMILY_NOT_MODELED: [(&str, &str); 6] = [
     ("mac-validate", "packets that the check of source addresses drops"),
     ("mtu", "the MTU of a family"),
     ("rpf-check", "packets that the reverse path check drops"),
     ("service", "services such as address translation"),
     ("simple-filter", "filters of queueing cards"),
+    ("tcp-mss", "segments of TCP that are shorter than the end systems' own"),
 ];

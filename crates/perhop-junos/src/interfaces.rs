@@ -9,7 +9,7 @@ use perhop_qos::Rate;
 use crate::context::{Context, Word};
 use crate::firewall::{FilterFamily, Firewall};
 use crate::interface_options::{
-    ETHERNET_OPTIONS, FAMILY_NOT_MODELED, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS,
+    ETHERNET_NOT_MODELED, ETHERNET_OPTIONS, FAMILY_NOT_MODELED, FAMILY_OPTIONS, PORT_OPTIONS, UNIT_OPTIONS,
 };
 use crate::tree::NodeId;
 use crate::values::number;
@@ -186,6 +186,9 @@ fn known_option(context: &mut Context, word: &Word, name: &str) {
         | "radio-router" => {
             context.not_modeled(word.node, "bundles, ATM and services");
         }
+        "receive-bucket" | "transmit-bucket" => {
+            context.not_modeled(word.node, "packets that a bucket of the wire drops");
+        }
         _ if PORT_OPTIONS.contains(&name) => context.irrelevant(word.node, ""),
         _ => {}
     }
@@ -206,7 +209,11 @@ fn options(context: &mut Context, word: &Word, found: &mut Interface) {
                 context.tree.mark_deep(option.node, perhop_lint::LineState::Modelled, "");
             }
             name if ETHERNET_OPTIONS.contains(&name) => context.irrelevant(option.node, ""),
-            _ => {}
+            name => {
+                if let Some((_, note)) = ETHERNET_NOT_MODELED.iter().find(|(known, _)| *known == name) {
+                    context.not_modeled(option.node, note);
+                }
+            }
         }
     }
 }

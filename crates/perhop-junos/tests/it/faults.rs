@@ -56,6 +56,15 @@ fn statements_that_change_what_packets_experience_are_not_modeled() {
         "set vlans v10 filter input f\n",
         "set bridge-domains b forwarding-options filter input f\n",
         "set services service-set s nat-rules n\n",
+        "set interfaces ge-0/0/0 unit 0 family inet tcp-mss 1200\n",
+        "set interfaces ge-0/0/0 gigether-options source-filtering\n",
+        "set interfaces ge-0/0/0 gigether-options source-address-filter 00:11:22:33:44:55\n",
+        "set interfaces ge-0/0/0 gigether-options ethernet-switch-profile ethernet-policer-profile policer p\n",
+        "set interfaces t3-0/0/0 receive-bucket overflow discard\n",
+        "set chassis fpc 0 pic 0 ingress-policer-overhead 24\n",
+        "set protocols mpls interface ge-0/0/0.0\n",
+        "set policy-options policy-statement p term t then forwarding-class expedited-forwarding\n",
+        "set policy-options policy-statement p then cos-next-hop-map m\n",
         "rename interfaces ge-0/0/0 to ge-0/0/1\n",
     ] {
         assert_eq!(state(text), LineState::NotModelled, "{text}");
@@ -64,6 +73,9 @@ fn statements_that_change_what_packets_experience_are_not_modeled() {
         "set interfaces ge-0/0/0 unit 0 family inet no-redirects\n",
         "set interfaces ge-0/0/0 unit 0 family inet accounting source-class-usage input\n",
         "set vlans v10 vlan-id 10\n",
+        "set policy-options policy-statement p term t then accept\n",
+        "set protocols ospf area 0 interface ge-0/0/0.0\n",
+        "set interfaces ge-0/0/0 gigether-options auto-negotiation\n",
     ] {
         assert_eq!(state(text), LineState::Irrelevant, "{text}");
     }
