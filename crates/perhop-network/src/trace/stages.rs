@@ -152,7 +152,9 @@ impl<'a> Tracer<'a> {
                 _ => Vec::new(),
             };
             if let Some(reason) = &side.port.unmodeled_queues {
-                classes.iter_mut().for_each(|one| one.class.buffer = None);
+                for level in &mut classes {
+                    level.class.buffer = None;
+                }
                 self.not_looked_at
                     .insert(format!("the limits of the queues of {}: {reason}", side.port.name));
             }
