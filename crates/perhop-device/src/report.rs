@@ -54,7 +54,7 @@ pub struct Report<'a> {
 struct Reported<'a> {
     #[serde(flatten)]
     diagnostic: &'a Diagnostic,
-    interfaces: &'a [String],
+    interfaces: Vec<&'a str>,
     /// The number of concerned interfaces that are not listed.
     #[serde(skip_serializing_if = "is_zero")]
     further_interfaces: usize,
@@ -78,10 +78,11 @@ impl Listing {
     const ALWAYS: usize = 5;
 
     /// Returns the names that are listed of `all`, and the number of the others.
-    fn list<'a>(&mut self, all: &'a [String]) -> (&'a [String], usize) {
-        let count = if all.len() <= self.0 { all.len() } else { all.len().min(Listing::ALWAYS) };
+    fn list<'a>(&mut self, all: impl ExactSizeIterator<Item = &'a str>) -> (Vec<&'a str>, usize) {
+        let length = all.len();
+        let count = if length <= self.0 { length } else { length.min(Listing::ALWAYS) };
         self.0 = self.0.saturating_sub(count);
-        (&all[..count], all.len() - count)
+        (all.take(count).collect(), length - count)
     }
 }
 
@@ -101,6 +102,8 @@ impl DeviceModel {
             detail != Detail::Remarks || line.state.differs() || diagnosed.contains(&line.number)
         };
         let mut listing = Listing(Listing::MOST);
+        // An error of the whole device, as a refused commit, concerns every port.
+        let every: Vec<&str> = self.router.ports.iter().map(|port| port.interface.as_str()).collect();
         let count = |state| lines().filter(|line| line.state == state).count();
         Report {
             platform: &self.platform,
@@ -113,8 +116,10 @@ impl DeviceModel {
                 .diagnostics
                 .iter()
                 .map(|entry| {
-                    let all = entry.interfaces.as_deref().unwrap_or_default();
-                    let (interfaces, further_interfaces) = listing.list(all);
+                    let (interfaces, further_interfaces) = match entry.interfaces.as_deref() {
+                        Some(names) => listing.list(names.iter().map(String::as_str)),
+                        None => listing.list(every.iter().copied()),
+                    };
                     let fixed = self.fixed(&entry.diagnostic);
                     let assumable = entry.assumable.as_deref();
                     Reported {
@@ -145,13 +150,14 @@ mod tests {
 
     #[test]
     fn a_report_lists_interfaces_up_to_a_limit() {
-        let names: Vec<String> = (0..1_000).map(|n| format!("Serial{n}")).collect();
+        let numbers: Vec<String> = (0..1_000).map(|n| format!("Serial{n}")).collect();
+        let names: Vec<&str> = numbers.iter().map(String::as_str).collect();
         let mut listing = Listing(Listing::MOST);
         for diagnostic in 0..1_000 {
-            let (listed, further) = listing.list(&names);
+            let (listed, further) = listing.list(names.iter().copied());
             let is_whole = diagnostic < Listing::MOST / 1_000;
             assert_eq!((listed.len(), further), if is_whole { (1_000, 0) } else { (5, 995) });
         }
-        assert_eq!(listing.list(&names[..3]), (&names[..3], 0));
+        assert_eq!(listing.list(names[..3].iter().copied()), (names[..3].to_vec(), 0));
     }
 }

@@ -27,6 +27,7 @@ mod lower;
 mod read;
 mod recognition;
 pub mod rules;
+mod set_blocks;
 mod set_lines;
 mod tokens;
 mod tree;

@@ -1,5 +1,6 @@
 //! Commands of the configuration mode: `set`, `delete`, `deactivate` and others.
 
+use crate::set_blocks::Level;
 use crate::tokens::{Comment, Token, tokens};
 use crate::tree::{NodeId, Place, Problem, Statement, Tree};
 
@@ -74,24 +75,44 @@ fn plain<'t>(tokens: &[Token<'t>]) -> Vec<&'t str> {
 fn set(session: &mut Session, number: usize, rest: &[Token]) {
     let tree = &mut *session.tree;
     tree.begin_statement();
-    let (mut at, mut list, mut problem) = (*session.base, None, None);
+    let base = *session.base;
+    let base_words: Vec<String> = tree.path(base).into_iter().map(str::to_owned).collect();
+    // The words in front of the next one, with their nodes.
+    let mut words: Vec<&str> = base_words.iter().map(String::as_str).collect();
+    let mut nodes: Vec<NodeId> = vec![base; words.len()];
+    let (mut list, mut problem, mut level) = (None, None, Level::default());
+    let last = |nodes: &[NodeId]| nodes.last().copied().unwrap_or(base);
     for token in rest {
         match token {
-            Token::Word(word) => match tree.add(list.unwrap_or(at), word, number) {
-                Some(node) => {
-                    at = node;
-                    if list.is_some() {
-                        tree.statements.push(Statement { line: number, node, problem: None });
-                    }
+            Token::Word(word) => {
+                if list.is_none()
+                    && let Some(length) = level.next(&words, word)
+                {
+                    tree.statements.push(Statement { line: number, node: last(&nodes), problem: None });
+                    tree.begin_statement();
+                    words.truncate(length);
+                    nodes.truncate(length);
                 }
-                None => problem = Some(Problem::TooDeep),
-            },
-            Token::ListOpen => list = Some(at),
-            Token::ListClose => list = None,
+                match tree.add(list.unwrap_or_else(|| last(&nodes)), word, number) {
+                    Some(node) => {
+                        words.push(word);
+                        nodes.push(node);
+                        if list.is_some() {
+                            tree.statements.push(Statement { line: number, node, problem: None });
+                        }
+                    }
+                    None => problem = Some(Problem::TooDeep),
+                }
+            }
+            Token::ListOpen => list = Some(last(&nodes)),
+            Token::ListClose => {
+                list = None;
+                level.close_list();
+            }
             Token::Open | Token::Close | Token::End => {}
         }
     }
-    tree.statements.push(Statement { line: number, node: at, problem });
+    tree.statements.push(Statement { line: number, node: last(&nodes), problem });
 }
 
 fn find(session: &Session, path: &[&str]) -> Option<NodeId> {

@@ -50,11 +50,50 @@ fn set_lines(text: &str) -> String {
 fn braces_and_set_lines_are_the_same_router() {
     let (braces, set) = (parse(MX, None), parse(&set_lines(MX), None));
     assert_eq!(show(&set), "");
-    let policies = |model: &DeviceModel| {
-        let of = |port: &perhop_device::Port| (port.name.clone(), port.input.clone(), port.output.clone());
-        model.router.ports.iter().map(of).collect::<Vec<_>>()
-    };
     assert_eq!(policies(&braces), policies(&set));
+}
+
+/// Returns the policies of the ports.
+fn policies(model: &DeviceModel) -> String {
+    let of = |port: &perhop_device::Port| format!("{} {:?} {:?}", port.name, port.input, port.output);
+    model.router.ports.iter().map(of).collect()
+}
+
+#[test]
+fn a_command_sets_several_statements_of_a_level() {
+    // Statements of one level that follow each other become one command.
+    let mut joined = String::new();
+    let mut last: Option<Vec<String>> = None;
+    for line in set_lines(MX).lines() {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        let level = words.iter().position(|word| ["then", "from", "if-exceeding"].contains(&word.as_str()));
+        let scheduler = words.iter().position(|word| word == "schedulers").map(|place| place + 1);
+        let level = level.or(scheduler).map(|place| words[..=place].to_vec());
+        match (&level, &last) {
+            (Some(now), Some(before)) if now == before => {
+                write!(joined, " {}", words[now.len()..].join(" ")).unwrap();
+            }
+            _ => write!(joined, "\n{line}").unwrap(),
+        }
+        last = level;
+    }
+    assert!(joined.lines().count() < set_lines(MX).lines().count() - 10, "{joined}");
+    let model = parse(&joined, None);
+    assert_eq!(show(&model), "");
+    assert_eq!(policies(&model), policies(&parse(MX, None)));
+    let policer = "set firewall policer p if-exceeding bandwidth-limit 1m burst-size-limit 15k\n\
+                   set firewall policer p then discard\n\
+                   set interfaces ge-0/0/0 mtu 1514 unit 0 vlan-id 10 family inet address 10.0.0.1/24\n\
+                   set class-of-service drop-profiles d interpolate fill-level [ 10 90 ] drop-probability [ 0 100 ]\n\
+                   set class-of-service interfaces ge-0/0/0 shaping-rate 50m unit 0 classifiers dscp default\n\
+                   set firewall family inet filter f term t from protocol [ tcp udp ] port ssh then accept\n";
+    let model = parse(policer, Some("junos-mx"));
+    let states: Vec<LineState> = model.lines.iter().map(|line| line.state).collect();
+    let mut expected = vec![LineState::Modelled; 6];
+    // `then` is not a statement of the level `from`.
+    expected[5] = LineState::NotRecognized;
+    assert_eq!(states, expected, "{}", show(&model));
+    assert_eq!(model.router.ports[0].bandwidth.unwrap().as_bits_per_second(), 50_000_000);
 }
 
 #[test]
