@@ -71,7 +71,7 @@ def test_the_table_of_a_port(perhop: Command, switch: Path) -> None:
 def test_all_ports_and_the_unknown_one(perhop: Command, switch: Path) -> None:
     out = perhop("buffers", switch).out
     assert "GigabitEthernet1/0/2: 1 Gb/s, 300 units of 256 bytes, no output policy" in out
-    assert "unknown: TenGigabitEthernet1/1/1" in out and "--port-units" in out
+    assert "unknown: TenGigabitEthernet1/1/1" in out and "port-units=N" in out
 
 
 def test_json_has_the_library_s_document(perhop: Command, switch: Path) -> None:

@@ -13,7 +13,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from perhop import _core
 from perhop.configuration import meant, read, refused_option
@@ -88,6 +88,8 @@ class PortMemory(TypedDict):
     queues: list[QueueMemory]
     assumed: list[str]
     printed: str | None
+    #: Why the switch refuses the policy: the queues are those of the configuration as written.
+    refused: NotRequired[str]
 
 
 class UnknownPort(TypedDict):

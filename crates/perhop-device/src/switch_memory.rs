@@ -43,12 +43,13 @@ pub struct SwitchMemory {
     pub not_modeled: Vec<LineLeftOut>,
 }
 
-/// A line of a configuration that the division of the memory leaves out, serialized as text.
+/// A line of a configuration that the division of the memory leaves out, or that the switch refuses,
+/// serialized as text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineLeftOut {
     /// The line, from 1.
     pub line: usize,
-    /// The class and the command.
+    /// The class and the command, or the reason.
     pub text: String,
 }
 
@@ -88,9 +89,10 @@ pub struct PortMemory {
     pub queues: Vec<QueueMemory>,
     /// Assumptions for this port.
     pub assumed: Vec<String>,
-    /// Why the switch refuses the policy, in which case the queues are those of the configuration as written.
-    #[serde(skip)]
-    pub refused: Option<String>,
+    /// The line for which the switch refuses the policy, with the reason. The queues are then those of the
+    /// configuration as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub refused: Option<LineLeftOut>,
 }
 
 /// The memory of a queue, in units.

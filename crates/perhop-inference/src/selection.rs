@@ -223,8 +223,7 @@ impl<'a> Selection<'a> {
 fn unmodeled(port: &Port, reason: &str) -> Failure {
     Failure::invalid(
         format!("the queues of {} are not simulated: {reason}", port.name),
-        "choose another interface with --interface, or give the memory of the ports: --platform \
-         catalyst-uadp,port-units=N, or with the product in place of catalyst-uadp",
+        "choose another interface with --interface; `perhop check` lists the lines that decide this",
     )
 }
 

@@ -81,5 +81,6 @@ declare_rules! {
     SWITCH_BUFFERS_UNREACHED = "switch-buffers-unreached" Warning;
     SWITCH_PORT_TAKES_POOL = "switch-port-takes-pool" Warning;
     SWITCH_PRIORITY_BURST = "switch-priority-burst" Warning;
-    SWITCH_MEMORY_UNKNOWN = "switch-memory-unknown" Note;
+    SWITCH_MEMORY_UNKNOWN = "switch-memory-unknown" Warning;
+    SWITCH_POLICY_REFUSED = "switch-policy-refused" Error;
 }

@@ -113,8 +113,8 @@ fn share_of<'m>(memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare
 
 /// Returns why no packets can wait in the queues of `port`, or in one of them.
 fn without_memory(port: &PortMemory) -> Option<String> {
-    if port.refused.is_some() {
-        return port.refused.clone();
+    if let Some(refused) = &port.refused {
+        return Some(format!("the switch refuses the policy: {}", refused.text));
     }
     let queue = port.queues.iter().find(|queue| queue.hard + queue.soft == 0)?;
     Some(format!(

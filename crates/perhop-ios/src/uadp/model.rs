@@ -153,9 +153,9 @@ impl Model {
             .ok_or_else(|| {
                 format!(
                     "the memory of a port of {} at {megabits} Mb/s is not published: read Hardmax of queue 0 \
-                     without a policy in `{COMMAND} {interface}`, and give --port-units with 2.5 times that \
-                     number",
-                    self.name
+                     without a policy in `{COMMAND} {interface}`, and give 2.5 times that number: \
+                     --platform {},port-units=N",
+                    self.name, self.name
                 )
             })
     }

@@ -5,7 +5,7 @@
 //! `show platform hardware fed … qos queue config` of four switches in genieparser, which confirm the
 //! fractions.
 
-use perhop_device::{DefaultQueue, DropThreshold, QueueMemory};
+use perhop_device::{DefaultQueue, DropThreshold, LineLeftOut, QueueMemory};
 use perhop_qos::Dscp;
 
 use super::model::Chip;
@@ -24,6 +24,10 @@ const CONTROL_CODEPOINTS: [u8; 3] = [32, 48, 56];
 const DEFAULT_WEIGHTS: [u32; 2] = [50, 75];
 /// Parts of a threshold in the chip.
 const THRESHOLD_PARTS: u64 = 64;
+/// The queues of a port.
+const MOST_QUEUES: usize = 8;
+/// The priority levels of a port.
+const MOST_LEVELS: u8 = 2;
 
 /// The shared memory of a port at which the limits of its queues begin to fall: 0.9 of the sum of the soft
 /// parts.
@@ -91,9 +95,6 @@ impl Split {
     pub(super) fn for_classes(self, classes: &[QueueClass], assumed: &mut Vec<String>) -> Vec<QueueMemory> {
         let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
         let open = classes.iter().filter(|class| class.ratio.is_none()).count() as u64;
-        if written > 100 {
-            assumed.push(format!("the ratios sum to {written} %: the switch refuses the policy"));
-        }
         if open > 0 && open < classes.len() as u64 {
             assumed.push("classes without queue-buffers ratio share the rest equally".to_owned());
         }
@@ -103,22 +104,15 @@ impl Split {
                 Some(ratio) => self.units * ratio / 100,
                 None => self.units * rest / (100 * open),
             };
-            self.for_class(u8::try_from(number).unwrap_or(u8::MAX), class, part, assumed)
+            self.for_class(u8::try_from(number).unwrap_or(u8::MAX), class, part)
         });
         queues.collect()
     }
 
-    fn for_class(self, number: u8, class: &QueueClass, part: u64, assumed: &mut Vec<String>) -> QueueMemory {
+    fn for_class(self, number: u8, class: &QueueClass, part: u64) -> QueueMemory {
         let limits = merged(&class.limits);
         // The third value is the ceiling of the queue.
         let ceiling = if limits.len() >= 3 { limits[2].percent } else { CEILING };
-        if limits.len() > 3 {
-            assumed.push(format!(
-                "class {} has {} thresholds: the switch has three for each queue",
-                class.name,
-                limits.len()
-            ));
-        }
         let hard = if class.level.is_some() { part } else { 0 };
         // The first priority level has its reserved part only.
         let soft = match class.level {
@@ -166,14 +160,33 @@ impl Split {
     }
 }
 
-/// Returns why the switch refuses the classes of a policy: their ratios, or the thresholds of one.
-pub(super) fn refused(classes: &[QueueClass]) -> Option<String> {
+/// Returns why the switch refuses the classes of a policy, with the line of the class: eight queues, of which
+/// two have priority (2P6Q3T), three thresholds each, and ratios of at most 100 % (Cisco EasyQoS guide for
+/// Catalyst 3850 and 9000). One class for each priority level is recalled.
+pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
+    let refusal = |line, text| Some(LineLeftOut { line, text });
     let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
     if written > 100 {
-        return Some(format!("the ratios sum to {written} %: the switch refuses the policy"));
+        let last = classes.iter().filter(|class| class.ratio.is_some()).map(|class| class.line).max()?;
+        return refusal(last, format!("the ratios sum to {written} %"));
     }
-    let class = classes.iter().find(|class| merged(&class.limits).len() > 3)?;
-    Some(format!("class {} has more than three thresholds: the switch refuses the policy", class.name))
+    if let Some(class) = classes.iter().find(|class| merged(&class.limits).len() > 3) {
+        return refusal(class.line, format!("class {} has more than three thresholds", class.name));
+    }
+    if let Some([first, second]) =
+        classes.windows(2).find(|pair| pair[0].level.is_some() && pair[0].level == pair[1].level)
+    {
+        let level = first.level.unwrap_or_default();
+        let text = format!("classes {} and {} have priority level {level}", first.name, second.name);
+        return refusal(first.line.max(second.line), text);
+    }
+    let above = |class: &&QueueClass| class.level.is_some_and(|level| level > MOST_LEVELS);
+    if let Some(class) = classes.iter().find(above) {
+        let level = class.level.unwrap_or_default();
+        return refusal(class.line, format!("class {} has priority level {level}, not 1 or 2", class.name));
+    }
+    let last = classes.iter().map(|class| class.line).max().filter(|_| classes.len() > MOST_QUEUES)?;
+    refusal(last, format!("{} classes have queues, and a port has {MOST_QUEUES}", classes.len()))
 }
 
 /// Returns the thresholds in ascending order, one for each percentage.

@@ -101,7 +101,8 @@ fn thresholds_of_a_policy() {
 #[test]
 fn ratios_above_100_percent_are_refused_by_the_switch() {
     let port = only_port(&POLICY.replace("ratio 35", "ratio 90"));
-    assert!(port.assumed.iter().any(|text| text.contains("sum to 115 %")), "{:?}", port.assumed);
+    let refused = port.refused.unwrap();
+    assert!(refused.text.contains("sum to 115 %"), "{refused:?}");
 }
 
 #[test]
@@ -273,4 +274,33 @@ fn a_shaped_port_has_the_queues_of_its_child() {
     let found: Vec<_> =
         buffers(queueing).iter().map(|config| (config.reserved, config.limit.unwrap())).collect();
     assert_eq!(found, [(30, 0), (0, 1080)]);
+}
+
+/// Returns the ids of the diagnostics for classes of a port, with their lines.
+fn found_in(classes: &str) -> Vec<(&'static str, usize)> {
+    let text = format!(
+        "switch 1 provision c9300-24t\nclass-map match-any A\n match dscp ef\nclass-map match-any B\n match dscp \
+         cs4\npolicy-map OUT\n{classes}interface GigabitEthernet1/0/1\n service-policy output OUT\n"
+    );
+    let model = Ios.parse(&text, &ParseOptions::default()).unwrap();
+    let switch = model.diagnostics.iter().map(|one| (one.diagnostic.rule.id, one.diagnostic.line));
+    switch.filter(|(rule, _)| rule.starts_with("switch-") || rule.starts_with("wred-")).collect()
+}
+
+#[test]
+fn a_policy_that_the_switch_refuses_is_an_error() {
+    for (classes, line) in [
+        (" class A\n  priority level 1\n class B\n  priority level 1\n", 9),
+        (" class A\n  priority level 3\n", 7),
+        (" class A\n  queue-buffers ratio 60\n  bandwidth 1000\n class B\n  queue-buffers ratio 50\n", 10),
+    ] {
+        assert_eq!(found_in(classes), [("switch-policy-refused", line)], "{classes}");
+    }
+    assert_eq!(found_in(" class A\n  priority level 1\n class B\n  priority level 2\n"), []);
+}
+
+/// A switch has no queue limit of 64 packets, with which the rules about averages compare.
+#[test]
+fn thresholds_of_early_drops_are_not_compared_with_the_limit_of_a_router() {
+    assert_eq!(found_in(" class A\n  bandwidth remaining percent 30\n  random-detect dscp-based\n"), []);
 }

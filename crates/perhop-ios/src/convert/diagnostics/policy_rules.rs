@@ -109,8 +109,19 @@ fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
     held(attached.resolved, &mut limits);
     let subject = Subject { policy: attached.config, rate, wire, limits: &limits, interfaces: &[] };
     let found = perhop_lint::check_sharing(&subject).into_iter();
-    found.map(|finding| attached.diagnostic(finding)).collect()
+    // The policy has the queue limits of a router where those of the port are unknown.
+    let is_known = |finding: &Finding| {
+        attached.port.unmodeled_queues.is_none() || !OF_QUEUE_LIMITS.contains(&finding.rule.id)
+    };
+    found.filter(is_known).map(|finding| attached.diagnostic(finding)).collect()
 }
+
+/// The rules that compare with the limit of a queue.
+const OF_QUEUE_LIMITS: [&str; 3] = [
+    perhop_lint::rules::WRED_MAX_ABOVE_LIMIT.id,
+    perhop_lint::rules::WRED_AVERAGE_SLOW.id,
+    perhop_lint::rules::QUEUE_DELAY.id,
+];
 
 /// Returns the wire if the configuration determines all of it.
 fn whole(wire: &Wire) -> Option<WireConfig> {

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use perhop_device::lower::ResolvedClass;
-use perhop_device::{PortMemory, QueueMemory, SwitchMemory};
+use perhop_device::{LineLeftOut, PortMemory, QueueMemory, SwitchMemory};
 use perhop_lint::Diagnostic;
 
 use crate::convert::context::Context;
@@ -29,8 +29,16 @@ impl Context<'_> {
         let mut found: Vec<Diagnostic> = Vec::new();
         let mut known: BTreeSet<(&str, &str)> = BTreeSet::new();
         for port in ports {
+            let own = memory.port(&port.port.interface);
+            if let Some(reason) = own.and_then(|own| own.refused.as_ref()) {
+                let policy = own.and_then(|own| own.policy.as_deref()).unwrap_or_default();
+                if known.insert(("refused", policy)) {
+                    found.push(refused(memory, policy, reason));
+                }
+                continue;
+            }
             found.extend(unknown_memory(port));
-            let Some(own) = memory.port(&port.port.interface) else { continue };
+            let Some(own) = own else { continue };
             let policy = own.policy.as_deref().unwrap_or_default();
             let of_port = self.takes_pool(memory, own).filter(|_| !port.port.shutdown);
             found.extend(of_port.filter(|_| known.insert(("pool", policy))));
@@ -38,7 +46,7 @@ impl Context<'_> {
                 continue;
             }
             for queue in &own.queues {
-                found.extend(self.lowers_ceiling(own, queue));
+                found.extend(self.lowers_ceiling((memory, own), queue));
                 found.extend(without_traffic(port, queue, &shadowed));
                 found.extend(loses_bursts(memory, port, queue));
             }
@@ -47,7 +55,11 @@ impl Context<'_> {
     }
 
     /// Reports three thresholds of which the highest is below the ceiling that the queue has without them.
-    fn lowers_ceiling(&self, port: &PortMemory, queue: &QueueMemory) -> Option<Diagnostic> {
+    fn lowers_ceiling(
+        &self,
+        (memory, port): (&SwitchMemory, &PortMemory),
+        queue: &QueueMemory,
+    ) -> Option<Diagnostic> {
         let [_, _, last] = queue.thresholds.as_slice() else { return None };
         let line = last.line?;
         // The first priority level has its reserved part only.
@@ -60,7 +72,8 @@ impl Context<'_> {
             line,
             format!(
                 "the third threshold of class {} lowers its ceiling from {USUAL_CEILING} to {percent} % of its part, on {}",
-                queue.class, port.interface
+                queue.class,
+                places(memory, port.policy.as_deref().unwrap_or_default())
             ),
             format!(
                 "the queue holds {} units; with two thresholds it holds up to {USUAL_CEILING} % of its part",
@@ -96,6 +109,28 @@ impl Context<'_> {
             "the switch accepts it: while this queue is full, the other ports lose bursts; give a smaller \
              multiplier or ratio",
         ))
+    }
+}
+
+/// Reports a policy that the switch does not attach.
+fn refused(memory: &SwitchMemory, policy: &str, reason: &LineLeftOut) -> Diagnostic {
+    Diagnostic::new(
+        &rules::SWITCH_POLICY_REFUSED,
+        reason.line,
+        format!("the switch refuses policy {policy} on {}: {}", places(memory, policy), reason.text),
+        "a port of the switch has 8 queues with 3 thresholds each, one for each priority level 1 and 2, and \
+         ratios that sum to at most 100 %",
+    )
+}
+
+/// Returns the interfaces of a policy: the first one, and the number of the others.
+fn places(memory: &SwitchMemory, policy: &str) -> String {
+    let mut ports = memory.ports.iter().filter(|port| port.policy.as_deref().unwrap_or_default() == policy);
+    let Some(first) = ports.next() else { return String::new() };
+    match ports.count() {
+        0 => first.interface.clone(),
+        1 => format!("{} and 1 other port", first.interface),
+        others => format!("{} and {others} other ports", first.interface),
     }
 }
 
