@@ -4,9 +4,10 @@ use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, Forwarding, FrontEnd, OpenLine, ParseOptions,
     PlatformRule, Recognition, RecognizedPlatform, Router,
 };
-use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
+use perhop_lint::{Diagnostic, Line, LineState, Rule, Severity, rules as common_rules};
 use perhop_qos::{ConfigError, Rate};
 
+use crate::check::{Checked, check};
 use crate::context::Context;
 use crate::families::Family;
 use crate::groups::{Inherited, inherit};
@@ -104,6 +105,9 @@ impl Source<'_> {
         let device = Device { rules: rules_of.rules(), cos: &cos, firewall: &firewall };
         let mut findings = Findings::default();
         let ports = ports(device, &interfaces, &mut findings);
+        let checked =
+            Checked { tree: &context.tree, cos: &cos, firewall: &firewall, interfaces: &interfaces };
+        let doubtful = check(checked);
         context.tree.mark_merged();
         let mut lines = accounting::lines(self.text, self.read, &context.tree);
         for (number, state, note) in findings.lines {
@@ -119,7 +123,9 @@ impl Source<'_> {
         }
         let mut diagnostics: Vec<Diagnostic> = context.diagnostics;
         diagnostics.extend(findings.diagnostics);
+        diagnostics.extend(doubtful);
         diagnostics.sort();
+        mark_suspicious(&mut lines, &diagnostics);
         let concern = |diagnostic| Concern { diagnostic, interfaces: None, assumable: None };
         DeviceModel {
             open_lines: OpenLine::all(&lines, |_| None),
@@ -210,5 +216,17 @@ impl Source<'_> {
         let likely = if likely.is_empty() { Family::NAMES.to_vec() } else { likely };
         let help = format!("name it: --platform {}", likely.join(", or "));
         Diagnostic::new(&common_rules::PLATFORM_NOT_SUPPORTED, line, message, help)
+    }
+}
+
+/// Marks the lines with errors and warnings.
+fn mark_suspicious(lines: &mut [Line], diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics.iter().filter(|one| one.severity != Severity::Note) {
+        let Some(line) = diagnostic.line.checked_sub(1).and_then(|index| lines.get_mut(index)) else {
+            continue;
+        };
+        if rank(line.state) < rank(LineState::Suspicious) {
+            line.state = LineState::Suspicious;
+        }
     }
 }

@@ -14,6 +14,7 @@
 //! `families`; `lower`; `accounting`.
 
 mod accounting;
+mod check;
 mod context;
 mod cos;
 mod families;

@@ -109,7 +109,8 @@ def _of_state(found: Checked, report: RouterReport, state: str, wrong: dict[int,
     of_state = [
         line
         for line in report["lines"]
-        if line["state"] == state and not _is_hidden(found, line, wrong.get(line["number"], []))
+        if _section(line, wrong.get(line["number"], [])) == state
+        and not _is_hidden(found, line, wrong.get(line["number"], []))
     ]
     if not of_state:
         return []
@@ -124,11 +125,17 @@ def _of_state(found: Checked, report: RouterReport, state: str, wrong: dict[int,
     return rows
 
 
+def _section(line: RouterLine, wrong: list[Finding]) -> str:
+    """Return the state under which a line is listed: one with an error or a warning is suspicious."""
+    is_wrong = any(finding.severity != "note" for finding in wrong)
+    return "suspicious" if is_wrong and line["state"] not in _CHANGING else line["state"]
+
+
 def _is_hidden(found: Checked, line: RouterLine, wrong: list[Finding]) -> bool:
     """Whether nothing is left to say of a line, because its rules are left out."""
     if (rule := STATE_RULES.get(line["state"])) is not None:
         return found.hidden.hides(rule, line["number"])
-    return line["state"] == "suspicious" and not wrong
+    return line["state"] == "suspicious" and not wrong and "note" not in line
 
 
 def _notes(report: RouterReport, wrong: dict[int, list[Finding]], *, all_of_them: bool) -> list[str]:

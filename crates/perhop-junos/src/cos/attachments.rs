@@ -169,6 +169,12 @@ impl Attachments {
         self.sets.get(name)
     }
 
+    /// Iterates over all attachments.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Attached> {
+        let entries = self.named.values().flatten().chain(&self.patterns).map(|entry| &entry.attached);
+        entries.chain(self.sets.values())
+    }
+
     /// Iterates over the names of interfaces without wildcards.
     pub(crate) fn named_interfaces(&self) -> impl Iterator<Item = &str> {
         self.named.keys().map(String::as_str)

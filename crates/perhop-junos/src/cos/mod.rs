@@ -11,14 +11,14 @@ mod rewrites;
 mod schedulers;
 
 pub(crate) use attachments::{Attached, Attachments};
-pub(crate) use classes::{Classes, LossPriority};
+pub(crate) use classes::{Classes, LossPriority, NETWORK_CONTROL};
 pub(crate) use classifiers::{Classifiers, Treatment};
 pub(crate) use code_points::{Aliases, CodePoints};
 pub(crate) use drop_profiles::DropProfile;
 pub(crate) use profiles::{Overhead, Profile};
 pub(crate) use rewrites::Rewrites;
 pub(crate) use schedulers::{
-    Amount, Buffer, ExcessPriority, ExcessRate, Limit, Priority, Scheduler, Schedulers,
+    Amount, Buffer, DropMap, ExcessPriority, ExcessRate, Limit, Priority, Scheduler, SchedulerMap, Schedulers,
 };
 
 use std::collections::BTreeMap;

@@ -54,6 +54,11 @@ impl Filters {
     pub(crate) fn get(&self, family: FilterFamily, name: &str) -> Option<&Filter> {
         self.0.get(&(family, name.to_owned()))
     }
+
+    /// Iterates over the filters with their families and names.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (FilterFamily, &str, &Filter)> {
+        self.0.iter().map(|((family, name), filter)| (*family, name.as_str(), filter))
+    }
 }
 
 /// The definitions that terms name.

@@ -2,6 +2,7 @@
 
 mod faults;
 mod hostile;
+mod intentions;
 mod nodes;
 mod read;
 mod readings;

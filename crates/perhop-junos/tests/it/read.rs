@@ -13,11 +13,35 @@ pub(crate) fn parse(text: &str, platform: Option<&str>) -> DeviceModel {
     Junos.parse(text, &options).unwrap()
 }
 
+/// Rules about valid statements, which tests of other parts do not look at.
+const OF_INTENTION: [&str; 6] = [
+    "junos-class-without-scheduler",
+    "junos-rates-crossed",
+    "junos-filter-discards-rest",
+    "junos-class-not-rewritten",
+    "junos-drop-profile-unreached",
+    "junos-unused",
+];
+
+/// Returns the findings about valid statements, as rule and line.
+pub(crate) fn intentions(model: &DeviceModel) -> Vec<(&'static str, usize)> {
+    let found = model.diagnostics.iter().map(|one| (one.diagnostic.rule.id, one.diagnostic.line));
+    found.filter(|(rule, _)| OF_INTENTION.contains(rule) || *rule == "priority-unbounded").collect()
+}
+
+/// Returns the lines that are not modeled or not valid, and the findings, but for those about valid statements.
 pub(crate) fn show(model: &DeviceModel) -> String {
-    let lines = model.lines.iter().filter(|line| line.state.differs());
+    let valid: Vec<usize> = intentions(model).into_iter().map(|(_, line)| line).collect();
+    let is_open = |state: LineState, line: usize| {
+        state.differs() && !(state == LineState::Suspicious && valid.contains(&line))
+    };
+    let lines = model.lines.iter().filter(|line| is_open(line.state, line.number));
     let lines = lines.map(|line| format!("{} {:?} {} {:?}\n", line.number, line.state, line.text, line.note));
-    let found = model.diagnostics.iter().map(|one| format!("{}\n", one.diagnostic));
-    lines.chain(found).collect()
+    let others = model.diagnostics.iter().filter(|one| {
+        let rule = one.diagnostic.rule.id;
+        !OF_INTENTION.contains(&rule) && rule != "priority-unbounded"
+    });
+    lines.chain(others.map(|one| format!("{}\n", one.diagnostic))).collect()
 }
 
 #[test]

@@ -1,0 +1,89 @@
+//! Scheduler maps that leave a class out, priority queues without a limit, and nodes that promise more than
+//! they pass.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::{Diagnostic, rules as common_rules};
+
+use super::{Checked, finding};
+use crate::cos::{Amount, Limit, Priority, Profile, Scheduler, SchedulerMap};
+use crate::rules;
+
+pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
+    let schedulers = &checked.cos.schedulers;
+    let mut found = Vec::new();
+    let mut known = BTreeSet::new();
+    for name in attached_maps(checked) {
+        let Some(map) = schedulers.maps.get(name) else { continue };
+        found.extend(without_scheduler(checked, name, map));
+        for (_, scheduler, _) in &map.entries {
+            if known.insert(scheduler.as_str()) {
+                found.extend(schedulers.schedulers.get(scheduler).and_then(|own| unbounded(scheduler, own)));
+            }
+        }
+    }
+    found.extend(checked.cos.profiles.iter().filter_map(|(name, profile)| crossed(name, profile)));
+    found
+}
+
+/// Returns the names of the scheduler maps of ports, units, sets and traffic-control profiles.
+fn attached_maps(checked: Checked<'_>) -> BTreeSet<&str> {
+    let own = checked.cos.attachments.all().filter_map(|attached| attached.scheduler_map.as_ref());
+    let profiles = checked.cos.profiles.values().filter_map(|profile| profile.scheduler_map.as_ref());
+    own.chain(profiles).map(|name| name.value.as_str()).collect()
+}
+
+/// Reports the classes of a device that a map gives no scheduler, by queue. Packets without a class are in
+/// queue 0, those of routing protocols in the queue of network control.
+fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option<Diagnostic> {
+    let classes = &checked.cos.classes;
+    let control = classes.label_of_role(crate::cos::NETWORK_CONTROL).and_then(|label| classes.at(label));
+    let missing = classes.queues().into_iter().filter_map(|queue| {
+        let members = classes.of_queue(queue);
+        let has_scheduler = |class: &str| map.entries.iter().any(|(known, _, _)| known == class);
+        let gets_packets = queue == 0
+            || control.is_some_and(|control| control.queue == queue)
+            || members.iter().any(|(_, class)| class.line > 0);
+        let is_missing = gets_packets && !members.iter().any(|(_, class)| has_scheduler(&class.name));
+        members.first().filter(|_| is_missing).map(|(_, class)| class.name.clone())
+    });
+    let missing: Vec<String> = missing.collect();
+    if missing.is_empty() {
+        return None;
+    }
+    let message = format!("scheduler map {name} has no scheduler for {}", missing.join(", "));
+    let router = "the queue gets no transmit rate and low priority: its packets wait for all others";
+    finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
+}
+
+/// Reports a scheduler that goes before all others and has no limit. A transmit rate is one only with
+/// `exact` or `rate-limit` (Junos CoS User Guide, "Configuring Strict-High Priority Queues").
+fn unbounded(name: &str, scheduler: &Scheduler) -> Option<Diagnostic> {
+    let priority = scheduler
+        .priority
+        .filter(|priority| matches!(priority.value, Priority::StrictHigh | Priority::LowLatency))?;
+    let is_limited = scheduler.shaping.is_some()
+        || scheduler.transmit.is_some_and(|transmit| transmit.value.limit != Limit::None);
+    if is_limited {
+        return None;
+    }
+    let message = format!("scheduler {name} has priority strict-high without a limit");
+    let router =
+        "such packets can take the whole link: set a shaping-rate, or a transmit-rate with rate-limit";
+    finding(&common_rules::PRIORITY_UNBOUNDED, priority.line, message, router)
+}
+
+/// Reports a node that promises more than its shaper passes.
+fn crossed(name: &str, profile: &Profile) -> Option<Diagnostic> {
+    let (guaranteed, shaping) = profile.guaranteed.zip(profile.shaping)?;
+    let is_above = match (guaranteed.value, shaping.value) {
+        (Amount::Rate(least), Amount::Rate(most)) => least > most,
+        (Amount::Percent(least), Amount::Percent(most)) => least > most,
+        _ => false,
+    };
+    is_above.then(|| {
+        let message = format!("profile {name} has a guaranteed-rate above its shaping-rate");
+        let router = "the node passes the shaping-rate at most";
+        finding(&rules::JUNOS_RATES_CROSSED, guaranteed.line, message, router)
+    })?
+}

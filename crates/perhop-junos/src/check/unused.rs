@@ -1,0 +1,78 @@
+//! Definitions that nothing names.
+
+use std::collections::BTreeMap;
+
+use perhop_lint::Diagnostic;
+
+use super::{Checked, finding};
+use crate::rules;
+use crate::tree::{NodeId, Tree};
+
+/// The statements above named definitions, with the kind of definition.
+const DEFINITIONS: [(&[&str], &str); 9] = [
+    (&["class-of-service", "schedulers"], "scheduler"),
+    (&["class-of-service", "scheduler-maps"], "scheduler map"),
+    (&["class-of-service", "drop-profiles"], "drop profile"),
+    (&["class-of-service", "traffic-control-profiles"], "traffic-control profile"),
+    (&["firewall", "policer"], "policer"),
+    (&["firewall", "three-color-policer"], "three-color policer"),
+    (&["firewall", "filter"], "filter"),
+    (&["firewall", "family", "inet", "filter"], "filter"),
+    (&["firewall", "family", "inet6", "filter"], "filter"),
+];
+/// The statements above named definitions of each type of codepoints.
+const BY_CODEPOINTS: [(&[&str], &str); 2] = [
+    (&["class-of-service", "classifiers"], "classifier"),
+    (&["class-of-service", "rewrite-rules"], "rewrite rule"),
+];
+/// The hierarchy of statements to inherit.
+const GROUPS: &str = "groups";
+
+/// Reports definitions whose name is no other word of the configuration, so that no statement can name them.
+pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
+    let tree = checked.tree;
+    let mut definitions: Vec<(NodeId, &str)> = Vec::new();
+    for (path, kind) in DEFINITIONS {
+        let Some(around) = tree.at(NodeId::ROOT, path) else { continue };
+        definitions.extend(named(tree, around).map(|node| (node, kind)));
+    }
+    for (path, kind) in BY_CODEPOINTS {
+        let Some(around) = tree.at(NodeId::ROOT, path) else { continue };
+        for codepoints in tree.children(around) {
+            definitions.extend(named(tree, codepoints).map(|node| (node, kind)));
+        }
+    }
+    let words = words(tree);
+    let mut defined: BTreeMap<&str, usize> = BTreeMap::new();
+    for (node, _) in &definitions {
+        *defined.entry(tree.word(*node)).or_default() += 1;
+    }
+    let is_unused = |node: NodeId| {
+        let word = tree.word(node);
+        words.get(word).copied().unwrap_or(0) <= defined.get(word).copied().unwrap_or(0)
+    };
+    let unused = definitions.iter().filter(|(node, _)| is_unused(*node));
+    unused
+        .filter_map(|(node, kind)| {
+            let message = format!("nothing names {kind} {}", tree.word(*node));
+            finding(&rules::JUNOS_UNUSED, tree.line(*node), message, "it has no effect")
+        })
+        .collect()
+}
+
+fn named(tree: &Tree, around: NodeId) -> impl Iterator<Item = NodeId> {
+    tree.children(around).into_iter().filter(|node| !tree.word(*node).starts_with("apply-"))
+}
+
+/// Counts the words of the configuration, without those of groups, which the configuration inherits as its
+/// own.
+fn words(tree: &Tree) -> BTreeMap<&str, usize> {
+    let mut found = BTreeMap::new();
+    let mut open = tree.children(NodeId::ROOT);
+    open.retain(|node| tree.word(*node) != GROUPS);
+    while let Some(node) = open.pop() {
+        *found.entry(tree.word(node)).or_default() += 1;
+        open.extend(tree.children(node));
+    }
+    found
+}
