@@ -1,8 +1,8 @@
 //! [`Level`]: the statements of one level that a `set` command writes one after another.
 //!
-//! `set class-of-service schedulers S priority low buffer-size percent 10` sets two statements of one scheduler
-//! (Junos CLI User Guide, "Modify the Configuration"). The words alone do not show where a statement ends: the
-//! tables have the least number of values of each.
+//! `set class-of-service schedulers S priority low buffer-size percent 10` sets two statements of one
+//! scheduler (Junos CLI User Guide, "Modify the Configuration"). The words alone do not show where a
+//! statement ends: the tables have the least number of values of each.
 
 /// Statements of a level with the least number of their values.
 type Statements = &'static [(&'static str, usize)];
@@ -147,7 +147,7 @@ fn statements(path: &[&str]) -> Option<Statements> {
         [.., "if-exceeding" | "if-exceeding-pps"] => LIMITS,
         [.., "three-color-policer", _, "single-rate" | "two-rate"] => THREE_COLOR,
         ["firewall", .., "policer", _] if !path.contains(&"term") => POLICER,
-        [.., "interfaces", _] | [.., "unit", _] if is_attached => ATTACHED,
+        [.., "interfaces" | "unit", _] if is_attached => ATTACHED,
         ["interfaces", _] | ["groups", _, "interfaces", _] => INTERFACE,
         [.., "unit", _] => UNIT,
         _ => return None,

@@ -169,7 +169,7 @@ def _show_remarks(memory: SwitchMemory) -> None:
 def _omissions(memory: SwitchMemory) -> Iterator[str]:
     for known in memory["ports"]:
         if reason := known.get("refused"):
-            yield f"refused: {known['interface']}: the switch does not attach policy {known['policy']}: {reason}"
+            yield f"refused: {known['interface']}: policy {known['policy']} is not attached: {reason}"
     for port in memory["unknown"]:
         yield f"unknown: {port['interface']}: {port['reason']}"
     yield from (f"not modeled: {text}" for text in memory["not_modeled"])

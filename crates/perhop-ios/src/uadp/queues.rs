@@ -161,7 +161,7 @@ impl Split {
 }
 
 /// Returns why the switch refuses the classes of a policy, with the line of the class: eight queues, of which
-/// two have priority (2P6Q3T), three thresholds each, and ratios of at most 100 % (Cisco EasyQoS guide for
+/// two have priority (2P6Q3T), three thresholds each, and ratios of at most 100 % (Cisco `EasyQoS` guide for
 /// Catalyst 3850 and 9000). One class for each priority level is recalled.
 pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
     let refusal = |line, text| Some(LineLeftOut { line, text });

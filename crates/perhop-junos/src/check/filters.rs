@@ -12,8 +12,8 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
         let units = checked.interfaces.iter().flat_map(|interface| &interface.units);
         // Of a list, the packets that no filter matches meet the end of the last one.
         units.flat_map(|unit| [&unit.input, &unit.output]).any(|side| {
-            let own = side.filters.iter().filter(|(known, _)| *known == family);
-            own.last().is_some_and(|(_, last)| last.value == name)
+            let mut own = side.filters.iter().filter(|(known, _)| *known == family);
+            own.next_back().is_some_and(|(_, last)| last.value == name)
         })
     };
     let applied = filters.iter().filter(|(family, name, _)| is_applied(*family, name));

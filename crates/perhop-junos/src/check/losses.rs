@@ -44,9 +44,9 @@ fn losses(checked: Checked) -> BTreeSet<usize> {
     let default = (CodePoints::InetPrecedence, "ipprec-compatibility");
     for (kind, name) in tables.chain([default]) {
         let table: Vec<Treatment> = cos.classifiers.table(kind, name, &cos.classes);
-        table.iter().for_each(|treatment| {
+        for treatment in table {
             add(treatment.loss);
-        });
+        }
     }
     let terms = checked.firewall.filters.iter().flat_map(|(_, _, filter)| &filter.terms);
     for loss in terms.filter_map(|term| term.then.loss) {

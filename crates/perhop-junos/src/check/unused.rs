@@ -28,7 +28,7 @@ const BY_CODEPOINTS: [(&[&str], &str); 2] = [
 /// The hierarchy of statements to inherit.
 const GROUPS: &str = "groups";
 
-/// Reports definitions whose name is no other word of the configuration, so that no statement can name them.
+/// Reports definitions whose name the configuration has nowhere else, so that no statement can name them.
 pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     let tree = checked.tree;
     let mut definitions: Vec<(NodeId, &str)> = Vec::new();

@@ -29,7 +29,8 @@ pub(crate) fn intentions(model: &DeviceModel) -> Vec<(&'static str, usize)> {
     found.filter(|(rule, _)| OF_INTENTION.contains(rule) || *rule == "priority-unbounded").collect()
 }
 
-/// Returns the lines that are not modeled or not valid, and the findings, but for those about valid statements.
+/// Returns the lines that are not modeled or not valid, and the findings, but for those about valid
+/// statements.
 pub(crate) fn show(model: &DeviceModel) -> String {
     let valid: Vec<usize> = intentions(model).into_iter().map(|(_, line)| line).collect();
     let is_open = |state: LineState, line: usize| {
