@@ -110,10 +110,10 @@ impl Source<'_> {
         let doubtful = check(checked);
         context.tree.mark_merged();
         let mut lines = accounting::lines(self.text, self.read, &context.tree);
-        for (number, state, note) in findings.lines {
+        for (number, note) in findings.not_modeled {
             let Some(line) = number.checked_sub(1).and_then(|index| lines.get_mut(index)) else { continue };
-            if rank(line.state) < rank(state) {
-                (line.state, line.note) = (state, Some(note));
+            if rank(line.state) < rank(LineState::NotModelled) {
+                (line.state, line.note) = (LineState::NotModelled, Some(note));
             }
         }
         let platform = self.platform(family);

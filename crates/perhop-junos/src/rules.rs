@@ -13,6 +13,7 @@ declare_rules! {
     JUNOS_CLASS_WITHOUT_SCHEDULER = "junos-class-without-scheduler" Warning;
     JUNOS_RATES_CROSSED = "junos-rates-crossed" Warning;
     JUNOS_FILTER_DISCARDS_REST = "junos-filter-discards-rest" Warning;
+    JUNOS_WITHOUT_EFFECT = "junos-without-effect" Warning;
     JUNOS_CLASS_NOT_REWRITTEN = "junos-class-not-rewritten" Note;
     JUNOS_DROP_PROFILE_UNREACHED = "junos-drop-profile-unreached" Note;
     JUNOS_UNUSED = "junos-unused" Note;

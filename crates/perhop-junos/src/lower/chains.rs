@@ -7,6 +7,7 @@ use super::nodes::{Mode, Node, REMAINING};
 use super::ports::LineOf;
 use crate::cos::Attached;
 use crate::interfaces::{Scheduling, Unit};
+use crate::rules;
 
 /// The name of the class around all queues.
 const PORT: &str = "port";
@@ -60,8 +61,18 @@ impl LineOf<'_> {
 
     /// Reports schedulers of a unit that the device does not use.
     fn note_units(&self, own: &Attached, findings: &mut Findings) {
+        let named = self.device.cos.attachments.of_name(&self.interface.name).lines();
+        let map = own.scheduler_map.as_ref().map(|at| at.line);
+        // A map at a name without wildcards needs one of both at the commit (observed by S. van de Klundert).
+        if let Some(line) = map.filter(|line| named.contains(line))
+            && self.interface.scheduling == Scheduling::Port
+        {
+            let message = format!("the units of {} have no schedulers of their own", self.interface.name);
+            let router = "the commit fails: set `per-unit-scheduler` or `hierarchical-scheduler`";
+            return findings.found(&rules::JUNOS_VALUE_INVALID, line, message, router);
+        }
         let lines = [
-            own.scheduler_map.as_ref().map(|at| at.line),
+            map,
             own.profile.as_ref().map(|at| at.line),
             own.shaping_rate.map(|at| at.line),
             own.shaping_burst.map(|at| at.line),
@@ -71,7 +82,8 @@ impl LineOf<'_> {
             _ => "with `hierarchical-scheduler` a unit needs a traffic-control profile",
         };
         for line in lines.into_iter().flatten() {
-            findings.suspicious(line, note);
+            let message = format!("{} does not use schedulers of units", self.interface.name);
+            findings.found(&rules::JUNOS_WITHOUT_EFFECT, line, message, note);
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_device::intent::ClassId;
 use perhop_device::lower::{ClassLinks, Links};
-use perhop_lint::{Diagnostic, LineState, Rule};
+use perhop_lint::{Diagnostic, Rule};
 use perhop_qos::conditioner::ConditionerConfig;
 
 use crate::cos::ClassOfService;
@@ -23,8 +23,8 @@ pub(crate) struct Device<'d> {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) diagnostics: Vec<Diagnostic>,
-    /// States of lines, with reasons.
-    pub(crate) lines: Vec<(usize, LineState, String)>,
+    /// Lines that are not modeled, with reasons.
+    pub(crate) not_modeled: Vec<(usize, String)>,
     /// The lines and texts of the findings.
     known: BTreeSet<(usize, String)>,
 }
@@ -37,16 +37,8 @@ impl Findings {
     }
 
     pub(super) fn not_modeled(&mut self, line: usize, note: &str) {
-        self.state(line, LineState::NotModelled, note);
-    }
-
-    pub(super) fn suspicious(&mut self, line: usize, note: &str) {
-        self.state(line, LineState::Suspicious, note);
-    }
-
-    fn state(&mut self, line: usize, state: LineState, note: &str) {
         if self.known.insert((line, note.to_owned())) {
-            self.lines.push((line, state, note.to_owned()));
+            self.not_modeled.push((line, note.to_owned()));
         }
     }
 }

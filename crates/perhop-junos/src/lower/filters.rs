@@ -113,7 +113,6 @@ fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings)
         } else {
             (one.at, format!("no packet reaches filter {} of this list", one.filter))
         };
-        findings.suspicious(line, "never reached");
         findings.found(&common_rules::CLASS_SHADOWED, line, message, &cause);
     }
 }

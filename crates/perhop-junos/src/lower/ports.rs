@@ -115,14 +115,10 @@ impl LineOf<'_> {
     /// Reference, COSD messages). A wildcard may fit the link.
     fn note_link(&self, findings: &mut Findings) {
         let attached = self.device.cos.attachments.of_name(&self.interface.name);
-        let lines = attached.lines();
-        if let Some(line) = lines.first() {
+        for line in attached.lines() {
             let message = format!("{} is a link of a bundle", self.interface.name);
             let router = "the device does not apply class of service to links, but to the bundle";
-            findings.found(&rules::JUNOS_VALUE_INVALID, *line, message, router);
-        }
-        for line in lines {
-            findings.suspicious(line, "class of service of a link: the bundle needs it");
+            findings.found(&rules::JUNOS_VALUE_INVALID, line, message, router);
         }
     }
 

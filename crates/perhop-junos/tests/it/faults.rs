@@ -34,6 +34,25 @@ fn attachments_of_undefined_names_are_reported() {
     assert_eq!(show(&mx(known)), "");
 }
 
+/// A map at a name is refused at the commit, and one at a pattern is passed over.
+#[test]
+fn schedulers_of_units_need_a_port_that_schedules_units() {
+    let map = "set class-of-service scheduler-maps m forwarding-class best-effort scheduler s\n\
+               set class-of-service schedulers s transmit-rate remainder\n";
+    let rules = |text: &str| {
+        let model = mx(&format!("{map}{text}"));
+        let found = model.diagnostics.iter().map(|one| one.diagnostic.rule.id);
+        found.filter(|rule| *rule != "junos-class-without-scheduler").collect::<Vec<_>>()
+    };
+    let of = |name: &str| format!("set class-of-service interfaces {name} unit 0 scheduler-map m\n");
+    assert_eq!(rules(&of("ge-0/0/0")), ["junos-value-invalid"]);
+    assert_eq!(rules(&of("ge-*")), ["junos-without-effect"]);
+    let rate = "set class-of-service interfaces ge-0/0/0 unit 0 shaping-rate 5m\n";
+    assert!(rules(rate).contains(&"junos-without-effect"));
+    let scheduled = format!("set interfaces ge-0/0/0 per-unit-scheduler\n{}", of("ge-0/0/0"));
+    assert_eq!(rules(&scheduled), [] as [&str; 0]);
+}
+
 #[test]
 fn rates_that_are_no_rates_are_reported() {
     let of = |statement: &str| show(&mx(&format!("set class-of-service schedulers s {statement}\n")));
