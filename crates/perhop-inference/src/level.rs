@@ -33,10 +33,10 @@ impl LoadLevel {
     /// Returns the level in a sentence.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
-            LoadLevel::Quiet => "load: quiet: each class is offered 70 % of what it is promised",
-            LoadLevel::Busy => "load: busy: each class is offered 90 % of what it is promised",
+            LoadLevel::Quiet => "load: quiet: each class is offered 70 % of its rate while all are busy",
+            LoadLevel::Busy => "load: busy: each class is offered 90 % of its rate while all are busy",
             LoadLevel::Overload => {
-                "load: overload: each class is offered 120 % of what it is promised; bulk data and best \
+                "load: overload: each class is offered 120 % of its rate while all are busy; bulk data and best \
                  effort take all they get"
             }
         }
