@@ -225,6 +225,15 @@ def test_only_an_earlier_result_is_replaced(perhop: Command, scenario: Path, tmp
     assert [path.name for path in thesis.iterdir()] == ["chapter.tex"]
 
 
+def test_results_are_not_saved_inside_of_others(perhop: Command, scenario: Path, tmp_path: Path) -> None:
+    assert perhop("run", scenario, "-o", "out").code == 0
+    before = sorted(path.name for path in (tmp_path / "out").iterdir())
+    for inside in ("out/best", "out/deep/er"):
+        ended = perhop("run", scenario, "-o", inside, "--force")
+        assert ended.code == 2 and "is inside of" in ended.err, ended.err
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == before
+
+
 def test_a_saved_scenario_runs_again(perhop: Command, scenario: Path) -> None:
     """The resolved scenario is a scenario file (YAML includes JSON), and gives the same results."""
     assert perhop("run", scenario, "-o", "out", "--seed", "3", "--replications", "2").code == 0

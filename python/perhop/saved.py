@@ -152,14 +152,14 @@ def kind_of(folder: Path) -> Kind | None:
 
     """
     marked = any(is_file(folder / name) for name in _MARKS)
-    if not marked and not _is_own(folder):
+    if not marked and not is_own(folder):
         return None
     kind: Kind = manifest.read(folder)["kind"]
     return kind
 
 
-def _is_own(folder: Path) -> bool:
-    """Whether a folder has a manifest in perhop's format, intact or not."""
+def is_own(folder: Path) -> bool:
+    """Return whether a folder has a manifest in perhop's format, intact or not."""
     if not is_file(folder / MANIFEST):
         return False
     try:

@@ -29,7 +29,7 @@ from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.interrupts import Deferral, deferred, written
 from perhop.locking import forget_all, held, is_abandoned, locked, release_all, reserve, stem
 from perhop.manifest import MANIFEST, Kind, json_text
-from perhop.targets import Place, as_invalid, place_of
+from perhop.targets import Place, as_invalid, place_of, refuse_inside
 
 __all__ = [
     "check_target",
@@ -61,6 +61,7 @@ def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
 
     """
     place = place_of(target, kind, force=force)
+    refuse_inside(target, place.folder)
     above = place.folder.parent
     with as_invalid(target):
         while not above.exists():

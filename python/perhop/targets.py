@@ -12,7 +12,7 @@ from perhop import manifest
 from perhop.errors import InvalidInputError, UnreadableFileError
 from perhop.loading import is_file
 from perhop.manifest import MANIFEST, Kind
-from perhop.saved import WORDS
+from perhop.saved import WORDS, is_own
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,20 @@ def place_of(target: Path, kind: Kind, *, force: bool) -> Place:
             f"`{target}` {foreign}", "choose a new or an empty folder, or move it aside with --force"
         )
     return Place(folder, is_there=True, aside=foreign is not None)
+
+
+def refuse_inside(target: Path, folder: Path) -> None:
+    """Refuse a folder inside of one that perhop wrote, whose manifest does not list it.
+
+    Raises:
+        InvalidInputError: a folder above `folder` has a manifest; the message names `target`.
+
+    """
+    for above in folder.parents:
+        if is_own(above):
+            raise InvalidInputError(
+                f"`{target}` is inside of `{above}`, which has results of perhop", "choose another folder"
+            )
 
 
 def _refuse_in_use(target: Path, folder: Path) -> None:
