@@ -398,7 +398,9 @@ interface GigabitEthernet0/1
 def test_a_textbook_policy_serves_every_class_when_busy(tmp_path: Path, seed: int) -> None:
     (tmp_path / "edge.cfg").write_text(TEXTBOOK)
     scenario = Scenario.infer(tmp_path / "edge.cfg")
-    assert "load: busy: each class is offered 90 % of its rate while all are busy" in (scenario.inferred or "")
+    assert "load: busy: each class is offered 90 % of its rate while all are busy" in (
+        scenario.inferred or ""
+    )
     rows = {str(one["class"]): one for one in scenario.run(seed).classes.iter_rows(named=True)}
     # The largest loss in percent, and the largest mean delay.
     for name, loss, delay_s in [
