@@ -1,4 +1,4 @@
-//! [`PacketSpace::boxes`]: a set of packets as products of ranges of fields, as the conditions of device
+//! [`PacketSpace::boxes`]: a set of packets as products of ranges of fields, the form of conditions in device
 //! languages have them.
 
 use std::ops::RangeInclusive;

@@ -84,7 +84,7 @@ fn before_action(space: &mut PacketSpace, action: &Action, after: Set) -> Result
     before_effects(space, &effects, after)
 }
 
-/// The packets that are one of `after` once their fields are set.
+/// The packets that equal one of `after` after their fields are set.
 fn before_effects(space: &mut PacketSpace, effects: &[Effect], after: Set) -> Result<Set, TooComplex> {
     let mut sets = Vec::new();
     for Effect { packets, fields } in effects {
@@ -185,7 +185,7 @@ fn reads(space: &mut PacketSpace, field: CopyField, value: u128) -> Result<Optio
     }
 }
 
-/// The packets that leave by a link with this `encapsulation` as one of `after`.
+/// The packets that leave via a link with this `encapsulation` as one of `after`.
 ///
 /// # Errors
 /// The sets are too complex.
@@ -201,7 +201,7 @@ pub fn departing(
     Ok(set)
 }
 
-/// Returns what a link with this `encapsulation` sets in packets that leave by it, one after the other.
+/// Returns what a link with this `encapsulation` sets in packets that leave via it, one after the other.
 ///
 /// A new tag has class of service 0, a new label the precedence as its traffic class. Packets lose marks that
 /// the link does not carry (RFC 3270 §2.6.3; RFC 5462).
@@ -236,7 +236,7 @@ fn kept(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
     Ok(Effect { packets: space.minus(Set::ALL, changed)?, fields: Vec::new() })
 }
 
-/// The packets as they arrive by the interface of number `input`, before anything is done with them: they
+/// The packets as they arrive on the interface of number `input`, before anything is done with them: they
 /// have no label, and the color of their codepoint.
 ///
 /// # Errors

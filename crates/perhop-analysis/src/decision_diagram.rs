@@ -1,4 +1,4 @@
-//! [`Diagrams`]: reduced ordered binary decision diagrams in one table, so that equal sets are one node.
+//! [`Diagrams`]: reduced ordered binary decision diagrams in one table, so that equal sets share one node.
 //!
 //! Bryant 1986, "Graph-Based Algorithms for Boolean Function Manipulation", IEEE Transactions on Computers
 //! C-35(8): `apply` with a table of known results.
@@ -338,7 +338,7 @@ mod tests {
             prop_assert_eq!(table(&diagrams, either), one | other);
             let rest = diagrams.minus(a, b).unwrap();
             prop_assert_eq!(table(&diagrams, rest), one & !other);
-            // Equal sets are one node, regardless of how they were made.
+            // Equal sets share one node, regardless of how they were made.
             let again = diagrams.or(both, rest).unwrap();
             prop_assert_eq!(again, a);
             let given = diagrams.given(a, &|v| (v == variable).then_some(is_one)).unwrap();

@@ -59,7 +59,7 @@ impl Node<'_> {
 }
 
 /// Returns for each pair of different queues of two nodes a packet that may get to the one in the first node
-/// and to the other in the second. It arrives by the interface `arrives`, or by any. The result is exact for
+/// and to the other in the second. It arrives on the interface `arrives`, or on any. The result is exact for
 /// the fields that conditions contain, and for some history of the meters.
 ///
 /// # Errors

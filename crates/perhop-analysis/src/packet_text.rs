@@ -11,7 +11,7 @@ use perhop_qos::packet::{Address, LinkMark, Protocol};
 pub struct PacketText {
     /// The packet, without its interface. IP bytes where `len` is missing: 500.
     pub packet: Packet,
-    /// The interface by which it arrives, as written.
+    /// The interface on which it arrives, as written.
     pub input: Option<String>,
     /// The VLAN of the tag with which it arrives there.
     pub vlan: Option<u16>,
@@ -37,7 +37,7 @@ impl FromStr for PacketText {
         }
         let (destination, destination_port) = end(next(&mut words, "a destination")?, has_ports)?;
         if source.is_ipv4() != destination.is_ipv4() {
-            return Err("source and destination are of one family: both IPv4 or both IPv6".to_owned());
+            return Err("source and destination must have one family: both IPv4 or both IPv6".to_owned());
         }
         let packet = Packet {
             protocol,

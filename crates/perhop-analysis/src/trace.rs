@@ -16,9 +16,9 @@ use crate::conditioning::given_by;
 pub struct Node<'a> {
     /// The names of the node's interfaces, in the order of their numbers.
     pub interfaces: &'a [String],
-    /// The policy of the interface by which it arrives.
+    /// The policy of the interface on which it arrives.
     pub input: Option<&'a PolicyConfig>,
-    /// The policy of the interface by which it leaves.
+    /// The policy of the interface through which it leaves.
     pub output: Option<&'a PolicyConfig>,
     /// The tags and labels with which it leaves.
     pub encapsulation: Encapsulation,

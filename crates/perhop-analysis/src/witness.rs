@@ -16,7 +16,7 @@ use crate::space::PacketSpace;
 pub struct Witness {
     /// The packet.
     pub packet: Packet,
-    /// The interface by which it arrives, where the node has any.
+    /// The interface on which it arrives, if the node has any.
     pub input: Option<String>,
 }
 

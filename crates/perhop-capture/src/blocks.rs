@@ -1,7 +1,7 @@
 //! [`Blocks`]: the blocks of a pcapng file, one after the other, in the form that the parser accepts.
 //!
 //! A list of options need not end with `opt_endofopt`: a block's own length ends it, too
-//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and blocks of kinds that say nothing
+//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and blocks of kinds that contain nothing
 //! about packets are none of its business here.
 
 use std::borrow::Cow;
@@ -49,7 +49,7 @@ impl<'a> Blocks<'a> {
             self.order = if is_big { Endianness::Big } else { Endianness::Little };
         }
         let (Some(kind), Some(length)) = (self.number(0), self.length()) else {
-            // The parser says what is wrong with it.
+            // The parser reports the error.
             return (ENHANCED_PACKET, Cow::Borrowed(std::mem::take(&mut self.rest)));
         };
         let (block, rest) = self.rest.split_at(length);

@@ -2,7 +2,7 @@
 //!
 //! Bytes only: the caller opens the files. Reading order: [`headers`] (IP, UDP, TCP), `stack` (what a link
 //! puts around them), [`link_layer`] (the framing), [`writer`], [`reader`], which takes a file apart with
-//! `blocks` and leaves what is in a packet to `dissector`.
+//! `blocks` and leaves the contents of packets to `dissector`.
 
 mod blocks;
 mod dissector;

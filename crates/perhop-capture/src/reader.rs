@@ -76,7 +76,7 @@ const PCAPNG: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 /// The IP packets in `file`, sorted by time; frames that carry none are counted and passed over.
 ///
 /// # Errors
-/// If the file is of another kind, damaged, or of an unknown link type.
+/// If the file has another format, is damaged, or has an unknown link type.
 pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
     let mut capture = match file.first_chunk() {
         Some(magic) if PCAP.contains(magic) => read_pcap(file)?,
@@ -90,7 +90,7 @@ pub fn read(file: &[u8]) -> Result<Capture, Unreadable> {
 fn read_pcap(file: &[u8]) -> Result<Capture, Unreadable> {
     let (mut rest, parser) = PcapParser::new(file).map_err(|error| broken(0, &error))?;
     let header = parser.header();
-    // The upper half may say whether frames end in a check sequence.
+    // The upper half may indicate whether frames end in a check sequence.
     let link_type = u32::from(header.datalink) & 0xffff;
     let unit = if header.ts_resolution == TsResolution::NanoSecond { 1 } else { 1000 };
     let mut capture = Capture { interfaces: vec![String::new()], ..Capture::default() };

@@ -124,7 +124,7 @@ impl Serialize for InterfaceAddress {
 /// The purpose of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortRole {
-    /// Packets arrive and leave by it.
+    /// Packets arrive and leave via it.
     #[default]
     Interface,
     /// Packets to the device itself pass it.
@@ -139,7 +139,7 @@ impl Serialize for PortForwarding {
 }
 
 impl PortForwarding {
-    /// Whether packets arrive and leave by the port.
+    /// Whether packets arrive and leave via the port.
     pub fn is_of_interface(&self) -> bool {
         self.role == PortRole::Interface
     }
@@ -313,7 +313,7 @@ pub enum ClassifiedHeader {
     Inner(usize),
 }
 
-/// The encryption of packets that leave by a port.
+/// The encryption of packets that leave via a port.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encryption {
     /// Its line.

@@ -9,7 +9,7 @@ pub struct LinkSetting {
     pub kind: LinkSettingKind,
     /// Its value, as people write it.
     pub value: String,
-    /// The line that sets it, else the first of the block that it would be in.
+    /// The line that sets it, otherwise the first line of the block that would contain it.
     pub line: usize,
     /// Whether a line sets it; `false` for the value of a device without the line.
     pub is_set: bool,

@@ -43,7 +43,7 @@ pub struct Port {
     pub interface: String,
     /// Line of the configuration with which its section begins, from 1.
     pub line: usize,
-    /// The kind of its line, where the language tells.
+    /// The kind of its line, if the language defines it.
     #[serde(rename = "hardware", skip_serializing_if = "Option::is_none")]
     pub kind: Option<LineKind>,
     /// IPv4 addresses, the primary one first.
@@ -54,7 +54,8 @@ pub struct Port {
     /// `bandwidth`, which is that of a shaper there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
-    /// Whether the configuration names the line by which packets leave; serialized only where it does not.
+    /// Whether the configuration names the line through which packets leave; serialized only where it does
+    /// not.
     #[serde(skip_serializing_if = "std::clone::Clone::clone")]
     pub has_known_line: bool,
     /// Policy for arriving packets.

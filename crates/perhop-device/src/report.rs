@@ -24,7 +24,7 @@ impl Detail {
     /// Returns the detail called `name`.
     ///
     /// # Errors
-    /// There is no detail of this name.
+    /// No detail has this name.
     pub fn named(name: &str) -> Result<Detail, ConfigError> {
         match name {
             "policies" => Ok(Detail::Policies),

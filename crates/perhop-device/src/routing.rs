@@ -49,7 +49,7 @@ pub struct PortRouting {
     pub process: usize,
     /// The area of OSPF.
     pub area: Option<String>,
-    /// The cost of packets that leave by the port, with the line that sets it, or that which starts the
+    /// The cost of packets that leave via the port, with the line that sets it, or that which starts the
     /// process.
     pub cost: At<u32>,
     /// The line by which the port announces its subnet and has no neighbors; `None` where it may have some.

@@ -29,9 +29,9 @@ pub struct Difference {
 /// A packet that waits in another queue.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// The interface by which it leaves.
+    /// The interface through which it leaves.
     pub interface: String,
-    /// The interface by which it arrives, with the input policy for it; `None` where there is no input
+    /// The interface on which it arrives, with the input policy for it; `None` where there is no input
     /// policy.
     pub arrives: Option<String>,
     /// Its queue in the old configuration; `None` where no class matches it.
@@ -73,11 +73,11 @@ pub struct Renamed {
 /// The ends of a packet of an input conditioner that has changed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
-    /// The interface by which it arrives.
+    /// The interface on which it arrives.
     pub arrives: String,
     /// The conditioner.
     pub part: String,
-    /// The interface by which it leaves.
+    /// The interface through which it leaves.
     pub leaves: String,
     /// The packet, as it arrives.
     pub packet: String,

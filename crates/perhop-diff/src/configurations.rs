@@ -15,7 +15,7 @@ use crate::packets::{MovedPackets, Sides, Ways, examples, moved_packets};
 use crate::parts::{DEVICE, Device, MATCH};
 use crate::sets::Matches;
 
-/// Two configurations of a device, and what is compared of them.
+/// Two configurations of a device, and the parts to compare.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'a> {
     /// The texts, the old one first.
@@ -24,7 +24,7 @@ pub struct Question<'a> {
     pub names: [&'a str; 2],
     /// The options with which both are read.
     pub options: &'a ParseOptions,
-    /// The interface by which packets arrive; by default any.
+    /// The interface on which packets arrive; by default any.
     pub at: Option<&'a str>,
     /// The interfaces that are compared; by default all.
     pub only: Option<&'a [String]>,
@@ -137,10 +137,12 @@ fn assumed(question: &Question, models: [&DeviceModel; 2]) -> Vec<String> {
         found.push(format!("class {class} matches {criteria}"));
     }
     found.push(match question.at {
-        Some(at) => format!("packets arrive by {at}, and may leave by any interface"),
-        None => "packets may arrive and leave by any interface; they meet an input policy only where it has \
+        Some(at) => format!("packets arrive on {at}, and may leave via any interface"),
+        None => {
+            "packets may arrive and leave via any interface; they meet an input policy only where it has \
                  changed"
-            .to_owned(),
+                .to_owned()
+        }
     });
     found
 }

@@ -108,7 +108,7 @@ pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
                     }
                 }
                 Err(error) => {
-                    let by = entrance.as_ref().map(|name| format!(" that arrive by {name}"));
+                    let by = entrance.as_ref().map(|name| format!(" that arrive on {name}"));
                     let by = by.unwrap_or_default();
                     found.not_looked_at.push(format!("the queues of packets{by} at {exit}: {error}"));
                 }
@@ -207,7 +207,7 @@ fn condition_of(port: &Port, part: &str) -> Option<Value> {
     Some(if condition.is_null() { Value::Object(serde_json::Map::new()) } else { condition.clone() })
 }
 
-/// Returns a packet in text notation as one that arrives by an interface.
+/// Returns a packet in text notation as one that arrives on an interface.
 fn arriving(sides: &Sides, entrance: &str, text: &str) -> Option<String> {
     let PacketText { packet, .. } = text.parse().ok()?;
     let port = sides.ports(entrance).into_iter().flatten().next()?;

@@ -27,7 +27,7 @@ struct Input {
     weights: [u8; 4],
     inner: Option<(u8, [u8; 3])>,
     shapes: [Option<Shape>; 2],
-    /// Nanoseconds since the packet before, queue and IP bytes.
+    /// Nanoseconds since the previous packet, queue, and IP bytes.
     packets: Vec<(u32, u8, u16)>,
 }
 

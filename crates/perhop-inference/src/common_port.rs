@@ -1,4 +1,4 @@
-//! [`CommonPort`]: a port with the policies of all the tunnels and sub-interfaces whose packets leave by it.
+//! [`CommonPort`]: a port with the policies of all the tunnels and sub-interfaces whose packets leave via it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -80,7 +80,7 @@ fn is_carried(port: &Port) -> bool {
     port.forwarding.output_line.is_some() || has_classes(port) || !port.links.output.limiters.is_empty()
 }
 
-/// Whether the only class of a port has a part of what others leave, which is among ports.
+/// Whether the only class of a port has a share of the remaining rate. Such a share is among ports.
 fn shares_rest(port: &Port) -> bool {
     let is_rest = |class: &AttachedClass| {
         class.bandwidth.is_some_and(|own| {
@@ -111,7 +111,7 @@ fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>
         {
             taken.insert(prefix.to_string());
             assumed.push(format!(
-                "packets to {prefix} leave by {}, for which the configuration has no destination",
+                "packets to {prefix} leave via {}, for which the configuration has no destination",
                 port.name
             ));
             destinations.push(prefix);
@@ -120,7 +120,7 @@ fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>
     found
 }
 
-/// Returns what the run leaves out of the ports above `below`.
+/// Returns the parts of the ports above `below` that the run leaves out.
 fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<String> {
     let mut found = Vec::new();
     let names = |ports: &[&Port]| {

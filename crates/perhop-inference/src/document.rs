@@ -168,7 +168,7 @@ fn plain_link(first: &str, second: &str, rate: &str) -> Value {
     json!({"between": [first, second], "rate": rate, "interfaces": {first: ample(), second: ample()}})
 }
 
-/// Returns the interface that packets enter by. Queues that are not modeled lose no replies.
+/// Returns the interface that packets enter at. Queues that are not modeled lose no replies.
 fn entrance(network: &Network, interface: &Interface) -> Value {
     let mut end = named(interface);
     if has_unmodeled_queues(network, interface) {
@@ -177,8 +177,8 @@ fn entrance(network: &Network, interface: &Interface) -> Value {
     end
 }
 
-/// Whether packets that leave by an interface wait in queues that are not modeled. A switch has no memory for
-/// an added one.
+/// Whether packets that leave via an interface wait in queues that are not modeled. A switch has no memory
+/// for an added one.
 pub(crate) fn has_unmodeled_queues(network: &Network, interface: &Interface) -> bool {
     match interface.port {
         Some(port) => port.unmodeled_queues.is_some(),

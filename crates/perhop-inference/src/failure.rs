@@ -17,7 +17,7 @@ pub enum Failure {
     },
     /// An option of the configuration is invalid: its path begins at a field of `ParseOptions`.
     Option(ConfigError),
-    /// The device itself would refuse what these interfaces use.
+    /// The device itself would refuse features of these interfaces.
     Refused {
         /// The errors.
         found: Diagnostics,

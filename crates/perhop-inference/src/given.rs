@@ -149,7 +149,7 @@ pub(crate) fn by_class(
             return Err(Failure::of_row(
                 row,
                 message,
-                "leave the class out, or choose the interface by which its packets enter",
+                "leave the class out, or choose the interface at which its packets enter",
             ));
         };
         flows.push(flow(network, load, hit, &mut taken));
@@ -195,7 +195,7 @@ pub(crate) fn with_class_names(network: &Network, loads: &[ClassLoad]) -> Vec<Cl
     loads.iter().map(named).collect()
 }
 
-/// Returns the classes of the loads, and the kinds that they ask for: of several, the last.
+/// Returns the classes of the loads, and the kinds that they request: of several, the last.
 pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
     for load in loads {

@@ -25,7 +25,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Whether an address of it is one of IPv6.
+    /// Whether one of its addresses is an IPv6 address.
     pub(crate) fn is_six(&self) -> bool {
         [self.source, self.destination].into_iter().flatten().any(|address| address.is_ipv6())
     }
@@ -116,7 +116,7 @@ impl Subnet {
             IpAddr::V6(first) => {
                 let first = first.to_bits();
                 let last = first | u128::MAX.checked_shr(self.length.into()).unwrap_or(0);
-                // The first address is that of all routers (RFC 4291 §2.6.1), but for RFC 6164.
+                // The first address is that of all routers (RFC 4291 §2.6.1), except on links of RFC 6164.
                 let hosts = if last - first <= 1 { first..=last } else { first + 1..=last };
                 Box::new(hosts.map(|bits| IpAddr::V6(Ipv6Addr::from_bits(bits))))
             }
@@ -133,7 +133,7 @@ impl std::fmt::Display for Subnet {
 /// Returns a free address of a prefix; `None` for the prefix of all addresses, where any suits.
 pub(crate) fn free_address(prefix: &Prefix, taken: &BTreeSet<IpAddr>) -> Option<IpAddr> {
     match (prefix.length(), prefix.host()) {
-        // Any address of IPv4 is any address; of IPv6, it says which protocol.
+        // The prefix of all IPv4 addresses needs no address; that of IPv6 needs one to select the protocol.
         (0, _) => prefix.address().is_ipv6().then_some(IpAddr::V6(ANY_SIX)),
         (_, Some(host)) => Some(host.to_ip()),
         (length, None) => Subnet::new(prefix.address(), length).hosts().find(|host| !taken.contains(host)),

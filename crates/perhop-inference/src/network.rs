@@ -28,11 +28,11 @@ const RECEIVERS_6: &str = "2001:db8:0:2::";
 /// The prefix lengths of these subnets.
 const LENGTH: u8 = 24;
 const LENGTH_6: u8 = 64;
-/// The routers before and behind it.
+/// The routers before and behind the router under test.
 pub(crate) const NEAR: &str = "near-side";
 pub(crate) const FAR: &str = "far-side";
 
-/// An interface on the path: one of the router's, or one that is added to it.
+/// An interface on the path: an interface of the router, or an added interface.
 #[derive(Clone, Debug)]
 pub(crate) struct Interface<'a> {
     pub(crate) name: String,
@@ -197,13 +197,13 @@ impl<'a> Network<'a> {
         self.capacity().min(self.entering.bits_per_second())
     }
 
-    /// Returns what the leaving interface can send, in bits per second.
+    /// Returns the maximum rate of the output interface, in bits per second.
     fn capacity(&self) -> f64 {
         let rate = self.leaving.bits_per_second();
         self.output().queueing.as_ref().map_or(rate, |queueing| capacity(queueing, rate))
     }
 
-    /// Returns the router's subnets at other interfaces: packets to them do not leave by the leaving one.
+    /// Returns the router's subnets at other interfaces: packets to them do not leave via the leaving one.
     pub(crate) fn other_subnets(&self) -> Vec<Subnet> {
         let subnets = |port: &Port| -> BTreeSet<Subnet> { subnets_of(port).collect() };
         let there = self.leaving.port.map(subnets).unwrap_or_default();
@@ -212,7 +212,7 @@ impl<'a> Network<'a> {
         self.site.subnets.iter().copied().filter(is_new).collect()
     }
 
-    /// Returns the name in results of the port by which packets leave the router.
+    /// Returns the name that results use for the port through which packets leave the router.
     pub(crate) fn port(&self) -> String {
         format!("{}->{FAR}", self.site.router)
     }

@@ -26,7 +26,7 @@ type Group = (String, String, String);
 /// Returns traffic with the rates by class of flow records.
 ///
 /// # Errors
-/// No flow leaves by the interface, or addresses are on both sides of the router.
+/// No flow leaves via the interface, or addresses are on both sides of the router.
 pub(crate) fn from_records(
     network: &Network,
     trial: &mut Trial,
@@ -44,7 +44,7 @@ pub(crate) fn from_records(
     if leaving.is_empty() {
         let names: Vec<String> = own.iter().map(ToString::to_string).collect();
         let help = format!("all go to {}", names.join(", "));
-        return Err(Failure::of_row(0, "no flow leaves by this interface", help));
+        return Err(Failure::of_row(0, "no flow leaves via this interface", help));
     }
     let mut leaving: Vec<&Conversation> =
         leaving.into_iter().filter(|conversation| conversation.flows[1] > 0).collect();

@@ -22,7 +22,7 @@ pub enum Kind {
     Bursts,
     /// Short TCP transfers.
     Transfers,
-    /// TCP that takes what it gets.
+    /// TCP that uses all available bandwidth.
     Greedy,
 }
 
@@ -286,8 +286,8 @@ pub(crate) fn role_of(name: &str, header: &Header, service: Service) -> &'static
     }
 }
 
-/// Returns the name, the kind and the usual codepoint of the role that the name of a class says, if it says
-/// one.
+/// Returns the name, the kind and the usual codepoint of the role that the name of a class contains, if it
+/// contains one.
 pub fn role_by_name(name: &str) -> Option<(&'static str, Kind, &'static str)> {
     role_named(name).map(|role| (role.name, role.kind, role.dscps[0]))
 }
@@ -309,7 +309,7 @@ fn with_codepoint(dscp: &str) -> Option<&'static Role> {
 }
 
 fn by_codepoint(header: &Header) -> Option<&'static Role> {
-    // The default codepoint says nothing about a class.
+    // The default codepoint does not identify a role.
     header.dscp.as_deref().filter(|dscp| *dscp != "default").and_then(with_codepoint)
 }
 

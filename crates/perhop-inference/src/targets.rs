@@ -19,7 +19,7 @@ use crate::trial::{Place, Side, Trial};
 
 /// The number of headers tried for one class.
 const TRIALS: usize = 48;
-/// Stages that stand for no class: what the router does by itself, and what tells a policer colors.
+/// Stages without a class: the router's own actions, and stages that select colors for a policer.
 const OF_ROUTER: [&str; 2] = ["new tag", "discard class 0"];
 const OF_COLORS: [&str; 3] = [" conform-color", " exceed-color", " other colors"];
 
@@ -235,10 +235,10 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Whether a hit is also one of a class: of a stage, or of the queue of the hit's own class.
+/// Whether a hit also counts for another class: one that a stage selects, or one whose queue is not shared.
 fn covers(network: &Network, hit: &Hit, target: &Target) -> bool {
     let is_only = matches!(target.place, Place::Queue(_)) && network.leaves.len() == 1;
-    // Several classes without a queue of their own, on the way out, may share that of class-default.
+    // On output, several classes without a queue of their own may share the queue of class-default.
     let is_shared = matches!(hit.target.place, Place::Stage(Side::Output, _))
         && matches!(target.place, Place::Queue(_))
         && hit.target.name != target.name;
@@ -327,7 +327,7 @@ impl<'a> Search<'_, 'a> {
         } else if !headers.any(|header| header.has_hosts()) {
             ": it matches addresses that no host has"
         } else {
-            ": its packets enter by another interface"
+            ": its packets enter at another interface"
         }
     }
 
@@ -341,7 +341,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// Returns the mark that a condition asks for and that packets cannot have, in words.
+/// Returns the text of the mark that a condition requires and that packets cannot have.
 fn unseen(condition: &MatchConfig, network: &Network) -> Option<&'static str> {
     if condition.cos.is_some() && !network.enters_with(Carried::Vlan) {
         return Some("the CoS of a VLAN tag");

@@ -76,7 +76,7 @@ impl Trial {
     /// Builds the conditioners and classifiers of a network's router.
     ///
     /// # Errors
-    /// The device would refuse what the path uses: an error must not look like a class without packets.
+    /// The device would refuse a feature of the path: an error must not look like a class without packets.
     pub(crate) fn new(network: &Network, devices: &Devices) -> Result<Trial, Failure> {
         let resolved = resolved(network, devices)?;
         let router = &network.site.router;

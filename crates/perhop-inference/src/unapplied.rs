@@ -1,7 +1,7 @@
 //! [`left_out`]: the parts of a configuration on the path that a run does not apply.
 //!
 //! A run carries out policies and the bytes of headers. Lines without a model have no effect. Access groups,
-//! and what a port below a tunnel or an encrypting port sees of a packet, are applied by a trace alone.
+//! and what a port below a tunnel or an encrypting port sees of a packet, are applied only by a trace.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +18,7 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
     if let Some(port) = leaving.filter(|port| has_input_policy(port))
         && network.entering.name != port.name
     {
-        found.push(format!("the input policy of {}, by which packets leave", port.name));
+        found.push(format!("the input policy of {}, through which packets leave", port.name));
     }
     let ports: Vec<&Port> = entering.into_iter().chain(leaving).collect();
     for port in &ports {

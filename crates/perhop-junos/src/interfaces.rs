@@ -37,7 +37,7 @@ pub(crate) enum Scheduling {
     /// One for the port.
     #[default]
     Port,
-    /// One for each unit (`per-unit-scheduler`).
+    /// One scheduler for each unit (`per-unit-scheduler`).
     Units,
     /// A tree of profiles (`hierarchical-scheduler`).
     Hierarchy,

@@ -296,7 +296,7 @@ mod tests {
             judged("voice", &around(9.0, 0.0), &json!({}), &json!([]), known).answer
         };
         assert_eq!(voice(72.5, 12.5), Some(Answer::Undecided));
-        assert_eq!(voice(90.0, 5.0), Some(Answer::Fit), "whatever the loss: R has it");
+        assert_eq!(voice(90.0, 5.0), Some(Answer::Fit), "for any loss: R includes it");
         assert_eq!(voice(50.0, 5.0), Some(Answer::Unfit));
         assert_eq!(judged("voice", &around(9.0, 0.0), &json!({}), &json!([]), Known::default()).answer, None);
     }

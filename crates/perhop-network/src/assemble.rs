@@ -279,7 +279,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         for (name, destinations) in interface.into_iter().flat_map(|interface| &interface.carries) {
             let Some(port) = self.found(end, router, name, "carries") else { continue };
             if destinations.is_empty() {
-                let message = format!("no packet leaves by `{}`: it has no destinations", port.name);
+                let message = format!("no packet leaves via `{}`: it has no destinations", port.name);
                 self.error(&end.path().join("carries").join(name), message, "write prefixes: [10.1.0.0/16]");
             }
             carried.push(CarriedPort { port, destinations });

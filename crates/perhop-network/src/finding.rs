@@ -20,7 +20,7 @@ pub(crate) struct Finding {
     pub(crate) interfaces: Option<Arc<[String]>>,
     /// The fault, in one sentence.
     pub(crate) message: String,
-    /// The correction, or what is simulated instead.
+    /// The correction, or the simulated substitute.
     pub(crate) help: String,
 }
 

@@ -11,7 +11,7 @@ const PLAIN_QUEUE: &str = "fifo";
 /// IP bytes of a packet that no link fragments.
 const SHORT_PACKET: u64 = 40;
 
-/// A tunnel or sub-interface whose packets leave by another port.
+/// A tunnel or sub-interface whose packets leave via another port.
 #[derive(Clone, Copy, Debug)]
 pub struct CarriedPort<'a> {
     /// The tunnel or sub-interface.
@@ -20,12 +20,12 @@ pub struct CarriedPort<'a> {
     pub destinations: &'a [Prefix],
 }
 
-/// Whether packets that enter by a port are marked or policed.
+/// Whether packets that enter at a port are marked or policed.
 pub fn has_input_policy(port: &Port) -> bool {
     !port.input.conditioners.is_empty()
 }
 
-/// Whether packets that leave by a port are classified, marked, policed or shaped.
+/// Whether packets that leave via a port are classified, marked, policed or shaped.
 pub fn has_output_policy(port: &Port) -> bool {
     !port.output.conditioners.is_empty() || has_classes(port)
 }

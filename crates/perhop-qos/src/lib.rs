@@ -10,7 +10,7 @@
 //! no file or socket and owns no thread, so the simulator and the live forwarder run the same code.
 //!
 //! Reading order: [`units`] and [`packet`]; the contracts in [`classifier`], [`meter`], [`buffer`]
-//! and [`scheduler`], one file per algorithm beside each; then [`conditioner`] and [`port`], which
+//! and [`scheduler`], one file per algorithm next to each; then [`conditioner`] and [`port`], which
 //! put them together, and [`policy`], the configuration that builds them.
 
 pub mod accounting;

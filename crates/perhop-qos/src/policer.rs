@@ -62,7 +62,7 @@ pub struct Policer {
 }
 
 impl Policer {
-    /// Counts as `accounting` says from now on.
+    /// Counts by `accounting` from now on.
     pub fn count(&mut self, accounting: Accounting) {
         self.accounting = accounting;
     }

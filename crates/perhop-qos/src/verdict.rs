@@ -24,7 +24,7 @@ pub enum DropCause {
     /// Active queue management drew the packet at random.
     EarlyRandom,
     /// Active queue management drew nothing: its average was at or above its maximum threshold, the packet
-    /// had waited too long, or an acknowledgment behind it says more (CAKE's filter).
+    /// had waited too long, or a later acknowledgment supersedes it (CAKE's filter).
     EarlyForced,
     /// A traffic conditioner's action was to drop.
     Policed,

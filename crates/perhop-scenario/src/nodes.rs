@@ -99,9 +99,9 @@ pub struct InterfaceConfig {
     /// Name in the router's `configuration`: `ATM1/0.1`, or `ATM1/0.1 0/100` for one of several circuits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Tunnels and sub-interfaces of the `configuration` whose packets leave by this interface, each with its
-    /// destination prefixes; the longest matching prefix decides. Their output policies apply below the rate
-    /// of this interface. While it is congested, they share its rate equally.
+    /// Tunnels and sub-interfaces of the `configuration` whose packets leave via this interface, each with
+    /// its destination prefixes; the longest matching prefix decides. Their output policies apply below the
+    /// rate of this interface. While it is congested, they share its rate equally.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub carries: BTreeMap<String, Vec<Prefix>>,
     /// Name of the policy for arriving packets; only its conditioners apply.

@@ -45,7 +45,7 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Creates routes without links. `forwards` tells for each node whether it forwards packets.
+    /// Creates routes without links. `forwards` contains for each node whether it forwards packets.
     pub fn new(forwards: Vec<bool>) -> Routes {
         let (leaving, arriving) = (vec![Vec::new(); forwards.len()], vec![Vec::new(); forwards.len()]);
         let (direct, set, trees) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

@@ -99,7 +99,7 @@ pub(crate) trait HostEvents: Sessions {
     }
 
     /// Delivers `packet` to its host. If the host answers at once, the answer replaces `packet`, and the link
-    /// by which it leaves is returned.
+    /// through which it leaves is returned.
     #[inline]
     fn deliver(&mut self, now: Time, packet: &mut Packet) -> Option<LinkId> {
         if packet.protocol == Protocol::TCP {

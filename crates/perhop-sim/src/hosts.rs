@@ -19,7 +19,7 @@ use crate::session::Transport;
 
 /// A flow's source of datagrams, and the packet it sends next.
 #[derive(Debug)]
-#[repr(C, align(64))] // what every packet asks lies in three cache lines
+#[repr(C, align(64))] // the fields that every packet reads fit into three cache lines
 pub(crate) struct FlowSource {
     /// The header fields that all its packets share.
     pub(crate) template: Packet,

@@ -20,7 +20,7 @@ pub struct Snapshot {
     pub queues: Vec<QueueState>,
     /// In the order of results.
     pub classes: Vec<ClassState>,
-    /// Snapshots that were discarded for lack of room since the one before.
+    /// Snapshots that were discarded since the previous one because there was no room.
     pub left_out: u64,
 }
 
@@ -82,7 +82,7 @@ pub(crate) struct LiveView {
 #[derive(Debug, Default)]
 struct Waiting {
     snapshots: VecDeque<Snapshot>,
-    /// Whether the newest is of an instant inside a slice.
+    /// Whether the newest snapshot was taken inside a slice.
     ends_between: bool,
     left_out: u64,
 }

@@ -57,5 +57,5 @@ impl Session {
 }
 
 fn nothing() -> Answer {
-    Answer::failed("no run was started", "ask for `start` first")
+    Answer::failed("no run was started", "send `start` first")
 }

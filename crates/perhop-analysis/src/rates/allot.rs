@@ -92,7 +92,7 @@ fn raise(wants: &mut [Want], path: &[usize]) -> f64 {
     more
 }
 
-/// Returns `sure` and what each class gets of the rest, level by level where classes have levels.
+/// Returns `sure` and the share of each class in the excess, level by level if classes have levels.
 fn with_rest(
     queueing: &QueueingConfig,
     sure: Vec<f64>,
@@ -117,8 +117,8 @@ fn limited(claims: &[f64], wants: &[f64]) -> Vec<f64> {
 /// Returns the promise to each class before the rest is shared, bits per second.
 ///
 /// In a tree of CBQ, HFSC or HTB the promises of inner classes hold regardless of the class around them:
-/// a class that has not used its own does not ask above (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`;
-/// H-FSC's real-time criterion looks at leaves alone).
+/// a class that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`;
+/// H-FSC's real-time criterion looks only at leaves).
 pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     let claim = |class: &ClassConfig| {
         let inside =
@@ -222,7 +222,7 @@ fn by_service_curves(classes: &[ClassConfig], rate: f64, slopes: &[f64], wants: 
     }
 }
 
-/// Returns what a class of HFSC claims by deadlines: of one around others, all that its leaves claim.
+/// Returns the rate that a class of HFSC claims by deadlines: for an inner class, the sum of its leaves.
 fn claim(class: &ClassConfig) -> f64 {
     match class.link_shared(SchedulerConfig::Hfsc) {
         Some(inner) => inner.classes.iter().map(claim).sum(),

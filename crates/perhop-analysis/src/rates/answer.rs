@@ -25,7 +25,7 @@ impl PriorityLoad {
 pub enum Holds {
     /// Always.
     Always,
-    /// While other classes wait: what exceeds it has no priority, or is dropped then.
+    /// The limit while other classes wait: excess packets have no priority, or are dropped.
     UnderCongestion,
 }
 

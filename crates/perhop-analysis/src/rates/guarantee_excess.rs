@@ -83,7 +83,7 @@ fn limited(inner: &[Node], most: f64) -> Demands {
     demands
 }
 
-/// Moves what exceeds the guarantee of a class to the first priority of the excess. Level 0 stays.
+/// Moves the packets above the guarantee of a class to the first priority of the excess. Level 0 stays.
 fn demoted(demands: Demands, guarantee: Option<f64>) -> Demands {
     let mut left = guarantee.unwrap_or(f64::INFINITY);
     let mut demands = demands;

@@ -5,7 +5,7 @@
 //! queues at their own rate, then those that borrow from the class right around the innermost ones, and so on
 //! outward. At one level the highest priority goes first, and there classes take turns of their quanta. A
 //! class at its own rate does not check the rate or ceiling of those around it, but its packets count for
-//! theirs. So each step (level, priority) uses the rate that the steps before leave.
+//! theirs. Each step (level, priority) uses the rate that the previous steps leave.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -46,7 +46,7 @@ pub(super) fn divide(queueing: &QueueingConfig, rate: f64, wants: &[Want]) -> Ve
 struct Step {
     level: u8,
     priority: u16,
-    /// Bits per second that the steps before leave.
+    /// Bits per second that the previous steps leave.
     left: f64,
 }
 

@@ -1,8 +1,8 @@
-//! [`rates`]: the promise to each class of a policy, its maximum and its part of the rest.
+//! [`rates`]: the promised rate of each class of a policy, its maximum and its share of the excess.
 //!
 //! Everything else that needs such a rate reads it from here: rules, inferred loads, `perhop rates`, tables
 //! of runs. Rates are long-run averages in bits per second, of the bytes that the policy counts (IP bytes and
-//! its `overhead`): the headers of the link below occupy a part of the line, which is not deducted.
+//! its `overhead`): the headers of the link below occupy a part of the link rate, which is not deducted.
 //!
 //! | rate | what |
 //! |---|---|

@@ -87,7 +87,7 @@ impl Pattern {
     }
 }
 
-/// A port and what comes to it.
+/// A port and its arrivals.
 #[derive(Clone, Copy)]
 struct Node<'a> {
     policy: &'a PolicyConfig,
@@ -95,7 +95,7 @@ struct Node<'a> {
     contracts: &'a [Contract],
 }
 
-/// The longest delay of class `tagged` where all send as the patterns say, seconds.
+/// The longest delay of class `tagged` if all classes send by their patterns, seconds.
 fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
     let Node { policy, wire, contracts } = node;
     let mut port = policy.build_port(&wire, &[], &Streams::new(0, 0)).unwrap();
@@ -123,7 +123,7 @@ fn longest_delay(node: Node, patterns: &[Pattern], tagged: usize) -> f64 {
     longest.as_seconds()
 }
 
-/// Sends what may go; the longest delay of a packet of `tagged` among that.
+/// Sends the eligible packets; returns the longest delay of a packet of `tagged` among them.
 fn poll(port: &mut QosPort, now: Time, tagged: usize) -> Time {
     let mut packet = Packet::default();
     let mut longest = Time::ZERO;

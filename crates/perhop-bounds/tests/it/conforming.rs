@@ -1,5 +1,5 @@
 //! In random networks with traffic that keeps to its contract nothing is later, and no queue longer, than the
-//! bounds say.
+//! bounds state.
 
 use std::path::Path;
 
@@ -133,7 +133,7 @@ fn scenario(seed: u64) -> Value {
         json!({"between": ["r3", "sink"], "rate": "1Gb/s"}),
     ];
     let (mut traffic, mut policers) = (Vec::new(), Vec::new());
-    // Up to nine tenths of the slowest rate on the way, framing included.
+    // Up to nine tenths of the slowest rate on the path, framing included.
     let load = dice.number(30, 70) * RATE / 1000 / 100;
     for (index, codepoint) in CODEPOINTS.iter().enumerate().take(count) {
         let host = format!("h{index}");
@@ -178,7 +178,7 @@ struct Tally {
     tightness: Vec<f64>,
 }
 
-/// Compares what was seen in one scenario with its bounds.
+/// Compares the measurements of one scenario with its bounds.
 fn compare(seed: u64, scenario: &Scenario, bounds: &Bounds, tally: &mut Tally) {
     let setup = set_up(scenario, Path::new("."), seed, 0, &[]).unwrap();
     let mut network = setup.plain(Waits::default());

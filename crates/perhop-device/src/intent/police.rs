@@ -27,7 +27,7 @@ pub enum InsideColors {
     /// The policer around measures all packets alike.
     #[default]
     Ignored,
-    /// Packets that conform inside use the tokens first; those that exceed inside use what is left.
+    /// Packets that conform inside use the tokens first; packets that exceed inside use the remaining tokens.
     Kept,
 }
 

@@ -17,7 +17,7 @@ pub struct ClassLinks {
     pub parent: Option<ClassId>,
     /// The line that opens it; 0 for one that the text does not mention.
     pub line: usize,
-    /// The lines of the class and of all that it asks for, in order.
+    /// The lines of the class and of its features, in order.
     pub lines: Vec<usize>,
     /// The conditioner that marks and polices its packets, an index in the policy's list.
     pub conditioner: Option<usize>,

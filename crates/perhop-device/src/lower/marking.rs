@@ -35,7 +35,7 @@ pub struct Markings {
 /// The treatment of the packets of a class before they go on.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Treatment<'a> {
-    /// The label by which its queue, or its own stage, knows them.
+    /// The label by which its queue, or its own stage, selects them.
     pub(super) label: Option<u8>,
     /// The marks of the class.
     pub(super) marks: &'a [Mark],

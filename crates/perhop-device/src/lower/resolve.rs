@@ -229,7 +229,7 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
         Meter::Bytes { rate, burst, peak, excess_burst } => {
             let written = WrittenPolice { rate, burst, peak, excess_burst };
             let has_two_colors = peak.is_none() && police.violate.is_empty();
-            // Without an action of its own what violates is treated as what exceeds.
+            // Without an action of their own, violating packets are treated like exceeding packets.
             let violate = match (has_two_colors, police.violate.is_empty()) {
                 (true, _) => Vec::new(),
                 (false, true) if is_sent => vec![Action::drop()],

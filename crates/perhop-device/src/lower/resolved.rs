@@ -68,7 +68,7 @@ pub struct ResolvedClass {
     pub(super) has_written_limit: bool,
     /// Limits of packets with some values of a field.
     pub(super) value_limits: Option<ResolvedValueLimits>,
-    /// The label by which its queue knows its packets, where the DS field no longer tells.
+    /// The label by which its queue selects its packets, if the DS field no longer identifies them.
     pub(super) label: Option<u8>,
     /// Fair queueing of its flows.
     pub fair_queue: Option<FairQueueing>,

@@ -37,7 +37,7 @@ impl Stage {
 /// packets it must not see.
 pub(super) fn stages_of_policy(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
     let mut stages = stages_of(policy, &Outer::default(), markings);
-    // Stages at the end that do nothing say nothing.
+    // Idle stages at the end have no effect.
     let last = stages.iter().rposition(|stage| !is_idle(&stage.config)).map_or(0, |last| last + 1);
     stages.truncate(last);
     stages

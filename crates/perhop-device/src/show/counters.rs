@@ -43,7 +43,7 @@ impl Add for Traffic {
     }
 }
 
-/// The difference is never below nothing, because the counters may be of different instants.
+/// The difference is never negative, although the counters may come from different instants.
 impl Sub for Traffic {
     type Output = Traffic;
     fn sub(self, other: Traffic) -> Traffic {

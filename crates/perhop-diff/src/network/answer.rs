@@ -23,7 +23,7 @@ pub struct NetworkDifference {
     pub only: Vec<OnlyIn>,
     /// The devices of both whose configurations differ.
     pub devices: Vec<DeviceChange>,
-    /// The changes for pairs of sites and codepoints; alike changes are one.
+    /// The changes for pairs of sites and codepoints; equal changes are merged.
     pub changes: Vec<WalkChange>,
     /// Changes for packets that no codepoint alone shows, found by the proof.
     pub witnesses: Vec<WalkChange>,
@@ -102,7 +102,7 @@ impl NetworkDifference {
         changed.is_empty() && self.only.is_empty() && written(snapshots[0]) == written(snapshots[1])
     }
 
-    /// Adds walks: those that change alike are one change.
+    /// Adds walks: walks with equal changes form one change.
     pub(super) fn add_walks(&mut self, walked: Vec<Walked>) {
         let (mut assumed, mut not_looked_at) = (BTreeSet::new(), BTreeSet::new());
         let mut unknown: BTreeMap<String, (usize, String)> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! [`compare_networks`]: two snapshots of a network, what changes from end to end, and for whom.
+//! [`compare_networks`]: two snapshots of a network: end-to-end changes and the affected packets.
 //!
 //! ```text
 //! devices of both → differences of configurations ──────┐
@@ -26,8 +26,8 @@ use crate::configurations::{self, Question};
 use pairs::{DevicePair, Ends};
 use walks::{Comparer, Walked};
 
-/// Returns what differs between two snapshots for packets between their sites, of each of `codepoints` and,
-/// where sets of packets decide it, of all packets.
+/// Returns the differences between two snapshots for packets between their sites, of each of `codepoints`
+/// and, where sets of packets decide it, of all packets.
 ///
 /// # Errors
 /// The policies of a device cannot be built.

@@ -1,7 +1,7 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
 //! They do if the devices, links and written facts are the same, and each device treats all packets equally,
-//! at any ports they arrive and leave by. A packet that a device treats differently is followed between
+//! at any ports they arrive and leave via. A packet that a device treats differently is followed between
 //! the sites; only a difference of its walks counts.
 
 use std::collections::BTreeSet;
@@ -197,7 +197,7 @@ fn between(space: &mut PacketSpace, set: Set, ends: Ends) -> Result<Option<Packe
 }
 
 impl NetworkDifference {
-    /// Adds the changes of packets that no codepoint alone shows; alike ones are one.
+    /// Adds the changes of packets that no codepoint alone shows; equal changes are merged.
     fn add_witness(&mut self, walked: Walked) {
         if self.changes.iter().any(|change| change.what == walked.what) {
             return;

@@ -37,7 +37,7 @@ struct Devices<'a> {
     space: PacketSpace,
 }
 
-/// Decides whether a difference is one for the caller: its packets may never reach the device.
+/// Decides whether a difference matters to the caller: its packets may never reach the device.
 pub(crate) type Accept<'f> = dyn FnMut(&mut PacketSpace, &Difference) -> bool + 'f;
 
 /// Returns whether two devices treat all packets equally.
@@ -100,7 +100,7 @@ impl<'a> Devices<'a> {
                 }
                 let found = self.pair_of_ports(*entrance, *exit);
                 let by = entrance.map_or("any port without input policy", |place| self.name(place));
-                let place = format!("packets that arrive by {by} and leave by {}", self.name(*exit));
+                let place = format!("packets that arrive on {by} and leave through {}", self.name(*exit));
                 if proof.record(&place, found, |found| accept(&mut self.space, found)) {
                     return;
                 }

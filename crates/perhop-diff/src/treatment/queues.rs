@@ -53,7 +53,7 @@ pub(super) enum ClassContent {
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     pub(super) name: String,
-    /// The schedulers on the way to the queue that choose among several classes.
+    /// The schedulers on the path to the queue that choose among several classes.
     schedulers: Vec<SchedulerConfig>,
     /// The share of its class in each, apart from proportions.
     pub(super) shares: Vec<Value>,
@@ -115,7 +115,7 @@ pub(super) enum Guarantees {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sameness {
     Same,
-    /// Their guarantees are equal, and their schedulers are of different kinds.
+    /// Their guarantees are equal, and their schedulers have different kinds.
     OtherScheduler,
     Different,
 }
@@ -149,7 +149,7 @@ impl Queue {
         if (excess || is_alone) && shares { Sameness::Same } else { Sameness::Different }
     }
 
-    /// The kinds of schedulers on the way to the queue.
+    /// The kinds of schedulers on the path to the queue.
     pub(super) fn kinds(&self) -> String {
         let names: Vec<String> =
             self.schedulers.iter().map(|one| json!(one).as_str().unwrap_or("?").to_owned()).collect();

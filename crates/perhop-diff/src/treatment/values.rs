@@ -28,7 +28,7 @@ pub(super) fn same_value(one: &Value, other: &Value) -> bool {
     }
 }
 
-/// Whether two texts are one rate or size, up to rounding.
+/// Whether two texts denote the same rate or size, up to rounding.
 pub(super) fn same_quantity(one: &str, other: &str) -> bool {
     let rates = one.parse::<Rate>().ok().zip(other.parse::<Rate>().ok());
     let bits = |rate: Rate| rate.as_bits_per_second() as f64;

@@ -192,7 +192,7 @@ pub(crate) fn plain(value: &Value) -> String {
             fields
                 .iter()
                 .filter(|(key, value)| {
-                    // Default values, which say nothing.
+                    // Default values, which are not shown.
                     !(value.is_null() || *key == "overhead" && value.as_i64() == Some(0))
                 })
                 .map(|(key, value)| match value {

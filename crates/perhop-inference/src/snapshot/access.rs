@@ -33,7 +33,7 @@ struct Load {
     packet_bytes: u32,
 }
 
-/// Two sites with the first and the last port between devices on the way of their packets.
+/// Two sites with the first and the last port between devices on the path of their packets.
 struct Pair {
     from: usize,
     to: usize,

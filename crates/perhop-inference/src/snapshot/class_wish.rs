@@ -18,7 +18,7 @@ const MOST_OF_CONDITION: usize = 16;
 /// A wish for packets of a class of an access link.
 pub(super) struct ClassWish {
     pub(super) wish: Wish,
-    /// The first and the last port between devices on the way.
+    /// The first and the last port between devices on the path.
     pub(super) ports: [PortId; 2],
     /// The place of the class in the load of the first port.
     pub(super) class: usize,
@@ -87,7 +87,7 @@ fn walk_group<'w>(
 }
 
 impl ClassWish {
-    /// Returns the port by which packets enter the network that wait in another queue than that of the class.
+    /// Returns the port at which packets enter the network that wait in another queue than that of the class.
     fn missed_from(&self, walked: &Walked) -> Option<PortId> {
         let Routed { there, .. } = walked.routed.as_ref().ok()?;
         let at_first = there.iter().flatten().find(|stop| stop.leaves == self.ports[0])?;

@@ -68,7 +68,7 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
     };
     let [from, to] = [place(&demand.from)?, place(&demand.to)?];
     if from == to {
-        return Err(Failure::of_row(row, "`from` and `to` are one site", "name two sites"));
+        return Err(Failure::of_row(row, "`from` and `to` are the same site", "name two sites"));
     }
     if sites[from].address.is_ipv4() != sites[to].address.is_ipv4() {
         return Err(Failure::of_row(

@@ -50,7 +50,7 @@ impl Found {
     }
 }
 
-/// Returns what is known of traffic that is not run.
+/// Returns the known facts about traffic that is not run.
 pub(super) fn left_out(
     wish: &Wish,
     sites: &[Site],

@@ -102,7 +102,7 @@ pub fn infer_network(
     let sites = snapshot.sites();
     if sites.len() < 2 {
         return Err(Failure::invalid(
-            "there are no two sites",
+            "there are fewer than two sites",
             "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`",
         ));
     }

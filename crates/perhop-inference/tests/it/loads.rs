@@ -59,10 +59,7 @@ fn no_load_at_all_is_refused() {
     let none = [("VOICE", 0.0), ("others/BUSINESS", 0.0), ("others/class-default", 0.0)];
     match inferred(&none).unwrap_err() {
         Failure::Invalid { message, help, .. } => {
-            assert!(
-                message.starts_with("no packet reaches a class on the way out by Serial0/0"),
-                "{message}"
-            );
+            assert!(message.starts_with("no packet reaches an output class of Serial0/0"), "{message}");
             assert!(help.contains("--traffic"));
         }
         other => panic!("{other:?}"),

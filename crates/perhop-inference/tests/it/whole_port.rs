@@ -94,7 +94,7 @@ fn the_longest_prefix_chooses_the_tunnel() {
         ("10.2.1.2", Some("Tunnel1")),
         ("10.50.60.1", Some("Tunnel2")),
         ("10.50.60.7", Some("Tunnel1")),
-        // Tunnel3 has neither an address nor a route: the run says which destinations it takes.
+        // Tunnel3 has neither an address nor a route: the run reports the destinations that it takes.
         ("198.18.0.9", Some("Tunnel3")),
         ("203.0.113.1", None),
     ] {
@@ -106,7 +106,7 @@ fn the_longest_prefix_chooses_the_tunnel() {
         found
             .assumed
             .iter()
-            .any(|assumption| assumption.starts_with("packets to 198.18.0.0/24 leave by Tunnel3"))
+            .any(|assumption| assumption.starts_with("packets to 198.18.0.0/24 leave via Tunnel3"))
     );
 }
 

@@ -19,7 +19,7 @@ pub struct RouterProcess {
     pub vrf: Option<String>,
     /// `network`
     pub networks: Vec<Network>,
-    /// `passive-interface default`, with the last line that says so.
+    /// `passive-interface default`, with the last such line.
     pub passive_by_default: Option<usize>,
     /// `passive-interface NAME` and `no passive-interface NAME`, by the full name of the interface.
     pub passive: BTreeMap<String, At<bool>>,

@@ -53,7 +53,7 @@ fn text(configuration: &Configuration, line: usize) -> &str {
 }
 
 /// Reports a class that matches no packet, or fewer than on the router, because a criterion is outside the
-/// model; the help tells how to run it with an assumption.
+/// model; the help shows how to run it with an assumption.
 fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let never = |statement: &&Statement| {
         statement.polarity == Polarity::Is && is_unseen(configuration, statement).is_some()

@@ -10,7 +10,8 @@ use super::state::{ClassState, PoliceState, PolicyState, QueueState};
 /// The text of numbers that a run does not have: of queues in the hardware.
 const UNKNOWN: &str = "N/A";
 
-/// Returns the output for one interface; a port without a policy in one direction says so.
+/// Returns the output for one interface; for a port without a policy in one direction, the output reports
+/// that.
 pub(super) fn interface_text(port: &Port, policies: &[(Direction, PolicyState)]) -> String {
     let mut lines = Vec::new();
     let sides = [(Direction::Input, "input"), (Direction::Output, "output")];

@@ -182,7 +182,7 @@ pub(super) fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
         interface.speed = None;
         return Ok(Finding::MODELLED);
     }
-    // `nonegotiate` and negotiable speeds: the name of the interface tells more.
+    // `nonegotiate` and negotiable speeds: the name of the interface is more specific.
     let megabits = match reader.peek() {
         Some("nonegotiate") => return Ok(Finding::IRRELEVANT),
         _ => reader.number("megabits per second", 10..=400_000)?,

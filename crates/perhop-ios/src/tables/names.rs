@@ -10,7 +10,8 @@ pub(super) fn full_name(written: &str) -> String {
     match kind {
         // The port of a telephone or a switch: `Port 1`.
         "Port" => name,
-        // Three letters do not tell `Serial` from `Service-Engine`, and two are a command's short name.
+        // Three letters do not distinguish `Serial` from `Service-Engine`, and two are a command's short
+        // name.
         "Ser" | "Eth" => crate::interface_name(&format!("{}{number}", &kind[..2])),
         _ => crate::interface_name(&name),
     }

@@ -31,7 +31,7 @@ pub(super) fn stage_lines(
 ) -> Result<Vec<String>, Missing> {
     let stage = &if level == Level::Inner { sent_on(stage) } else { stage.clone() };
     if stage.per == MeterScope::Flow {
-        return Err(Missing::new("meter per flow", "a policer of a class is one for all its flows"));
+        return Err(Missing::new("meter per flow", "all flows of a class share its policer"));
     }
     let Some(meter) = &stage.meter else {
         let actions = if stage.actions.is_empty() { &stage.green } else { &stage.actions };

@@ -39,7 +39,7 @@ fn every_configuration_has_the_result_in_its_table() {
             wrong.push(name);
         }
     }
-    assert!(wrong.is_empty(), "not as in the tables: {wrong:?}; BLESS=1 writes them anew");
+    assert!(wrong.is_empty(), "not as in the tables: {wrong:?}; BLESS=1 rewrites them");
 }
 
 #[test]

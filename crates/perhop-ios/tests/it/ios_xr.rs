@@ -96,7 +96,7 @@ fn blocks_end_at_their_ends_and_not_inside_other_blocks() {
     let class = &configuration.policy_maps.get("P").unwrap().classes[0];
     let police = &class.police.as_ref().unwrap().value;
     assert_eq!((police.conform.len(), police.exceed.len()), (1, 1));
-    // Any criterion suffices where the class-map does not say otherwise.
+    // Any criterion suffices if the class-map does not have `match-all`.
     let map = configuration.class_maps.get("A").unwrap();
     assert_eq!((map.combination, map.statements.len()), (perhop_device::Combination::MatchAny, 2));
 }
@@ -183,7 +183,7 @@ fn policers_have_the_bursts_and_the_bytes_of_their_platform() {
         let burst = port.input_policy().unwrap().classes[0].police.as_ref().unwrap().bc_bytes;
         (burst, port.input.overhead, port.counted_bytes.unwrap().classes)
     };
-    // Layer 1: header 14, check sequence 4, preamble and gap 20; counters have the header alone.
+    // Layer 1: header 14, check sequence 4, preamble and gap 20; counters count only the header.
     assert_eq!(found(Profile::Ncs5500), (1_000_000, 38, 14));
     assert_eq!(found(Profile::Asr9000), (10_000_000, 14, 14));
     let fast = text.replace("800 mbps", "8 gbps");

@@ -90,7 +90,7 @@ fn check_class(class: &AttachedClass, config: &PolicyConfig, links: &Links, plac
     }
 }
 
-/// The classes on the way to the one at `path`.
+/// The classes on the path to the one at `path`.
 fn path_to<'a>(config: &'a PolicyConfig, path: &[usize]) -> Vec<&'a ClassConfig> {
     let mut found = Vec::new();
     let mut queueing: Option<&QueueingConfig> = config.queueing.as_ref();

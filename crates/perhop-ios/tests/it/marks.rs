@@ -211,7 +211,7 @@ fn groups_keep_the_bits_of_a_label_that_is_taken_off() {
     let node = edge("set dscp ef", "set precedence cos");
     let arrived = |packet, link| node.receives("GigabitEthernet0/1", packet, link).dscp.to_string();
     assert_eq!(arrived(with_cos(packet("af31"), 2), TAGGED), "cs2");
-    assert_eq!(arrived(packet("af31"), PLAIN), "af31", "what is not there is not copied");
+    assert_eq!(arrived(packet("af31"), PLAIN), "af31", "a missing field is not copied");
 }
 
 #[test]
@@ -331,7 +331,7 @@ interface GigabitEthernet0/1
     };
     let [one, voice, other] = ["1", "ef", "cs1"].map(label);
     assert!(one >= 100 && voice > one, "{one} {voice}");
-    assert_eq!(other, 8, "class-default leaves the group as it is, for it is no label of a class");
+    assert_eq!(other, 8, "class-default keeps the group, which is not a label of a class");
     let queueing = node.port("GigabitEthernet0/1").output.queueing.as_ref().unwrap();
     let of = |class: &perhop_qos::policy::ClassConfig| class.matches.as_ref().and_then(|it| it.label.clone());
     let others = queueing.classes[1].queueing.as_ref().unwrap();

@@ -71,9 +71,9 @@ fn a_class_that_keeps_a_packet_is_not_hidden() {
 fn unmodeled_criteria_hide_no_class() {
     for (first, statement) in [
         ("by content", " match protocol http\n"),
-        ("what is not modelled, negated", " match not protocol attribute business-relevance irrelevant\n"),
+        ("an unmodeled criterion, negated", " match not protocol attribute business-relevance irrelevant\n"),
         ("tags of an interface", " match not vlan 7\n"),
-        ("a list that denies by what perhop does not see", " match access-group name ESTABLISHED\n"),
+        ("a list that denies by a field that perhop ignores", " match access-group name ESTABLISHED\n"),
     ] {
         let maps = format!(
             "{MAPS}ip access-list extended ESTABLISHED\n deny tcp any any established\n permit tcp any any\n\

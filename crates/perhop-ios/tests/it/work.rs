@@ -102,7 +102,7 @@ fn object_groups_are_not_expanded_into_products() {
     );
     let router = convert(&mut parse(&text), &Platform::for_profile(Profile::PreHqf));
     let written = serde_json::to_string(&router.ports[0].output).unwrap();
-    assert!(written.contains("10.0.3.231") && written.contains("1000"), "the groups are there");
+    assert!(written.contains("10.0.3.231") && written.contains("1000"), "the groups are present");
     assert!(written.len() < 300_000, "{} bytes", written.len());
 }
 

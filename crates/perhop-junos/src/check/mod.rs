@@ -1,4 +1,4 @@
-//! Rules about valid statements that probably do not do what their author intends.
+//! Rules about valid statements that probably differ from their author's intention.
 
 mod filters;
 mod losses;

@@ -52,7 +52,7 @@ pub(crate) enum Buffer {
 /// The priority of a queue within its guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Priority {
-    /// Only ACX7000 has this one, `low-high` and `low-medium`.
+    /// Only ACX7000 has this priority, `low-high` and `low-medium`.
     LowLatency,
     StrictHigh,
     High,

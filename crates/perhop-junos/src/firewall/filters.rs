@@ -66,7 +66,7 @@ type Definitions<'d> = (&'d ClassOfService, &'d Policers, &'d PrefixLists);
 
 pub(super) fn read(context: &mut Context, firewall: NodeId, definitions: Definitions) -> Filters {
     let mut found = Filters::default();
-    // Junos Routing Policies and Firewall Filters User Guide: a filter without a family is of `inet`.
+    // Junos Routing Policies and Firewall Filters User Guide: a filter without a family belongs to `inet`.
     read_family(context, firewall, FilterFamily::Inet, definitions, &mut found);
     for family in context.items(firewall, "family") {
         match FilterFamily::ALL.into_iter().find(|known| known.word() == family.text) {

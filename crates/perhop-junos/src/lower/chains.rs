@@ -1,4 +1,4 @@
-//! The nodes on the way from a port to the queues of a unit.
+//! The nodes on the path from a port to the queues of a unit.
 
 use std::collections::BTreeMap;
 

@@ -117,7 +117,7 @@ impl Node {
     }
 }
 
-/// The nodes of a port from the outermost one to that of the queues, and what they share.
+/// The nodes of a port from the outermost one to that of the queues, and their shared properties.
 pub(super) struct Nodes<'n> {
     pub(super) port: &'n str,
     pub(super) line: usize,

@@ -29,7 +29,7 @@ pub(crate) fn intentions(model: &DeviceModel) -> Vec<(&'static str, usize)> {
     found.filter(|(rule, _)| OF_INTENTION.contains(rule) || *rule == "priority-unbounded").collect()
 }
 
-/// Returns the lines that are not modeled or not valid, and the findings, but for those about valid
+/// Returns the lines that are not modeled or not valid, and the findings, except those about valid
 /// statements.
 pub(crate) fn show(model: &DeviceModel) -> String {
     let valid: Vec<usize> = intentions(model).into_iter().map(|(_, line)| line).collect();

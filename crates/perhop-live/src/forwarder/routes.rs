@@ -18,7 +18,7 @@ impl Routes {
     pub(crate) fn new() -> Routes {
         Routes { places: vec![None; 16], taken: 0, prefixes: Vec::new() }
     }
-    /// Adds a route: packets to `to` leave by `direction`. The first route to an address applies.
+    /// Adds a route: packets to `to` leave via `direction`. The first route to an address applies.
     pub(crate) fn add(&mut self, to: Prefix, direction: LinkId) {
         if let Some(address) = to.host() {
             return self.add_host(address, direction);

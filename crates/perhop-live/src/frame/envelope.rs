@@ -1,4 +1,4 @@
-//! [`Envelope`]: the tags and labels of a link, added to the packets that leave by it.
+//! [`Envelope`]: the tags and labels of a link, added to the packets that leave via it.
 
 use perhop_qos::framing::{Header, HeaderStack};
 use perhop_qos::packet::Marks;

@@ -26,7 +26,7 @@ impl PacketDevice {
         let socket = system::open_socket(libc::AF_PACKET, libc::SOCK_RAW, 0)?;
         let borrowed = socket.as_fd();
         let on: libc::c_int = 1;
-        // Frames that leave by the interface are not arrivals.
+        // Frames that leave via the interface are not arrivals.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, &on)?;
         // A queue of the kernel in front of the wire would not be part of the policy.
         system::set_option(borrowed, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &on)?;

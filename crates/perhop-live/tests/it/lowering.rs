@@ -91,7 +91,7 @@ fn a_direction_has_the_settings_of_both_ends() {
     assert_eq!(trunk.output[0].name.as_deref(), Some("mark"));
     assert_eq!(trunk.queueing.unwrap().classes.len(), 2);
     assert_eq!(trunk.output_interfaces, ["alice", "east", "north"]);
-    assert_eq!(trunk.input, None, "the other router conditions what comes from here");
+    assert_eq!(trunk.input, None, "the other router conditions packets from here");
     let input = forwarder(&plan, "east").inputs.iter().find(|input| input.name == "west->east").unwrap();
     assert_eq!((input.device.as_str(), input.far_interface), ("west", 0));
     assert_eq!(input.input[0].name.as_deref(), Some("drop"));
@@ -170,7 +170,7 @@ fn frames_between_forwarders_have_the_tags_and_labels_of_the_link() {
         found.unwrap().sent_frames
     };
     assert_eq!(sent("west", "west->east"), SentFrames::OfLink);
-    assert_eq!(sent("west", "west->north"), SentFrames::OfLink, "what came with a tag leaves without");
+    assert_eq!(sent("west", "west->north"), SentFrames::OfLink, "tagged packets leave untagged");
     assert_eq!(sent("east", "east->bob"), SentFrames::Plain, "the host's kernel knows nothing of it");
     assert_eq!(plan.envelope, 16, "three labels and a tag");
     assert!(plan.forwarders.iter().all(|forwarder| forwarder.longest_frame >= 4030));

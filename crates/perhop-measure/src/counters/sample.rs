@@ -18,7 +18,7 @@ pub struct QueueSample {
     pub packets: u64,
     /// IP bytes in the queue.
     pub bytes: u64,
-    /// The peak of the queue since the sample before.
+    /// The peak of the queue since the previous sample.
     pub most: Peak,
     /// Drop precedence of `average`, if the buffer manager has averages; otherwise 0.
     pub precedence: u32,
@@ -31,7 +31,7 @@ pub struct QueueSample {
 
 impl QueueSample {
     /// Samples every queue of `port`: one row per average, or one row for a queue without averages. `most` is
-    /// the peak of each queue since the sample before.
+    /// the peak of each queue since the previous sample.
     pub fn take(port: &Port, most: &[Peak], time: Time, samples: &mut Vec<QueueSample>) {
         let queues = port.queues().iter().zip(port.buffers()).zip(most);
         for (index, ((queue, buffer), most)) in queues.enumerate() {

@@ -156,7 +156,7 @@ impl Wheel {
     /// The first day after today with an entry.
     pub(super) fn next_day(&self) -> Option<u64> {
         let mut day = self.tomorrow;
-        // Once round the year, to the days before tomorrow in the same week.
+        // After a full year, the days before tomorrow in the same week.
         for _ in 0..=self.weeks.len() {
             if let Some(days) = self.weeks[self.week(day)].days_to_entry(day) {
                 return Some(day + days);

@@ -58,7 +58,7 @@ impl Source {
             | SourceConfig::SpeedTest(_) => return None,
         })
     }
-    /// The next packet, no earlier than the one before; [`Emission::NEVER`] when the source has ended.
+    /// The next packet, no earlier than the previous one; [`Emission::NEVER`] when the source has ended.
     #[allow(clippy::inline_always)] // on the path of every packet, and short for constant bit rate
     #[inline(always)]
     pub fn next_packet(&mut self) -> Emission {

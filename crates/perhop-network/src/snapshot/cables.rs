@@ -123,7 +123,7 @@ impl Cables {
         self.segments.get(&root).map(|segment| (root, segment))
     }
 
-    /// Returns the ports of each segment that packets leave by to others, by number.
+    /// Returns the ports of each segment that packets leave via to others, by number.
     pub(super) fn ports(&self, devices: &[SnapshotDevice]) -> BTreeMap<usize, Vec<PortId>> {
         let mut found: BTreeMap<usize, Vec<PortId>> = BTreeMap::new();
         for (device, member) in devices.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Cables {
     }
 }
 
-/// Whether packets leave by a port to other routers: it has an address, or sends by a line below.
+/// Whether packets leave via a port to other routers: it has an address, or sends by a line below.
 fn is_routed(port: &Port) -> bool {
     addresses(port).next().is_some()
         || (port.forwarding.parent.is_none() && !port.forwarding.below.is_empty())

@@ -269,7 +269,7 @@ impl Toward<'_, '_, '_> {
     }
 }
 
-/// Whether packets leave by a port with the headers that they have.
+/// Whether packets leave via a port with the headers that they have.
 fn is_plain(port: &Port) -> bool {
     port.forwarding.tunnel.is_none() && port.forwarding.encryption.is_none()
 }

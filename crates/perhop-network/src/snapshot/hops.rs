@@ -26,7 +26,7 @@ pub(super) struct Target {
 }
 
 impl Target {
-    /// Returns the target of packets that leave by `exit`.
+    /// Returns the target of packets that leave via `exit`.
     pub(super) fn from_exit(destination: IpAddr, exit: &Exit) -> Target {
         let is_connected = exit.origin == Origin::Connected;
         Target { destination, is_connected, next_hop: exit.next_hop }
@@ -34,7 +34,7 @@ impl Target {
 }
 
 impl Snapshot<'_> {
-    /// Returns where a packet goes that leaves by `port`, by the last forwarding decision of its path.
+    /// Returns where a packet goes that leaves via `port`, by the last forwarding decision of its path.
     pub(super) fn onward(&self, port: PortId, path: &Path) -> Onward {
         let decision = path.stages.iter().rev().find_map(|stage| match stage {
             Stage::Forwarding { destination, route, next_hop, .. } => Some(Target {
@@ -47,7 +47,7 @@ impl Snapshot<'_> {
         decision.map_or(Onward::Elsewhere(None), |target| self.onward_to(port, target))
     }
 
-    /// Returns where a packet goes that leaves by `port` to a target.
+    /// Returns where a packet goes that leaves via `port` to a target.
     pub(super) fn onward_to(&self, port: PortId, target: Target) -> Onward {
         let Target { destination, is_connected, next_hop } = target;
         // A route out of a port may lead to its own subnet, for example from another table of routes.

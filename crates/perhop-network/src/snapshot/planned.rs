@@ -21,12 +21,12 @@ pub struct Journey<'a> {
     pub back: Vec<Way>,
 }
 
-/// A port on the way of packets, in the names of the network and of results.
+/// A port on the path of packets, in the names of the network and of results.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedStop {
     /// The device.
     pub device: String,
-    /// The interface by which the packets leave it.
+    /// The interface through which the packets leave it.
     pub interface: String,
     /// The port in results.
     pub port: String,
@@ -70,5 +70,5 @@ pub(super) enum Node {
 /// The next node for packets to a host, by node.
 pub(super) type Routes = BTreeMap<(Node, String), Node>;
 
-/// The destinations of the packets of tunnels, by the port that they leave by.
+/// The destinations of the packets of tunnels, by the port that they leave via.
 pub(super) type Carries = BTreeMap<PortId, BTreeMap<PortId, BTreeSet<Prefix>>>;

@@ -11,7 +11,7 @@ use super::{ConfigurationFile, LeftOut, Snapshot, SnapshotDevice, Written, links
 use crate::NetworkDevice;
 
 impl<'a> Snapshot<'a> {
-    /// Reads configurations, and infers what is not written.
+    /// Reads configurations, and infers missing facts.
     ///
     /// # Errors
     /// A written link or route names a device or an interface that does not exist.

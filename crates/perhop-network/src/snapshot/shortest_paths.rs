@@ -33,7 +33,7 @@ struct Member {
     announced: Vec<Prefix>,
 }
 
-/// An edge to a neighbor: the port by which packets leave, and the address of the neighbor.
+/// An edge to a neighbor: the port through which packets leave, and the address of the neighbor.
 #[derive(Clone, Copy)]
 struct Edge {
     to: Process,

@@ -22,7 +22,7 @@ pub struct Site {
     pub subnet: Option<String>,
     /// An address in it that is not one of the device.
     pub address: IpAddr,
-    /// The port by which its packets arrive.
+    /// The port on which its packets arrive.
     #[serde(skip)]
     pub(crate) id: Option<PortId>,
 }

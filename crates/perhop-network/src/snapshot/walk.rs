@@ -52,9 +52,9 @@ pub struct Hop {
     pub device: String,
     /// The path of its configuration.
     pub file: String,
-    /// The interface by which the packet arrives; `None` at its sender.
+    /// The interface on which the packet arrives; `None` at its sender.
     pub arrives: Option<String>,
-    /// The interface by which it leaves; `None` where it ends here.
+    /// The interface through which it leaves; `None` where it ends here.
     pub leaves: Option<String>,
     /// The queue that it joins; `None` for an only queue without a name.
     pub queue: Option<String>,
@@ -62,7 +62,7 @@ pub struct Hop {
     pub packet: String,
     /// The stages.
     pub stages: Vec<Stage>,
-    /// The port by which the packet leaves.
+    /// The port through which the packet leaves.
     #[serde(skip)]
     pub(crate) port: Option<PortId>,
 }
@@ -192,7 +192,7 @@ impl Snapshot<'_> {
         Ok(Walk { packet, paths, assumed, not_looked_at })
     }
 
-    /// Returns the first device of a packet, and the port by which it arrives there; none at the sender.
+    /// Returns the first device of a packet, and the port on which it arrives there; none at the sender.
     pub(super) fn first_device(
         &self,
         source: IpAddr,
@@ -325,7 +325,7 @@ impl Snapshot<'_> {
         Some(WalkEnd::PathUnknown {
             device: member.name.clone(),
             because: format!(
-                "{prefix} in the VRF {} is behind {next_hop}{}: the packets leave by {} with labels, which \
+                "{prefix} in the VRF {} is behind {next_hop}{}: the packets leave via {} with labels, which \
                  perhop does not follow",
                 vrf?,
                 far.as_ref().map_or(String::new(), |far| format!(" of {far}")),
@@ -370,7 +370,7 @@ impl Snapshot<'_> {
             End::Queued | End::NoQueue | End::Leaves => {}
         }
         let Some(port) = walker.hops.last().and_then(|hop| hop.port) else {
-            let because = "the interface by which the packet leaves is not known".to_owned();
+            let because = "the interface through which the packet leaves is not known".to_owned();
             let help = "give the route, or the destination of the tunnel".to_owned();
             return walker.ends(WalkEnd::PathUnknown { device: name, because, help });
         };

@@ -11,13 +11,13 @@ use crate::trace::{Cause, Stage};
 /// A device on a way.
 #[derive(Clone, Debug)]
 pub struct Stop {
-    /// The port by which the packet arrives.
+    /// The port on which the packet arrives.
     pub arrives: PortId,
-    /// The port by which it leaves.
+    /// The port through which it leaves.
     pub leaves: PortId,
     /// The queue that it joins there; `None` for an only queue without a name.
     pub queue: Option<String>,
-    /// The tunnels that it enters in this device, whose packets leave by another port.
+    /// The tunnels that it enters in this device, whose packets leave via another port.
     pub(super) tunnels: Vec<PortId>,
 }
 

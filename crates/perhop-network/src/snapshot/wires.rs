@@ -14,7 +14,7 @@ use super::{LinkReason, NotRun, PortId, Site, Snapshot, Way};
 
 /// The policy of hosts and segments, which queue without loss.
 pub const AMPLE: &str = "ample";
-/// The rate of a line that no configuration tells.
+/// The rate of a line that no configuration defines.
 const UNKNOWN_RATE: u64 = 1_000_000_000;
 /// The delay of a link between devices: that of some 200 km.
 const DELAY_MS: u64 = 1;

@@ -67,7 +67,7 @@ pub enum End {
     Queued,
     /// No class takes the packet.
     NoQueue,
-    /// The packet leaves by an unknown interface.
+    /// The packet leaves via an unknown interface.
     Leaves,
     /// The packet is for the device itself.
     Delivered,
@@ -218,7 +218,7 @@ pub enum Stage {
         prefix: Option<String>,
         /// The next router.
         next_hop: Option<IpAddr>,
-        /// The interface by which the packet leaves, or whose address it has as destination.
+        /// The interface through which the packet leaves, or whose address it has as destination.
         interface: Option<String>,
         /// The lines that decide.
         lines: Vec<LineText>,
@@ -244,7 +244,7 @@ pub enum Stage {
         interface: String,
         /// The name of the queue; `None` where no class takes the packet, and for an only queue without name.
         queue: Option<String>,
-        /// The classes on the way to the queue, from the outermost in.
+        /// The classes on the path to the queue, from the outermost in.
         classes: Vec<QueueClass>,
         /// The lines of the class behind the queue.
         lines: Vec<LineText>,

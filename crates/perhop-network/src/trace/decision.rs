@@ -165,13 +165,13 @@ impl<'a> Tracer<'a> {
         match with_policy.as_slice() {
             [] => {
                 self.assumed.insert(format!(
-                    "no route to {destination} is known: it leaves by an interface without an output policy"
+                    "no route to {destination} is known: it leaves via an interface without an output policy"
                 ));
                 Ok(None)
             }
             [port] => {
                 self.assumed.insert(format!(
-                    "no route to {destination} is known: it leaves by {}, {because}",
+                    "no route to {destination} is known: it leaves via {}, {because}",
                     port.name
                 ));
                 Ok(Some(port))

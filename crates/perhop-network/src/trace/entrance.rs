@@ -29,7 +29,7 @@ impl<'a> Tracer<'a> {
                     ));
                 }
                 if exit.origin != Origin::Connected {
-                    self.assumed.insert(format!("packets arrive by the route to their source {source}"));
+                    self.assumed.insert(format!("packets arrive on the route to their source {source}"));
                 }
                 self.by_port(exit.port, because, exit.lines)
             }
@@ -61,7 +61,7 @@ impl<'a> Tracer<'a> {
         match (with_input.next(), with_input.next()) {
             (Some(port), None) => {
                 let because = "the only interface with an input policy";
-                self.assumed.insert(format!("packets arrive by {}, {because}", port.name));
+                self.assumed.insert(format!("packets arrive on {}, {because}", port.name));
                 self.by_port(port, because.to_owned(), Vec::new())
             }
             (first, _) => {
@@ -69,7 +69,7 @@ impl<'a> Tracer<'a> {
                     Some(_) => "no route leads to its source, and several interfaces have an input policy",
                     None => "no route leads to its source, and no interface has an input policy",
                 };
-                self.assumed.insert("packets arrive by an interface without an input policy".to_owned());
+                self.assumed.insert("packets arrive on an interface without an input policy".to_owned());
                 (Stage::Entrance { interface: None, because: because.to_owned(), lines: Vec::new() }, None)
             }
         }

@@ -184,7 +184,7 @@ impl<'a> Tracer<'a> {
         }
         let port = self.source_port(tunnel)?;
         self.assumed.insert(format!(
-            "no route to {destination} is known: the tunnel's packets leave by {}, its source",
+            "no route to {destination} is known: the tunnel's packets leave via {}, its source",
             port.name
         ));
         Some(Onward::without_route(RouteKind::Unknown, destination, port))
@@ -198,7 +198,7 @@ impl<'a> Tracer<'a> {
         };
         self.not_looked_at.insert(format!("the outer destination of {}: {reason}", port.name));
         let below = self.source_port(tunnel)?;
-        self.assumed.insert(format!("the packets of {} leave by {}, its source", port.name, below.name));
+        self.assumed.insert(format!("the packets of {} leave via {}, its source", port.name, below.name));
         Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
     }
 

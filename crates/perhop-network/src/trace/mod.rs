@@ -48,9 +48,9 @@ pub struct TracedDevice<'a> {
 /// The options of the caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceOptions<'a> {
-    /// The port by which packets arrive; by default that which leads to their source.
+    /// The port on which packets arrive; by default that which leads to their source.
     pub arrives: Option<&'a Port>,
-    /// The port by which they leave; by default that of the route.
+    /// The port through which they leave; by default that of the route.
     pub leaves: Option<&'a Port>,
     /// The treatment of packets to the device itself.
     pub own: OwnPackets,
@@ -132,7 +132,7 @@ struct Tracer<'a> {
     interfaces: Vec<String>,
     assumed: BTreeSet<String>,
     not_looked_at: BTreeSet<String>,
-    /// The names of the interfaces on the way.
+    /// The names of the interfaces on the path.
     crossed: BTreeSet<String>,
 }
 

@@ -45,7 +45,7 @@ impl<'a> PolicySide<'a> {
 }
 
 impl<'a> Tracer<'a> {
-    /// Follows packets that arrive by `port`.
+    /// Follows packets that arrive on `port`.
     pub(super) fn arrive(&mut self, ways: Vec<Way>, port: &'a Port) -> Result<Vec<Way>, ConfigError> {
         self.cross(port);
         let ways = self.access_lists(ways, port, Direction::Input);
@@ -177,7 +177,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Returns the classes on the way to the queue at `path`.
+/// Returns the classes on the path to the queue at `path`.
 fn classes_at(queueing: &QueueingConfig, path: &[usize]) -> Vec<QueueClass> {
     let mut found = Vec::new();
     let mut rate_to_quantum = None;

@@ -152,7 +152,7 @@ fn a_configuration_applies_to_the_interfaces_of_links() {
         Some(IpAddr::from([10, 0, 7, 2])),
         "of the router's subnet"
     );
-    assert!(loaded.scenario.policies.is_empty(), "what was written stays as it was");
+    assert!(loaded.scenario.policies.is_empty(), "written values are unchanged");
     // The scenario embedded in results can be loaded again and is the same.
     let again = serde_json::to_value(loaded.embedded()).unwrap();
     let again = Loader::with(&TOY).load_document(&Document::from_json(again), ".").unwrap();
@@ -210,7 +210,7 @@ fn carried_interfaces_are_named_and_have_destinations() {
     let names = policy.queueing.as_ref().unwrap().queue_names();
     assert_eq!(names, ["ATM1.1/lan", "ATM1.1/rest"]);
     for (carries, words) in [
-        ("{ ATM1.1: [] }", "no packet leaves by `ATM1.1`: it has no destinations"),
+        ("{ ATM1.1: [] }", "no packet leaves via `ATM1.1`: it has no destinations"),
         ("{ ATM2: [10.9.0.0/16] }", "no interface `ATM2`"),
         ("{ ATM1.1: [10.9.0.1/16] }", "has bits set after the first 16"),
     ] {

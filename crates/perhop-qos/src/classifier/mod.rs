@@ -64,7 +64,7 @@ pub struct MatchConfig {
     /// The destination port, or a range: `80`, `[80, 443, 1024-65535]`. Only TCP and UDP packets have one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub destination_port: Option<OneOrMany<PortRange>>,
-    /// The interface by which the packet came in, named by the neighbor at its other end.
+    /// The interface on which the packet came in, named by the neighbor at its other end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<OneOrMany<String>>,
     /// Conditions that must all hold.

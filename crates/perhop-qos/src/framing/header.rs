@@ -69,7 +69,7 @@ pub struct MplsLabels {
     /// The number of labels, 1 to 8; by default 1.
     #[serde(skip_serializing_if = "is_one")]
     pub labels: u16,
-    /// Whether a pseudowire control word stands behind them (RFC 4385 §3).
+    /// Whether a pseudowire control word follows the labels (RFC 4385 §3).
     #[serde(skip_serializing_if = "is_default")]
     pub control_word: bool,
 }

@@ -17,7 +17,7 @@ pub struct Multilink {
     /// Format of the sequence number.
     #[serde(skip_serializing_if = "is_default")]
     pub sequence: MultilinkSequence,
-    /// Bytes of a packet that one fragment carries at most, 16 to 65535; without it packets are sent whole.
+    /// Maximum bytes of a packet per fragment, 16 to 65535; if omitted, packets are sent whole.
     #[serde(skip_serializing_if = "is_default")]
     pub fragment: Option<ByteSize>,
     /// Whether packets of classes with priority are sent between fragments, whole and without a multilink

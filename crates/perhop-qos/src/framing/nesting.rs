@@ -9,7 +9,7 @@ use crate::error::ConfigError;
 /// The content type that a header presents to the header around it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
-    /// An IP packet; its version, where a header says it.
+    /// An IP packet; its version, if a header contains it.
     Packet(Option<IpVersion>),
     /// MPLS labels.
     Labeled,

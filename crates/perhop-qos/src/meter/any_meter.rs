@@ -28,7 +28,7 @@ pub enum MeterScope {
 }
 
 impl MeterScope {
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
     pub(crate) fn is_aggregate(&self) -> bool {
         *self == MeterScope::Aggregate
     }

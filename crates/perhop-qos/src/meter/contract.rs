@@ -69,11 +69,11 @@ pub(super) fn require_burst(field: &str, burst: ByteSize) -> Result<(), ConfigEr
 pub(super) fn red() -> Color {
     Color::RED
 }
-#[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+#[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
 pub(super) fn is_red(color: &Color) -> bool {
     *color == Color::RED
 }
-/// The color of excess packets must differ from that of the others, or the meter would tell nothing.
+/// The color of excess packets must differ from that of the others, or the meter would have no effect.
 pub(super) fn require_excess(excess: Color) -> Result<(), ConfigError> {
     if excess == Color::GREEN {
         return Err(ConfigError::new("excess", "packets within the profile are green already")

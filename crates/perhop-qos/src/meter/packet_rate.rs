@@ -13,7 +13,7 @@ use crate::{ByteSize, Color, ConfigError, Packet, QueueSize, Rate, Time};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PacketRateConfig {
-    /// Packets per second, whatever their size.
+    /// Packets per second, regardless of their size.
     pub rate: PacketRate,
     /// Size of the bucket in packets, which conform at once.
     pub burst: QueueSize,

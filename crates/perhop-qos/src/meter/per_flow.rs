@@ -29,7 +29,7 @@ pub struct FlowMeters {
 }
 
 impl FlowMeters {
-    /// No flow yet; each will have a meter as `config` says.
+    /// No flow yet; each will have a meter made from `config`.
     ///
     /// # Errors
     /// If `config` cannot be built.

@@ -76,7 +76,7 @@ name_or_number!(LinkMark, 7, "a CoS or EXP: a number from 0 to 7");
 
 /// The ECN field, class of service and traffic class of a packet.
 ///
-/// The packet's [`Ingress`] tells whether a tag or label carries the latter two.
+/// The packet's [`Ingress`] records whether a tag or label carries the latter two.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks(u8);
 

@@ -13,7 +13,7 @@ pub(super) enum Heads {
     Judged,
     /// The headers of the wire cut them into fragments.
     InFragments,
-    /// CAKE keeps them, and says who is next.
+    /// CAKE keeps them, and selects the next packet.
     Cake,
 }
 

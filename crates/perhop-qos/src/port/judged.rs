@@ -72,7 +72,7 @@ impl Port {
         true
     }
 
-    /// Queue `id` and the scheduler hear that a head of `length` IP bytes, of this `flow`, is no more.
+    /// Notifies queue `id` and the scheduler that a head of `length` IP bytes, of this `flow`, was removed.
     #[inline(never)]
     fn dropped_at_head(&mut self, now: Time, id: QueueId, flow: u16, length: u32) {
         let queue = &mut self.queues[id.index()];

@@ -98,8 +98,8 @@ mod tests {
         assert_eq!(peaks.take(ms(3), &queues), [peak(2)], "the third packet had not waited");
         peaks.changes(ms(3), ONE, &queues);
         queues[0].pop();
-        assert_eq!(peaks.take(ms(4), &queues), [peak(0)], "what ended with the last interval");
+        assert_eq!(peaks.take(ms(4), &queues), [peak(0)], "a peak that ended with the last interval");
         queues[0].push(packet);
-        assert_eq!(peaks.take(ms(9), &queues), [peak(1)], "what lasts to the end");
+        assert_eq!(peaks.take(ms(9), &queues), [peak(1)], "a peak that lasts to the end");
     }
 }

@@ -28,7 +28,7 @@ impl Port {
 
     /// `packet` arrives at a port that [precomputes departures](Port::precomputes_departures). The answer is
     /// its departure, which may lie ahead, or `None` if it ends here: what [`send`](Port::send) and all
-    /// [polls](Port::poll_transmit) after it would find. `observer` hears of the departure at once, with its
+    /// [polls](Port::poll_transmit) after it would find. `observer` receives the departure at once, with its
     /// time: of this port's packets one by one, and not in the order of time.
     ///
     /// Lindley 1952, "The theory of queues with a single server": a packet's wait is what is left, when it

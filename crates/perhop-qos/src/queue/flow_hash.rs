@@ -14,15 +14,15 @@ pub enum FlowHash {
     /// The headers: addresses, ports and protocol.
     #[default]
     Headers,
-    /// Its sender's socket, which takes another hash after each retransmission timeout, so that what follows
-    /// waits in another queue. Linux goes by that where packets come from the same machine: from itself, or
-    /// over veth from its containers and namespaces.
+    /// The socket of the sender, which takes a new hash after each retransmission timeout, so that later
+    /// packets wait in another queue. Linux uses this hash if packets come from the same machine: from
+    /// itself, or over veth from its containers and namespaces.
     Socket,
 }
 
 impl FlowHash {
-    /// Whether a policy need not say it.
-    #[allow(clippy::trivially_copy_pass_by_ref)] // serde asks for a reference
+    /// Whether it is the default, which policies omit.
+    #[allow(clippy::trivially_copy_pass_by_ref)] // serde requires a reference
     pub(crate) fn is_default(&self) -> bool {
         *self == FlowHash::default()
     }
@@ -52,7 +52,7 @@ pub(crate) fn flow_hash(flow: &FlowKey, key: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// After a timeout the packets of a flow have another number, unless headers tell flows apart.
+    /// After a timeout the packets of a flow have another number, unless headers identify flows.
     #[test]
     fn a_socket_that_chooses_another_hash_is_another_flow() {
         let mut packet = Packet { payload: 7 << 40 | 3, source_port: 1000, ..Packet::default() };
@@ -70,6 +70,6 @@ mod tests {
         for _ in 0..255 {
             packet.rehash();
         }
-        assert_eq!(numbers(&packet), before, "the count is of eight bits");
+        assert_eq!(numbers(&packet), before, "the count has eight bits");
     }
 }

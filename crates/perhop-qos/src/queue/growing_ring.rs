@@ -1,6 +1,6 @@
 //! [`GrowingRing`]: first in, first out.
 
-/// Packets, or what stands for them, in order of arrival, in a ring that grows to its high-water mark once;
+/// Packets, or their stand-ins, in order of arrival, in a ring that grows to its high-water mark once;
 /// after that nothing is allocated.
 ///
 /// Its length is a power of two, and its front is read without being taken: unlike `VecDeque`, which moves
@@ -48,8 +48,8 @@ impl<T: Copy + Default> GrowingRing<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         self.held -= 1;
-        // Where it runs empty it begins at the start again: what mostly holds few packets stays in few cache
-        // lines.
+        // When it becomes empty, it restarts at the beginning: a ring that usually has few packets stays in
+        // few cache lines.
         self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
     }
     /// Removes the oldest item.

@@ -36,7 +36,7 @@ pub(crate) enum Entrance {
 }
 
 impl Order {
-    /// Counts as `accounting` says from now on, where it shares out bytes.
+    /// Counts by `accounting` from now on, if it shares bytes.
     pub(super) fn count(&mut self, accounting: Accounting) {
         match self {
             Order::Sparse(_) | Order::Dual(_) | Order::Tin => {}

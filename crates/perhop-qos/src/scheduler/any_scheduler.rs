@@ -121,7 +121,7 @@ macro_rules! dispatch {
 
 impl AnyScheduler {
     /// [`dequeued`](Scheduler::dequeued), then [`select`](Scheduler::select).
-    #[allow(clippy::inline_always)] // as below
+    #[allow(clippy::inline_always)] // see the next method
     #[inline(always)]
     pub(super) fn dequeued_then_select(
         &mut self,

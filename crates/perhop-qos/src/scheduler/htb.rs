@@ -19,7 +19,7 @@ use bucket::{Bucket, LONGEST_MEMORY, Mode};
 use feed::{Feed, Group};
 
 /// The levels of classes (`TC_HTB_MAXDEPTH`): a class with a queue has level 0, an outermost class with inner
-/// classes has 7, and its children have one less.
+/// classes has 7, and its children have one packet less.
 const LEVELS: usize = 8;
 /// Priorities of classes with queues (`TC_HTB_NUMPRIO`).
 const PRIORITIES: usize = 8;

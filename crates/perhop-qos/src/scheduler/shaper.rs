@@ -94,7 +94,7 @@ impl Shaper {
 }
 
 /// Bytes that come in at a rate, up to a depth: exact integers. Unlike a meter's bucket it can be in debt,
-/// earns at a fraction of a rate, and says when it will cover a packet.
+/// earns at a fraction of a rate, and computes when it will cover a packet.
 ///
 /// One bit is `10¹² × divisor` units, and `rate × multiplier` units come in per picosecond, so that a rate
 /// times a fraction is exact as well.

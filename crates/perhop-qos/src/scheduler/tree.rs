@@ -318,7 +318,7 @@ fn members(config: &QueueingConfig) -> usize {
 }
 
 impl Node {
-    /// Returns when to ask again if the node serves no child.
+    /// Returns the time of the next query if the node serves no child.
     #[cold]
     fn held_back(&self) -> Selection<QueueId> {
         self.scheduler.held_until().map_or(Selection::Idle, Selection::WaitUntil)

@@ -60,7 +60,7 @@ pub(super) fn work_of(parts: u64, span: Virtual) -> Virtual {
 /// service it has given). On a raw wire it runs exactly at the rate while the port is busy. A wire
 /// whose framing adds bytes sends IP bytes more slowly than its rate: the clock then waits
 /// for the packet's end and stays right, whereas one that counted seconds would empty the fluid
-/// server's queues long before the real ones. In an inner scheduler it stands still while others send.
+/// server's queues long before the real ones. In an inner scheduler it does not advance while others send.
 #[derive(Clone, Debug)]
 pub(super) struct ServiceClock {
     rate: Rate,

@@ -16,7 +16,7 @@ const TAKES: Takes = Takes {
 const PACKET: u64 = 1 << 32;
 
 /// Weighted round robin: in each round, every child that wants to send sends as many packets as its
-/// weight says. A fraction is kept for the next round: a weight of 2.5 sends 2 and 3 in turn.
+/// weight. A fraction is kept for the next round: a weight of 2.5 sends 2 and 3 in turn.
 ///
 /// Packets, not bytes: a class of packets twice as long gets twice the rate for the same weight.
 #[derive(Clone, Debug)]

@@ -153,7 +153,8 @@ fn variants() -> Vec<(Value, Settings)> {
     ]
 }
 
-/// Microseconds since the packet before, flow, bytes, codepoint, ECN, number of packets requested afterwards.
+/// Microseconds since the previous packet, flow, bytes, codepoint, ECN, number of packets requested
+/// afterwards.
 type Step = (u64, u16, u32, u8, Ecn, usize);
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {

@@ -85,7 +85,7 @@ fn every_mark_is_copied_into_every_other() {
     let af = json!({"from": "label", "to": "dscp", "map": {"4": "af12"}});
     assert_eq!(copied(&af, full).color, Color::YELLOW, "an AF codepoint is its color, as with `mark`");
     let untagged = copied(&json!({"from": "cos", "to": "dscp", "default": "ef"}), packet("af11"));
-    assert_eq!(untagged.dscp.to_string(), "af11", "what is not there is not copied");
+    assert_eq!(untagged.dscp.to_string(), "af11", "a missing field is not copied");
 }
 
 #[test]

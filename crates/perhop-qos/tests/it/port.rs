@@ -259,7 +259,7 @@ fn a_port_reports_its_next_poll() {
     assert_eq!(poll(&mut port, at(1000), ()), None);
     assert_eq!(port.poll_timeout(), Some(at(1500)), "no instant of the past");
     assert_eq!(poll(&mut port, at(3000), ()).unwrap().starts, at(3000), "polling late is late");
-    assert_eq!(port.poll_timeout(), None, "nothing waits; what is in the ring needs no poll");
+    assert_eq!(port.poll_timeout(), None, "nothing waits; packets in the ring need no poll");
 }
 
 #[test]

@@ -122,7 +122,7 @@ impl Profile {
     }
 }
 
-/// RFC 5681, RFC 6298 (least timeout 1 s, initial 1 s), RFC 3042, RFC 3465. The comments of the other
+/// RFC 5681, RFC 6298 (minimum timeout 1 s, initial 1 s), RFC 3042, RFC 3465. The comments of the other
 /// profiles name the differences.
 const RFC5681_RENO: Parameters = Parameters {
     mss: 1460,

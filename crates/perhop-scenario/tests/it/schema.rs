@@ -14,7 +14,7 @@ fn the_published_schema_is_up_to_date() {
     let published = std::fs::read_to_string(PUBLISHED).unwrap_or_default();
     assert!(
         published == schema,
-        "schema/perhop-scenario.schema.json is not what the types say; \
+        "schema/perhop-scenario.schema.json differs from the types; \
          write it anew with BLESS=1 cargo test -p perhop-scenario --test it schema"
     );
 }

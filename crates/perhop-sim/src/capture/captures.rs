@@ -34,7 +34,7 @@ pub struct Captured {
     pub full_at: Option<Time>,
 }
 
-/// The ends of the directions of links that `scenario` captures: those that it names, otherwise both
+/// The link directions that `scenario` captures: those that it names, otherwise both
 /// directions of every link with a policy at one of its ends, otherwise all.
 pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
     let named = &scenario.measure.captures;

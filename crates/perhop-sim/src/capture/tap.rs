@@ -19,7 +19,7 @@ pub(crate) struct Record {
     pub(crate) time: Time,
     pub(crate) packet: Packet,
     pub(crate) contents: Contents,
-    /// Why and where it was dropped, if it was dropped here.
+    /// The cause and place of the drop, if the packet was dropped here.
     pub(crate) dropped: Option<(DropCause, DropPoint)>,
 }
 

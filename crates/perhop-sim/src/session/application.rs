@@ -3,7 +3,7 @@
 use perhop_measure::applications::SpeedTally;
 use perhop_net::agenda::Slot;
 
-/// The element that decides what a session sends.
+/// The element that decides the data of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Application {
     /// The plan of the session.

@@ -15,7 +15,7 @@ use crate::hosts::Hosts;
 pub(super) trait Steps: Engine {
     /// Opens a new connection of `session`.
     fn connect(&mut self, now: Time, session: usize);
-    /// Sends what is due at the end `place`.
+    /// Sends the due data at the end `place`.
     fn serve(&mut self, now: Time, place: usize);
     /// Counts a completed transaction of `session` that began at `began`.
     fn complete(&mut self, now: Time, session: usize, began: Time);

@@ -137,7 +137,7 @@ impl Browser {
                     self.end_stage(now, stream, steps);
                 }
             }
-            // The response belongs to the page before, which was loaded without it.
+            // The response belongs to the previous page, which was loaded without it.
             _ => {}
         }
     }

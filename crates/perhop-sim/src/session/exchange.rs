@@ -111,8 +111,8 @@ pub(crate) trait Sessions: Engine {
         }
     }
 
-    /// Forwards what an end has transmitted and lets its application react to its event; without either, arms
-    /// the end's timer. Returns whether more may be due.
+    /// Forwards the segments that an end has transmitted and lets its application react to its event; without
+    /// either, arms the end's timer. Returns whether more may be due.
     #[inline(never)]
     fn follow_up(&mut self, now: Time, place: usize, packet: &mut Packet, served: Served) -> bool {
         let Served { transmitted, heard } = served;

@@ -13,10 +13,10 @@
 //! `Sender::is_fast_path`, `Sender::poll_fast_path`); a property test in `outgoing` compares it with the slow
 //! path.
 //!
-//! The model covers what decides the amount and the time of sending. Sequence numbers are offsets in the byte
-//! stream, 64 bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last byte.
-//! Both endpoints have the same parameters, so options are not negotiated. There is no RST, no urgent data,
-//! no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
+//! The model covers all that determines the amount and the time of sending. Sequence numbers are offsets in
+//! the byte stream, 64 bits wide: the first byte is 0, SYN takes no offset, FIN takes the one after the last
+//! byte. Both endpoints have the same parameters, so options are not negotiated. There is no RST, no urgent
+//! data, no path MTU discovery, no Nagle algorithm and no limit on retransmissions.
 
 mod acknowledged;
 mod congestion;

@@ -21,7 +21,7 @@ fn overload(rate: &str, framing: &str, headers: &Value, size: u64) -> Value {
     })
 }
 
-/// Packets in 10 s of a wire with `rate` bits per second: the last may be on the way at the end.
+/// Packets in 10 s of a wire with `rate` bits per second: the last may be in transit at the end.
 fn assert_carries(rate: u64, framing: &str, headers: &Value, size: u64, wire_bytes: u64) {
     let scenario = overload(&format!("{rate}b/s"), framing, headers, size);
     let delivered = count(&simulate(&scenario, ONCE), "flows", "delivered_packets");

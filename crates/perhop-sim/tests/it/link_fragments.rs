@@ -81,7 +81,7 @@ fn a_voice_packet_waits_for_one_fragment() {
     }
 }
 
-/// Packets in 200 s: the last may be on the way at the end.
+/// Packets in 200 s: the last may be in transit at the end.
 #[test]
 fn headers_of_fragments_take_the_wire() {
     for (size, fragments) in [(1500, 21), (70, 1), (71, 2), (142, 2), (143, 3)] {

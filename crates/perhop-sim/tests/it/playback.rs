@@ -80,7 +80,7 @@ fn replayed_packets_match_the_counters() {
         assert_eq!(of(cause) as u64, count(&whole, "classes", column) - elsewhere, "{column}");
     }
     assert!(of(DropCause::Policed) > 50 && of(DropCause::EarlyRandom) + of(DropCause::EarlyForced) > 5);
-    assert!(of(DropCause::Lost) > 0, "losses on the wire are told of the packets that met them");
+    assert!(of(DropCause::Lost) > 0, "losses on the wire are reported for the lost packets");
 }
 
 /// All packets at the bottleneck, in one span.
@@ -119,7 +119,7 @@ fn forward_and_backward_playback_agree() {
         let known = |way: &&Way| way.dropped.is_some() || way.left.is_some();
         for way in span.ways.iter().filter(known).filter(|way| way.dropped.is_none()) {
             let same = whole[whole.binary_search_by_key(&way.number, |record| record.number).unwrap()];
-            assert_eq!(Way { dropped: None, ..same }, *way, "what is lost on the wire may be told later");
+            assert_eq!(Way { dropped: None, ..same }, *way, "losses on the wire may be reported later");
         }
     }
     let span = playback.span(Time::from_milliseconds(2000), Time::from_milliseconds(8000), 100).unwrap();

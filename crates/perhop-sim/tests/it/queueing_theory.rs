@@ -36,7 +36,7 @@ fn fifo(limit: u64) -> Value {
 #[track_caller]
 fn assert_near(measured: f64, expected: f64, tolerance: f64) {
     let error = (measured - expected).abs() / expected;
-    assert!(error <= tolerance, "measured {measured}, theory says {expected}: off by {:.2} %", error * 100.0);
+    assert!(error <= tolerance, "measured {measured}, expected {expected}: off by {:.2} %", error * 100.0);
 }
 
 #[test]

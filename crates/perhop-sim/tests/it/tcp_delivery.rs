@@ -224,7 +224,7 @@ fn a_closed_window_pauses_the_sender() {
     pair.run(Time::from_seconds(2), pair::silent);
     assert_eq!(pair.received(SERVER), 4 * 1460, "the buffer and no more");
     assert!(pair.ends[CLIENT].statistics().probes >= 1);
-    assert_eq!(pair.ends[CLIENT].statistics().timeouts, 0, "a closed window is no loss");
+    assert_eq!(pair.ends[CLIENT].statistics().timeouts, 0, "a closed window is not a loss");
     // The application reads all; the update is lost, and a probe finds the open window.
     pair.ends[SERVER].set_reading(Reading::AtOnce);
     pair.run(Time::from_seconds(60), pair::silent);

@@ -34,7 +34,7 @@ pub(super) struct Tree<'a> {
     acts_below_root: bool,
 }
 
-/// The fastest and the slowest timer of Linux, per second (`kernel/Kconfig.hz`): tc-tbf(8) asks for a burst
+/// The fastest and the slowest timer of Linux, per second (`kernel/Kconfig.hz`): tc-tbf(8) requires a burst
 /// of the rate between two ticks.
 const FASTEST_TIMER_HZ: u64 = 1000;
 const SLOWEST_TIMER_HZ: u64 = 100;

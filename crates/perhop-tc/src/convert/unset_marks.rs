@@ -1,4 +1,4 @@
-//! Filters that ask for a mark of the firewall that no line of the file sets.
+//! Filters that match a firewall mark that no line of the file sets.
 
 use crate::log::Log;
 use crate::marks::Marks;
@@ -32,7 +32,7 @@ pub(super) fn check(devices: &[Device], marks: &Marks, log: &mut Log) {
     }
 }
 
-/// Returns the mark that `filter` asks for and that no packet has.
+/// Returns the mark that `filter` matches and that no packet has.
 fn missing_mark(filter: &Filter, marks: &Marks) -> Option<String> {
     let condition = &filter.condition;
     let labels = &condition.matches.label.as_ref()?.0;

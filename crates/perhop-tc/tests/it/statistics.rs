@@ -143,7 +143,7 @@ fn printed_output_configures_the_same_queues() {
             }
             policy
         };
-        // The weight of the average of RED is in `tc -d` alone.
+        // Only `tc -d` prints the weight of the average of RED.
         if !discipline.starts_with("red") {
             assert_eq!(queueing(&again), queueing(&first), "{discipline}:\n{output}");
         }
@@ -201,7 +201,7 @@ fn output_of_a_kernel_is_read() {
     assert_eq!((fair("queue_drops"), fair("overlimits"), fair("depth")), (Some(3), Some(9), Some(1)));
     assert_eq!((fair("limit_drops"), fair("marked_packets")), (Some(2), Some(4)));
     assert_eq!(of(2, &["1:1", "1:10"], "overlimits"), Some(7));
-    assert_eq!(policies[2].classes.len(), 2, "flows are no classes");
+    assert_eq!(policies[2].classes.len(), 2, "flows are not classes");
 }
 
 /// Words of outputs, and others.

@@ -70,7 +70,7 @@ fn a_run_of_the_page_has_the_usual_summary() {
         assert_eq!(times.len(), 50, "every interval is reported once");
         assert!(times.is_sorted());
         let ended = ok(&mut session, json!({"ask": "finish"}));
-        assert_eq!(ended["summary"], natively(&text, 5), "what is sampled for charts changes nothing");
+        assert_eq!(ended["summary"], natively(&text, 5), "samples for charts do not change the results");
         let table = ok(&mut session, json!({"ask": "table", "name": "classes"}));
         assert!(table["csv"].as_str().unwrap().starts_with("replication,class,"));
         let (about, packets) = ask(

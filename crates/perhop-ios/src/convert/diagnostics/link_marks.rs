@@ -16,7 +16,8 @@ pub(in crate::convert) enum Tag {
     Untagged,
     /// Unknown: other VLANs of the port have tags.
     Unknown,
-    /// The tag by which a service instance selects frames; packets have it if the link's `headers` say so.
+    /// The tag by which a service instance selects frames; packets have it if the link's `headers` contain
+    /// it.
     OfInstance,
     /// A tag on the only tagged port of the router.
     Only,

@@ -132,7 +132,7 @@ fn reordered(
                     &rules::EXCEED_REORDERS,
                     line,
                     format!(
-                        "conforming packets ({}) leave by queue {queue} of {}, excess packets ({}) by {other}",
+                        "conforming packets ({}) leave via queue {queue} of {}, excess packets ({}) via {other}",
                         conforming.dscp, output.port, excess.dscp
                     ),
                     "packets of one flow are reordered: raise the drop precedence within the class instead",

@@ -13,7 +13,7 @@ use crate::convert::context::Context;
 use crate::rules;
 
 impl Context<'_> {
-    /// Returns the headers of packets that leave by `interface`, from the IP packet outwards.
+    /// Returns the headers of packets that leave via `interface`, from the IP packet outwards.
     pub(in crate::convert) fn header_stack(&mut self, interface: &Interface, wire: &Wire) -> HeaderStack {
         let mut headers = Vec::new();
         if let Some(tunnel) = &interface.tunnel {

@@ -67,7 +67,7 @@ fn add(map: &mut ClassMap, statements: Vec<Statement>, reader: &Reader) -> Findi
     finding
 }
 
-/// Parses a criterion in a form of IOS XR alone; `None` for the forms of IOS.
+/// Parses a criterion in a form that only IOS XR has; `None` for the forms of IOS.
 fn criteria(reader: &mut Reader) -> Result<Option<(Family, Vec<Criterion>)>, Finding> {
     let keywords = [
         "access-group",

@@ -80,7 +80,7 @@ fn hardware(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
         "hqos-enable" => (HardwareProfile::Hierarchy, Finding::modelled("policies on sub-interfaces queue")),
         "conform-aware-policer" => (
             HardwareProfile::ConformAwarePolicer,
-            Finding::modelled("a policer around others drops what exceeds inside first"),
+            Finding::modelled("a policer around others first drops packets that exceed inside"),
         ),
         "qosg-dscp-mark-enable" => (HardwareProfile::GroupWithDscp, Finding::MODELLED),
         "physical-hqos-enable" => (HardwareProfile::Hierarchy, Finding::MODELLED),

@@ -3,7 +3,7 @@
 //! The only module of [`host`](crate::host) with `unsafe`: every block is one call into the C library, whose
 //! arguments outlive the call.
 
-#![allow(unsafe_code)] // the C library's calls; each block says why it is sound
+#![allow(unsafe_code)] // the C library's calls; each block states why it is sound
 
 mod address;
 mod clock;

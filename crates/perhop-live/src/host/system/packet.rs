@@ -109,7 +109,7 @@ fn is_outgoing(name: &libc::sockaddr_storage) -> bool {
     raw.sll_pkttype == libc::PACKET_OUTGOING
 }
 
-/// Opens a socket that sees every packet that enters or leaves by the interface with number `interface` and
+/// Opens a socket that sees every packet that enters or leaves via the interface with number `interface` and
 /// passes `filter` (classic BPF).
 pub(in crate::host) fn packet_socket(interface: u32, filter: &[libc::sock_filter]) -> io::Result<OwnedFd> {
     // With protocol 0 nothing is received yet, so no packet precedes the filter.

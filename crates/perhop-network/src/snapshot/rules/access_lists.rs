@@ -123,7 +123,7 @@ fn denied(
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the way between two sites that lead to other devices. The way ends at a tunnel.
+    /// Returns the ports on the path between two sites that lead to other devices. The way ends at a tunnel.
     fn ports_between(&self, from: &Site, to: &Site) -> Vec<(PortId, Direction)> {
         self.place_of(&from.device).map_or_else(Vec::new, |device| self.ports_to(device, to.address))
     }

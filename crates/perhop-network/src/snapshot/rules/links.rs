@@ -10,7 +10,7 @@ use crate::rules;
 /// The longest IP packet of Ethernet and of serial lines, where nothing sets another one (RFC 894).
 const USUAL_MTU: u64 = 1500;
 
-/// Reports links whose ends differ in what both must agree on.
+/// Reports links whose ends differ in a setting that must match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
         let [first, second] = [link.ends[0].id, link.ends[1].id];
@@ -30,7 +30,7 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
     let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
     let (here, there) = (mtu(own), mtu(other));
     let is_set = line(own).or(line(other)).is_some();
-    // Without a line, a tunnel takes what its headers leave of the port below.
+    // Without such a line, the MTU of a tunnel is that of the port below minus its headers.
     let is_known = |id: PortId| line(id).is_some() || snapshot.port(id).forwarding.tunnel.is_none();
     if here == there || !is_set || !is_known(own) || !is_known(other) {
         return;
@@ -157,7 +157,7 @@ fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<
             continue;
         }
         let message = format!(
-            "packets that leave by {} cost {}, and those of {} at the other end {}",
+            "packets that leave via {} cost {}, and those of {} at the other end {}",
             snapshot.port_name(own),
             here.cost.value,
             snapshot.port_name(other),

@@ -11,7 +11,7 @@ use crate::rules;
 /// The entries of a list that are reported at most.
 const MOST: usize = 3;
 
-/// Reports entries that a list has alone, or the list that lacks some of its namesakes.
+/// Reports entries that only one list has, or a list that lacks entries of its namesakes.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, &AccessList)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {

@@ -1,7 +1,7 @@
 //! Policies and classes with one name on several devices, one of which differs from the others.
 //!
-//! A name that several devices use says that they mean one thing. Where at least two thirds of them agree,
-//! the one that does not is reported at the command that differs.
+//! A name that several devices use is taken to have one meaning. Where at least two thirds of them agree,
+//! the device that differs is reported at its command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -73,7 +73,7 @@ fn class_names<'s>(members: &[Member<'s>]) -> BTreeSet<&'s str> {
     classes.filter(|class| class.line > 0).map(|class| class.name.as_str()).collect()
 }
 
-/// Reports classes that one policy lacks, or has alone.
+/// Reports classes that one policy lacks, or that only one policy has.
 fn check_classes(
     snapshot: &Snapshot,
     policy: &str,

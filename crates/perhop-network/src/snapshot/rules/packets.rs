@@ -55,7 +55,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the packets in words: codepoints, where these tell them apart.
+/// Returns the text of the packets: codepoints, if these distinguish them.
 fn names(packets: &[&Packet]) -> String {
     let mut found: Vec<String> = packets.iter().map(|packet| name(packet)).collect();
     found.dedup();

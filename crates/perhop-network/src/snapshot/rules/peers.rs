@@ -29,7 +29,7 @@ impl<T: Ord> Peers<T> {
         (self.total >= LEAST && 3 * count >= 2 * self.total).then_some(value)
     }
 
-    /// Whether one peer alone has this value, where another one is usual. A value that several peers have is
+    /// Whether only one peer has this value, where another value is usual. A value that several peers have is
     /// a variant on purpose.
     pub(super) fn is_exception(&self, value: &T) -> bool {
         self.usual().is_some_and(|usual| usual != value) && self.counts.get(value) == Some(&1)

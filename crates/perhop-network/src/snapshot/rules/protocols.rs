@@ -17,7 +17,7 @@ use crate::rules;
 const OSPF: u8 = 89;
 const ALL_ROUTERS: &str = "224.0.0.5";
 
-/// Reports lists of ports that deny hellos of OSPF, and lists on the way of a tunnel that deny it.
+/// Reports lists of ports that deny hellos of OSPF, and lists on the path of a tunnel that deny it.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let runs = |id: PortId| {
@@ -89,7 +89,7 @@ fn packet(text: &str) -> Option<Packet> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the way from a device to an address, by the routes alone.
+    /// Returns the ports on the path from a device to an address, by the routes alone.
     pub(super) fn ports_to(&self, from: usize, to: IpAddr) -> Vec<(PortId, Direction)> {
         let mut found = Vec::new();
         let mut device = from;

@@ -14,7 +14,7 @@ use crate::rules;
 /// The factor from which on the promises of both ends of a link with one rate are unequal.
 const UNEQUAL: u64 = 2;
 
-/// Reports policers at one end of a link that drop what the other end promises.
+/// Reports policers at one end of a link that drop traffic that the other end guarantees.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for [sends, receives] in snapshot.wires() {
         check_whole(snapshot, sends, receives, found);

@@ -36,7 +36,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
 
 /// A static route across a link.
 struct Crossing {
-    /// The port by which its packets leave.
+    /// The port through which its packets leave.
     leaves: PortId,
     /// The port of the next hop.
     arrives: PortId,
@@ -262,7 +262,8 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
             let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
             let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
-            // A route alone with a distance above that of static routes waits for another protocol's.
+            // A single route with a distance above that of static routes is a backup for another protocol's
+            // route.
             let is_alone = same.count() == 1;
             let is_first = if is_alone { route.distance <= 1 } else { route.distance == least };
             let ends = if leaves < arrives { [leaves, arrives] } else { [arrives, leaves] };

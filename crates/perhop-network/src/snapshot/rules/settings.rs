@@ -15,8 +15,8 @@ struct Value<'s> {
     is_set: bool,
 }
 
-/// Reports links whose ends differ in what both must agree on: at the end that differs from most ports of the
-/// network, else at both.
+/// Reports links whose ends differ in a setting that must match: at the end that differs from most ports of
+/// the network, else at both.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let most = usual_values(snapshot);
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {

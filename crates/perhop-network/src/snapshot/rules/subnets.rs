@@ -200,7 +200,7 @@ fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mu
         return;
     }
     let message = format!(
-        "the route to {} leaves by {name}, which {} does not have",
+        "the route to {} leaves via {name}, which {} does not have",
         route.prefix, snapshot.devices[device].name
     );
     let effect = "the device does not use the route: its packets take another path, or have none".to_owned();

@@ -21,7 +21,7 @@ pub(super) struct RfcDualPi2 {
     drops: f64,
 }
 
-/// Appendix A.1, `recur`: true as often as `likelihood` says, and evenly spread.
+/// Appendix A.1, `recur`: true with frequency `likelihood`, evenly spread.
 fn recurs(count: &mut f64, likelihood: f64) -> bool {
     *count += likelihood;
     let is_due = *count > 1.0;

@@ -18,8 +18,8 @@ use crate::{ByteSize, Color, ConfigError, QueueSize, Rate};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, rename_all = "kebab-case", deny_unknown_fields)]
 pub struct MredConfig {
-    /// The drop precedences, 1 to 8, from 0, which is dropped last. A packet of a higher precedence than the
-    /// last is treated as the last. Excludes `model`.
+    /// The 1 to 8 drop precedences, in ascending order: packets of precedence 0 are dropped last. A packet of
+    /// a higher precedence than the last is treated as the last. Excludes `model`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub precedences: Vec<PrecedenceConfig>,
     /// The drop precedences by one of the usual models. Excludes `precedences`.

@@ -1,8 +1,8 @@
 //! The fast path of multi-level RED: the algorithm of `mred.rs` for one average and its thresholds.
 //!
 //! It takes packets that find a queue of packets neither empty nor full, if none is spared, all precedences
-//! have hot counts, and averages are single or coupled; [`Profile`](super::profile::Profile) says up to
-//! which queue. What is left of the algorithm then: no average idles, every packet fits, and one test
+//! have hot counts, and averages are single or coupled; [`Profile`](super::profile::Profile) sets the
+//! largest queue. The algorithm then reduces to this: no average idles, every packet fits, and one test
 //! decides. The tests below hold it to the algorithm in full.
 
 use super::options::Averages;

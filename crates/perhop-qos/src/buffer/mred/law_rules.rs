@@ -183,7 +183,8 @@ impl MredConfig {
                 decay: IdleDecay::Table,
                 samples: false,
             },
-            // `red_dequeue` sets it where it finds nothing. After a dropped packet the device asks at once.
+            // `red_dequeue` sets it where it finds nothing. After a dropped packet the device dequeues again
+            // at once.
             Law::LinuxRed => IdleRule {
                 begins: IdleBegins::LinkFree,
                 ends: IdleEnds::EachArrival,

@@ -96,7 +96,7 @@ impl Averaging {
 pub(super) struct QueueAverage {
     pub(super) average: Average,
     /// The start of the idle time, or the time up to which the average has decayed;
-    /// [`QueueAverage::NOT_IDLE`] if a law says that it does not idle. It can be in the future, while the
+    /// [`QueueAverage::NOT_IDLE`] if a law defines that it does not idle. It can be in the future, while the
     /// last packet is being sent.
     pub(super) idle_since: Time,
 }
@@ -144,7 +144,7 @@ impl QueueAverage {
         }
     }
 
-    /// Whether a law says that the average does not idle, regardless of the queue.
+    /// Whether a law defines that the average does not idle, regardless of the queue.
     pub(super) fn is_not_idle(&self) -> bool {
         self.idle_since == QueueAverage::NOT_IDLE
     }

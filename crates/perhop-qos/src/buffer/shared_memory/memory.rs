@@ -22,8 +22,8 @@ pub struct PortId(usize);
 /// A packet memory in units, with pools that ports share, ports, and their queues.
 ///
 /// A packet of a queue takes first the reserved units of the queue, then those of the port, then those of the
-/// pool, and gives them back in the opposite order. So the numbers of units of queues, ports and pools say
-/// all; no packet remembers its own.
+/// pool, and gives them back in the opposite order. The numbers of units of queues, ports and pools are
+/// therefore the whole state; packets do not store theirs.
 #[derive(Debug)]
 pub struct SharedMemory {
     unit_bytes: u32,
@@ -91,7 +91,7 @@ impl MemoryBuilder {
     fn new(unit_bytes: u32, overhead: u32) -> MemoryBuilder {
         MemoryBuilder { unit_bytes, overhead, pools: Vec::new(), ports: Vec::new(), queues: Vec::new() }
     }
-    /// Adds a pool of `units`; limits of queues fall by its use as `fall` says.
+    /// Adds a pool of `units`; `fall` defines how the limits of queues fall with its use.
     pub fn pool(&mut self, units: u32, fall: Option<FallConfig>) -> PoolId {
         let size = u64::from(units);
         self.pools.push(Pool { size, free: Count::new(size), fall: Fall::new(fall) });
@@ -171,7 +171,8 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Takes what queue `part` needs beyond its reserved units to grow from `used` to `wanted` units.
+    /// Takes the units that queue `part` needs beyond its reserved units to grow from `used` to `wanted`
+    /// units.
     #[inline]
     fn take_shared(&self, part: &QueuePart, used: u64, wanted: u64) -> Result<(), DropCause> {
         let port = &self.ports[part.port];

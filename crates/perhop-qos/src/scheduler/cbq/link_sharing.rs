@@ -12,7 +12,7 @@ impl Cbq {
         self.account_known(child, now)
     }
 
-    /// The part of [`account`](Cbq::account) after the unsatisfied classes are known.
+    /// The second step of [`account`](Cbq::account), after the unsatisfied classes are known.
     pub(super) fn account_known(&self, child: usize, now: i64) -> Option<Account> {
         if self.classes[child].estimator.is_within(now) {
             return Some(Account::Own);

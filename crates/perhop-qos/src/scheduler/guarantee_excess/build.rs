@@ -143,7 +143,7 @@ fn class(
     })
 }
 
-/// Refuses what only queues have.
+/// Refuses keys that only queues have.
 fn check_inner(index: usize, config: &ClassConfig) -> Result<(), ConfigError> {
     let written = [config.share.level, config.share.excess_level];
     let first = OF_QUEUES.iter().zip(written).find(|(_, written)| written.is_some());

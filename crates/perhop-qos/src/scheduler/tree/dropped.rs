@@ -20,9 +20,9 @@ impl SchedulerTree {
         }
     }
 
-    /// A packet of `length` IP bytes of `queue`, which is number `id`, was given up, and others are left
-    /// there: all schedulers that count it up to the next shaper, which tells of one packet at a time, count
-    /// one less.
+    /// A packet of `length` IP bytes of `queue`, which is number `id`, was dropped, and others remain
+    /// in it: all schedulers that count it up to the next shaper, which reports one packet at a time, count
+    /// one packet less.
     #[inline(never)]
     pub fn shed(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));

@@ -28,7 +28,7 @@ const SCHEDULERS: [(&str, &str, [&str; 4]); 11] = [
 const ABOVE_SHAPERS: [usize; 10] = [0, 1, 2, 3, 4, 6, 7, 8, 9, 10];
 
 /// `scheduler` over as many classes as `inner` has entries: a queue, or a scheduler inside. Bit `n` of
-/// `shaped` says whether class `n` is shaped.
+/// `shaped` returns whether class `n` is shaped.
 fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
     let (name, share, shares) = SCHEDULERS[scheduler];
     let class = |(index, inner): (usize, &Option<Value>)| {

@@ -1,5 +1,5 @@
 //! Schedulers and shapers whose choices depend on time: all of them choose afresh before every packet. They
-//! count as the accounting says.
+//! count by the accounting.
 
 use super::{Below, Node, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};

@@ -45,7 +45,7 @@ pub(crate) type Arrival = (Time, Packet);
 /// Up to 150 packets of four codepoints, all colors, four flows, with and without ECN; most of them come in
 /// bursts.
 pub(crate) fn arrivals() -> impl Strategy<Value = Vec<Arrival>> {
-    // At 8 Mb/s 1000 bytes take 1000 us: some packets come as the one before leaves.
+    // At 8 Mb/s 1000 bytes take 1000 us: some packets arrive when the previous one leaves.
     let gap = prop_oneof![3 => Just(0u64), 2 => Just(1000), 4 => 0..900u64, 1 => 0..9_000u64];
     let length = prop_oneof![2 => Just(1000u32), 1 => Just(40u32), 3 => 40..1500u32];
     let packet = (
@@ -118,10 +118,6 @@ fn poll(port: &mut Port, now: Time, way: Way, log: &mut Log) {
     let mut packet = Packet::default();
     while port.poll_transmit(now, &mut packet, &mut *log).is_some() {}
     if way == Way::Restless {
-        assert_eq!(
-            port.poll_transmit(now, &mut packet, log),
-            None,
-            "asked again, a port has no more to send"
-        );
+        assert_eq!(port.poll_transmit(now, &mut packet, log), None, "a second poll finds nothing to send");
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn send_counted(
         let mut wake = free_at;
         if now >= free_at {
             let selection = tree.select(now, &queues);
-            assert_eq!(selection, tree.select(now, &queues), "a choice asked for twice");
+            assert_eq!(selection, tree.select(now, &queues), "a repeated query gives the same choice");
             match selection {
                 Selection::Serve(id) => {
                     let packet = queues[id.index()].pop().expect("a selected queue has a packet");
@@ -76,7 +76,7 @@ pub(crate) fn send_counted(
                     let mut unshaped = queues.iter().zip(&shaped).filter(|(_, shaped)| !**shaped);
                     assert!(
                         unshaped.all(|(queue, _)| queue.head().is_none()),
-                        "the wire rests beside a packet"
+                        "the wire is idle while a packet waits"
                     );
                     wake = until;
                 }

@@ -118,7 +118,7 @@ fn dropping(policy: &PolicyConfig, names: &[String], packet: &Packet) -> Option<
     Some((index, ways.iter().all(|way| way.dropped)))
 }
 
-/// The limit of what a conditioner lets through.
+/// The limit of the rate that passes a conditioner.
 enum Limit {
     Nothing,
     Bits(Rate),

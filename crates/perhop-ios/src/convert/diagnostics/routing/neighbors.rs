@@ -1,5 +1,5 @@
-//! The neighbors of routing protocols, as far as a configuration tells, and the packets that they send to the
-//! router.
+//! The neighbors of routing protocols, as far as a configuration names them, and the packets that they send
+//! to the router.
 
 use std::net::Ipv4Addr;
 

@@ -153,6 +153,6 @@ mod tests {
         bounds.lower(1000, 200, true, None);
         assert_eq!((bounds.low_rate, bounds.low_flight), (347, 68));
         bounds.lower(1000, 200, true, None);
-        assert_eq!((bounds.low_rate, bounds.low_flight), (243, 60), "what was delivered is safe");
+        assert_eq!((bounds.low_rate, bounds.low_flight), (243, 60), "the delivered rate is safe");
     }
 }
