@@ -93,7 +93,7 @@ def _compiler() -> str:
 def _compare(found: dict, baseline: dict) -> int:
     if found["compiler"] != baseline["compiler"]:
         sys.stdout.write(
-            f"skipped: the baseline is of {baseline['compiler']}, this is {found['compiler']}:"
+            f"skipped: the baseline is from {baseline['compiler']}, this is {found['compiler']}:"
             " --bless renews it\n"
         )
         return 0

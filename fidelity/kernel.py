@@ -1,6 +1,6 @@
 """perhop compared with queueing disciplines of Linux: counters of `tc -s` in a separate network namespace.
 
-Datagrams leave by one end of a pair of virtual interfaces, whose qdisc is compared; the other end discards
+Datagrams leave via one end of a pair of virtual interfaces, whose qdisc is compared; the other end discards
 them. Everything ends with the process that keeps the namespace. Kernels differ in what they have: a qdisc
 that this one lacks is named on the page. Bytes are those that the kernel counts, with the Ethernet header;
 perhop's packets have the same length as IP packets.

@@ -49,7 +49,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Say in words what the load is."""
+        """Describe the load."""
         control, extras = self.values["flows"].split("-")
         flows = "Reno" if control == "reno" else "CUBIC"
         if self.table == "call":

@@ -51,7 +51,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """Say in words what the load is."""
+        """Describe the load."""
         round_trips = [str(2 * delay) for delay in self.delays_ms]
         if len(set(round_trips)) == 1:
             return f"round trips of {round_trips[0]} ms"

@@ -40,7 +40,7 @@ class Namespace:
             said.readline()
 
     def wire(self) -> None:
-        """Connect near0 with far0; datagrams to 10.9.0.2 leave by near0 and end behind far0."""
+        """Connect near0 with far0; datagrams to 10.9.0.2 leave via near0 and end behind far0."""
         far = "02:00:00:00:00:02"
         for words in (
             "link add near0 type veth peer name far0",

@@ -1,6 +1,6 @@
 """A substitute for a forwarder: copies every frame that arrives on one device to another, both ways.
 
-`copier.py SEEN DEVICE=MAC DEVICE=MAC`: MAC is written into frames that leave by DEVICE. The file SEEN
+`copier.py SEEN DEVICE=MAC DEVICE=MAC`: MAC is written into frames that leave via DEVICE. The file SEEN
 appears once it copies; the length of each frame is appended to it as a line, with its problem if the
 checksum of its TCP or UDP is wrong. Ends with its standard input.
 """

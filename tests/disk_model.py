@@ -5,7 +5,7 @@ written later may survive, be lost, or be zeros of the same length (a file syste
 the disk and not the data). The changes of names in a folder survive that were done when a synchronization of
 the folder began that has ended. Later ones survive in their order, up to any one of them: in the order of all
 folders together, as a file system with a journal keeps them, and in each folder on its own, which is all that
-POSIX would forbid to be told from it.
+POSIX requires.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Router:
-    """A router between two hosts: packets enter by the LAN and leave by the WAN."""
+    """A router between two hosts: packets enter at the LAN and leave via the WAN."""
 
     name: str
     #: The lines above the interfaces: the release, classes and policies.

@@ -98,7 +98,7 @@ def test_the_first_change_that_the_starter_suggests(perhop: Command) -> None:
     assert ended.code == 0, ended.err
     classes = {one["class"]: one for one in ended.json()["classes"]}
     voice, bulk = classes["voice"], classes["bulk"]
-    assert voice["dropped_packets"]["mean"] == 0, "its own limit is no part of the lesson"
+    assert voice["dropped_packets"]["mean"] == 0, "its own limit does not matter in the lesson"
     assert voice["delay_mean_s"]["mean"] == pytest.approx(bulk["delay_mean_s"]["mean"], rel=0.02)
     assert voice["delay_mean_s"]["mean"] == pytest.approx(0.480, rel=0.02), "as docs/tutorial.md says"
 

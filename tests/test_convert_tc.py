@@ -247,7 +247,7 @@ def _drained(near: Namespace) -> None:
         if not any(map(int, waiting)):
             return
         time.sleep(0.05)
-    raise AssertionError("packets wait for ever")
+    raise AssertionError("packets wait forever")
 
 
 @needs_namespaces

@@ -79,7 +79,7 @@ def test_three_commands_check_simulate_and_plot(perhop: Command, branch: Path, t
     assert "inferred: traffic from an added interface to Serial0/0/0, 2,048 kb/s:\n" in ran.err
     assert "\n  VOICE           452 kb/s  voice (90 % of limit): 200-byte packets\n" in ran.err
     # The policy of the LAN would remark all packets.
-    assert "packets enter by an added interface, because FastEthernet0/0 would change or drop some" in ran.err
+    assert "packets enter at an added interface, because FastEthernet0/0 would change or drop some" in ran.err
     assert f"to edit it: perhop init --from {branch}" in ran.err
     assert all(name in ran.out for name in ("VOICE", "SIGNALLING", "BUSINESS", "class-default"))
     assert perhop("plot", "throughput", "results").code == 0
@@ -101,7 +101,7 @@ def test_a_policed_class_gets_voice_not_tcp(branch: Path, police: str, rate: str
 
 
 def test_headers_match_the_access_lists(branch: Path) -> None:
-    """Packets that enter by the LAN, whose input policy is under test, have the addresses that it matches."""
+    """Packets that enter at the LAN, whose input policy is under test, have the addresses that it matches."""
     scenario = Scenario.infer(branch, "FastEthernet0/0")
     traffic = {one["name"]: one for one in scenario["traffic"]}
     addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
@@ -138,7 +138,7 @@ ip access-list extended BOTH
 
 
 def test_an_address_is_on_one_side_of_the_router(perhop: Command, tmp_path: Path) -> None:
-    """Access lists often name a server in both directions; its packets enter by another interface."""
+    """Access lists often name a server in both directions; its packets enter at another interface."""
     file = tmp_path / "server.cfg"
     file.write_text("""\
 access-list 101 permit tcp host 10.9.9.9 any
@@ -159,7 +159,7 @@ interface Serial0/0
 """)
     ended = perhop("run", file)
     assert ended.code == 0, ended.err
-    assert "class `to-server`: no header reaches it: its packets enter by another interface\n" in ended.err
+    assert "class `to-server`: no header reaches it: its packets enter at another interface\n" in ended.err
     assert "from-server" in ended.out
 
 

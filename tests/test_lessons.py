@@ -46,7 +46,7 @@ def test_a_lesson_is_unmet_at_the_start_and_met_by_its_solution_for_any_student(
         seed = lessons.seed_of(name)
         start = lesson.judge(seed, *run(lesson.start, seed))
         assert not start.met and start.changed == (), (name, str(start))
-        assert not all(one.met for one in start.goals), "the start is no solution but for a condition"
+        assert not all(one.met for one in start.goals), "the start is not a solution"
         solved = lesson.judge(seed, *run(lesson.solution.scenario, seed))
         assert solved.met, (name, str(solved))
 

@@ -164,7 +164,7 @@ def test_a_network_without_a_known_path_is_one_error(perhop: Command, tmp_path: 
     ("line", "message"),
     [
         ("B1,B2 10.2.0.0/24,voice,1Mb/s,,", "there is no site `B1`"),
-        ("B1 10.1.0.0/24,B1 10.1.0.0/24,voice,1Mb/s,,", "`from` and `to` are one site"),
+        ("B1 10.1.0.0/24,B1 10.1.0.0/24,voice,1Mb/s,,", "`from` and `to` are the same site"),
         ("B1 10.1.0.0/24,B2 10.2.0.0/24,voice,fast,,", "`fast` is not a rate"),
         ("B1 10.1.0.0/24,B2 10.2.0.0/24,blue,1Mb/s,,", "the codepoint of class `blue` is not known"),
         ("B1 10.1.0.0/24,B2 10.2.0.0/24,voice,1Mb/s,20,", "`20` is not a packet size"),

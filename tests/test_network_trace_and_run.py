@@ -21,7 +21,7 @@ from perhop.quantity import quantity
 from seeds import SEED
 from test_trace_and_run import CODEPOINTS, CRITERIA, LISTS, actions, is_slow
 
-#: A hop: the device, the interface by which packets leave it, the queue.
+#: A hop: the device, the interface through which packets leave it, the queue.
 Hop = tuple[str, str, str | None]
 _SHORT = {"duration": "200ms", "measure.warmup": "0s"}
 LEAST_DROPPING = 1

@@ -33,7 +33,7 @@ def test_a_notebook_has_text_before_code(file: Path) -> None:
     wanted = ["## Exercise"]
     if file.stem not in ("my-router", "my-network", "lessons"):
         wanted = [
-            "## What the paper asked",
+            "## The question of the paper",
             "## The policy",
             "## Run it",
             "## Published against measured",

@@ -29,7 +29,7 @@ def paced(speed: float) -> tuple[Pace, Clock]:
 
 def test_a_run_follows_the_clock() -> None:
     pace, clock = paced(0.5)
-    assert pace.limit_s() == 0.0, "it starts when it is first asked"
+    assert pace.limit_s() == 0.0, "it starts at the first query"
     clock.now += 3
     assert pace.limit_s() == 1.5
 

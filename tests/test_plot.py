@@ -224,4 +224,4 @@ def test_published_next_to_measured() -> None:
     assert chart.y.categories == ("heavy", "light"), "the first row is drawn at the top"
     assert list(published.x) == [50, 1]
     assert chart.to_json()["marks"][1]["x"] == [None, 1.1]
-    assert chart.x.title == "Dropped (%)", "the unit is said once"
+    assert chart.x.title == "Dropped (%)", "the unit appears once"

@@ -129,7 +129,7 @@ def test_pgf_is_for_latex(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     CHART.save(tmp_path / "a.pgf", size="3.4in")
     text = (tmp_path / "a.pgf").read_text()
     assert r"\begin{pgfpicture}" in text and "Throughput of each class" in text
-    assert r"red, bulk\_1" in text, "names are no commands of TeX"
+    assert r"red, bulk\_1" in text, "names are not commands of TeX"
     assert r"\pgfqpoint{3.400000in}" in text
     assert tex("50 % of $x_1 & {a}\\") == r"50 \% of \$x\_1 \& \{a\}\textbackslash{}"
 

@@ -110,7 +110,7 @@ def test_thresholds_are_labeled_and_do_not_overlap() -> None:
         ("max, precedence 0", 60.0),
     ]
     close = [rule.side for rule in rules if rule.at == 30.0]
-    assert len(set(close)) == 2, "names of close rules do not lie upon each other"
+    assert len(set(close)) == 2, "names of close rules do not overlap"
 
 
 def test_eight_precedences_have_readable_names() -> None:

@@ -1,4 +1,5 @@
-"""A loss of power at any moment of any command that writes leaves the earlier result or the new one, whole.
+"""A loss of power at any moment of any command that writes leaves the earlier result or the new one,
+complete.
 
 The system calls of real processes are recorded (`system_calls`) and played on a model of a disk
 (`disk_model`); after each of them the power is lost in every way that the model knows. That the model has

@@ -49,7 +49,7 @@ def test_a_consistent_tree_is_released_with_its_notes(tree: Path) -> None:
     [
         ("CITATION.cff", "version: 0.3.0", "version: 0.2.0", "CITATION.cff: version 0.2.0"),
         ("Cargo.lock", '"0.3.0"', '"0.2.0"', "Cargo.lock: 0.2.0"),
-        ("CHANGELOG.md", "## 0.3.0", "## 0.4.0", "the newest section is of 0.4.0"),
+        ("CHANGELOG.md", "## 0.3.0", "## 0.4.0", "the newest section is for 0.4.0"),
         ("CHANGELOG.md", "- New.", "", "the section of 0.3.0 is empty"),
         ("CHANGELOG.md", "### Fixed", "### Fixed\n\n- Late.", "Unreleased has entries"),
     ],

@@ -199,7 +199,9 @@ def test_a_report_opens_in_under_a_second(report: Path) -> None:
 
 def test_a_study_and_a_run_in_one_report(perhop: Command, scenario: Path, tmp_path: Path) -> None:
     study = make_study(tmp_path / "slow")
-    (study / "README.md").write_text("# Slow\n\n## What the paper asked\n\nWhether **half** gets through.\n")
+    (study / "README.md").write_text(
+        "# Slow\n\n## The question of the paper\n\nWhether **half** gets through.\n"
+    )
     (study / "edge.cfg").write_text(
         "policy-map WAN\n class class-default\n  fair-queue\nhostname edge\nnonsense\n"
     )

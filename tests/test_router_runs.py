@@ -125,14 +125,14 @@ def test_a_class_that_no_header_reaches_is_reported(name: str, class_: str, said
 
 def test_discard_classes_are_entered_by_the_policy_that_sets_them() -> None:
     told = Scenario.infer(CONFIGURATIONS / "link-marks.cfg").inferred or ""
-    assert "packets enter by GigabitEthernet0/0.10 and its input policy" in told
+    assert "packets enter at GigabitEthernet0/0.10 and its input policy" in told
     assert set(offers(told)) == {"LATE", "class-default"}
 
 
 def test_classes_that_an_input_policy_marks_are_entered_by_it() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "qos-group.cfg")
     assert set(offers(scenario.inferred or "")) == {"OUT-VOICE", "OUT-REST"}
-    assert "packets enter by GigabitEthernet0/0 and its input policy, which a class depends on" in str(
+    assert "packets enter at GigabitEthernet0/0 and its input policy, which a class depends on" in str(
         scenario.inferred
     )
 
@@ -187,7 +187,7 @@ def test_unapplied_lines_come_first(perhop: Command, tmp_path: Path) -> None:
 def test_an_entrance_that_remarks_all_packets_is_not_chosen() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "branch-2900-marking.cfg")
     assert set(offers(scenario.inferred or "")) == {"VOICE", "BUSINESS", "class-default"}
-    assert "packets enter by an added interface, because GigabitEthernet0/0 would change or drop some" in str(
+    assert "packets enter at an added interface, because GigabitEthernet0/0 would change or drop some" in str(
         scenario.inferred
     )
 
@@ -350,7 +350,7 @@ def test_an_undefined_name_affects_only_its_users(perhop: Command) -> None:
     assert (refused.code, refused.out) == (2, "")
     assert "warning[access-list-undefined]: access list PARTNER-NETS is not defined" in refused.err
     assert "error[class-map-undefined]: class-map REMOVED is not defined" in refused.err
-    assert "help: say what the class matches, for example --assume 'REMOVED = dscp af21'\n" in refused.err
+    assert "help: state what the class matches, for example --assume 'REMOVED = dscp af21'\n" in refused.err
     assert "FORGOTTEN" not in refused.err.rpartition("help:")[2], "no interface uses it"
 
 

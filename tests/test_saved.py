@@ -221,7 +221,7 @@ def test_a_comparison_without_its_document_is_not_two_runs(two: tuple[Path, Path
 
 
 def test_kinds_of_results_are_not_confused(run: Path) -> None:
-    with pytest.raises(InvalidInputError, match="has no sweep: it is of kind `run`"):
+    with pytest.raises(InvalidInputError, match="has no sweep: its kind is `run`"):
         library.Sweep.load(run)
 
 

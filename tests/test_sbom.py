@@ -62,7 +62,7 @@ def test_third_party_components_have_hashes(document: dict[str, Any]) -> None:
         return [*one.get("hashes", []), *(ref.get("hashes") for ref in one.get("externalReferences", []))]
 
     without = {one["name"] for one in document["components"] if not hashes(one)}
-    # What is fuzzed is for tests alone.
+    # Crates for fuzzing are used only in tests.
     own = {path.name for path in (ROOT / "crates").iterdir()} - {"perhop-fuzz-targets"}
     # npm's packages inside echarts.min.js are there as parts of that file, which has one.
     assert without == own | {"zrender", "tslib"}

@@ -88,7 +88,7 @@ def test_linux_is_compared_with_a_run(perhop: Command, tmp_path: Path) -> None:
     assert counted.code == 0, counted.err
 
 
-# Numbers of the kernel alone: users of a device, times over a limit, packets lent and borrowed, tokens.
+# Numbers that only the kernel has: users of a device, times over a limit, packets lent and borrowed, tokens.
 OF_THE_KERNEL = re.compile(r" refcnt \d+| overlimits \d+|^ lended: .*\n|^ tokens: .*\n", re.MULTILINE)
 COUNTERS = re.compile(r"^ (?:Sent|backlog) .*$|direct_packets_stat \d+", re.MULTILINE)
 

@@ -72,7 +72,7 @@ def test_shares_with_bands_against_each_parameter(swept: perhop.Sweep) -> None:
     steady, random = charts[0].marks
     assert isinstance(steady, Line)
     assert isinstance(random, Line)
-    assert (list(steady.x), charts[0].x.unit) == ([1, 4], "Mb/s"), "numbers stand in their order"
+    assert (list(steady.x), charts[0].x.unit) == ([1, 4], "Mb/s"), "numbers are in their order"
     assert [a + b for a, b in zip(steady.y, random.y, strict=True)] == pytest.approx([100, 100])
     assert all(low < y < high for low, y, high in zip(steady.low, steady.y, steady.high, strict=True))
     assert [list(mark.x) for mark in swept.share(against="traffic.steady.source.cbr.rate")[0].marks] == [

@@ -126,7 +126,7 @@ def test_force_moves_foreign_files_aside(
     assert everything(tmp_path / "out.old-2") == before
     assert (tmp_path / "out" / "one.txt").read_text() == "later"
     assert (everything(tmp_path / "out.old-1"), leftovers(tmp_path)) == ({}, [])
-    # What is perhop's alone is replaced, with force or without.
+    # A folder with only perhop's files is replaced, with or without force.
     save(tmp_path / "out", "last", force=True)
     assert not (tmp_path / "out.old-3").exists()
 

@@ -113,7 +113,7 @@ def test_input_policers_run_or_are_reported_as_ignored(tmp_path: Path, perhop: C
     assert classes(alone.json())["line 2"]["dropped_policed"]["mean"] > 0
     assert "not run:" not in alone.err
     both = perhop("run", written(tmp_path, INGRESS + HTB), "--duration", "2s", "--json")
-    assert "not run: the input policy of eth0, by which packets leave\n" in both.err
+    assert "not run: the input policy of eth0, through which packets leave\n" in both.err
 
 
 WRAPPED = """\

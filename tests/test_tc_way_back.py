@@ -41,7 +41,7 @@ TABLE = [
     (r"buffer\.red\.above-max", "above-max: gentle", "red drops all above the maximum"),
     (r"fair-queueing\.(flows|queues)", None, "sfq tells flows by a hash"),
     (r"fair-queueing\.weights", "fair queueing by precedence", "sfq serves all flows equally"),
-    (r"overhead of cake", None, "CAKE counts bytes of its own, whatever the policy does"),
+    (r"overhead of cake", None, "CAKE counts its own bytes, regardless of the policy"),
     (r"buffer\.red\.scalable", "scalable", "red of Linux marks by its average alone"),
     (r"leaf direct", "packets without a class", "HTB sends them, perhop drops them"),
 ]  # fmt: skip

@@ -177,7 +177,7 @@ def test_a_class_can_be_named_by_its_queue(perhop: Command, tmp_path: Path) -> N
         (f"{FLOWS},tos\n{FLOW},1,0,1,0x0g\n", 2, "`0x0g` is not a TOS byte", "a plain number"),
         (f"{FLOWS},tos\n{FLOW},1,0,1,0x100\n", 2, "`0x100` is not a TOS byte", "0 to 255"),
         (f"{FLOWS},dscp\n{FLOW},1,0,1,64\n", 2, "`64` is not a codepoint", "0 to 63"),
-        (f"{FLOWS}\n10.9.0.5,10.1.0.9,6,9,0,1\n", 1, "no flow leaves by this interface", "10.1.0.0/24"),
+        (f"{FLOWS}\n10.9.0.5,10.1.0.9,6,9,0,1\n", 1, "no flow leaves via this interface", "10.1.0.0/24"),
     ],
 )
 def test_a_wrong_line_is_one_error(
@@ -206,7 +206,7 @@ def test_a_missing_file_is_one_error(perhop: Command, router: Path, tmp_path: Pa
 
 
 # The same flows in the words of several collectors: voice 60 kB, ERP 120 kB, web 30 kB in ten seconds, and
-# an answer that does not leave by the WAN.
+# an answer that does not leave via the WAN.
 PLAIN = """\
 src,dst,proto,sport,dport,dscp,bytes,packets,first,last
 10.1.0.20,10.9.7.7,17,20000,20002,46,60000,300,0,10

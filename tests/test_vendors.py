@@ -1,4 +1,4 @@
-"""Vendors are known to their front ends and to the list of front ends alone, and crates import downwards."""
+"""Only front ends and the list of front ends know vendors, and crates import downwards."""
 
 from __future__ import annotations
 

@@ -326,7 +326,7 @@ def test_queued_packets_are_not_lost(tmp_path: Path) -> None:
     (tmp_path / "s.perhop.yaml").write_text(text)
     row = perhop.run(tmp_path / "s.perhop.yaml").verdicts().row(1, named=True)
     assert (row["class"], row["loss_percent"]) == ("data", 0.0)
-    assert "no losses; 5" in row["text"] and "% queued or on their way at the end" in row["text"]
+    assert "no losses; 5" in row["text"] and "% queued or in transit at the end" in row["text"]
 
 
 def test_the_default_number_of_replications_follows_from_the_packets(perhop: Command, tmp_path: Path) -> None:
@@ -384,7 +384,7 @@ def test_a_call_has_one_rating_in_its_table_and_its_verdict(tmp_path: Path, code
 
 
 def test_a_class_of_packets_is_rated_by_the_rule_of_a_call(tmp_path: Path) -> None:
-    """The packets of G.711 without a call have the rating of the call, but for runs of lost packets."""
+    """The packets of G.711 without a call have the rating of the call, except for runs of lost packets."""
     text = CALL.format(codec="g711", buffer="").replace("limit: 100 packets", "limit: 1000 packets")
     (tmp_path / "call.perhop.yaml").write_text(text)
     results = perhop.run(tmp_path / "call.perhop.yaml")

@@ -176,7 +176,7 @@ def test_a_page_that_does_not_read_delays_nothing() -> None:
         hub.publish("state", {"at": at})
     told = hub.take(page, 0.0)
     assert [frame["at"] for frame in told["frames"]] == [*range(10_000 - MOST_WAITING, 10_000)]
-    assert told["left_out"] == 10_000 - MOST_WAITING, "and it is told so"
+    assert told["left_out"] == 10_000 - MOST_WAITING, "and the page receives the number"
     assert told["state"] == {"at": 9999}
     assert hub.take(page, 0.0) == {}
     later = hub.take(hub.enter(), 0.0)["frames"]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Build the wheel, and the source distribution beside it, into the given folder. The same commit gives the same bytes
-# whatever the folder, the user and the day: the date is that of the commit, and paths are taken out of the binary.
+# Build the wheel, and the source distribution, into the given folder. The same commit gives the same bytes
+# for any folder, user and day: the date is the commit's, and paths are removed from the binary.
 set -euo pipefail
 out=$(realpath --canonicalize-missing "${1:?the folder to write to}")
 maturin=${MATURIN:-maturin}

@@ -387,9 +387,11 @@ def main() -> int:
     parser.add_argument("package")
     parser.add_argument("--tests", action="append", help="run the tests of this crate too (repeatable)")
     parser.add_argument("--file", action="append", help="of these files only (a pattern, repeatable)")
-    parser.add_argument("--name", action="append", help="of these names only (a part of them, repeatable)")
-    parser.add_argument("--sample", type=int, help="so many, drawn at random")
-    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fault after so many")
+    parser.add_argument(
+        "--name", action="append", help="only faults with this text in their name (repeatable)"
+    )
+    parser.add_argument("--sample", type=int, help="number of random faults")
+    parser.add_argument("--minutes", type=float, default=math.inf, help="begin no fault after this many")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     parser.add_argument("--floor", type=float, default=0.0, help="fail below this share")

@@ -28,7 +28,7 @@ def faults(root: Path, tag: str | None = None) -> list[str]:
     sections = _sections(root)
     newest = next((name for name in sections if name != _UNRELEASED), None)
     if newest != version:
-        found.append(f"CHANGELOG.md: the newest section is of {newest}, Cargo.toml is at {version}")
+        found.append(f"CHANGELOG.md: the newest section is for {newest}, Cargo.toml is at {version}")
     if tag is None:
         return found
     if tag != f"v{version}":

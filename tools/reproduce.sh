@@ -21,7 +21,7 @@ code=0
 "$perhop" study run --all --output results || code=$?
 [ "$code" = 0 ] || [ "$code" = 4 ] || exit "$code"
 
-# Without a playground all results are there: a build that fails is reported, and no failure.
+# All results exist without a playground: a failed build is reported, but is not a failure.
 wait "$playground" || true
 trap - EXIT
 # The installed perhop gets the page.

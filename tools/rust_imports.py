@@ -3,7 +3,7 @@
     python tools/rust_imports.py
 
 A file imports from another of its crate by a `use` or by a path in its code. An import counts for the file
-that defines what is imported: re-exports are followed. Modules for tests alone are left out. A circle is a
+that defines what is imported: re-exports are followed. Modules only for tests are left out. A circle is a
 set of files in which each reaches each other by imports.
 """
 

@@ -57,7 +57,7 @@ def component(
     license: str | None,
     *,
     own: bool = False,
-    **more: Any,  # noqa: ANN401 - whatever Component takes
+    **more: Any,  # noqa: ANN401 - all arguments of Component
 ) -> Component:
     """Describe a package of an index (`cargo`, `pypi`, `npm`), or one of perhop's own crates."""
     url = PackageURL(

@@ -414,7 +414,7 @@ FACTS: Mapping[str, Any] = {
     "devices": Optional(ByName({"name": Optional(str), "platform": Optional(str)})),
 }
 
-#: Descriptions of keys whose names do not say enough.
+#: Descriptions of keys whose names need an explanation.
 _DESCRIPTIONS = {
     "ci95": "Bounds of the 95 % confidence interval over replications; null with one replication.",
     "color": "Drop precedence.",

@@ -175,7 +175,7 @@ class Bounds:
         return self.at(wanted) if wanted else self
 
     def at(self, ports: Iterable[str]) -> Bounds:
-        """Return the bounds of the queues of some ports alone."""
+        """Return the bounds of the queues of only some ports."""
         wanted = set(ports)
         return Bounds([bounds for bounds in self.queues if bounds["port"] in wanted], [])
 

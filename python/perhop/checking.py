@@ -238,7 +238,9 @@ def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
         for where, several in found.items()
         for finding in several
     ]
-    return Table("What `perhop check` finds; `perhop explain RULE` says why and what to do.", columns, rows)
+    return Table(
+        "Findings of `perhop check`; `perhop explain RULE` shows the reason and the remedy.", columns, rows
+    )
 
 
 def _content(file: Path) -> bytes:

@@ -164,7 +164,7 @@ def _checked(
 
 
 def reading_platform(text: str, platform: str | None) -> str | None:
-    """Return the platform to read a text by; `None` where it is of another language than the text."""
+    """Return the platform to read a text by; `None` if the platform has another language than the text."""
     if platform is None:
         return None
     try:

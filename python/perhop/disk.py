@@ -1,6 +1,6 @@
-"""The operations of a file system that saving consists of, all in one place: tests let each of them fail.
+"""The file system operations of saving, all in one place: tests make each of them fail.
 
-What is saved survives a loss of power only where `sync` says so: a file's contents after `sync` of the file,
+Saved data survives a loss of power only after `sync`: a file's contents after `sync` of the file,
 its name after `sync` of its folder (POSIX fsync).
 """
 
@@ -35,7 +35,7 @@ _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
 
 
 class LeftoverWarning(PerhopWarning):
-    """Something of an earlier result could not be removed, and is where the message says."""
+    """A part of an earlier result could not be removed; the message has its path."""
 
 
 class MovedWarning(LeftoverWarning):

@@ -37,7 +37,7 @@ class Document(MutableMapping[str, Any]):
         """Read a scenario file; `set` replaces values in it by their path.
 
         Raises:
-            ScenarioError: the file is not a valid scenario; the diagnostics say what is wrong and where.
+            ScenarioError: the file is not a valid scenario; the diagnostics name the errors and their places.
 
         """
         require_regular(Path(path), SCENARIO)

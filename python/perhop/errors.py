@@ -34,7 +34,7 @@ NESTED_TOO_DEEPLY = f"lists and mappings are nested more than {MOST_LEVELS} leve
 
 
 class PerhopError(Exception):
-    """The root of perhop's errors: the message says what failed, `help` how to fix it, if known."""
+    """The root of perhop's errors: the message describes the failure, `help` the fix, if known."""
 
     exit_code = Exit.FAILED
 

@@ -37,7 +37,7 @@ _CAUSE = "dropped_"
 
 
 class TableFrame(pl.DataFrame):
-    """A table as a polars frame that says what to install where a conversion lacks a package.
+    """A table as a polars frame; a conversion that lacks a package reports what to install.
 
     The results of operations of polars, such as a selection, are plain frames.
     """

@@ -31,7 +31,7 @@ _KIB, _MIB = 1 << 10, 1 << 20
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits of one kind of file; `None` where the bytes alone are limited."""
+    """The limits of one kind of file; `None` if only the bytes are limited."""
 
     #: The kind of the file, as in `a router configuration`.
     kind: str

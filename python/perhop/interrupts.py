@@ -30,7 +30,7 @@ def so_far() -> str:
 
 
 class EndedBySignal(SystemExit):
-    """A signal asks the program to end."""
+    """A signal requests the end of the program."""
 
     def __init__(self, number: int) -> None:
         super().__init__(Exit.INTERRUPTED)

@@ -1,4 +1,4 @@
-"""The manifest of a folder that perhop wrote: what it is, and size and SHA-256 of every file in it.
+"""The manifest of a folder that perhop wrote: its kind, and size and SHA-256 of every file in it.
 
 It protects against damage and mistakes, not against an attacker who computes new checksums.
 """
@@ -121,7 +121,7 @@ def is_safe(name: str) -> bool:
 
 
 def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
-    """Generate what is in a folder and not in its manifest: it is the user's own."""
+    """Generate the files of a folder that are not in its manifest: they belong to the user."""
     own = {MANIFEST, *manifest["files"]}
     above = {str(one) for name in own for one in PurePosixPath(name).parents}
     for path in inside(folder):
@@ -132,7 +132,7 @@ def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 
 
 def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Remove what the manifest of a folder names, and the folder where nothing else is in it.
+    """Remove the files in the manifest of a folder, and the folder if it is then empty.
 
     Links are not followed, and nothing that the manifest does not name is touched. The manifest goes last.
     """

@@ -55,7 +55,7 @@ def resolve(text: str) -> Metric:
 
 
 def better(column: str) -> Literal["small", "large"]:
-    """Return what is usually wanted of a metric: few drops and short delays, much of anything else."""
+    """Return the usual goal for a metric: few drops and short delays, otherwise a high value."""
     return "small" if column.startswith(_SMALL) else "large"
 
 

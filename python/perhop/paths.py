@@ -60,9 +60,9 @@ def _member(found: Any, key: str) -> tuple[bool, Any]:  # noqa: ANN401 - any val
 
 
 def short_names(paths: Sequence[str]) -> dict[str, str]:
-    """Return a name for each path: as many of its last parts as it takes for no two to be alike.
+    """Return a name for each path: the fewest last parts that keep all names distinct.
 
-    An index alone says little, so that no name begins with one.
+    An index alone has little meaning, so no name begins with an index.
     """
     every = dict.fromkeys(paths)
     found: dict[str, str] = {}
@@ -86,7 +86,7 @@ def base_unit(path: str) -> str:
 
 
 def written(path: str, value: object) -> object:
-    """Return a value as a scenario has it: where the schema asks for a unit, a number gets the base unit.
+    """Return a value as a scenario has it: if the schema requires a unit, a number gets the base unit.
 
     It is exact: 2e6 at `links.1.rate` is `2000000b/s`. Other values do not change.
     """

@@ -25,7 +25,7 @@ class Plots:
     a table cannot be read. `perhop.plot` has the same as functions.
     """
 
-    def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which stand above this module
+    def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which are above this module
         """Take the results that are plotted."""
         self._results = results
 

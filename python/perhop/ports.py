@@ -143,7 +143,7 @@ def resolved(scenario: ScenarioConfig | Mapping[str, Any]) -> ScenarioConfig:
 
 @lru_cache(maxsize=8)
 def _resolved(text: str, base: str) -> ScenarioConfig:
-    """Return the scenario in `text`, resolved; cached, as several plots of it ask one after the other."""
+    """Return the scenario in `text`, resolved; cached, because several plots of it need it."""
     found = cast("ScenarioConfig", json.loads(_core.resolve(text, base)))
     for router in found.get("routers", {}).values():
         router.pop("configuration", None)

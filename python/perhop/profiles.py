@@ -1,4 +1,4 @@
-"""The profiles of platforms: how routers queue, rule by rule, with the source of each value."""
+"""The profiles of platforms: the queueing rules of routers, with the source of each value."""
 
 from __future__ import annotations
 

@@ -65,7 +65,7 @@ def prove(
         at: the port to compare: one for both, or one for each.
         policy: the policy to compare: one for both, or one for each.
         rate: the rate of an interface for a policy that is attached to none.
-        platform: the platform whose rules apply; by default recognized.
+        platform: the platform whose rules apply; by default the recognized one.
         assume: match criteria of class-maps.
 
     Raises:

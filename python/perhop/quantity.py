@@ -90,7 +90,7 @@ def metric_words(metric: str, unit: str) -> str:
 
 
 def unit_words(unit: str) -> str:
-    """Return a unit as a reader sees it: a number without one is a ratio."""
+    """Return the text of a unit: a number without a unit is a ratio."""
     return "ratio" if unit == "1" else unit
 
 

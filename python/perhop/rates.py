@@ -56,8 +56,8 @@ def rates(
 ) -> list[dict[str, Any]]:
     """Return a row for each queue of each port whose policy has several queues, or limits the only one.
 
-    Obtained is what the queue sent, in IP bits per second. What is still queued is known if the queue was
-    sampled at the end: `sampled` is the table `queues`.
+    The obtained rate is the rate that the queue sent, in IP bits per second. The backlog is known if the
+    queue was sampled at the end: `sampled` is the table `queues`.
     """
     seconds = summary["duration_s"] - summary["warmup_s"]
     queued = _queued(sampled, summary["duration_s"])
@@ -162,7 +162,7 @@ def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, di
 
 
 def _reports(scenario: ScenarioConfig | Mapping[str, Any]) -> Iterator[tuple[str, RouterReport]]:
-    """Return what the configurations say whose text the scenario holds."""
+    """Return the contents of the configurations whose text is in the scenario."""
     for name, router in scenario.get("routers", {}).items():
         configuration = router.get("configuration")
         if configuration and configuration.get("text"):

@@ -201,7 +201,7 @@ class Results:
         burst_ratio: float | None = None,
         advantage: float | None = None,
     ) -> pl.DataFrame:
-        """Return what a practitioner would say of each class; docs/verdicts.md describes the columns.
+        """Return a practitioner's verdict on each class; docs/verdicts.md describes the columns.
 
         Args:
             codec: the codec of calls, by default `g711`; `perhop.verdicts.telephony.CODECS` lists them.
@@ -221,7 +221,7 @@ class Results:
 
     def judged(self, telephony: Telephony) -> list[Verdict]:
         """Return the verdict on each class as objects."""
-        from perhop import verdicts  # lazy: only those who ask for verdicts need it
+        from perhop import verdicts  # lazy: only verdicts need it
 
         heard = verdicts.Heard(
             self._lists("classes", verdicts.CLASS_COLUMNS),
@@ -365,7 +365,7 @@ class Results:
         return self.table("runs")
 
     def manifest(self) -> dict[str, Any]:
-        """Return what manifest.json says of the run, without its files: what reproduces the run.
+        """Return the entries of manifest.json that reproduce the run, without its files.
 
         It holds neither date nor machine, so that equal runs give equal bytes.
         """

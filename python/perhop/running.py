@@ -109,7 +109,7 @@ def simulate(
 ) -> Results:
     """Simulate a scenario; `perhop.run` describes the arguments and the errors.
 
-    With `watch`, `pace` says how far the first replication may go at any moment.
+    With `watch`, `pace` limits the progress of the first replication at any moment.
     """
     resolved = (captures.chosen_in(scenario) if captures else scenario).embedded()
     resolved["seed"] = resolved["seed"] if seed is None else seed

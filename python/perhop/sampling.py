@@ -332,7 +332,7 @@ def _range(text: str, path: str) -> Range | None:
 
 
 def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
-    """Return a range from its ends as they were written; both in the unit of the first."""
+    """Return a range from its ends as they were written; both get the unit of the first."""
     if any(_number(part) is None for part in parts) or not _alike(parts):
         raise InvalidInputError(f"{path}: `{text}` has ends of different kinds", _RANGES)
     written = _number(parts[0])
@@ -352,7 +352,7 @@ def _number(text: str) -> tuple[str, str] | None:
 
 
 def _in_one_unit(parts: list[str]) -> list[str]:
-    """Return numbers with the unit of the last, where it alone has one: `5:29:1 packets`."""
+    """Return numbers with the unit of the last, if only the last has a unit: `5:29:1 packets`."""
     found = [_number(part) for part in parts]
     *others, last = found
     if last is None or not last[1] or any(one is None or one[1] for one in others):

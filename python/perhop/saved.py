@@ -83,7 +83,7 @@ class Saved:
         found = manifest.parse(folder / MANIFEST, content)
         if kinds and found["kind"] not in kinds:
             raise InvalidInputError(
-                f"`{folder}` has no {WORDS[kinds[0]][0]}: it is of kind `{found['kind']}`",
+                f"`{folder}` has no {WORDS[kinds[0]][0]}: its kind is `{found['kind']}`",
                 f"give a folder that `{WORDS[kinds[0]][1]}` wrote",
             )
         contents = {MANIFEST: content}

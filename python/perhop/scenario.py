@@ -91,7 +91,7 @@ class Scenario(Document):
             over: the time over which counters in `traffic` counted.
 
         Raises:
-            ScenarioError: the file is not valid; the diagnostics say what is wrong and where.
+            ScenarioError: the file is not valid; the diagnostics name the errors and their places.
             InvalidInputError: an argument is wrong, or the router has no interface that is up.
 
         """
@@ -157,7 +157,7 @@ class Scenario(Document):
                 for example `"300s"`.
 
         Raises:
-            ScenarioError: the router itself would refuse what the interface uses.
+            ScenarioError: the router itself would refuse a feature of the interface.
             InvalidInputError: an argument is wrong, or `interface` does not exist or is down.
             UnreadableFileError: a file cannot be read.
 
@@ -231,7 +231,7 @@ class Scenario(Document):
         """Return the guarantees of each queue, by network calculus, as a polars frame.
 
         Rates in bits per second, delays in seconds from arrival to the last bit on the wire, backlogs in IP
-        bytes and packets; null where there is no bound, and `reason` says why. docs/bounds.md has the
+        bytes and packets; null where there is no bound, and `reason` is the reason. docs/bounds.md has the
         formulas.
 
         Args:
@@ -301,7 +301,7 @@ def run(
         snap_length: bytes kept of each captured frame; by default its headers.
 
     Raises:
-        ScenarioError: the scenario is not valid; the diagnostics say what is wrong and where.
+        ScenarioError: the scenario is not valid; the diagnostics name the errors and their places.
         InvalidInputError: an argument is out of range, or the folder for captures cannot be used.
         OSError: the captures cannot be written.
 

@@ -1,6 +1,6 @@
 """The shape of saved JSON, checked where it is read.
 
-Checksums say that a file is what was saved, not that perhop saved it. A shape is one of
+Checksums show that a file is unchanged, not that perhop saved it. A shape is one of
 
 - a type: `str`, `bool`, `int` (no fraction), `float` (a finite number);
 - `[shape]`: a list;

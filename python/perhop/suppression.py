@@ -1,4 +1,4 @@
-"""Comments that tell `perhop check` to leave out rules.
+"""Comments that make `perhop check` leave out rules.
 
 `! perhop: ignore RULE, RULE` before a command of a router's configuration, or `# perhop: ignore RULE` before
 a key of a file of policies, holds for that line and those that are further indented below it; behind

@@ -27,7 +27,7 @@ while due:
 print(latest)
 """
 
-#: `COUNT SLOT PORT...`: counts the datagrams that leave by each device of its namespace, or arrive there,
+#: `COUNT SLOT PORT...`: counts the datagrams that leave via each device of its namespace, or arrive there,
 #: until a line comes; then it prints rows: slot of time, device, whether they leave, addresses, ports, DSCP,
 #: TTL, packets, IP bytes. It opens the UDP ports, so that the kernel does not refuse their datagrams.
 COUNT = """

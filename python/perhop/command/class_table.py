@@ -175,7 +175,7 @@ def _rates(
 
 
 def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
-    """Return what the router's policies say about the rate of a class: its queue's and its policers'."""
+    """Return the rates that the router's policies set for a class: its queue's and its policers'."""
     place = queues.get(name)
     # A class without a queue of its own has no part of the rate of the one that it shares.
     own = place is not None and (list(queues.values()).count(place) == 1 or place[1].endswith(name))
@@ -202,7 +202,7 @@ def _beside(
 
 
 def configured(row: Mapping[str, Any] | None, divisor: float) -> str:
-    """Return what a policy says about a queue's rate: at least, at most, of what is left, or priority."""
+    """Return the rate that a policy sets for a queue: at least, at most, of the excess, or priority."""
     if row is None:
         return NOTHING
     least, most = row["guaranteed_bps"], row["limit_bps"]

@@ -36,7 +36,7 @@ def complete(
 
 
 def _candidates(before: list[str]) -> Iterator[str]:
-    """Generate what may follow these words; nothing where that is known without files."""
+    """Generate the words that may follow these words; nothing if they are known without files."""
     last = before[-1] if before else ""
     if last in _PATHS:
         end = "" if last == "--against" else "="

@@ -175,7 +175,7 @@ def _check_options_of_folders(options: Mapping[str, object]) -> None:
 
 
 def _check_chart(file: Path, *, simulates: bool) -> None:
-    """Refuse a chart without a simulation, or of a file that could not be written, before anything runs."""
+    """Refuse a chart without a simulation, or with a file that cannot be written, before anything runs."""
     from perhop.plot.writing import check_file  # lazy: polars, which only charts need
 
     if not simulates:
@@ -185,7 +185,7 @@ def _check_chart(file: Path, *, simulates: bool) -> None:
 
 def _draw(comparison: Comparison, old: Path, new: Path, file: Path) -> None:
     from perhop.plot.comparisons import compared  # lazy: polars, which only charts need
-    from perhop.plot.writing import write  # lazy: as above
+    from perhop.plot.writing import write  # lazy: the same reason
 
     names = (old.name, new.name) if old.name != new.name else (str(old), str(new))
     for written in write(compared(comparison, names), file):

@@ -1,4 +1,4 @@
-"""`perhop diff OLDDIR NEWDIR`: what a change of a network changes, and for whom."""
+"""`perhop diff OLDDIR NEWDIR`: the differences between two networks, and the affected packets."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ def text_of(found: Difference, old: str) -> Iterator[str]:
 
 def _findings(found: Difference) -> Iterator[str]:
     for (interface, arrives), several in groupby(found.moved, key=lambda one: (one.interface, one.arrives)):
-        by = f" of those that arrive by {arrives}" if arrives else ""
+        by = f" of those that arrive on {arrives}" if arrives else ""
         yield f"{interface}: packets that wait elsewhere{by}"
         for one in several:
             yield f"  {_queue(one.before)} -> {_queue(one.after)}: {one.packet}"
@@ -57,7 +57,7 @@ def _findings(found: Difference) -> Iterator[str]:
 
 
 def _lines(found: Difference) -> Iterator[tuple[str, list[LineChange]]]:
-    """Generate the kinds of changed lines, each with its lines."""
+    """Generate each kind of change with its changed lines."""
     kinds = {"compared": "changed lines", "same": "changed lines that do the same as before"}
     for effect, title in kinds.items():
         if lines := [line for line in found.lines if line.effect == effect]:

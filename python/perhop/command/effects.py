@@ -13,7 +13,7 @@ _MOST_LINES = 5
 
 
 def effect_on_classes(felt: Felt | None, old: str) -> Iterator[str]:
-    """Generate the lines about what each class feels under the load inferred from the file called `old`."""
+    """Generate the lines about the effect on each class, under the load inferred from the file `old`."""
     if felt is None:
         return
     if felt.reason is not None:
@@ -54,5 +54,5 @@ def _end(side: dict[str, Any], divisor: float) -> str:
     low, high = side["ci95"] or (side["mean"], side["mean"])
     half = (high - low) / 2 / divisor
     text = number(side["mean"] / divisor, 3)
-    # An interval that rounds away says nothing.
+    # An interval that rounds to 0 is not shown.
     return f"{text} ± {number(half, 2)}" if half > abs(side["mean"]) / divisor * 1e-2 else text

@@ -19,7 +19,7 @@ _PART = re.compile(rf"--?\w\S* (?!-){_WORD}|{_WORD}")
 # An example and the remark behind it.
 _EXAMPLE = re.compile(r"  (?P<command>\S.*?)(?P<remark>\s{3,}\S.*)?")
 _CONTINUED = " \\\n    "
-#: The options that ask for help.
+#: The options that print the help.
 FLAGS = ("--help", "-h")
 
 

@@ -28,7 +28,7 @@ JUDGMENTS: Mapping[str, str] = {
 
 def columns_of(stream: TextIO) -> int | None:
     """Return the width of lines for `stream`: COLUMNS or that of a terminal, `None` for a file or a pipe."""
-    # A stream that a program put in the place of another may have no terminal to ask for.
+    # A stream that replaces another one may have no `isatty`.
     if not getattr(stream, "isatty", bool)():
         return None
     given = os.environ.get("COLUMNS", "")

@@ -179,7 +179,7 @@ def _shown(
         yield tell
         return
     from rich.console import Group  # lazy: rich, until something is shown
-    from rich.live import Live  # lazy: as above
+    from rich.live import Live  # lazy: the same reason
 
     then, before = time.monotonic(), list[Row]()
     with Live(console=console(), auto_refresh=False, transient=True) as screen:

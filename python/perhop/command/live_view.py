@@ -32,7 +32,7 @@ class LiveView:
     """Forwarders whose counters a thread polls during a run."""
 
     def __init__(self, tell: Callable[[Reports], None], every_s: float) -> None:
-        """Tell `tell` the counters."""
+        """Pass the counters to `tell`."""
         self._poller = Poller(tell, every_s)
 
     def ready(self, testbed: LiveTestbed) -> None:

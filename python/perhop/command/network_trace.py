@@ -122,7 +122,7 @@ def end_text(path: Mapping[str, Any]) -> str:
             return f"dropped at {path['device']}: {_CAUSES[path['cause']]}"
         case "leaves-snapshot":
             hop = f" to {path['next_hop']}" if path["next_hop"] else ""
-            return f"leaves by {path['device']}:{path['interface']}{hop}, which is not in the folder"
+            return f"leaves via {path['device']}:{path['interface']}{hop}, which is not in the folder"
         case "path-unknown":
             return f"path unknown at {path['device']}: {path['because']}; {path['help']}"
         case _:
@@ -130,7 +130,7 @@ def end_text(path: Mapping[str, Any]) -> str:
 
 
 def mark_text(sent: str, received: str, changes: Sequence[Mapping[str, Any]]) -> str:
-    """Return what is left of a codepoint."""
+    """Return the final state of a codepoint."""
     if not changes:
         return f"dscp {received}, kept"
     places = "; ".join(

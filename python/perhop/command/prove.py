@@ -41,9 +41,9 @@ def prove_(
 ) -> Exit:
     """Prove that two configurations treat all packets equally, or show a packet that they do not.
 
-    Compared are access lists, marks, policers, queues with their guarantees and buffers, and drops, for all
-    packets. The configurations may be of different vendors. Of two folders of configurations: all packets
-    between all sites. Exit code 0: equal; 4: they differ; 1: not decided.
+    Compares access lists, marks, policers, queues with their guarantees and buffers, and drops, for all
+    packets. The configurations may belong to different vendors. With two folders of configurations: all
+    packets between all sites. Exit code 0: equal; 4: they differ; 1: not decided.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ MEANINGS = {
 _COUNTED = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 # The states of lines that can make a simulation differ from the router.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
-# The beginning of rules about addresses, which say nothing about policies.
+# The prefix of rules about addresses, which do not concern policies.
 _NOT_OF_POLICIES = "address-"
 # Notes that are shown; all of them with `--lines`.
 _MOST_NOTES = 20
@@ -132,7 +132,7 @@ def _section(line: RouterLine, wrong: list[Finding]) -> str:
 
 
 def _is_hidden(found: Checked, line: RouterLine, wrong: list[Finding]) -> bool:
-    """Whether nothing is left to say of a line, because its rules are left out."""
+    """Whether a line has no remaining findings, because its rules are left out."""
     if (rule := STATE_RULES.get(line["state"])) is not None:
         return found.hidden.hides(rule, line["number"])
     return line["state"] == "suspicious" and not wrong and "note" not in line
@@ -160,7 +160,7 @@ def _notes(report: RouterReport, wrong: dict[int, list[Finding]], *, all_of_them
 
 
 def _last(found: Checked, report: RouterReport) -> list[str]:
-    """Return what the errors mean for a run."""
+    """Return the effect of the errors on a run."""
     errors = found.count("error")
     if not errors:
         return []
@@ -172,7 +172,7 @@ def _last(found: Checked, report: RouterReport) -> list[str]:
         ]
     interfaces = sorted({name for one in attached for name in one["interfaces"]})
     shown = ", ".join(interfaces[:4]) + (", …" if len(interfaces) > 4 else "")
-    return ["", f"{counted(errors, 'error')}; perhop does not run what has one: {shown}"]
+    return ["", f"{counted(errors, 'error')}; perhop does not run interfaces with errors: {shown}"]
 
 
 def _line(line: RouterLine) -> str:

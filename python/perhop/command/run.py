@@ -283,7 +283,7 @@ def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> 
     show_classes(results, scenario.queues, wide=wide)
     if bounds:
         from perhop.bounds import bounds_of, longest_delays  # lazy: only with --bounds
-        from perhop.command.bounds_table import show_table  # lazy: as above
+        from perhop.command.bounds_table import show_table  # lazy: the same reason
 
         found = bounds_of(scenario).presented(port for port, _ in scenario.queues.values())
         if found.classes:
@@ -415,7 +415,7 @@ def _plot(argument: str, output: Path | None) -> tuple[str, Destination]:
 
 
 def _with_samples(scenario: Scenario, wanted: list[tuple[str, Destination]]) -> Scenario:
-    """Return the scenario with the samples that its plots need and it does not ask for, and say so."""
+    """Return the scenario with the missing samples that its plots need, and report them."""
     if not wanted:
         return scenario
     from perhop.plot.kinds import asked_for  # lazy: polars, which only plots need

@@ -49,13 +49,13 @@ class Wanted:
 def viewed(
     scenario: Scenario, wanted: Wanted, *, seed: int | None, replications: int | None
 ) -> Iterator[Viewed]:
-    """Give what shows a run. A page in a browser stays behind the end of the block until it is closed."""
+    """Return the display of a run. A page in a browser stays behind the end of the block until it is closed."""
     if wanted.watch != "web":
         yield Viewed(partial(_in_terminal, scenario, wanted))
         return
     from perhop.command.viewing import served, stay  # lazy: a server, which only --watch=web needs
-    from perhop.viewing.hub import Hub  # lazy: as above
-    from perhop.viewing.simulation import Simulation  # lazy: as above
+    from perhop.viewing.hub import Hub  # lazy: the same reason
+    from perhop.viewing.simulation import Simulation  # lazy: the same reason
 
     hub = Hub()
     shown = Simulation(

@@ -97,7 +97,7 @@ def wishes(
     log: tuple[bool, bool],
     made: Path | None,
 ) -> list[Wish]:
-    """Return the plots that `--plot` asks for.
+    """Return the plots that `--plot` requests.
 
     Raises:
         InvalidInputError: there is no such kind or metric, or a file cannot be written.
@@ -155,7 +155,7 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
         found = tuple(resolve(one) for one in metrics.split(","))
     except InvalidInputError:
         if not equals and Path(text).suffix:
-            # Meant as a file: say which suffixes there are, if that is what is wrong.
+            # It is meant as a file: if the suffix is wrong, list the valid suffixes.
             check_file(Path(text))
         raise
     if (kind == "pareto") != (len(found) == 2):

@@ -63,8 +63,8 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
 def paged(plan: Plan, wish: Wish | None, *, opened: bool) -> Iterator[Sweeping]:
     """Show the same in a browser. The page stays behind the end of the block until it is closed."""
     from perhop.command.viewing import served, stay  # lazy: a server, which only --watch=web needs
-    from perhop.viewing.hub import Hub  # lazy: as above
-    from perhop.viewing.sweeps import Sweeping  # lazy: as above
+    from perhop.viewing.hub import Hub  # lazy: the same reason
+    from perhop.viewing.sweeps import Sweeping  # lazy: the same reason
 
     hub = Hub()
     chart = Filling(plan, *((resolve(SHARE), None) if wish is None else (wish.metric, wish.against)))

@@ -84,7 +84,7 @@ def show_warnings(scenario: Scenario) -> None:
 
 
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:
-    """Report on stderr what was inferred from a router configuration, and how to change it.
+    """Report on stderr the assumptions about a router configuration, and how to change them.
 
     Interfaces that the run leaves out because of an error come first.
     """

@@ -94,7 +94,7 @@ def _show(outcome: Outcome) -> None:
 
 
 def _tell_failed(outcome: Outcome) -> None:
-    """Say on stderr what fails of a test."""
+    """Report on stderr the failures of a test."""
     from perhop.command.judging import measured_words  # lazy: with results, which a wrong file does not need
 
     if outcome.error:

@@ -171,14 +171,14 @@ def _path(path: Mapping[str, Any], shared: int) -> Iterator[str]:
         case "delivered":
             yield "delivered: the packet is for the device itself"
         case "leaves":
-            yield "leaves by an interface that is not known"
+            yield "leaves via an interface that is not known"
 
 
 def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
     match stage["stage"]:
         case "entrance":
             interface = stage["interface"]
-            yield f"arrives by {interface}: {stage['because']}" if interface else stage["because"]
+            yield f"arrives on {interface}: {stage['because']}" if interface else stage["because"]
         case "access-list":
             yield f"{stage['side']} access list {stage['list']}: {stage['decision']}"
         case "class":

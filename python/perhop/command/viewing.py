@@ -34,7 +34,7 @@ def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator
 
     A process with one thread may move into another network before that.
     """
-    script()  # a copy without the page says so before anything runs
+    script()  # a copy without the page fails before anything runs
     server = Server(hub, lambda nonce: page(kind, nonce), answer)
     try:
         with ExitStack() as until_closed:

@@ -39,7 +39,7 @@ _HELP = "space: pause  + -: speed  n: next port  q: leave"
 
 @contextmanager
 def watching(scenario: Mapping[str, Any], pace: Pace, *, quiet: bool) -> Iterator[Shown | None]:
-    """Give what shows a run in the terminal; `None` without a suitable one. Its last picture stays."""
+    """Return the display of a run in the terminal; `None` without a suitable one. Its last picture stays."""
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal or screen.is_dumb_terminal:
         if not quiet:
@@ -80,7 +80,7 @@ class Shown:
             self._draw(self._words())
 
     def leave(self) -> None:
-        """Show no more; what was drawn last stays, and the terminal is as it was."""
+        """Stop the display; the last picture stays, and the terminal is restored."""
         if not self._is_left:
             self._is_left = True
             self._draw("")
@@ -139,7 +139,7 @@ class View:
             }
 
     def next_port(self) -> None:
-        """Show the next port alone, behind the last one all of them."""
+        """Show only the next port; after the last port, show all."""
         ports = [None, *dict.fromkeys(port for port, _ in self.queues)]
         self.port = ports[(ports.index(self.port) + 1) % len(ports)]
 

@@ -64,7 +64,7 @@ def convert(
         interface: only the policies at this interface of a router.
         policy: only the policy of this name.
         platform: the platform whose rules apply to a router configuration, or that IOS is written for.
-        rate: the rate of the interface, as `50Mb/s`, where the file does not say it.
+        rate: the rate of the interface, as `50Mb/s`, if the file does not set it.
 
     Raises:
         InvalidInputError: the file holds no such policy, or a value is out of range.

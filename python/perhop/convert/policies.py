@@ -112,7 +112,7 @@ def read_source(
         interface: only those at this interface of a router.
         policy: only the one of this name.
         platform: the platform whose rules apply to a router configuration.
-        rate_bps: bits per second of the interface, in place of what the file says.
+        rate_bps: bits per second of the interface, in place of the rate in the file.
 
     Raises:
         InvalidInputError: the file holds no policies, or none at such an interface or of such a name.
@@ -129,7 +129,7 @@ def read_source(
             )
         source = Source(file, tuple(found), None)
     else:
-        # The platform to write for may be of another language.
+        # The target platform may have another language.
         report = checked(text, reading_platform(text, platform))
         source = Source(file, tuple(_of_router(report)), report["platform"]["profile"], report, text)
         if interface is not None:

@@ -13,7 +13,7 @@ from perhop.schema_types import PolicyConfig
 
 
 def to_yaml(source: Source) -> tuple[str, list[Remark]]:
-    """Return a file with `policies:`, one for each different policy, and what it cannot say."""
+    """Return a file with `policies:`, one for each different policy, and the omitted properties."""
     named = _names(source.attached)
     remarks: list[Remark] = []
     lines = [f"# The policies of {one_line(source.file.name)}, by `perhop convert`."]

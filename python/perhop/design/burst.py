@@ -50,7 +50,7 @@ def policer(
     rate_bps, rtt_s = quantity.rate("rate", rate), quantity.time("rtt", rtt)
     mtu_bytes = quantity.size("mtu", mtu)
     if mtu_bytes <= _HEADERS:
-        raise InvalidInputError(f"mtu: {mtu_bytes} B have no room for data", f"give more than {_HEADERS}B")
+        raise InvalidInputError(f"mtu: {mtu_bytes} B leave no room for data", f"give more than {_HEADERS}B")
     product, sawtooth, initial, committed = _core.tcp_burst(rate_bps, rtt_s, mtu_bytes)
     burst = round(committed)
     if burst > _MOST_BURST:
@@ -73,7 +73,7 @@ def policer(
     )  # fmt: skip
     notes = (
         "a policer has no queue: TCP fills the bucket while it sends less than the rate and empties it above",
-        "senders without SACK lose several segments of a window at once and wait for timeouts, whatever the "
+        "senders without SACK lose several segments of a window at once and wait for timeouts, at any "
         "burst: RFC 5681 alone got 17 to 90 % in simulations where CUBIC with SACK got 93 % and more",
         "several connections share the bucket: each needs its own rate's part",
     )

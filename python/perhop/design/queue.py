@@ -36,7 +36,8 @@ def queue(
     packet
         Largest packet of the class, `1500B` or IP bytes.
     rtt
-        Round-trip time of TCP connections, `100ms` or seconds: says whether the queue keeps the link busy.
+        Round-trip time of TCP connections, `100ms` or seconds: determines whether the queue keeps the link
+        busy.
     flows
         TCP connections at the same time.
 
@@ -89,7 +90,7 @@ def _limits(limit: int, bytes_: int, packet_bytes: int, bandwidth_bps: float) ->
              limit, "packets", _SERVED),
         Step("bytes", "the same in bytes, for packets of any size", "delay · bandwidth / 8", bytes_, "B",
              _SERVED),
-        Step("worst", "delay of a packet that finds the queue full but for itself",
+        Step("worst", "delay of a packet that takes the last place of the queue",
              "8 · limit · packet / bandwidth", 8 * limit * packet_bytes / bandwidth_bps, "s", _SERVED),
     ]  # fmt: skip
 

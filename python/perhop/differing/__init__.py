@@ -1,6 +1,6 @@
 """Effects of a change: the queues of packets, properties of queues, bounds, results of runs.
 
-Compared are two configurations of a router, or two scenarios with policies of perhop's own.
+Compares two configurations of a router, or two scenarios with perhop policies.
 """
 
 from __future__ import annotations
@@ -44,24 +44,24 @@ def difference(
     platform: str | None = None,
     assume: Mapping[str, str] | None = None,
 ) -> Difference:
-    """Return what differs between two router configurations, or between two scenarios.
+    """Return the differences between two router configurations, or between two scenarios.
 
-    Packets arrive by the interface `at`, whose input policy they meet; without it they meet an input policy
-    only where it has changed. Compared are all changed lines and all interfaces, or `out` alone. In scenarios
-    `at` is `NODE:NEIGHBOR` or `NODE`, whose interfaces alone are then compared, and `out` a neighbor of the
-    node.
+    Packets arrive on the interface `at`, and its input policy applies to them; without it, an input policy
+    applies only where it has changed. All changed lines and all interfaces are compared, or only `out`. In
+    scenarios `at` is `NODE:NEIGHBOR` or `NODE`, and only its interfaces are compared; `out` is a neighbor of
+    the node.
 
     Args:
-        old: the file as it is, or a `Scenario`.
+        old: the current file, or a `Scenario`.
         new: the same with the change.
-        at: the interface by which packets arrive.
-        out: the interface by which they leave.
-        platform: of router configurations: the platform whose rules apply; by default recognized.
+        at: the interface on which packets arrive.
+        out: the interface through which they leave.
+        platform: of router configurations: the platform whose rules apply; by default the recognized one.
         assume: of router configurations: match criteria of class-maps, as `{"VOICE": "dscp ef"}`.
 
     Raises:
         ScenarioError: a scenario is not valid.
-        InvalidInputError: the two are of different kinds, or have no such interface.
+        InvalidInputError: the two have different kinds, or no such interface.
         UnreadableFileError: a file cannot be read.
 
     """

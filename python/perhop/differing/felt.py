@@ -58,7 +58,7 @@ class FeltClass:
 
 @dataclass(frozen=True)
 class Felt:
-    """The effect of a change on each class; `reason` says why it was not simulated."""
+    """The effect of a change on each class; `reason` is the reason for a missing simulation."""
 
     classes: list[FeltClass] = field(default_factory=list)
     replications: int = 0
@@ -89,7 +89,7 @@ def felt_briefly(before: Scenario, after: Scenario, *, seed: int | None, replica
 
 
 def felt_in(before: Results, after: Results) -> Felt:
-    """Return what each class feels in the results of both sides."""
+    """Return the figures of each class in the results of both sides."""
     groups = [{one["class"]: one for one in results.summary["classes"]} for results in (before, after)]
     classes = [
         FeltClass(

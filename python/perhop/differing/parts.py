@@ -17,7 +17,8 @@ Link = Mapping[str, str]
 
 
 def moved(interface: str, before: Node, after: Node) -> list[Moved]:
-    """Return for each pair of queues a packet that waits in the one before and in the other after.
+    """Return for each pair of queues a packet that waits in the first queue before the change and in the
+    second after it.
 
     Raises:
         InvalidInputError: the conditions are too complex to be compared.

@@ -20,7 +20,7 @@ class Moved:
 
     #: The interface of a router; in a scenario the port, as `R1->R2`.
     interface: str
-    #: The interface by which it arrives; `None` where it meets no input policy.
+    #: The interface on which it arrives; `None` where it meets no input policy.
     arrives: str | None
     before: str | None
     after: str | None

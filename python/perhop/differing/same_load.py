@@ -12,7 +12,7 @@ from perhop.differing.sides import Side
 from perhop.errors import InvalidInputError, PerhopError
 from perhop.scenario import Scenario
 
-# Codepoints that say nothing about a class.
+# Codepoints that do not identify a class.
 _UNMARKED = {None, "default", "be", "cs0", "0"}
 
 
@@ -83,7 +83,7 @@ def _inferred(
         leaving = [(one.origin or {}).get("interface") for one in (first, second)]
         if leaving[0] == leaving[1]:
             return first, second
-        failure = failure or InvalidInputError(f"the traffic leaves by {leaving[0]} and by {leaving[1]}")
+        failure = failure or InvalidInputError(f"the traffic leaves through {leaving[0]} and {leaving[1]}")
     raise failure or InvalidInputError("no interface has a policy")
 
 

@@ -63,9 +63,9 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
         remarks=[*dict.fromkeys(remarks), *without, *others],
         renamed=found_renamed,
         assumed=[
-            f"packets arrive by {node}:{neighbor}"
+            f"packets arrive on {node}:{neighbor}"
             if neighbor
-            else "packets arrive by any link and meet no input policy"
+            else "packets arrive on any link and meet no input policy"
         ],
         not_looked_at=others,
     )
@@ -146,7 +146,7 @@ def _refuse_link(network: _Network, node: str, neighbor: str) -> None:
 
 
 def _wanted(first: _Network, second: _Network, node: str, out: str | None) -> list[str]:
-    """Return the ports to compare: those of a node, or all; of both scenarios or of one alone."""
+    """Return the ports to compare: those of a node, or all; of both scenarios or of only one."""
     both = {**first.ports, **second.ports}
     named = {name: port for name, port in both.items() if not node or port.sender == node}
     return [name for name, port in named.items() if out is None or port.receiver == out]

@@ -61,7 +61,7 @@ def _is_router(source: Source) -> bool:
     if router_text(file) is not None:
         return True
     if file != STANDARD_INPUT:
-        # A file that cannot be read says so.
+        # A file that cannot be read is reported.
         read(file)
     return False
 

@@ -35,15 +35,16 @@ def simulated(
         old: a scenario, or a router configuration.
         new: the same with the change.
         scenario: for router configurations: a scenario with that router; by default one is inferred.
-        seed: seed for all random streams; by default that of the scenario, of two that of `old`.
+        seed: seed for all random streams; by default the seed of the scenario; with two scenarios, the seed
+        of `old`.
         replications: number of simulations of each; by default 10.
         progress: a function that receives the progress.
-        load: for router configurations without `scenario`: how one is inferred.
+        load: for router configurations without `scenario`: how the scenario is inferred.
 
     Raises:
         ScenarioError: a scenario is not valid.
-        InvalidInputError: no router of the scenario, or several, could be meant, there is a scenario too few
-            or too many, or the two have no class in common.
+        InvalidInputError: no router of the scenario, or more than one, matches; a scenario is missing or not
+            expected; or the two have no class in common.
 
     """
     first, second = opened(old, new)

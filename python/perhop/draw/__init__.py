@@ -43,7 +43,7 @@ def network(scenario: ScenarioConfig | Mapping[str, Any]) -> Picture:
 
 
 def policies(scenario: ScenarioConfig | Mapping[str, Any], at: Container[str] | None = None) -> list[Picture]:
-    """Return the picture of every port and conditioner with a policy, or of the ports called `at` alone."""
+    """Return the picture of every port and conditioner with a policy, or only of the ports called `at`."""
     scenario = resolved(scenario)
     described = json.loads(_core.queue_descriptions(json.dumps(dict(scenario))))
     found = []

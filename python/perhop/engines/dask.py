@@ -124,7 +124,7 @@ class Dask:
                 self._kept = None
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
-        """Generate what has ended, several times a second, until every point has.
+        """Generate finished points several times a second, until every point has finished.
 
         Raises:
             InvalidInputError: there is no scheduler at the address.
@@ -185,7 +185,7 @@ class _Stream:
         self._done, self._simulated_s, self._packet_hops = 0, 0.0, 0
 
     def finished(self) -> Generator[Finished]:
-        """Generate what has ended until every point has; raises `EngineLostError`."""
+        """Generate finished points until every point has finished; raises `EngineLostError`."""
         try:
             while self._step(self._fill):
                 yield self._step(self._collect)
@@ -195,7 +195,7 @@ class _Stream:
                 self._client.cancel(list(self._sent))
 
     def _step(self, step: Callable[[], _Found]) -> _Found:
-        """Return what a step gives that talks to the scheduler."""
+        """Return the result of a step that communicates with the scheduler."""
         try:
             return step()
         except (self._library.CancelledError, OSError) as error:
@@ -231,7 +231,7 @@ class _Stream:
         return self._together(found)
 
     def _taken(self, future: Any) -> Done | None:  # noqa: ANN401
-        """Return what a batch gave; `None` where its points are to be sent again, one by one."""
+        """Return the results of a batch; `None` if its points must be sent again, one by one."""
         batch = self._sent.pop(future)
         try:
             done: Done = future.result()

@@ -33,7 +33,7 @@ class Embedded:
         self._threads = threads or processors()
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
-        """Generate what has ended, several times a second, until every point has."""
+        """Generate finished points several times a second, until every point has finished."""
         batch = _core.Batch(
             task.scenario,
             task.base,
@@ -63,7 +63,7 @@ class Embedded:
 
 
 def _taken(batch: _core.Batch) -> Finished:
-    """Return what has ended.
+    """Return the finished points.
 
     The first columns load numpy from within Rust, which cannot end cleanly when a signal interrupts that.
     """

@@ -56,7 +56,7 @@ class Engine(Protocol):
     """Somewhere to simulate points."""
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
-        """Generate what has ended, several times a second, until every point has.
+        """Generate finished points several times a second, until every point has finished.
 
         Points are taken from the iterator as they are needed. Closing the generator stops the work. What is
         given is finished; the order is any.

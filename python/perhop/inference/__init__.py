@@ -37,7 +37,7 @@ class InferredScenario:
 
     #: The keys of a scenario file.
     data: ScenarioConfig
-    #: The interfaces by which packets leave and enter the router; `None` for one that is added to it.
+    #: The interfaces through which packets leave and enter the router; `None` for one that is added to it.
     leaving: str | None
     entering: str | None
     #: The rate at which packets can leave, in words.
@@ -96,7 +96,7 @@ def infer(
         text: the configuration.
         configuration: the scenario's `configuration` of the router, which names the file or holds the text.
         base: the folder that relative paths in the scenario start from.
-        interface: the interface that packets leave by; by default the one whose policy has most classes.
+        interface: the interface that packets leave via; by default the one whose policy has most classes.
         whole_port: in place of it, the interface whose tunnels and sub-interfaces run together.
         rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface to
             make for a policy that is attached nowhere.
@@ -106,7 +106,7 @@ def infer(
         over: the time between two outputs of the device, or over which the counters of one have counted.
 
     Raises:
-        ScenarioError: the router itself would refuse what the interface uses.
+        ScenarioError: the router itself would refuse a feature of the interface.
         InvalidInputError: there is no such interface, none that is up, or the traffic cannot be read.
 
     """

@@ -19,7 +19,7 @@ def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) 
     if not classes:
         return error
     options = " ".join(f"--assume '{name} = {_usual_match(name)}'" for name in classes)
-    remedy = f"say what the class matches, for example {options}"
+    remedy = f"state what the class matches, for example {options}"
     extended = ScenarioError(f"{str(error).rstrip()}\n\nhelp: {remedy}")
     extended.colored = f"{error.colored.rstrip()}\n\nhelp: {remedy}"
     extended.diagnostics, extended.help = error.diagnostics, remedy

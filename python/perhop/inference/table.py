@@ -38,7 +38,7 @@ class Row:
 def rows_of(file: Path, content: bytes) -> Iterator[Row]:
     """Return the lines of a table that are not empty, its header first, in lower case.
 
-    A `#` begins a comment, but for the header of flow-tools, which begins with `#:`.
+    A `#` begins a comment, except in the header of flow-tools, which begins with `#:`.
     """
     try:
         text = content.decode("utf-8-sig")

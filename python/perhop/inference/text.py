@@ -18,7 +18,7 @@ _ORDER = ("perhop", "name", "duration", "hosts", "routers", "links", "policies",
 # Comments above keys.
 _ABOVE = {
     "hosts": "Addresses are taken from the router's access lists and subnets.",
-    "links": "The router's own interfaces keep their rates and framing; rates here are of the far ends.",
+    "links": "The router's own interfaces keep their rates and framing; these rates apply to the far ends.",
     "policies": "The queues around the router are long enough: all losses are in the router.",
     "traffic": "One entry for each class of the router: the head has the load.",
 }

@@ -39,7 +39,7 @@ _WITHIN = {
 
 
 def goal_words(goal: Assertion) -> str:
-    """Return what a run has to give, as a sentence without its period."""
+    """Return the goal of a run, as a sentence without its period."""
     metric = resolve(goal.quantity)
     value = _value(goal.bound.mean, metric.unit)
     parts = {"name": goal.name, "value": value, "bound": f"{_SIGNS[goal.sign]} {value}"}
@@ -53,7 +53,7 @@ def goal_words(goal: Assertion) -> str:
 
 
 def condition_words(subject: str, sign: str, value: float, unit: str) -> str:
-    """Return what a scenario has to be like, as a sentence without its period."""
+    """Return the required properties of a scenario, as a sentence without its period."""
     return f"{subject} is {_SIGNS[sign]} {_value(value, unit)}"
 
 

@@ -1,4 +1,4 @@
-"""The abilities of this machine for live testbeds, found by trying."""
+"""The capabilities of this machine for live testbeds, found by trial."""
 
 from __future__ import annotations
 

@@ -53,8 +53,8 @@ def configuration(
 
     Args:
         policy: a router configuration, or a file with policies.
-        inner: the interface by which packets enter.
-        outer: the interface by which they leave, through the policy's queues.
+        inner: the interface at which packets enter.
+        outer: the interface through which they leave, through the policy's queues.
         name: the policy, for a file with several.
         rate: rate at `outer`; by default that of the router configuration, else unlimited.
         both: apply the policy of a file in the reverse direction too; a router configuration defines both.
@@ -131,7 +131,7 @@ def restore_in(network: list[int] | None, before: Mapping[str, Mapping[str, bool
     devices = ", ".join(before)
     here = list(namespaces.current())
     if network is None:
-        # The state of an earlier version does not say where they are.
+        # The state of an earlier version does not contain their namespace.
         missing = [device for device in before if device not in _interfaces()]
         failed = dict.fromkeys(missing, "not in this network namespace") or restore(before)
     elif network == here:
@@ -157,7 +157,7 @@ def _of_router(file: Path, text: str, inner: Side, outer: Side) -> Document:
     others = [name for name in ports if name != way_out]
     configuration: dict[str, Any] = {"file": str(file.absolute())}
     if inner.interface is None and not others:
-        # Of one interface, as most of tc, it says nothing about where packets enter.
+        # A configuration of one interface, such as most of tc, does not define where packets enter.
         platform = report.get("platform")
         entrance, command = _core.added_interface(platform["profile"] if platform else None)
         configuration["add"] = [command]

@@ -72,7 +72,7 @@ class Network:
         return self.mtu if has_host else self.mtu + self.envelope
 
     def next_mac(self, device: Device) -> str:
-        """Return the destination MAC address of frames that leave by a device."""
+        """Return the destination MAC address of frames that leave via a device."""
         peer = self.peer(device)
         return peer.mac if peer.node in self.addresses else GATEWAY_MAC
 

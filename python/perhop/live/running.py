@@ -141,7 +141,7 @@ def play(
         MissingCapabilityError: this user may not create networks.
         ScenarioError: real packets cannot do what the scenario needs.
         InvalidInputError: a program names an unknown host.
-        PerhopError: a process failed; the message says which and how.
+        PerhopError: a process failed; the message describes it.
 
     """
     watching = watching or Watching()

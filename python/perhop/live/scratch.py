@@ -34,7 +34,7 @@ def scratch_folders() -> Iterator[tuple[Owner, Path]]:
 
 
 def _is_of(owner: Owner, folder: Path) -> bool:
-    """Whether a process made a folder: it says so, or was killed before it could write anything else."""
+    """Whether a process made a folder: its file names it, or it holds nothing else."""
     with suppress(OSError, private.StrangeFolderError), private.opened(folder) as inner:
         text = private.text_in(inner, _FILE)
         with suppress(ValueError):

@@ -24,8 +24,8 @@ _HOSTS = "hosts"
 class LiveTestbed:
     """A network of namespaces for the duration of a `with` block.
 
-    The network is removed however the block ends. After a kill -9, `clean` removes it, which every new
-    testbed calls first.
+    The network is removed at the end of the block, also after an error. After a kill -9, `clean` removes it;
+    every new testbed calls `clean` first.
     """
 
     def __init__(

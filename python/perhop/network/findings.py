@@ -61,7 +61,7 @@ def between_devices(
     has a network.yaml.
 
     Raises:
-        InvalidInputError: network.yaml is not of its shape, or names what does not exist.
+        InvalidInputError: network.yaml has a key of the wrong type, or names something that does not exist.
 
     """
     known = list(files)

@@ -1,8 +1,8 @@
-"""The configurations and outputs of devices below a folder, in the layouts that people have.
+"""The configurations and outputs of devices below a folder, in the usual layouts.
 
 Batfish keeps them in `configs/`, containerlab names them in a topology file (`*.clab.yml`), oxidized and
 RANCID keep one file for each device without a suffix, GNS3 and EVE-NG export `*_startup-config.cfg`. All of
-them are text below the folder; the extension module finds by the content which are configurations, and which
+them are text below the folder; the extension module decides by the content which are configurations and which
 are outputs of devices.
 """
 
@@ -43,7 +43,7 @@ class DeviceFile:
     #: The name of the device where something else than the configuration gives it.
     name: str | None
     platform: str | None
-    #: Whether the name of the file says that it is a configuration.
+    #: Whether the name of the file marks it as a configuration.
     is_configuration: bool
 
 

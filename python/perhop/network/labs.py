@@ -132,7 +132,7 @@ def _name_files(lab: Lab, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def _gns3_port(node: Mapping[str, Any], end: Mapping[str, Any]) -> str:
-    """Return the name of a port: that of the label, else of the adapter, else by the format of the node."""
+    """Return the name of a port, from its label, else its adapter, else the format of the node."""
     label = str((end.get("label") or {}).get("text") or "")
     if _INTERFACE.fullmatch(label):
         return label

@@ -58,7 +58,7 @@ class NetworkRun:
 
         Raises:
             InvalidInputError: the matrix is wrong, or no traffic can be run.
-            ScenarioError: a device itself would refuse what it is used for.
+            ScenarioError: a device itself would refuse a feature that the run needs.
 
         """
         if traffic is not None and load is not None:

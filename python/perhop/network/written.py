@@ -72,7 +72,7 @@ def _add_written(facts: Facts, file: Path) -> None:
     data = yaml_mapping(file, f"its keys are {', '.join(_KEYS)}")
 
     def wrong(key: str, right: str) -> InvalidInputError:
-        return InvalidInputError(f"{file}: `{key}` is not of its shape", right)
+        return InvalidInputError(f"{file}: `{key}` has the wrong type or keys", right)
 
     for key in data:
         if key not in _KEYS:

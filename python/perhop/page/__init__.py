@@ -69,13 +69,13 @@ def _environment() -> Environment:
     return environment
 
 
-def _script_json(value: Any) -> Markup:  # noqa: ANN401 - whatever JSON can hold
+def _script_json(value: Any) -> Markup:  # noqa: ANN401 - any JSON value
     """Return JSON that cannot end the script element around it."""
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return Markup(text.replace("<", "\\u003c").replace("&", "\\u0026"))
 
 
 def _markdown(text: str) -> Markup:
-    """Return Markdown as HTML; HTML in it is shown as text but for indices, and bare URLs become no links."""
+    """Return Markdown as HTML; HTML is shown as text, except sub and sup; bare URLs are not links."""
     page = MarkdownIt("commonmark", {"html": False}).enable("table").render(text)
     return Markup(re.sub(r"&lt;(/?su[bp])&gt;", r"<\1>", page))

@@ -59,7 +59,7 @@ def _text(name: str) -> str:
 
 
 def judging() -> dict[str, Any]:
-    """Return by what a page judges classes."""
+    """Return the criteria by which a page judges classes."""
     return {"roles": ROLES, "telephony": {"codec": Telephony.from_options().codec.name}}
 
 

@@ -13,7 +13,7 @@ from perhop.ports import ports
 from perhop.quantity import quantity
 from perhop.schema_types import ScenarioConfig
 
-# The key of `measure` that asks for the samples of a table.
+# The key of `measure` that requests the samples of a table.
 _KEYS = {
     "throughput": "throughput-every",
     "delays": "delay-every",

@@ -1,4 +1,4 @@
-"""Heat maps and parallel coordinates in static pictures: what is colored by value, with its scale."""
+"""Heat maps and parallel coordinates in static pictures: plots colored by value, with their scale."""
 
 from __future__ import annotations
 

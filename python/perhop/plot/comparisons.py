@@ -194,7 +194,7 @@ def _value(run: Results, parameter: str) -> str:
     return found if isinstance(found, str) else json.dumps(found)
 
 
-def _member(found: Any, step: str) -> Any:  # noqa: ANN401 - whatever a scenario holds
+def _member(found: Any, step: str) -> Any:  # noqa: ANN401 - any value of a scenario
     if isinstance(found, list) and not step.isdigit():
         return (
             next(one for one in found if one.get("name") == step)

@@ -114,7 +114,7 @@ class Span:
 class Cells:
     """The cells of a heat map, colored by value; both axes have categories, `x` and `y` count along them."""
 
-    #: What the colors show, with its unit.
+    #: The quantity that the colors show, with its unit.
     name: str
     x: Sequence[int]
     y: Sequence[int]
@@ -128,7 +128,7 @@ class Cells:
 class Parallel:
     """Parallel coordinates: a line for each row, colored by value, across an upright axis for each column."""
 
-    #: What the colors show, with its unit.
+    #: The quantity that the colors show, with its unit.
     name: str
     axes: tuple[Axis, ...]
     #: For each line its place on every axis.
@@ -287,7 +287,7 @@ def round_ticks(least: float, greatest: float) -> list[float]:
     wished = (greatest - least) / _STEPS
     decade = 10.0 ** math.floor(math.log10(wished))
     step = next(one * decade for one in (1.0, 2.0, 2.5, 5.0, 10.0) if one * decade >= wished * (1 - 1e-9))
-    # A number that is a tick but for its last bits is one.
+    # A number that differs from a tick only in its last bits counts as the tick.
     first, last = math.floor(least / step + 1e-9), math.ceil(greatest / step - 1e-9)
     return [float(f"{place * step:.12g}") for place in range(first, last + 1)]
 

@@ -64,7 +64,7 @@ def mark_of_replies(mark: Mark) -> bool:
 
 
 def _without_bands(chart: Chart) -> Chart:
-    """Return a chart with lines alone: bands of several classes cover each other."""
+    """Return a chart with only lines: bands of several classes cover each other."""
     lines = [replace(mark, low=None, high=None) for mark in chart.marks if isinstance(mark, Line)]
     return replace(chart, title="Delay of each class, mean", marks=tuple(lines))
 

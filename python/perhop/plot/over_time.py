@@ -37,7 +37,7 @@ def throughput(results: Results, *, stacked: bool = False) -> Chart:
     """Plot the throughput of each class over time, stacked if `stacked`.
 
     Lines are means over the replications, bands their 95 % confidence intervals as far as they are possible:
-    not below 0, and not above the rate of the slowest link. Stacked are the classes of one direction.
+    not below 0, and not above the rate of the slowest link. The classes of one direction are stacked.
 
     Raises:
         InvalidInputError: the scenario has no `measure.throughput-every`.

@@ -25,7 +25,7 @@ def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
     Bands are left out, since overlapping bands cannot be read.
 
     Raises:
-        InvalidInputError: the plots are of different kinds.
+        InvalidInputError: the plots have different kinds.
 
     """
     if len({(one.kind, one.y.label) for one in charts}) > 1:

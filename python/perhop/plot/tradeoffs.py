@@ -97,7 +97,7 @@ def _objective(given: Objective) -> tuple[Any, Direction]:
 
 
 def _front(first: Sequence[float], second: Sequence[float], wanted: Sequence[Direction]) -> list[int]:
-    """Return the points that no other beats in one metric without losing in the other, along the first."""
+    """Return the points that no other point beats in one metric without losing in the other, along the first."""
     signs = [1.0 if one == "small" else -1.0 for one in wanted]
     order = sorted(range(len(first)), key=lambda at: (signs[0] * first[at], signs[1] * second[at]))
     found: list[int] = []

@@ -35,12 +35,13 @@ def front(trials: pl.DataFrame, first: str, second: str, *, caption: str = "") -
 
 
 def along(trials: pl.DataFrame, goal: str, parameter: str, *, unit: str = "", caption: str = "") -> Chart:
-    """Plot a goal over a parameter of numbers: every trial, and those of the front in a color of their own.
+    """Plot a goal over a numeric parameter: all trials, with the front in a color of its own.
 
     `unit` is the base unit of the parameter.
 
     Raises:
-        InvalidInputError: there is no such goal or parameter, no trial measured it, or its values are texts.
+        InvalidInputError: there is no such goal or parameter, no trial measured it, or its values are not
+        numbers.
 
     """
     if parameter not in parameters(trials) or not trials[parameter].dtype.is_numeric():

@@ -35,7 +35,7 @@ class Focus:
 
     @cached_property
     def shown(self) -> list[Port]:
-        """The ports with a policy: of an inferred scenario those of its router alone."""
+        """The ports with a policy: in an inferred scenario, only those of its router."""
         every = [one for one in ports(self._results.scenario) if one.policy or one.interface.get("input")]
         if self.origin is None:
             return every

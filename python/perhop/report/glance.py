@@ -1,4 +1,4 @@
-"""Small charts that tell a result at a glance, as SVG without a script: for the overview of a report."""
+"""Small charts that summarize a result, as SVG without a script: for the overview of a report."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _piled(places: Any) -> dict[int, int]:  # noqa: ANN401 - numbers
 
 
 def classes(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
-    """Draw for each class what was delivered and what was dropped of what it offered."""
+    """Draw the delivered and the dropped fraction of the offered load of each class."""
     shown = [one for one in rows if one["offered_packets"]["mean"] and not one["class"].endswith(" (back)")]
     shown = shown[:_MOST_CLASSES]
     if not shown:

@@ -17,7 +17,7 @@ from perhop.report.study import Study
 from perhop.report.sweep import Swept
 from perhop.report.tuning import Tuned
 
-# Loss above which a run's verdict is not a good one, percent: what interactive video bears.
+# Loss above which a run's verdict is not good, percent: the tolerance of interactive video.
 _LITTLE_LOSS = 1.0
 
 
@@ -82,7 +82,7 @@ def _study(study: Study) -> Card:
     words += [f"{missed} not"] if missed else []
     tone = "bad" if missed else "fair" if study.claims_partly else "good"
     agree, differ = study.counted("agrees"), study.counted("differs")
-    # A study of guidelines, which publish no figures, has claims alone.
+    # A study of guidelines, which publish no figures, has only claims.
     numbers = [(f"{agree} / {agree + differ}", "figures agree")] if agree + differ else []
     errors = study.data.get("errors") or []
     if errors and errors[-1]["median_percent"] is not None:

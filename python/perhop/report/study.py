@@ -177,7 +177,7 @@ class Study:
 
     @cached_property
     def networks(self) -> list[tuple[Picture, str]]:
-        """The pictures of the distinct networks of the cases, each with a caption that says what differs."""
+        """The pictures of the distinct networks of the cases, with captions of their differences."""
         alike: dict[str, list[Mapping[str, Any]]] = {}
         for case in self.cases.values():
             alike.setdefault(_shape(case.results.scenario), []).append(case.results.scenario)

@@ -11,7 +11,7 @@ from perhop.study.definition import Study
 def problems(study: Study) -> Iterator[str]:
     """Generate messages about published figures and claims without an answer, and unknown names.
 
-    None of the study's programs is executed: `require_functions` asks them.
+    None of the study's programs is executed: `require_functions` checks them.
     """
     yield from _unanswered(study)
     yield from _undefined(study)

@@ -1,8 +1,8 @@
 """Ellipses of a study: the center and the variation of two quantities that were measured together.
 
-RFC 7928 §2.7 asks for queueing delay against goodput, as Winstein and Balakrishnan draw them (TCP ex Machina,
-SIGCOMM 2013): the ellipse of one standard deviation of the normal distribution that is likeliest for the
-samples. Delays are positive and spread over decades; so here it is that of the logarithm of the first
+RFC 7928 §2.7 requires plots of queueing delay against goodput, as Winstein and Balakrishnan draw them (TCP ex
+Machina, SIGCOMM 2013): the ellipse of one standard deviation of the normal distribution that is likeliest for
+the samples. Delays are positive and spread over decades; so here it is that of the logarithm of the first
 quantity, and what is drawn never reaches 0.
 """
 

@@ -51,9 +51,9 @@ class Findings:
     results: dict[str, Results]
     #: Wall-clock time of the run, in seconds.
     seconds: float
-    #: Of the points of sweeps whose table asks for them.
+    #: The ellipses of the points of sweeps whose table requests them.
     ellipses: list[Ellipse] = field(default_factory=list)
-    #: Of the cases whose table asks for them.
+    #: The traces of the cases whose table requests them.
     traces: list[Trace] = field(default_factory=list)
 
     def __repr__(self) -> str:

@@ -68,7 +68,7 @@ class Verdict:
 
     verdict: Judgment
     evidence: str
-    #: Whether each part of a claim of several holds, by what it says.
+    #: Whether each part of a claim with several parts holds, by its text.
     parts: Mapping[str, bool] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -82,7 +82,7 @@ def agrees_if(holds: object, evidence: str) -> Verdict:
 
 
 def judged(parts: Mapping[str, object], evidence: str) -> Verdict:
-    """Return the verdict on a claim of several parts, given as what each says and whether it holds.
+    """Return the verdict on a claim of several parts, given as the text of each and whether it holds.
 
     `agrees` if every part holds, `differs` if none does, else `partly`. Unless all hold, the evidence begins
     with the parts that hold and those that do not.

@@ -37,7 +37,7 @@ _FILE = "study.toml"
 _NOT_CASE = ("table", "metric", "value", "unit")
 # How exactly a value can be read off a chart; a file of printed figures has no such column.
 _READING = "reading_error"
-# Rows that are alike but for it are of one case: their mean is the published figure.
+# Rows that differ only in it belong to one case: their mean is the published figure.
 _REPETITION = "repetition"
 
 

@@ -33,7 +33,7 @@ class Report(Findings):
     def save(self, folder: Path, *, force: bool = False, texts: Mapping[str, str] | None = None) -> None:
         """Write study.json, report.md, figures, curves and the results of every case into a folder.
 
-        `texts` are more files of text, by name. Without the time it took, equal studies and seeds give equal
+        `texts` are further text files, by name. Apart from the duration, equal studies and seeds give equal
         bytes. With `force`, a folder that holds something else is moved aside.
 
         Raises:

@@ -137,7 +137,7 @@ def plan_of(
         if given is not None and path in design.written:
             raise InvalidInputError(f"`{path}` is given twice", f"give --{path}, or --set {path}=...")
     if "replications" in design.parameters:
-        # Each point tells how often it was run; that cannot be what tells points apart.
+        # Replications are a result of each point, so they cannot distinguish points.
         raise InvalidInputError("`replications` cannot be swept", "give --replications, or --until")
     _check(scenario, design)
     if until is not None:

@@ -1,7 +1,7 @@
 """The folder of a sweep while it grows, and how an interrupted one is continued.
 
-`sweep.json` and `scenario.json` say what is simulated; every table is a folder of parts (`parts.py`). A point
-has ended once it is in the table `points`. When all have, each table is rewritten in parts that depend
+`sweep.json` and `scenario.json` define what is simulated; every table is a folder of parts (`parts.py`). A
+point has ended once it is in the table `points`. When all have, each table is rewritten in parts that depend
 only on its rows, exchanged with the first ones in one step, and the manifest covers every file.
 """
 

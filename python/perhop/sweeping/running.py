@@ -57,7 +57,7 @@ class Store(Protocol):
         ...
 
     def add(self, tables: dict[str, pl.DataFrame]) -> None:
-        """Add what has ended."""
+        """Add finished points."""
         ...
 
 
@@ -79,7 +79,7 @@ class _Memory:
         return 0.0
 
     def add(self, tables: dict[str, pl.DataFrame]) -> None:
-        """Add what has ended."""
+        """Add finished points."""
         for name, table in tables.items():
             self.tables[name].append(table)
         self.ended[tables[parts.POINTS]["point"].to_numpy()] = True

@@ -1,4 +1,4 @@
-"""Tests of policies: files with runs and what is to hold of them."""
+"""Tests of policies: files with runs and their assertions."""
 
 from perhop.policy_tests import Test, read_tests
 from perhop.testing.junit import junit

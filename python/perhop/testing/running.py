@@ -69,7 +69,7 @@ class Outcome:
 def run(
     test: Test, threads: int | None = None, progress: Callable[[Progress], None] | None = None
 ) -> Outcome:
-    """Run a test; what is wrong with its scenario or its assertions is its outcome and no exception."""
+    """Run a test; errors in its scenario or its assertions are its outcome, not an exception."""
     started = time.monotonic()
     try:
         of_router: dict[str, Any] = {**test.of_router}

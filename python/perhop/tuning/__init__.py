@@ -49,7 +49,8 @@ def tune(
             some classes' throughput.
         vary: by path, or by the name of a placeholder, `low:high`, `low:high:step`, `log(low,high)`
             or a list.
-        set: values by path that are the same in every trial, but for `{placeholder}` and `{2*placeholder}`.
+        set: values by path that are the same in every trial, except for `{placeholder}` and
+        `{2*placeholder}`.
         start: initial values, in addition to those of the scenario and of the published formulas.
         trials: different points at most.
         least: replications of each trial at first.

@@ -88,7 +88,7 @@ class Evaluator:
     def _together(
         self, wanted: Sequence[Wanted], count: int, progress: Callable[[Advance], None] | None
     ) -> dict[Wanted, Evaluation]:
-        """Simulate points with equally many replications."""
+        """Simulate points with the same number of replications."""
         changes = [self._question.space.changes(dict(one.point)) for one in wanted]
         design = Design("zip", {path: [one[path] for one in changes] for path in changes[0]})
         plan = Plan(self._question.scenario, design, self._question.seed, count)

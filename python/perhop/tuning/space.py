@@ -124,7 +124,7 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
 
     Args:
         vary: by path or placeholder `low:high`, `low:high:step`, `log(low,high)`, or values with commas.
-        fixed: by path the values that are the same at every point, but for `{placeholder}` in them.
+        fixed: by path the values that are the same at every point, except for `{placeholder}` in them.
 
     Raises:
         InvalidInputError: a range is invalid, or a placeholder is not varied or not used.
@@ -137,7 +137,8 @@ def space(vary: Mapping[str, str], fixed: Mapping[str, str]) -> Space:
     for unknown in sorted(found.placeholders - names):
         raise InvalidInputError(f"`{{{unknown}}}` is not varied", f"add --vary {unknown}=LOW:HIGH")
     for name in sorted(names - found.placeholders):
-        # A path has dots, but for a few at the top such as `duration`; those are checked with the scenario.
+        # A path has dots, except for a few top-level keys such as `duration`; those are checked with the
+        # scenario.
         if name in fixed:
             raise InvalidInputError(f"`{name}` is set and varied", "give one of them")
     return found

@@ -35,7 +35,7 @@ class Tuning:
         self.runs = runs
 
     def __repr__(self) -> str:
-        """Name the scenario and say whether the goals are met."""
+        """Name the scenario and whether the goals are met."""
         words = "met" if self.met else "not met"
         return f"<perhop.Tuning of {self.question.scenario['name']!r}: {self.caption()}, goals {words}>"
 
@@ -86,15 +86,15 @@ class Tuning:
 
     @property
     def front(self) -> pl.DataFrame:
-        """The trials that none beats in all wishes, as `trials`; without wishes the nearest ones."""
+        """The trials that no other trial beats in all wishes; without wishes the nearest trials."""
         return TableFrame(self.trials.filter(pl.col("best")))
 
     @property
     def sensitivity(self) -> pl.DataFrame:
-        """Which part of a goal's variance each parameter alone explains, over the points drawn evenly.
+        """The fraction of a goal's variance that each parameter alone explains, over the evenly drawn points.
 
-        Columns: `goal`, `parameter` and `share`, from 0 to 1 (the correlation ratio, less what chance gives);
-        null where too few points were drawn.
+        Columns: `goal`, `parameter` and `share`, from 0 to 1 (the correlation ratio minus its expected value
+        by chance); null where too few points were drawn.
         """
         rows = []
         even = [one for one in self._trials[: self._even] if self._judge.is_measured(one)]
@@ -124,7 +124,7 @@ class Tuning:
         return f"{words}, {failed} failed" if failed else words
 
     def to_json(self) -> dict[str, Any]:
-        """Return the answer as one JSON object; intervals are of 95 % confidence."""
+        """Return the answer as one JSON object; intervals have 95 % confidence."""
         return {
             "scenario": self.question.scenario["name"],
             "seed": self.question.seed,

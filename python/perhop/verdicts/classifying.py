@@ -60,7 +60,7 @@ def _is_tree(scenario: ScenarioConfig) -> bool:
 
 
 def _parents(scenario: ScenarioConfig) -> dict[str, str]:
-    """Return what each node of a tree hangs from; its root hangs from itself."""
+    """Return the parent of each node of a tree; the root is its own parent."""
     neighbors: dict[str, list[str]] = {}
     for link in scenario["links"]:
         first, second = link["between"]
@@ -100,7 +100,7 @@ def _ancestors(parents: Mapping[str, str], node: str) -> list[str]:
 def _waits(
     way: Sequence[tuple[str, str]], busy: Mapping[tuple[str, str], Port], codepoint: int
 ) -> Iterator[tuple[str, str] | None]:
-    """Generate the queues on a way, `None` where the codepoint does not tell."""
+    """Generate the queues on a path, `None` where the codepoint does not determine the queue."""
     for direction in way:
         port = busy.get(direction)
         if port is not None and port.queueing is not None:
@@ -109,7 +109,7 @@ def _waits(
 
 
 def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
-    """Return the leaf that takes packets with a codepoint; `None` if there is none, or it does not tell."""
+    """Return the leaf that takes packets with a codepoint; `None` if there is none or it is unknown."""
     for config in queueing["classes"]:
         takes = _takes(config.get("match") or {}, codepoint)
         if takes is None:

@@ -23,7 +23,7 @@ CAUSES = {
 
 @dataclass(frozen=True)
 class Queue:
-    """The queue of a class and what it has of its port."""
+    """The queue of a class and the properties of its port."""
 
     port: str
     name: str

@@ -10,8 +10,8 @@ from perhop.verdicts.places import Holder, Queue
 from perhop.verdicts.telephony import Call
 
 #: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: little of
-#: what was sent arrives, and less than is guaranteed. `policed`, `congested`, `lossy`: most of the losses are
-#: those of policers, of queues, of links and other causes. `clean`: no losses.
+#: all sent packets arrive, and their rate is below the guarantee. `policed`, `congested`, `lossy`: most of
+#: the losses are those of policers, of queues, of links and other causes. `clean`: no losses.
 State = Literal["idle", "waiting", "starved", "policed", "congested", "lossy", "clean"]
 
 #: The part of a guarantee from which on it is obtained: the last packets of a run are still in the queue.
@@ -28,7 +28,7 @@ class Traffic:
     obtained_bps: float
     #: Dropped packets per offered ones, percent; `None` where none arrived or was dropped.
     loss_percent: float | None
-    #: Packets that are queued or on their way at the end, per offered ones, percent.
+    #: Packets that are queued or in transit at the end, per offered ones, percent.
     unseen_percent: float
 
     @property

@@ -12,7 +12,7 @@ from perhop.verdicts.fitness import ROLES
 from perhop.verdicts.places import CAUSES
 from perhop.verdicts.verdict import Verdict
 
-# From this part on, the packets without an end are worth a word.
+# From this fraction on, the packets still in the network are mentioned.
 _UNSEEN_PERCENT = 10.0
 # Above this part, a cause is the only one.
 _ALL_PERCENT = 99.5
@@ -51,7 +51,7 @@ def line(verdict: Verdict) -> str:
         return "idle: no packet was sent in the measured time"
     if verdict.state == "waiting":
         sent = number(verdict.traffic.offered_packets)
-        return f"nothing arrived: all {sent} packets are queued or on their way at the end"
+        return f"nothing arrived: all {sent} packets are queued or in transit at the end"
     return "; ".join([*_service(verdict), *_losses(verdict), *_unseen(verdict), *_fitness(verdict)])
 
 
@@ -149,7 +149,7 @@ def _unseen(verdict: Verdict) -> Iterator[str]:
     """Return the share of packets that were in the network at the end of the run."""
     part = verdict.traffic.unseen_percent
     if part >= _UNSEEN_PERCENT:
-        yield f"{number(part, 2)} % queued or on their way at the end"
+        yield f"{number(part, 2)} % queued or in transit at the end"
 
 
 def _fitness(verdict: Verdict) -> Iterator[str]:

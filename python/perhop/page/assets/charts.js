@@ -31,7 +31,7 @@
 
   // --- From a chart's marks to series ---
 
-  // What reaches beyond the axes is cut off there.
+  // Marks beyond the axes are clipped.
   function plotArea({ coordSys: { x, y, width, height } }) {
     return { type: "rect", shape: { x, y, width, height } };
   }
@@ -278,13 +278,13 @@
     });
   }
 
-  // What stands before a name in the legend: a stroke for a line, the symbol of a point.
+  // The mark before a name in the legend: a stroke for a line, the symbol of a point.
   function key(mark) {
     const icon = mark.type === "line" ? "path://M0 4H16V7H0z" : mark.hollow ? "diamond" : "circle";
     return { name: mark.name, icon };
   }
 
-  // --- What is colored by value: heat maps, parallel coordinates ---
+  // --- Marks colored by value: heat maps, parallel coordinates ---
 
   // The scale of the colors, above the plot, with its name and a label at each end.
   function colorScale(mark, dimension) {
@@ -410,7 +410,7 @@
   });
   dark.addEventListener("change", redraw);
   document.addEventListener("perhop:theme", redraw);
-  // On paper two charts stand beside each other: drawn at one size, which the style scales.
+  // On paper two charts are next to each other: drawn at one size, which the style scales.
   function drawForPrint(figure) {
     const place = figure.querySelector(".plot");
     if (!place.clientWidth) return; // not on paper
@@ -458,7 +458,7 @@
     const count = all[index].data.length;
     const stride = Math.max(1, Math.round(count / 100));
     one.at = Math.min(count - 1, Math.max(0, (one.at ?? (by > 0 ? -stride : count)) + by * stride));
-    // A line across parallel axes is no single place: it is highlighted where others have a tooltip.
+    // A line across parallel axes has no single place: it is highlighted instead of getting a tooltip.
     one.instance.dispatchAction({ type: "downplay", seriesIndex: index });
     const type = all[index].type === "parallel" ? "highlight" : "showTip";
     one.instance.dispatchAction({ type, seriesIndex: index, dataIndex: one.at });

@@ -80,8 +80,8 @@
   }, { rootMargin: "300px" });
   alike.forEach((picture) => watcher.observe(picture));
 
-  // One part of a long report is shown at a time, so that an address leads to the beginning of its part whatever
-  // the parts before it still have to draw.
+  // One part of a long report is shown at a time, so that an address leads to the beginning of its part,
+  // regardless of what the previous parts still have to draw.
   const views = [...document.querySelectorAll(".view")];
   if (views.length > 1) {
     const links = [...document.querySelectorAll(".top nav a")];
