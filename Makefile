@@ -5,12 +5,12 @@ SHELL := /bin/bash
 .DELETE_ON_ERROR:
 
 PYTHON ?= python3
-# Images of containers set it. Each start of Python would compile all that it imports, for seconds.
+# Container images set it. Each start of Python would then compile all its imports, which takes seconds.
 unexport PYTHONDONTWRITEBYTECODE
-# What users, benchmarks and documentation run: perhop installed from a release build.
+# The environment of users, benchmarks and documentation: perhop installed from a release build.
 VENV := .venv
 BIN := $(VENV)/bin
-# What tests run: the tree itself, with an extension module that has debug assertions and overflow checks.
+# The environment of tests: the tree, with an extension module with debug assertions and overflow checks.
 TEST_VENV := .venv-test
 TEST_BIN := $(TEST_VENV)/bin
 # The oldest supported compiler, as Cargo.toml names it.
@@ -161,7 +161,7 @@ docs-pictures: setup ## make the pictures of README and docs with perhop itself 
 PLAYGROUND := python/perhop/playground/assets
 PLAYGROUND_SOURCES := $(wildcard playground/*.json playground/*.mjs playground/src/*.js playground/src/*/*.js) $(wildcard examples/*)
 
-# A stamp says what lies in the folder: a module for releases (whole-program optimization, minutes), or one for
+# A stamp names the module in the folder: one for releases (whole-program optimization, minutes), or one for
 # tests. The first serves tests as well.
 playground: $(PLAYGROUND)/.released ## build what `perhop playground` opens (npm; Rust for WebAssembly)
 
@@ -199,7 +199,7 @@ FUZZ_TARGETS := $(basename $(notdir $(wildcard fuzz/fuzz_targets/*.rs)))
 FUZZ_SECONDS ?= 3600
 # Cargo puts what is built for a target named in fuzz/.cargo/config.toml into a folder of that name.
 HOST = $(shell rustc -vV | sed -n 's/^host: //p')
-# What fuzzing begins with, besides what it found before (fuzz/corpus, not committed).
+# The initial seeds of fuzzing, in addition to earlier findings (fuzz/corpus, not committed).
 FUZZ_SEEDS_capture := $(sort $(wildcard examples/*.pcapng crates/perhop-scenario/tests/diagnostics/*.pcapng))
 FUZZ_SEEDS_configuration := $(sort $(wildcard vectors/ios/* tests/configurations/*))
 FUZZ_SEEDS_tc_commands := $(sort $(wildcard vectors/tc/*))

@@ -1,4 +1,4 @@
-// The charts that fill while a run goes on, with the run before drawn thinner behind them. ECharts is the page's.
+// Charts that grow during a run, with the previous run in thin lines behind them. The page loads ECharts.
 import { percent, rate, time } from "./format.js";
 
 export const KINDS = [
@@ -13,7 +13,7 @@ const AXES = {
 };
 const STROKES = ["solid", [7, 4], [2, 3]];
 
-// What a run has shown so far: columns that steps add to.
+// The values of a run so far: columns that grow with each step.
 export class Series {
   constructor(started) {
     this.started = started;

@@ -18,7 +18,8 @@ export class Client {
   ask(question) {
     return this.#post({ question });
   }
-  // `on` hears of the start and of every step; the promise is of the end, or undefined where another run began.
+  // `on` receives the start and every step. The promise resolves at the end, with undefined if another run
+  // began.
   run(question, on) {
     return this.#post({ question: { ask: "start", ...question } }, on);
   }

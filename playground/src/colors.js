@@ -1,4 +1,4 @@
-// The role of each class in the page's palette, as in perhop's other charts: equal for equal names.
+// The role of each class in the page's palette, as in perhop's other charts: equal names have equal roles.
 const PRECEDENCES = ["green", "yellow", "red"];
 
 export function rolesOf(names) {
@@ -12,7 +12,7 @@ export function rolesOf(names) {
   return roles;
 }
 
-// The roles of queues: a queue that has the name of a class, be it inside another one, has its role.
+// The roles of queues: a queue with the name of a class, also of an inner class, has the role of that class.
 export function rolesOfQueues(queues, classes) {
   const own = rolesOf(queues);
   return Object.fromEntries(queues.map((name) => [name, classes[name] ?? classes[name.split("/").at(-1)] ?? own[name]]));

@@ -1,4 +1,4 @@
-// The remarks on the text, below it.
+// The remarks on the text, shown below it.
 import { $, element } from "./page.js";
 
 // The most remarks that are listed.

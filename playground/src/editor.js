@@ -55,7 +55,7 @@ export class Editor {
         ],
       }),
     });
-    // What scrolls is reached with the keyboard, where the text itself is not.
+    // The scrolling element has the keyboard focus if the text itself has none.
     this.view.scrollDOM.tabIndex = 0;
   }
 

@@ -1,4 +1,4 @@
-// What the page offers to begin with.
+// The examples that the page offers.
 import router from "../../examples/router.cfg";
 import starter from "../../python/perhop/templates/voice.perhop.yaml";
 import tcp from "../../examples/tcp.perhop.yaml";

@@ -19,7 +19,7 @@ const KINDS = {
   },
 };
 
-// `shown` returns the run, the text, and what else an export reads.
+// `shown` returns the run, the text and the other inputs of an export.
 export function exporting(shown) {
   for (const button of document.querySelectorAll("[data-export]")) {
     button.addEventListener("click", async () => {

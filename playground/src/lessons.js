@@ -14,7 +14,7 @@ export function measured(value, unit) {
 }
 
 export class Lessons {
-  // `onOpen` takes the text of a lesson, `onSeed` a seed for the text that is there.
+  // `onOpen` takes the text of a lesson, `onSeed` a seed for the current text.
   constructor(course, version, { onOpen, onSeed, onSheet }) {
     Object.assign(this, { course, version, onOpen, onSeed });
     this.student = "";
@@ -45,7 +45,7 @@ export class Lessons {
   get state() {
     return this.current ? { lesson: this.current.id, student: this.student, texts: this.texts, entries: this.entries } : undefined;
   }
-  // Of what a link says only that which it may: texts to be run and judged again.
+  // From a link, takes only the allowed keys: texts, which are run and judged again.
   restore(state) {
     const lesson = this.course.find(({ id }) => id === state?.lesson);
     if (!lesson) return this.leave();
@@ -67,14 +67,14 @@ export class Lessons {
     this.#present(lesson);
     return this.onOpen(text ?? this.texts[id] ?? lesson.start, this.seed);
   }
-  // What another student did, with the seed of that student.
+  // The work of another student, with the seed of that student.
   visit(name, id, text) {
     this.student = name;
     $("student").value = name;
     this.show(true);
     return this.open(id, text);
   }
-  // Something that is no lesson is on the page.
+  // The page shows a text that is not a lesson.
   leave() {
     this.current = null;
     $("lesson").hidden = true;
@@ -82,7 +82,7 @@ export class Lessons {
     this.#mark();
   }
 
-  // A run is to come, or cannot be: what was found no longer holds.
+  // A run will start or cannot start: the previous verdict is outdated.
   expect(text, why = "runs …") {
     if (!this.current) return;
     this.texts[this.current.id] = text;
@@ -93,7 +93,7 @@ export class Lessons {
     const isOwn = run.seed === this.seed;
     const met = judgment.met && isOwn;
     const entry = { lesson: id, met, seed: run.seed, check: checkNumber(run.summary), measured: judgment.goals.map((one) => one.measured), scenario: run.text };
-    // What was met stays so; a later attempt that does not meet it is one.
+    // A goal that was met stays met; a later attempt that misses it still counts as an attempt.
     if (met || !this.isMet(id)) this.entries[id] = entry;
     this.#save();
     this.#tell(judgment, isOwn ? "" : `This run has another seed than yours, ${this.seed}.`);
@@ -208,7 +208,7 @@ export class Lessons {
     $("lesson-says").textContent = why || (!judgment ? "" : met ? `Met. Next: ${next.number}. ${next.title}` : "Not met yet.");
   }
 
-  // What was done stays for the next visit, where the browser keeps anything for this page.
+  // The progress is kept for the next visit if the browser allows storage for this page.
   #load() {
     try {
       const { student, texts, entries } = JSON.parse(localStorage.getItem(STORE) ?? "{}");

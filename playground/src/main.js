@@ -1,4 +1,4 @@
-// The playground: what is written on the left is run in the worker, drawn in the middle and judged on the right.
+// The playground: the worker runs the text on the left; the middle draws the run, and the right judges it.
 import { Charts, Series } from "./charts.js";
 import { Client } from "./client.js";
 import { rolesOf, rolesOfQueues } from "./colors.js";
@@ -34,7 +34,7 @@ async function take({ isNew = false } = {}) {
   const mine = ++turn;
   const text = editor.text;
   outdated("all");
-  // Another text is none of the examples.
+  // A changed text is not an example.
   $("examples").value = String(EXAMPLES.findIndex(([, one]) => one === text));
   lessons.expect(text);
   try {
@@ -68,7 +68,7 @@ async function take({ isNew = false } = {}) {
 
 async function around(text, interfaces) {
   const { value } = await client.ask({ ...state.around, ask: "around", text });
-  // What classes offer is chosen once: a change of the policy does not change it.
+  // The loads of classes are chosen once: a change of the policy does not change them.
   for (const { queue, load } of value.classes) state.around.loads[queue] ??= load;
   $("interfaces").replaceChildren(...interfaces.filter(({ queues }) => queues).map(({ name, policy }) =>
     new Option(policy ? `${name} (${policy})` : name, name, false, name === value.interface)));
@@ -93,7 +93,7 @@ async function run(text, asked) {
   const seconds = next.started.duration;
   status(`${seconds} s simulated in ${time(ended.took / 1000)}: ${count(next.summary.packet_hops)} packets over links`);
   $("tables").replaceChildren(...next.tables.map((name) => new Option(name, name, false, name === "classes")));
-  // Whoever takes another run meanwhile has its verdict without.
+  // If another run starts meanwhile, these ratings are not shown.
   const { value: calls } = await client.ask({ ask: "calls", ...judging.telephony }).catch(() => ({}));
   next.calls = calls;
   await meets(next);
@@ -105,7 +105,7 @@ async function run(text, asked) {
   guarantees(next);
 }
 
-// What the scenario guarantees, after all that was waited for is shown.
+// The guarantees of the scenario, computed after the results are shown.
 async function guarantees(run) {
   const { value } = await client.ask({ ask: "bounds" }).catch(() => ({}));
   if (!value || run !== current) return;
@@ -167,7 +167,7 @@ const refresh = soon(() => {
   document.documentElement.dataset.overlaid = String(Boolean(isShown));
 });
 
-// What the inference of a router's traffic assumes, leaves out and cannot reach: the verdicts depend on it.
+// The assumptions and omissions of a router's inferred traffic: the verdicts depend on them.
 function premises({ asked }) {
   const { assumed = [], load, not_looked_at: leftOut = [], missing = [] } = asked ?? {};
   // A sentence that begins with its subject.
@@ -186,7 +186,7 @@ function judge() {
   premises(current);
   const roles = rolesOf(current.started.classes);
   const earlier = before && $("overlay").checked ? verdicts(before.summary, judging, before.calls) : [];
-  // What servers answer is worth a word where some of it is lost.
+  // Replies of servers are mentioned if some of them are lost.
   const shown = verdicts(current.summary, judging, current.calls).filter(({ name, isLossless }) => !(name.endsWith(" (back)") && isLossless));
   showVerdicts(shown, roles, { earlier, sure: (name) => (current.bounds ? guarantee(current.bounds, name) : "") });
 }
@@ -214,7 +214,7 @@ function load(text, seed = null) {
   return take({ isNew: true });
 }
 
-// Something that belongs to no lesson.
+// A text that does not belong to a lesson.
 function loadOther(text) {
   lessons.leave();
   return load(text);

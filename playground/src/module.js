@@ -66,10 +66,10 @@ export class Engine {
   }
 }
 
-// Steps take about so long, milliseconds: each costs a little beyond what is run in it.
+// The target durations of a step, milliseconds: each step has a small fixed cost.
 const SHORT_MS = 6, LONG_MS = 18;
 
-// Runs what was started, in steps; gives for each how far it is and the answer.
+// Runs the started scenario in steps; yields the progress and the answer of each step.
 export function* steps(engine) {
   let [fraction, part] = [0, 1 / 50];
   while (fraction < 1) {

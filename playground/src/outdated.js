@@ -1,4 +1,4 @@
-// Results of an earlier text are dimmed, unless their successors are there in an instant.
+// Results of an earlier text are dimmed, unless new results arrive within an instant.
 
 const AFTER_MS = 300;
 const root = document.documentElement;

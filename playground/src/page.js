@@ -1,4 +1,4 @@
-// What the playground and the live views have in common: the palette, elements, the status, the legend.
+// The common parts of the playground and the live views: the palette, elements, the status, the legend.
 
 export const $ = (id) => document.getElementById(id);
 export const stored = (id) => JSON.parse($(id).textContent);

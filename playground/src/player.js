@@ -5,7 +5,7 @@ import { eventsOf, waysOf } from "./ways.js";
 
 const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
 const ENOUGH = 3000;
-// Packets a second to look at, where nobody chose a speed, and bytes of such a packet.
+// The default speed, packets per second, and the bytes of such a packet.
 const A_SECOND = 9, BYTES = 900;
 
 export class Player {
@@ -31,7 +31,7 @@ export class Player {
     this.scene.speed = this.speed;
   }
 
-  // Where a link says so, the drawing begins there.
+  // The drawing begins at the instant and speed of a link.
   begin(at, place) {
     if (Number.isFinite(at)) this.at = at;
     if (SPEEDS[place]) this.speed = place;
@@ -89,7 +89,7 @@ export class Player {
     if (isPlaying && this.at >= this.duration) this.seek(0);
   }
 
-  // To the next thing that happens to a packet, or the one before.
+  // Moves to the next or the previous packet event.
   async step(direction, isMeant = () => true) {
     this.toggle(false);
     for (let tries = 0; tries < 40; tries += 1) {
@@ -143,7 +143,7 @@ export class Player {
     this.onTime();
   }
 
-  // Moves the instant shown on, as far as packets are there; whether it moved.
+  // Advances the shown instant as far as packets are loaded; returns whether it moved.
   move(elapsed) {
     if (!this.isPlaying) return false;
     const next = this.at + elapsed * this.speed;

@@ -1,4 +1,4 @@
-// What the drawing needs to know of a port: its queues, scheduler, ring and wire, from the resolved scenario.
+// The properties of a port for the drawing: its queues, scheduler, ring and wire, from the resolved scenario.
 import { rate } from "./format.js";
 
 const SCHEDULERS = {
@@ -14,7 +14,8 @@ const bits = (text) => {
   return found ? Number(found[1]) * { "": 1, k: 1e3, M: 1e6, G: 1e9 }[found[2]] : NaN;
 };
 
-// The group and the share of every class by its name in results; what a queue holds and drops, the engine describes.
+// The group and the share of every class by its name in results; the engine describes the contents and drops
+// of a queue.
 function shares(queueing, prefix = "", group = "") {
   return new Map(queueing.classes.flatMap((config) => {
     const name = `${prefix}${config.name}`;

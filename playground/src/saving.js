@@ -1,4 +1,4 @@
-// Files for the one who looks: texts, tables, a picture.
+// Files for the user: texts, tables, a picture.
 
 export function save(name, content, type) {
   const link = document.createElement("a");

@@ -1,10 +1,10 @@
-// The port drawn on a canvas, packets on their way through it at an instant: a function of the time shown.
+// The port on a canvas, with its packets at an instant: a function of the shown time.
 import { count, rate, time } from "./format.js";
 import { clipped, halves } from "./room.js";
 import { shortened } from "./short.js";
 
 const FONT = 'Inter, "Helvetica Neue", Arial, "Liberation Sans", sans-serif';
-// How long a packet is seen on its way in, on its way out and falling, in seconds of the one who looks.
+// How long a packet is shown as arriving, leaving and falling, in seconds of real time.
 const IN_S = 0.45, OUT_S = 0.5, FALL_S = 1.1;
 // The font of names along a box, the size of the names of queues, and the room between a name and the number of packets that wait.
 const SIDEWAYS = `600 12px ${FONT}`, NAME_SIZE = 12.5, APART = 10;
@@ -37,7 +37,7 @@ export class Scene {
   }
 
   of(port, classes, causes, colors) {
-    // Until the packets of this run are there, those of the run before stay, where they fit.
+    // Until the packets of this run are loaded, those of the previous run stay if they fit.
     if (port.name !== this.port?.name || port.queues.length !== this.port.queues.length) this.ways = [];
     Object.assign(this, { port, classes, causes, colors });
     const names = port.queues.map(({ name }) => name).join(", ");
@@ -93,7 +93,7 @@ export class Scene {
     this.drawn = targets.length;
   }
 
-  // Where each packet belongs that is in view at `at`.
+  // The place of each packet that is visible at `at`.
   targets(at, layout) {
     const lead = IN_S * this.speed, out = OUT_S * this.speed, fall = FALL_S * this.speed;
     const waiting = this.port.queues.map(() => 0);
@@ -331,7 +331,7 @@ export class Scene {
     this.places = places;
   }
 
-  // What there is to say of a packet.
+  // The description of a packet.
   words(way, at = this.at) {
     const name = this.classes[way.class] ?? "a fragment";
     const head = `${name}, packet ${way.number}, ${count(way.length)} B`;

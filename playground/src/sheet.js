@@ -7,7 +7,8 @@ export function sheetOf(name, version, entries) {
   return `${JSON.stringify({ "perhop-sheet": VERSION, perhop: version, name: plainName(name), lessons: entries }, null, 1)}\n`;
 }
 
-// A sheet, or why the text is none. Nothing in it is trusted: the teacher's page runs every scenario again.
+// A sheet, or the reason why the text is not a sheet. Nothing in it is trusted: the teacher's page runs every
+// scenario again.
 export function readSheet(text, known) {
   const found = JSON.parse(text);
   if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is not a sheet of results of this version");

@@ -11,7 +11,7 @@ export class SliderPanel {
   }
 
   // The sliders of `text`, and of the scenario made `around` a router, if it is one. They stay while they are moved.
-  // Those that the open `lesson` lets one change come first, the others are disabled.
+  // The sliders that the open `lesson` allows come first; the others are disabled.
   of(text, around, { isNew, lesson }) {
     const found = around ? ofRouter(text) : ofScenario(text);
     const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
@@ -85,7 +85,7 @@ export class SliderPanel {
     const input = element("input");
     Object.assign(input, { type: "range", min: "0", max: String(PLACES), step: "1", value: String(Math.round(scale.of(slider.value))), disabled: isFixed });
     input.dataset.id = slider.id;
-    // The value is no part of the name, and the name has the group, which tells equal labels apart.
+    // The name omits the value and contains the group, which distinguishes equal labels.
     input.setAttribute("aria-label", slider.group ? `${slider.label}, ${slider.group}` : slider.label);
     input.setAttribute("aria-valuetext", output.textContent);
     input.addEventListener("input", () => {

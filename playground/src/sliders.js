@@ -1,4 +1,4 @@
-// The numbers of a text that matter, each with its place: a slider replaces that place and nothing else.
+// The important numbers of a text, each with its place: a slider replaces only that place.
 import { isMap, isScalar, isSeq, parseDocument } from "yaml";
 
 const QUANTITY = /^(\d+(?:\.\d+)?)\s*(ps|ns|us|ms|s|min|h|d|b\/s|kb\/s|Mb\/s|Gb\/s|B|kB|MB|KiB|MiB|packets|packet|pps|packets\/s)?$/;
@@ -28,7 +28,7 @@ export function ofScenario(text) {
   const document = parseDocument(text);
   if (document.errors.length || !isMap(document.contents)) return [];
   const found = [];
-  // `steps` has the key and the name of everything on the way to a node.
+  // `steps` has the key and the name of each element on the path to a node.
   const walk = (node, path, steps, names, group) => {
     if (isMap(node)) {
       const name = nameOf(node);
@@ -63,8 +63,8 @@ export function ofScenario(text) {
   return found;
 }
 
-// Whether an exercise lets one change a slider's number: its `change` has paths of keys, or of names in their place.
-// The engine judges by the same rule (`within` in crates/perhop-measure/src/exercise.rs).
+// Whether an exercise allows changes of a slider's number: its `change` has paths of keys, or of names in
+// their place. The engine judges by the same rule (`within` in crates/perhop-measure/src/exercise.rs).
 export function isAllowed({ steps = [] }, change) {
   let rest = change;
   for (const names of steps) {

@@ -9,7 +9,7 @@ const isPlain = (one) => typeof one === "object" && one !== null && !Array.isArr
 const isMapOf = (is) => (one) => isPlain(one) && Object.keys(one).length <= MOST_ENTRIES && Object.entries(one).every(([key, value]) => isName(key) && is(value));
 const optional = (is) => (one) => one === undefined || one === null || is(one);
 
-// The keys of a question `around` but `ask` and `text`: the configuration is that of the editor.
+// The keys of a question `around` except `ask` and `text`: the configuration is in the editor.
 const AROUND = { interface: optional(isName), rate: optional(isName), ring: optional(isNumber), loads: optional(isMapOf(isNumber)) };
 const STATE = {
   text: isText(MOST_TEXT),

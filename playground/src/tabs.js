@@ -1,7 +1,7 @@
 // The tabs of the page, with the mouse and with the keyboard.
 import { $ } from "./page.js";
 
-// `onChoice` hears of each choice.
+// `onChoice` is called for each choice.
 export function tabs(onChoice) {
   const all = [...document.querySelectorAll("[role=tab]")];
   const choose = (tab) => {

@@ -31,7 +31,7 @@ export class Teacher {
     this.#draw();
   }
 
-  // Every scenario again, with the seed of its student's name: what a sheet says counts for nothing.
+  // Every scenario again, with the seed of its student's name: the results in a sheet are not trusted.
   async #verify() {
     $("sheets-verify").disabled = true;
     for (const sheet of this.sheets) {

@@ -2,10 +2,10 @@
 import { $, chip, element } from "./page.js";
 import { shortened } from "./short.js";
 
-// Names have about this many letters on the line; the whole name stands behind it.
+// Names have about this many letters on the line; the details have the whole name.
 const NAME_LETTERS = 18;
 
-// `sure` has what is guaranteed by class, `earlier` the verdicts of the run before.
+// `sure` has the guarantees by class, `earlier` the verdicts of the previous run.
 export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {}) {
   const open = new Set([...$("verdicts").querySelectorAll("details[open]")].map((one) => one.dataset.class));
   const labels = shortened(shown.map(({ name }) => name), (text) => text.length <= NAME_LETTERS);

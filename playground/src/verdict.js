@@ -6,7 +6,7 @@ const CAUSES = {
   no_route: "a missing route", no_class: "a policy without a class for it", lost: "the wire", too_big: "an MTU", shared_memory: "a full shared memory", port_memory: "the memory limit of a port",
 };
 
-// From this part on, the packets without an end are worth a word.
+// From this fraction on, the packets still in the network are mentioned.
 const UNSEEN_PERCENT = 10;
 
 const mean = (group, column) => group[column]?.mean ?? null;
@@ -34,9 +34,9 @@ function fitness(call, roles, loss) {
   const reasons = isRated
     ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
     : compared.filter((one) => one.answer === "unfit").map(reason);
-  // What decides stands on the line; what it is fit for, behind it.
+  // The line has the deciding figure; the details have the fitness.
   const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : reasons[0] ?? loss;
-  // Losses do not decide about every role: a line with some names the role that it is fit for.
+  // Losses do not decide about every role: a line with losses names the role that the class is fit for.
   const fate = answer === "fit" && !isRated ? `${answer} for ${whole}` : answer;
   return { tone: { fit: "good", unfit: "bad" }[answer], head: `${fate}: ${why}`, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
 }
@@ -46,7 +46,7 @@ function verdict(group, seconds, judging, call) {
   const offered = mean(group, "offered_packets") ?? 0;
   const [delivered, dropped] = [mean(group, "delivered_packets") ?? 0, mean(group, "dropped_packets") ?? 0];
   if (!offered) return { tone: "none", line: "idle", more: ["No packet was sent in the measured time"] };
-  if (!delivered && !dropped) return { tone: "fair", line: "nothing arrived", more: [`All ${count(offered)} packets are queued or on their way at the end`] };
+  if (!delivered && !dropped) return { tone: "fair", line: "nothing arrived", more: [`All ${count(offered)} packets are queued or in transit at the end`] };
   const lost = percent(mean(group, "dropped_percent"));
   const [sent, got] = [(8 * mean(group, "offered_bytes")) / seconds, mean(group, "throughput_bps")];
   const loss = dropped ? `${lost} lost` : "no losses";
@@ -54,12 +54,13 @@ function verdict(group, seconds, judging, call) {
   const rest = [`${rate(got)} of ${rate(sent)} get through`, dropped ? `${lost} lost, most by ${cause(group)}` : "no losses"];
   if (delivered) rest.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
   const unseen = (100 * (mean(group, "in_network_packets") ?? 0)) / offered;
-  if (unseen >= UNSEEN_PERCENT) rest.push(`${digits(unseen)} % queued or on their way at the end`);
+  if (unseen >= UNSEEN_PERCENT) rest.push(`${digits(unseen)} % queued or in transit at the end`);
   return { isLossless: !dropped, tone, line: head, more: [...rest, ...(more ?? [])] };
 }
 
-// What network calculus guarantees a class and the queue it waits in, whatever the traffic does within its contract; nothing where it has no bound.
-// Queues of millions of packets stand around a router whose network is inferred: only its own are counted.
+// The guarantee of network calculus for a class and its queue, for all traffic within its contract; nothing
+// if there is no bound. An inferred network has queues of millions of packets around the router: only the
+// router's own are counted.
 const AMPLE_PACKETS = 1e6;
 const isAmple = ({ limit }) => Number(/^(\d+) packets/.exec(limit ?? "")?.[1] ?? 0) >= AMPLE_PACKETS;
 

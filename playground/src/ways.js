@@ -1,6 +1,6 @@
-// The ways of packets through a port, as the engine answers them.
+// The paths of packets through a port, as the engine returns them.
 
-// The packets of an answer, in the order of arrival; what did not happen is undefined.
+// The packets of an answer, in the order of arrival; times of events that did not happen are undefined.
 export function waysOf(columns) {
   const names = Object.keys(columns);
   return Array.from(columns.number, (_, row) => {
@@ -13,7 +13,7 @@ export function waysOf(columns) {
   });
 }
 
-// The instants at which something happens to a packet, and what is said of it.
+// The instants of a packet's events, and the text for each.
 export function eventsOf(way) {
   return [way.arrived, way.dequeued, way.starts, way.dropped ?? way.ends].filter((at) => at !== undefined);
 }

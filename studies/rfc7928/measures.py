@@ -1,4 +1,4 @@
-"""The measurements of each scenario of RFC 7928: goodput, queueing delay, loss, shares, times of pages."""
+"""The measurements of each scenario of RFC 7928: goodput, queueing delay, loss, shares, page load times."""
 
 from __future__ import annotations
 

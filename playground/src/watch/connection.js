@@ -1,10 +1,10 @@
-// The page's side of the server: what it tells, one event after the other, and what it is asked.
+// The page's connection to the server: events in their order, and requests.
 
 export class Connection {
   #token = new URLSearchParams(location.search).get("token") ?? "";
   #failures = 0;
 
-  // `on` hears of everything that is told; `onBegin` that all of it comes again; `onEnd` that nothing more comes.
+  // `on` is called for each event, `onBegin` before all events are repeated, `onEnd` after the last event.
   open({ on, onBegin, onEnd }) {
     const source = new EventSource(`/events?token=${encodeURIComponent(this.#token)}`);
     source.addEventListener("open", () => {
@@ -27,7 +27,7 @@ export class Connection {
     const value = await answer.json().catch(() => ({ error: { message: `refused (${answer.status})` } }));
     if (value.error) throw new Error(value.error.message);
     const { columns = {}, ...rest } = value;
-    // JSON has no NaN, which stands for what did not happen.
+    // JSON has no NaN, which marks a missing value.
     for (const name of Object.keys(columns)) columns[name] = columns[name].map((one) => one ?? NaN);
     return { value: rest, columns };
   }

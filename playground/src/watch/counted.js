@@ -1,8 +1,9 @@
-// What charts show of counters: differences between what was counted at one instant and at another.
+// The values of charts of counters: differences between two instants.
 
-// Instants that are kept, at most; every other one of more is forgotten, which makes lines coarser and no less right.
+// Instants that are kept, at most; beyond that every second one is discarded, which makes lines coarser but
+// not wrong.
 const MOST = 4001;
-// A line has about so many points over the whole run.
+// The approximate number of points of a line over the whole run.
 const POINTS = 160;
 
 export class Counted {

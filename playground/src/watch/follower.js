@@ -1,5 +1,6 @@
-// The player of a run that goes on elsewhere: it shows the instant the run is at, and its controls are the run's.
-// Whoever looks at an earlier instant leaves the run, and plays what has happened at a speed of the page's own.
+// The player of a run that goes on elsewhere: it shows the current instant of the run, and its controls
+// control the run. A user who looks at an earlier instant stops following the run; the page plays the past at
+// its own speed.
 import { $ } from "../page.js";
 import { Player } from "../player.js";
 
@@ -25,14 +26,14 @@ export class Follower extends Player {
     return this.run.speed === Infinity ? UNHURRIED : this.run.speed;
   }
   set speed(_) {
-    // What the select says: of the run while it is followed, else of the page.
+    // The select sets the speed of the run while it is followed, otherwise that of the page.
     const chosen = numberOf($("speed").value);
     if (this.isWithRun) this.tell({ ask: "speed", speed: words(chosen) });
     else this.own = chosen === Infinity ? 1 : chosen;
     if (this.scene) this.scene.speed = this.speed;
   }
 
-  // The speeds that can be chosen, with the one that is.
+  // The available speeds, with the chosen one.
   offer() {
     const chosen = this.isWithRun ? this.run.speed : this.own;
     const all = [...new Set([...SPEEDS, chosen, Infinity])].sort((a, b) => a - b);
@@ -48,7 +49,7 @@ export class Follower extends Player {
     }
   }
 
-  // What the run says of itself.
+  // The status that the run reports.
   state({ reached, speed, paused }) {
     const run = { speed: numberOf(speed), paused };
     const isNew = run.speed !== this.run.speed;
@@ -113,7 +114,7 @@ export class Follower extends Player {
 
   move(elapsed) {
     if (!this.isWithRun) return super.move(elapsed);
-    // With the run, smoothly between what it tells; never ahead of it but by a step that was asked for.
+    // Follows the run, smoothly between its reports; never ahead of it, except by a requested step.
     const lag = 0.4 * this.speed;
     if (this.at < this.reached) {
       const next = this.run.paused || this.run.speed === Infinity ? this.reached : this.at + elapsed * this.speed;

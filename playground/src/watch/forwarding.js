@@ -1,4 +1,4 @@
-// The view of forwarders: as many packets as wait in each queue, their rates and losses, and what was counted.
+// The view of forwarders: the packets that wait in each queue, their rates and losses, and the counters.
 import { Charts } from "../charts.js";
 import { rolesOf } from "../colors.js";
 import { count } from "../format.js";
@@ -7,7 +7,7 @@ import { portOf } from "../port.js";
 import { Scene } from "../scene.js";
 import { counters, leftOut } from "./panel.js";
 
-// Seconds between two instants that a rate is of, at least; instants that are kept, at most.
+// The minimum seconds between the two instants of a rate; the maximum number of kept instants.
 const LEAST_S = 0.9, MOST = 4001;
 const VALUES = {
   throughput: (before, now, seconds) => (8 * (now.sent_bytes - before.sent_bytes)) / seconds,
@@ -15,7 +15,7 @@ const VALUES = {
 };
 const lost = ({ dropped }) => Object.values(dropped).reduce((a, b) => a + b, 0);
 
-// What charts show of one port: a line for each of its queues.
+// The charts of one port: a line for each of its queues.
 class Port {
   constructor(view) {
     this.view = view;
@@ -35,7 +35,7 @@ class Port {
       for (const frame of frames) {
         const now = of(frame, index);
         if (!now || (before && frame.at - before.at < LEAST_S)) continue;
-        // Counters begin anew at the end of the warm-up.
+        // Counters restart from 0 at the end of the warm-up.
         if (before && now.arrived >= before.now.arrived) data.push([frame.at, VALUES[kind](before.now, now, frame.at - before.at)]);
         before = { at: frame.at, now };
       }
@@ -107,7 +107,7 @@ export class Forwarding {
     this.refresh();
   }
 
-  // What the scenario says of a port; a bridge has none.
+  // The description of a port in the scenario; a bridge has none.
   described(port) {
     const links = this.started.resolved?.links ?? [];
     const ends = links.flatMap(({ between: [a, b] }) => [`${a}->${b}`, `${b}->${a}`]);

@@ -1,4 +1,4 @@
-// The page of --watch=web: what the process tells, in the parts of the playground.
+// The page of --watch=web: the events of the process, shown with parts of the playground.
 import { status } from "../page.js";
 import { Connection } from "./connection.js";
 import { Forwarding } from "./forwarding.js";

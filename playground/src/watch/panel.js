@@ -1,4 +1,4 @@
-// What every live view has: a table of counters, and what it could not show.
+// The common parts of live views: a table of counters, and the number of omitted pictures.
 import { $, element } from "../page.js";
 import { count } from "../format.js";
 
@@ -15,7 +15,7 @@ export function counters(columns, rows) {
   $("counters").replaceChildren(head, ...body);
 }
 
-// What did not get here, because more was reported than was taken.
+// The pictures that were left out because the page or the run was busier than the view.
 export function leftOut(number) {
   $("left-out").hidden = number === 0;
   $("left-out").textContent = `${count(number)} ${number === 1 ? "picture" : "pictures"} left out: this page or the run was busier than the view. Counters are complete.`;

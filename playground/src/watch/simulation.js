@@ -1,4 +1,4 @@
-// The view of a simulation: its packets at a port, its charts, and what came out.
+// The view of a simulation: its packets at a port, its charts, and its results.
 import { Charts } from "../charts.js";
 import { rolesOf, rolesOfQueues } from "../colors.js";
 import { count } from "../format.js";
@@ -31,7 +31,7 @@ export class Simulation {
     this.player.loop();
   }
 
-  // All is told again: the page has just connected.
+  // All events are repeated: the page has just connected.
   begin() {
     this.series?.frames.splice(0);
     this.left = 0;
