@@ -75,7 +75,7 @@ def keys(schema: Schema) -> list[str]:
 
 
 def form(schema: Schema) -> str:
-    """How a value is written, in words."""
+    """How a value is written, as text."""
     if "$ref" in schema:
         return link(schema["$ref"])
     if "const" in schema:

@@ -43,7 +43,7 @@ class Rule:
         return chance + self.relative * abs(reference.mean) + self.absolute
 
     def __str__(self) -> str:
-        """Say the rule in words."""
+        """Say the rule as text."""
         parts = ["chance"] if self.chance else []
         parts += [f"{100 * self.relative:g} %"] if self.relative else []
         parts += [self.what or f"{self.absolute:g}"] if self.absolute else []

@@ -223,7 +223,7 @@ def test_routers_accept_the_lines() -> None:
     ("found", "wrong"),
     [
         ("burst of", lambda: design.policer("10Gb/s", rtt="1s")),
-        ("have no room for data", lambda: design.policer("2Mb/s", mtu="40B")),
+        ("leave no room for data", lambda: design.policer("2Mb/s", mtu="40B")),
         ("codec: `mp3`", lambda: design.voice_policer(1, codec="mp3")),
         ("calls: 0", lambda: design.voice_policer(0)),
         ("25 ms is not a whole number", lambda: design.calls("2Mb/s", interval="25ms")),

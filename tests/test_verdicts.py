@@ -120,7 +120,7 @@ def test_a_class_without_packets_so_far_is_reported(judged: Any, scenario: Path)
     results = perhop.run(scenario, duration="5ms", set={"measure.warmup": "0s"})
     row = results.verdicts().row(0, named=True)
     assert (row["state"], row["r"], row["loss_percent"]) == ("waiting", None, None)
-    assert "on their way" in row["text"]
+    assert "in transit" in row["text"]
 
 
 @pytest.mark.parametrize(

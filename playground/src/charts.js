@@ -93,7 +93,7 @@ export class Charts {
   }
 }
 
-// A chart in words: the mean of each line.
+// A chart as text: the mean of each line.
 function said(kind, series, probe) {
   const parts = series.lines(kind.key, probe).map(({ name, data }) => {
     const values = data.map(([, value]) => value).filter((value) => value !== null);

@@ -1,4 +1,4 @@
-// The verdict on each class in words. The engine rates calls and judges classes by their roles.
+// The verdict on each class as text. The engine rates calls and judges classes by their roles.
 import { count, digits, percent, rate, time } from "./format.js";
 
 const CAUSES = {

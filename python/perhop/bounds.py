@@ -1,4 +1,4 @@
-"""Bounds by network calculus: what each queue and each class of a scenario is guaranteed.
+"""Bounds by network calculus: the guarantees of each queue and each class of a scenario.
 
 The bounds hold for all traffic within its contract; docs/bounds.md has the formulas.
 """
@@ -46,11 +46,11 @@ class Step(TypedDict):
 
 
 class QueueBound(TypedDict):
-    """The bounds of one queue; `None` for what has none."""
+    """The bounds of one queue; `None` for missing bounds."""
 
     port: str
     queue: str
-    #: The classes of traffic that come to it.
+    #: The classes of traffic that arrive at it.
     classes: list[str]
     guaranteed_bps: float | None
     #: Arrival curves that bound its arrivals; empty without a bound.
@@ -62,7 +62,7 @@ class QueueBound(TypedDict):
     #: IP bytes and packets that wait.
     backlog_bytes: float | None
     backlog_packets: float | None
-    #: The bound of its backlog, in words.
+    #: The bound of its backlog, as text.
     limit: str | None
     #: Whether packets may find it full; `None` where it has no limit.
     overflows: bool | None
@@ -129,7 +129,7 @@ class Bounds:
     def frame(self) -> pl.DataFrame:
         """Return the bounds of queues as a polars frame, without the derivations.
 
-        `burst_bytes` and `rate_bps` are the token bucket of the long run of what comes.
+        `burst_bytes` and `rate_bps` are the long-run token bucket of the arrivals.
         """
         import polars as pl  # lazy: it takes longer than the bounds
 
@@ -271,7 +271,7 @@ def expedited_queue(bounds: Bounds, given: str) -> tuple[str, str, int]:
     found = [one for one in there if name in (one[1], f"{one[0]}:{one[1]}") or (port, queue) == one]
     if len(found) != 1:
         several = ", ".join(f"`{one[0]}:{one[1]}`" for one in (found or there))
-        problem = "several queues are called" if found else "no packet comes to a queue called"
+        problem = "several queues are called" if found else "no packet arrives at a queue called"
         raise InvalidInputError(f"--ef: {problem} `{name}`", f"queues: {several}")
     return (*found[0], round(parsed[0]))
 

@@ -1,4 +1,4 @@
-"""Captures: pcapng files of what crossed chosen links."""
+"""Captures: pcapng files of the packets on chosen links."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class Finding:
 
 @dataclass
 class Checked:
-    """A file and what was found in it."""
+    """A file and its findings."""
 
     file: Path
     #: `scenario`, `policies`, `tests` or `router`; none where it cannot be read.
@@ -115,7 +115,7 @@ def check_file(
 
 
 def _tests(file: Path) -> Checked:
-    """Check a file of tests as `perhop test` reads it; what it tests is not run."""
+    """Check a file of tests as `perhop test` reads it, without running the tests."""
     from perhop.policy_tests import read_tests  # lazy: PyYAML, which only files of tests need
 
     try:
@@ -190,7 +190,7 @@ def _of_file(rule: str, message: str, remedy: str | None) -> Finding:
 
 
 def findings_of(scenario: Mapping[str, Any], base: str | os.PathLike[str] = "") -> dict[str, list[Finding]]:
-    """Return what the rules find in a saved scenario: by the router with a configuration, and under `""`.
+    """Return the findings in a saved scenario: by the router with a configuration, and under `""`.
 
     Under `""` is what they find in the scenario's own policies and traffic; a message begins with the path of
     what it is about. Comments that leave rules out hold in configurations; a saved scenario has none.
@@ -222,7 +222,7 @@ def findings_of(scenario: Mapping[str, Any], base: str | os.PathLike[str] = "") 
 
 
 def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
-    """Return what `findings_of` found, a row per finding."""
+    """Return the findings of `findings_of`, a row per finding."""
     columns = [
         Column("where"),
         Column("line", numeric=True),

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from perhop.arrays import Column
 
-# Whether a type of polars is what a column is to hold.
+# Whether a column should have this type of polars.
 _HOLDS: Mapping[Kind, Callable[[pl.DataType], bool]] = {
     "text": lambda found: isinstance(found, pl.Enum),
     "count": lambda found: found == pl.UInt64,

@@ -57,7 +57,7 @@ class Limits:
             begin = end + 1
 
     def beyond(self, file: Path | str, what: str, right: str) -> UnreadableFileError:
-        """Return the error for a file that has more than a limit, and what would be right."""
+        """Return the error for a file above a limit, with the allowed value."""
         return UnreadableFileError(
             f"`{file}` has {what}, the limit of {self.kind}", f"give {right}; docs/check.md lists all limits"
         )
@@ -106,13 +106,13 @@ def regular_file(file: Path, within: int | None = None) -> Iterator[IO[bytes]]:
 
 
 def _name_of(mode: int) -> str:
-    """Return what a file is that is not regular."""
+    """Return the kind of a file that is not regular."""
     names = ((stat.S_ISFIFO, "a pipe"), (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"))
     return next((name for is_kind, name in names if is_kind(mode)), "a socket")
 
 
 def read_rest(stream: IO[bytes], limits: Limits, file: Path | str, begin: bytes = b"") -> bytes:
-    """Return `begin` and what follows it in a stream; raises `UnreadableFileError` beyond a limit."""
+    """Return `begin` and the rest of a stream; raises `UnreadableFileError` beyond a limit."""
     content = begin + stream.read(limits.most_bytes + 1 - len(begin))
     limits.require(content, file)
     return content

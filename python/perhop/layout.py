@@ -33,7 +33,7 @@ _RATES = "dropped_percent throughput_bps ipdv_mean_s " + _DELAYS + _QUANTILES
 _SEGMENTS = "segments retransmissions fast_retransmits timeouts congestion_marks "
 _CLASS_QUANTILES = "delay_p90_s delay_p999_s ipdv_abs_p50_s ipdv_abs_p95_s ipdv_abs_p99_s "
 
-#: The columns of every table, in SI units, with what they hold.
+#: The columns of every table, in SI units, with their contents.
 TABLES: Mapping[str, Mapping[str, Kind]] = {
     "classes": _table("class", "flows " + _TRAFFIC, "fairness " + _RATES + _CLASS_QUANTILES),
     "flows": _table("flow class from to", _TRAFFIC, _RATES),

@@ -48,5 +48,5 @@ def read_bytes(
 
 
 def damaged(file: Path, reason: str) -> UnreadableFileError:
-    """Return the error for a file whose contents are not what perhop writes."""
+    """Return the error for a file that perhop did not write."""
     return UnreadableFileError(f"`{file}` is damaged: {reason}", "run it again, or restore the file")

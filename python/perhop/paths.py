@@ -86,7 +86,7 @@ def base_unit(path: str) -> str:
 
 
 def written(path: str, value: object) -> object:
-    """Return a value as a scenario has it: if the schema requires a unit, a number gets the base unit.
+    """Return a value in the form of a scenario: if the schema requires a unit, a number gets the base unit.
 
     It is exact: 2e6 at `links.1.rate` is `2000000b/s`. Other values do not change.
     """

@@ -25,7 +25,7 @@ class PlatformRule:
     certainty: Certainty
     #: The document and section, the output of a router, or the measurement.
     source: str
-    #: The value in words.
+    #: The value as text.
     note: str | None = None
 
     @property

@@ -37,7 +37,7 @@ class QueueRates(TypedDict):
     maximum_bps: float | None
     #: Whether these rates are an approximation, because queues of HTB are promised more than it has.
     approximate: bool
-    #: Its part of what promises leave among the classes of its scheduler, 0 to 1.
+    #: Its share of the excess among the classes of its scheduler, 0 to 1.
     excess: float | None
 
 
@@ -91,13 +91,13 @@ def _beyond_limit(queue: QueueRates) -> float | None:
 
 
 def _limit(queue: QueueRates) -> float | None:
-    """Return what a queue's own limit lets pass, or a limiter of all packets below its promise."""
+    """Return the rate that passes a queue's own limit, or a limiter of all packets below its promise."""
     promised, limit, maximum = queue["promised_bps"], queue["limit_bps"], queue["maximum_bps"]
     return maximum if promised is not None and maximum is not None and maximum < promised else limit
 
 
 def _remaining(queue: QueueRates) -> str | None:
-    """Return the part of what promises leave of a queue that has that part alone."""
+    """Return the share of the excess of a queue that has no other rate."""
     if queue["priority"] or queue["promised_bps"] is not None or queue["excess"] is None:
         return None
     return f"{100 * queue['excess']:.3g} %"
@@ -147,7 +147,7 @@ def _queued(sampled: TableColumns, end_s: float) -> dict[tuple[str, str], float]
 
 
 def _sent(port: str, summary: Mapping[str, Any], seconds: float) -> dict[str, dict[str, Any]]:
-    """Return what each queue of a port sent; of several drop precedences, the sum without interval."""
+    """Return the sent rate of each queue of a port; of several drop precedences, the sum without interval."""
     found: dict[str, dict[str, Any]] = {}
     for row in summary["ports"]:
         if row["port"] == port:

@@ -42,7 +42,7 @@ _LAST = ("delay_mean_s", "delay_p50_s", "delay_p99_s", "ipdv_mean_abs_s")
 # long as encoding a table with rows.
 _EMPTY_TABLES: dict[tuple[object, ...], bytes] = {}
 
-# The shape of a run's manifest, besides what every manifest has.
+# The shape of a run's manifest, in addition to the common keys.
 _MANIFEST = {
     "seed": int,
     "replications": int,

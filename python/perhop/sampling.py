@@ -96,7 +96,7 @@ class Design:
 
     @cached_property
     def count(self) -> int:
-        """The number of points, also where it is beyond what `len` can return."""
+        """The number of points, also if it exceeds the maximum of `len`."""
         if self.kind == "grid":
             return math.prod(map(len, self.lists.values()))
         if self.kind == "zip":
@@ -243,7 +243,7 @@ def drawn_from(ranges: Mapping[str, Sequence[str]]) -> dict[str, Values]:
 
 
 def _valid(design: Design) -> Design:
-    """Return a design whose values were computed once, so that it is refused now if it is to be."""
+    """Return a design whose values were computed once, so that errors are reported now."""
     assert design.values is not None
     return design
 

@@ -115,7 +115,7 @@ class Saved:
         return self.contents[name]
 
     def json(self, name: str, shape: object) -> Any:  # noqa: ANN401 - what has that shape
-        """Return what a JSON file holds; raises `UnreadableFileError` where that has another shape."""
+        """Return the contents of a JSON file; raises `UnreadableFileError` if they have another shape."""
         try:
             found = parsed_json(self.content(name), _refused)
         except ValueError as error:
@@ -145,7 +145,7 @@ def _refused(constant: str) -> None:
 
 
 def kind_of(folder: Path) -> Kind | None:
-    """Return what a folder holds, `None` where perhop did not write it.
+    """Return the kind of a folder, `None` if perhop did not write it.
 
     Raises:
         UnreadableFileError: its manifest is gone, damaged or of another version.

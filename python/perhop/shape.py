@@ -69,14 +69,14 @@ METRIC = {"mean": OrNull(float), "ci95": OrNull(Pair(float)), "unit": str}
 
 
 def require(file: Path, found: object, shape: object) -> None:
-    """Raise `UnreadableFileError` where what a file holds has another shape."""
+    """Raise `UnreadableFileError` if the contents of a file have another shape."""
     wrong = _wrong(found, shape, "")
     if wrong is not None:
         raise damaged(file, wrong)
 
 
 def _wrong(found: object, shape: Any, path: str) -> str | None:  # noqa: ANN401 - a type, list or object
-    """Return what is wrong with the first part of another shape, `None` if there is none."""
+    """Return the error in the first part of another shape, `None` if there is none."""
     match shape:
         case AnyValue():
             return None

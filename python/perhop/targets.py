@@ -23,7 +23,7 @@ class Place:
     folder: Path
     #: Whether the path exists.
     is_there: bool
-    #: Whether it is to be moved aside as a whole, because it is not only perhop's.
+    #: Whether the whole folder is moved aside, because it is not only perhop's.
     aside: bool
 
 

@@ -61,7 +61,7 @@ def traced(
     assume: Mapping[str, str] | None = None,
     routes: Iterable[str] = (),
 ) -> Traced:
-    """Return the device of a file, and the interfaces `at` and `out` on which its packets arrive and leave.
+    """Return the device of a file, and the interfaces `at` and `out`, on which its packets arrive and leave.
 
     `file` is a router's configuration, and `at` and `out` its interfaces; or a scenario, where `at` is
     `NODE:NEIGHBOR` and `out` a neighbor of the node. `routes` are routes that the configuration does not
@@ -115,7 +115,7 @@ class Node:
         """Return for each queue an arriving packet that reaches it, or `None` if no packet does.
 
         Exact over the fields of the conditions, for some history of the meters. Packets enter at an
-        interface without an input policy, or by another interface if only that leads to the queue.
+        interface without an input policy, or at another interface if only that leads to the queue.
 
         Raises:
             InvalidInputError: the conditions are too complex to be compared.

@@ -51,7 +51,7 @@ def bound(outcome: Outcome) -> Verdict:
 
 
 def size(outcome: Outcome) -> Verdict:
-    """Judge what the service rate changes by size: over all rates, not between two of them.
+    """Judge the effect of the service rate by size: over all rates, not between two of them.
 
     Small packets: less than half a best-effort packet. Near the MTU: the delay falls from rate to rate, by
     more than that, and at most by 25 ms within a tenth.

@@ -1,5 +1,5 @@
 //! [`PacketSpace::boxes`]: a set of packets as products of ranges of fields, the form of conditions in device
-//! languages have them.
+//! languages.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,4 @@
-//! [`before`]: which packets come to conditioners, given those that are to leave them.
+//! [`before`]: the packets that arrive at conditioners, given those that leave them.
 
 use perhop_qos::action::{Action, CopyConfig, CopyField, Outcome};
 use perhop_qos::conditioner::ConditionerConfig;

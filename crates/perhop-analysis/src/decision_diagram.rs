@@ -74,7 +74,7 @@ impl Hasher for Multiplying {
     }
 }
 
-#[expect(clippy::disallowed_types, reason = "only looked up in, never walked: its order shows nowhere")]
+#[expect(clippy::disallowed_types, reason = "only looked up in, never iterated: its order has no effect")]
 type Table<Key> = std::collections::HashMap<Key, Set, BuildHasherDefault<Multiplying>>;
 
 /// All sets, and the results of operations on them.

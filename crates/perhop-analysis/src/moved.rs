@@ -24,7 +24,7 @@ pub struct Moved {
 type Source = (Option<String>, Set);
 
 impl Node<'_> {
-    /// Returns the packets that may come to its queues as one of `queued`, as they were when they arrived.
+    /// Returns the arriving packets that may enter its queues as one of `queued`.
     ///
     /// # Errors
     /// The sets are too complex.

@@ -1,4 +1,4 @@
-//! [`PacketText`]: a packet as people write it and as a [`Witness`](crate::Witness) is printed.
+//! [`PacketText`]: the text notation of a packet, in which a [`Witness`](crate::Witness) is printed.
 
 use std::net::IpAddr;
 use std::str::{FromStr, SplitWhitespace};

@@ -48,7 +48,7 @@ pub struct QueueRow {
     pub queue: String,
     /// The traffic entries whose packets arrive, and whether these are replies.
     pub traffic: Vec<(usize, bool)>,
-    /// Its limit in words.
+    /// Its limit as text.
     pub limit: Option<String>,
     /// The bounds.
     pub bound: QueueBound,

@@ -59,7 +59,7 @@ impl Port<'_> {
         bounds
     }
 
-    /// The limit of queue number `place`, in words.
+    /// The limit of queue number `place`, as text.
     pub fn limit_in_words(&self, place: usize) -> Option<String> {
         let plain = limits_of(&ClassConfig::default());
         let limits = match self.queueing {

@@ -24,7 +24,7 @@ pub struct QueueReport {
     pub port: String,
     /// The queue as in results.
     pub queue: String,
-    /// The classes of traffic that come to it.
+    /// The classes of traffic that arrive at it.
     pub classes: Vec<String>,
     /// The guaranteed rate; `None` if there is none.
     pub guaranteed_bps: Option<f64>,
@@ -38,7 +38,7 @@ pub struct QueueReport {
     pub backlog_bytes: Option<f64>,
     /// The backlog, packets.
     pub backlog_packets: Option<f64>,
-    /// The limit of the queue, in words.
+    /// The limit of the queue, as text.
     pub limit: Option<String>,
     /// Whether packets may find it full; `None` without a limit.
     pub overflows: Option<bool>,

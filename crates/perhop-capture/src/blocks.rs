@@ -1,8 +1,8 @@
 //! [`Blocks`]: the blocks of a pcapng file, one after the other, in the form that the parser accepts.
 //!
 //! A list of options need not end with `opt_endofopt`: a block's own length ends it, too
-//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and blocks of kinds that contain nothing
-//! about packets are none of its business here.
+//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and
+//! receives only the kinds of blocks that concern packets.
 
 use std::borrow::Cow;
 

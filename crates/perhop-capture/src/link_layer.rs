@@ -24,7 +24,7 @@ const IPV4: u32 = 228;
 const IPV6: u32 = 229;
 const LINUX_SLL2: u32 = 276;
 
-/// The supported link types, in words.
+/// The supported link types, as text.
 pub const KNOWN: &str = "Ethernet, PPP, Cisco HDLC, frame relay, MPLS, raw IP, Linux cooked (SLL, SLL2), RFC 1483 and BSD loopback";
 
 const PPPOE_SESSION: EtherType = EtherType(0x8864);

@@ -156,7 +156,7 @@ pub struct PortForwarding {
     pub addresses6: Vec<InterfaceAddress>,
     /// The name of the interface that it is a part of.
     pub parent: Option<String>,
-    /// The words that describe the interface to people.
+    /// The description of the interface.
     pub description: Option<String>,
     /// The names of the interfaces that carry its packets: the members of a bundle, or the line of a dialer.
     pub below: Vec<String>,

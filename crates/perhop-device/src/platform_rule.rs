@@ -34,7 +34,7 @@ pub struct PlatformRule {
     pub certainty: EvidenceKind,
     /// The document and section, the device's output or the measurement.
     pub source: String,
-    /// The value in words.
+    /// The value as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

@@ -140,7 +140,7 @@ pub(crate) fn free_address(prefix: &Prefix, taken: &BTreeSet<IpAddr>) -> Option<
     }
 }
 
-/// Returns an address as packets have it.
+/// Returns an address in the form of packets.
 pub(crate) fn packed(address: IpAddr) -> Address {
     Address::from(address)
 }

@@ -203,7 +203,8 @@ impl<'a> Network<'a> {
         self.output().queueing.as_ref().map_or(rate, |queueing| capacity(queueing, rate))
     }
 
-    /// Returns the router's subnets at other interfaces: packets to them do not leave via the leaving one.
+    /// Returns the router's subnets at other interfaces: packets to them do not leave via the output
+    /// interface.
     pub(crate) fn other_subnets(&self) -> Vec<Subnet> {
         let subnets = |port: &Port| -> BTreeSet<Subnet> { subnets_of(port).collect() };
         let there = self.leaving.port.map(subnets).unwrap_or_default();

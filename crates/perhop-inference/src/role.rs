@@ -2,8 +2,8 @@
 //!
 //! Roles, codepoints and the nature of each role's traffic are those of RFC 4594 (figures 2 and 3), with one
 //! exchange: Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet `QoS`
-//! Design 4.0, overview; the RFC has it the other way), and most configurations follow them. Names are those
-//! of classes in such design guides and their usual abbreviations.
+//! Design 4.0, overview; the RFC has the opposite order), and most configurations follow them. Names are
+//! those of classes in such design guides and their usual abbreviations.
 
 use perhop_scenario::Role as Judged;
 use serde::Deserialize;

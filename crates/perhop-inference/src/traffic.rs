@@ -37,7 +37,7 @@ pub(crate) struct Flow {
     pub(crate) entry: Map<String, Value>,
     /// The queue of the leaving interface that it waits in, as in results.
     pub(crate) queue: Option<String>,
-    /// The load in words: rate, kind of traffic.
+    /// The load as text: rate, kind of traffic.
     pub(crate) offered: [String; 2],
     /// The rate offered, in bits per second; for greedy TCP, the rate that it gets at least.
     pub(crate) rate: f64,
@@ -201,7 +201,7 @@ pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
     }
 }
 
-/// Returns the load of a class, in bits per second as the policy counts them, and its basis in words.
+/// Returns the load of a class, in bits per second as the policy counts them, and its basis as text.
 fn load(network: &Network, crowd: &Crowd, hit: &Hit, level: LoadLevel) -> (f64, String) {
     if !network.has_queues() {
         // No queue is shared: a class needs at most the rate that its policer lets pass, and all classes
@@ -218,7 +218,7 @@ fn load(network: &Network, crowd: &Crowd, hit: &Hit, level: LoadLevel) -> (f64, 
 }
 
 /// Returns the rate that a class gets while all others are busy, in bits per second as the policy counts
-/// them, and its basis in words.
+/// them, and its basis as text.
 fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, &'static str) {
     let leaf = hit.leaf(network);
     let limit = limit(network, crowd, hit);

@@ -45,7 +45,7 @@ pub(crate) fn as_rate(bits: f64) -> String {
     }
 }
 
-/// Returns a rate for people: in kb/s, from 100 Mb/s on in Mb/s and so on.
+/// Returns the text of a rate: in kb/s, from 100 Mb/s on in Mb/s and so on.
 pub(crate) fn rate_in_words(bits: f64) -> String {
     let (divisor, unit) = match bits {
         _ if bits < 1e8 => (1e3, "kb/s"),

@@ -86,7 +86,7 @@ pub(crate) struct Tree {
     clock: u32,
     /// The places that moves of statements have visited.
     moves: usize,
-    /// The values of [`REPEATING`] statements as often as the text has them.
+    /// The values of [`REPEATING`] statements, once for each occurrence in the text.
     mentions: BTreeMap<NodeId, Vec<NodeId>>,
     /// Places of the configuration, and the statements of groups that they have, too.
     merged: Vec<(NodeId, NodeId)>,
@@ -200,7 +200,7 @@ impl Tree {
         }
     }
 
-    /// Returns the values of a [`REPEATING`] statement as often as the text has them.
+    /// Returns the values of a [`REPEATING`] statement, once for each occurrence in the text.
     pub(crate) fn mentioned(&self, statement: NodeId) -> Vec<NodeId> {
         let source = self.node(statement).origin.unwrap_or(statement);
         let all = self.mentions.get(&source).cloned().unwrap_or_default();

@@ -53,7 +53,7 @@ pub enum Answer {
 /// A figure compared with its bound.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// The measured quantity in words.
+    /// The measured quantity as text.
     pub words: &'static str,
     /// `s`, `%`, `b/s`, or nothing.
     pub unit: &'static str,

@@ -151,7 +151,7 @@ impl Diagnostic {
         renderer.decor_style(DecorStyle::Ascii).render(&[group]).replace(changes_order, "\u{fffd}")
     }
 
-    /// Returns the position in words, for a diagnostic without a source line.
+    /// Returns the position as text, for a diagnostic without a source line.
     fn origin(&self) -> Option<String> {
         match (&self.set, &self.file, self.path.as_str()) {
             (Some(set), ..) => Some(format!("override {set}")),

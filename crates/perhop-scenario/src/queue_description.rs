@@ -1,4 +1,4 @@
-//! [`queue_descriptions`]: the description of each queue in a scenario, in words. Drawings, the playground
+//! [`queue_descriptions`]: the description of each queue in a scenario, as text. Drawings, the playground
 //! and live views share it.
 
 use perhop_qos::buffer::{
@@ -248,7 +248,7 @@ fn target_and_interval(target: Time, interval: Time) -> DescriptionLine {
     format!("target {}, interval {}", spaced(&target), spaced(&interval)).into()
 }
 
-/// Returns a limit in words; a limit that no queue can reach counts as none.
+/// Returns a limit as text; a limit that no queue can reach counts as none.
 fn at_most(limit: Option<QueueSize>) -> String {
     match limit {
         Some(QueueSize::Packets(count)) if count >= FairQueueingConfig::NO_LIMIT => "no limit".to_owned(),

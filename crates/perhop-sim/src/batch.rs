@@ -87,7 +87,7 @@ pub struct Ended {
 pub struct Outcome {
     /// The number of replications that ran.
     pub replications: u32,
-    /// The kept tables, in the order in which a run has them.
+    /// The kept tables, in the order of a run.
     pub tables: Vec<Table>,
 }
 

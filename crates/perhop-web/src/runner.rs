@@ -160,7 +160,7 @@ impl Runner {
 }
 
 fn over() -> Answer {
-    Answer::failed("the run has ended", "ask for `start`")
+    Answer::failed("the run has ended", "send `start`")
 }
 
 /// Adds samples of throughput, delay and the queues of interfaces with a policy to the measurements of

@@ -145,7 +145,7 @@ def check(
 
 
 def _then(work: Callable[[Path], Checked], add: Callable[[Checked], Checked]) -> Callable[[Path], Checked]:
-    """Return work on a file that adds to what it finds."""
+    """Return work on a file that adds further findings."""
     return lambda file: add(work(file))
 
 

@@ -65,7 +65,7 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
 
 
 def _show_platforms(platforms: Mapping[str, Any], queues: Queues | None) -> None:
-    """Print the platform of each router, unless the terminal has it from what was inferred."""
+    """Print the platform of each router, unless the report of the inference has it."""
     if queues and sys.stdout.isatty() and sys.stderr.isatty():
         return
     for name, platform in platforms.items():

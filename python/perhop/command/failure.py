@@ -1,4 +1,4 @@
-"""Error messages of commands: what was found and how to fix it, never a traceback."""
+"""Error messages of commands: the error and its fix, never a traceback."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Formatter:
         _usual().render_usage(console, options, usage)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:  # noqa: ANN401 - as cyclopts calls it
-        """Print what a command does."""
+        """Print the help of a command."""
         _flow(description)
         _usual().render_description(console, options, description)
 

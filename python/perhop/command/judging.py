@@ -123,7 +123,7 @@ def _show_beside(name: str, words: str, room: int) -> None:
 
 
 def show_judged(judged: Sequence[Judged]) -> None:
-    """Print a line for each assertion: whether it holds, and what was measured."""
+    """Print a line for each assertion: whether it holds, and the measured value."""
     from perhop.command.screen import styled  # lazy: rich, which --json does not need
 
     room = max(len(one.text) for one in judged)
@@ -142,7 +142,7 @@ def _all_hold(count: int) -> str:
 
 
 def measured_words(judged: Judged) -> str:
-    """Return what was measured, and whether its interval leaves the answer open."""
+    """Return the measured value, and whether its interval leaves the answer open."""
     if judged.measured is None:
         return f"not measured: {judged.why}"
     doubt = "; undecided: the bound is within the 95 % interval" if judged.uncertain else ""

@@ -123,7 +123,7 @@ def _guess_text(guess: Mapping[str, Any]) -> str:
 
 
 def facts_text(summary: Mapping[str, Any]) -> str:
-    """Return the text of network.yaml that states what was inferred."""
+    """Return the text of network.yaml with the inferred facts."""
     lines = [
         "# What perhop inferred from the configurations of this folder. Correct what is wrong.",
         "links:",

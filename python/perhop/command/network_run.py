@@ -54,7 +54,7 @@ def network_run(
 
 
 def show_network(run: NetworkRun, results: Results, verdicts: Sequence[Mapping[str, Any]]) -> None:
-    """Print the results of each pair and class, what is left out, and what is assumed."""
+    """Print the results of each pair and class, the omissions, and the assumptions."""
     rows = pair_results(run.pairs, results, verdicts)
     shown = rows if len(rows) <= _MOST_ROWS else _worst_first(rows)[:_MOST_ROWS]
     groups = [printable(f"{row['from']} > {row['to']}") for row in shown]
@@ -66,7 +66,7 @@ def show_network(run: NetworkRun, results: Results, verdicts: Sequence[Mapping[s
 
 
 def show_remarks(run: NetworkRun) -> None:
-    """Print the load, what is left out, and what is assumed."""
+    """Print the load, the omissions, and the assumptions."""
     lines = [line for kind in _remarks(run) for line in _limited(kind)]
     show_lines("\n".join(map(printable, lines)), {})
 
@@ -119,7 +119,7 @@ def write_page(run: NetworkRun, results: Results, file: Path) -> None:
 
 
 def write_pairs(run: NetworkRun, results: Results, folder: Path) -> None:
-    """Write the results of pairs, and what they rest on, into a folder of results."""
+    """Write the results of pairs, and their inputs, into a folder of results."""
     disk.write(folder / _PAIRS, json_text(run.document(results, _verdicts(results))))
 
 

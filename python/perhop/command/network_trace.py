@@ -152,7 +152,7 @@ def trace_matrix(folder: Path, routes: Path | None, *, json: bool) -> Exit:
     first = next(rows, None)
     if first is None:
         raise InvalidInputError(
-            f"{folder}: there are no two sites", "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`"
+            f"{folder}: fewer than two sites", "name hosts in network.yaml: `hosts: {phone: 10.1.0.5}`"
         )
     show_lines("\n".join(map(printable, _matrix(chain([first], rows)))), {})
     return Exit.OK

@@ -40,7 +40,7 @@ def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
 
 
 def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> str:
-    """Return the report: the lines by state (all of them with `lines`) and what was found in them."""
+    """Return the report: the lines by state (all of them with `lines`) and their findings."""
     wrong: dict[int, list[Finding]] = {}
     for finding in found.findings:
         if finding in found.between:

@@ -15,7 +15,7 @@ _HEADS = ("router", "simulated", "tolerance")
 
 
 def show(found: Comparison) -> None:
-    """Print one table for each policy, what is on one side only, and a summary."""
+    """Print one table for each policy, the classes on only one side, and a summary."""
     for policy in found["policies"]:
         _show_policy(policy)
     for missing in found["missing"]:

@@ -277,7 +277,7 @@ class _Shown:
 
 
 def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> None:
-    """Print the table of classes, with `bounds` what each is guaranteed."""
+    """Print the table of classes, with `bounds` also their guarantees."""
     from perhop.command.class_table import show_classes  # lazy: rich, which --json does not need
 
     show_classes(results, scenario.queues, wide=wide)

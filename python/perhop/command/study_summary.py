@@ -1,4 +1,4 @@
-"""The end of several studies on one screen: a line for each study, the files, and what to do next."""
+"""The end of several studies on one screen: a line for each study, the files, and the next steps."""
 
 from __future__ import annotations
 

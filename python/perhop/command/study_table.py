@@ -36,7 +36,7 @@ def show_report(report: Report) -> None:
 
 
 def tables_text(report: Report) -> str:
-    """Return what `show_report` prints, as text without the time: equal seeds give equal bytes."""
+    """Return the output of `show_report` as text without the time: equal seeds give equal bytes."""
     file = StringIO()
     out = Screen(file=file, width=WIDTH_OF_A_FILE, color_system=None, force_terminal=False)
     _print_tables(out, report)

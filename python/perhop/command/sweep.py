@@ -216,7 +216,7 @@ class _Held:
 
 
 def _shown(found: Sweep, output: Path | None, *, json: bool, quiet: bool) -> Exit:
-    """Show what a sweep gave, and report what failed."""
+    """Show the results of a sweep, and report failed points."""
     show_failures(found.failures, output)
     if json:
         print_json(found.to_json())

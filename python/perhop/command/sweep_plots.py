@@ -36,7 +36,7 @@ class Wish:
         return self.metrics[0]
 
     def check(self, design: Design) -> None:
-        """Refuse what the sweep cannot give, before it starts; raises `InvalidInputError`."""
+        """Refuse plots that the sweep cannot make, before it starts; raises `InvalidInputError`."""
         self._check_parameters(design.parameters)
 
     def _check_parameters(self, swept: Sequence[str]) -> None:

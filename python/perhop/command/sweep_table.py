@@ -18,7 +18,7 @@ _REASONS = 5
 
 
 def show_sweep(sweep: Sweep) -> None:
-    """Print the results of each class at each point, one row each, and what failed."""
+    """Print the results of each class at each point, one row each, and the failed points."""
     table = sweep.class_table(_MOST)
     columns = [
         # The unit below the name keeps the table narrow.
@@ -34,7 +34,7 @@ def show_sweep(sweep: Sweep) -> None:
 
 
 def show_failures(failures: pl.DataFrame, folder: Path | None) -> None:
-    """Report points that failed on stderr: each reason once, with its first point and what repeats that."""
+    """Report points that failed on stderr: each reason once, with its first point and its command."""
     reasons: dict[str, list[int]] = {}
     for point, error in failures.select("point", "error").iter_rows():
         reasons.setdefault(error, []).append(point)

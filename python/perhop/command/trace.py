@@ -232,7 +232,7 @@ def _queue(stage: Mapping[str, Any]) -> str:
 
 
 def _class(config: dict[str, Any]) -> str:
-    """Return what a class has: its scheduler and share, policer, shaper, and how its queue is managed."""
+    """Return the elements of a class: its scheduler and share, policer, shaper, and buffer manager."""
     parts = [words.scheduler(config["scheduler"])]
     parts += [words.values(config["share"])] if config.get("share") else []
     parts += [_turn(config["turn"])] if config.get("turn") else []

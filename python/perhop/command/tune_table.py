@@ -11,7 +11,7 @@ _MOST = 12
 
 
 def show_tuning(found: Tuning, file: str) -> None:
-    """Print what was chosen and what it gives, the front, the sensitivities, and what to do with it."""
+    """Print the chosen values and their results, the front, the sensitivities, and the next steps."""
     best = found.best
     goals = found.goals_of(best)
     chosen = ", ".join(f"{name} = {text}" for name, text in best.point.items())

@@ -63,7 +63,7 @@ class Remark:
 
 @dataclass(frozen=True)
 class Attached:
-    """A policy, and what it is attached to as far as that is known."""
+    """A policy, and its attachment if known."""
 
     #: The name of the policy.
     name: str

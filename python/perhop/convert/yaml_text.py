@@ -59,7 +59,7 @@ def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of o
 
 
 def _beside(attached: Attached, name: str) -> list[Remark]:
-    """Return what belongs to the port, or to the network, and not to the policy."""
+    """Return the properties of the port or the network that do not belong to the policy."""
     if attached.port is None:
         return []
     why = "a scenario knows the interface by the node at its other end: write that node's name"

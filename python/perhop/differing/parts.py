@@ -1,4 +1,4 @@
-"""Changed parts of policies in words, and packets that wait elsewhere."""
+"""Changed parts of policies as text, and packets that wait elsewhere."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perhop.draw import words
 from perhop.errors import InvalidInputError
 from perhop.tracing import Node
 
-#: The properties of a link in words, by name.
+#: The properties of a link as text, by name.
 Link = Mapping[str, str]
 
 
@@ -32,7 +32,7 @@ def moved(interface: str, before: Node, after: Node) -> list[Moved]:
 
 
 def changed(found: Iterable[Mapping[str, Any]]) -> list[Changed]:
-    """Return the changed parts that the extension module found, with values in words."""
+    """Return the changed parts that the extension module found, with values as text."""
     return [
         Changed(
             interface=one["interface"],
@@ -72,7 +72,7 @@ def changed_link(interface: str, first: Link | None, second: Link | None) -> Ite
 
 
 def _worded(what: str, value: Any) -> str | None:  # noqa: ANN401 - any property
-    """Return a property in words; all properties of a part where `what` is empty."""
+    """Return a property as text; all properties of a part where `what` is empty."""
     if value is None:
         return None
     if not what:

@@ -91,7 +91,7 @@ class Difference:
     changed: list[Changed]
     #: The parts that could not be compared, with the reasons.
     remarks: list[str] = field(default_factory=list)
-    #: Figures of classes in a simulation of each, as `perhop compare` has them.
+    #: Figures of classes in a simulation of each, in the form of `perhop compare`.
     simulated: list[dict[str, Any]] = field(default_factory=list)
     #: Parts that have another name and the same meaning.
     renamed: list[Renamed] = field(default_factory=list)

@@ -117,7 +117,7 @@ class _Network:
 
 
 def _link(port: Port) -> dict[str, str]:
-    """Return what a port and its link have, in words."""
+    """Return the properties of a port and its link as text."""
     settings = {key: value for key, value in port.link.items() if key not in _LINK}
     settings |= {key: value for key, value in port.interface.items() if key not in _INTERFACE}
     shown = {key: words.values(value) for key, value in settings.items()}

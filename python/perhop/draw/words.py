@@ -156,7 +156,7 @@ def values(settings: object) -> str:
 
 
 def wire(link: Mapping[str, Any]) -> str:
-    """Return what surrounds a packet on a link, from outside in: `ethernet-wire, vlan, gre`."""
+    """Return the headers around a packet on a link, from outside in: `ethernet-wire, vlan, gre`."""
     headers = [one if isinstance(one, str) else next(iter(one)) for one in link.get("headers", [])]
     return ", ".join([values(link.get("framing") or "raw"), *reversed(headers)])
 

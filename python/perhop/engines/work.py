@@ -64,5 +64,5 @@ class Engine(Protocol):
         ...
 
     def session(self) -> AbstractContextManager[Engine]:
-        """Keep what it takes to simulate, such as a cluster, for several calls within the block."""
+        """Keep the resources for simulations, such as a cluster, for several calls within the block."""
         ...

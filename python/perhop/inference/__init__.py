@@ -40,7 +40,7 @@ class InferredScenario:
     #: The interfaces through which packets leave and enter the router; `None` for one that is added to it.
     leaving: str | None
     entering: str | None
-    #: The rate at which packets can leave, in words.
+    #: The rate at which packets can leave, as text.
     rate: str
     #: The load in a sentence.
     load: str

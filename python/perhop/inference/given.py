@@ -118,7 +118,7 @@ def _of_file(file: Path, base: Path, seconds: float | None) -> Given:
     except OSError as error:
         raise unreadable(file, error) from error
     if is_recorded:
-        # As a scenario has it: relative to its own folder.
+        # In a scenario a path is relative to the scenario's folder.
         return Given({"capture": str(file) if file.is_absolute() else os.path.relpath(file, base)}, content)
     rows = rows_of(file, content)
     first = next(rows, None)

@@ -25,7 +25,7 @@ _ABOVE = {
 
 
 def as_yaml(data: Mapping[str, Any], missing: Sequence[str], file: str) -> str:
-    """Return the scenario as YAML, with a comment about what was inferred."""
+    """Return the scenario as YAML, with a comment about the assumptions."""
     text = _HEAD.format(file=file, inferred="the hosts, the delay of the line and the traffic")
     text += "".join(f"# {line}\n" for line in missing)
     for key in _ORDER:

@@ -189,7 +189,7 @@ def _stamp(date: datetime) -> str:
 
 
 def _streams(results: Results, table: pl.DataFrame, times: list[float], ways: _Ways) -> list[_Stream]:
-    """Return the classes by direction; of a class and its replies what carries data."""
+    """Return the classes by direction; of a class and its replies, the direction with data."""
     lines = {
         str(name): _at(rows, "throughput_bps", times, 1e-6)
         for (name,), rows in table.group_by("class", maintain_order=True)
@@ -228,7 +228,7 @@ class _Ways:
 
 
 def _label(name: str) -> str:
-    """Return the name of a class without what flent takes for its separators."""
+    """Return the name of a class without the separators of flent."""
     return name.replace(",", ";").replace("::", ":")
 
 

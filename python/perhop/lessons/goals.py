@@ -25,7 +25,7 @@ class Condition:
 
     #: As it was written.
     text: str
-    #: The values in words, as in `the rate of the policer`.
+    #: The values as text, as in `the rate of the policer`.
     subject: str
     path: str
     sign: str
@@ -36,7 +36,7 @@ class Condition:
 
     @classmethod
     def parse(cls, subject: str, text: str) -> Condition:
-        """Read `PATH OPERATOR VALUE` about a subject in words; raises `InvalidInputError`."""
+        """Read `PATH OPERATOR VALUE` about a subject as text; raises `InvalidInputError`."""
         found = _CONDITION.fullmatch(text.strip())
         bound = quantity(found["value"].strip()) if found else None
         if found is None or bound is None:

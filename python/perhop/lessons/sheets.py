@@ -1,4 +1,4 @@
-"""Sheets of results: what the playground exports for a student, read and run again."""
+"""Sheets of results: the playground's export for a student, read and run again."""
 
 from __future__ import annotations
 

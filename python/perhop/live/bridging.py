@@ -125,7 +125,7 @@ def restore(before: Mapping[str, Mapping[str, bool]]) -> dict[str, str]:
 
 
 def restore_in(network: list[int] | None, before: Mapping[str, Mapping[str, bool]]) -> str | None:
-    """Switch the offloads of interfaces in a namespace back on; returns what could not be done, and why."""
+    """Switch the offloads of interfaces in a namespace back on; returns the failures with their reasons."""
     if not before:
         return None
     devices = ", ".join(before)

@@ -24,7 +24,7 @@ class Cleaned:
     folders: list[str] = field(default_factory=list)
     #: Remains that could not be removed without further privileges.
     left: list[str] = field(default_factory=list)
-    #: Folders that stay as the only record of what could not be restored, and what that is.
+    #: Folders that stay as the only record of changes that could not be restored, and these changes.
     kept: dict[str, str] = field(default_factory=dict)
     #: Process ids of running testbeds, which were not touched.
     running: list[int] = field(default_factory=list)
@@ -73,7 +73,7 @@ def clean() -> Cleaned:
 
 
 def _restore(folder: Path, cleaned: Cleaned) -> None:
-    """Restore what the testbed of a folder changed outside; its record stays where that is impossible."""
+    """Restore the outside changes of the testbed of a folder; its record stays where that is impossible."""
     state = load(folder)
     if state is not None and (kept := restore_in(state.network, state.offloads)):
         cleaned.kept[str(folder)] = kept

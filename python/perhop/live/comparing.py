@@ -40,7 +40,7 @@ def compare_with_simulation(
 
     Raises:
         MissingCapabilityError: this user may not create networks.
-        ScenarioError: real packets cannot do what the scenario needs.
+        ScenarioError: the scenario needs a feature that real packets cannot have.
         PerhopError: a process of the testbed failed.
 
     """

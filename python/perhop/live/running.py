@@ -127,7 +127,7 @@ def play(
 
     Args:
         scenario: a scenario with embedded router configurations (`Document.embedded`).
-        seed: seed for all random streams; hosts send what the simulator would send.
+        seed: seed for all random streams; hosts send the simulator's packets.
         replication: number of the replication, from 0.
         programs: further programs to run in hosts; they end with the run.
         with_traffic: whether the scenario's traffic runs.
@@ -139,7 +139,7 @@ def play(
 
     Raises:
         MissingCapabilityError: this user may not create networks.
-        ScenarioError: real packets cannot do what the scenario needs.
+        ScenarioError: the scenario needs a feature that real packets cannot have.
         InvalidInputError: a program names an unknown host.
         PerhopError: a process failed; the message describes it.
 

@@ -42,7 +42,7 @@ def read_labs(folder: Path) -> Lab:
     """Return the cables and names of all descriptions below a folder.
 
     Raises:
-        InvalidInputError: a description is not of its shape.
+        InvalidInputError: a description has the wrong type or keys.
         UnreadableFileError: a file cannot be read.
 
     """
@@ -149,7 +149,7 @@ def inner_configurations(folder: Path) -> Iterator[tuple[Path, str, str]]:
     """Generate the configurations inside labs of EVE-NG: file, name of the device, text.
 
     Raises:
-        InvalidInputError: a lab is not of its shape.
+        InvalidInputError: a lab has the wrong type or keys.
         UnreadableFileError: a file cannot be read.
 
     """

@@ -135,7 +135,7 @@ def pair_results(
 
 
 def queue_figures(results: Results) -> list[dict[str, Any]]:
-    """Return for each queue of a run what arrives, what it sends and loses, and the mean wait in it.
+    """Return for each queue of a run its arrivals, departures and drops, and the mean wait in it.
 
     `wait_s` is `None` for queues that are not sampled. A queue called `(none)` has the packets that its port
     drops before the queues.

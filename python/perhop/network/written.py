@@ -53,7 +53,7 @@ def read_facts(folder: Path, routes: Path | None) -> Facts:
     """Return the facts of a folder, with the routes of a CSV.
 
     Raises:
-        InvalidInputError: a file is not of its shape.
+        InvalidInputError: a file has the wrong type or keys.
         UnreadableFileError: a file cannot be read.
 
     """

@@ -64,7 +64,7 @@ def judging() -> dict[str, Any]:
 
 
 def _lesson(lesson: Lesson, reader: Reader) -> dict[str, Any]:
-    """Return what the page needs of a lesson; the solution is for teachers only."""
+    """Return the data of a lesson for the page; only teachers get the solution."""
     markdown = MarkdownIt("commonmark", {"html": False})
     published, solution = lesson.published, lesson.solution
     return {

@@ -58,12 +58,12 @@ class Pen:
                 self.axes.axvspan(mark.begin, mark.end, label=self.legend(mark.name), **how)
 
     def _place(self, *artists: Any) -> None:  # noqa: ANN401 - artists of matplotlib
-        """Keep what is drawn up to the ends of the axes out of the layout, which would make room for it."""
+        """Exclude marks that reach the ends of the axes from the layout, which would reserve their space."""
         for artist in artists:
             artist.set_in_layout(False)
 
     def legend(self, name: str) -> str:
-        """Return a name for the legend, from which matplotlib leaves out what begins with an underscore."""
+        """Return a name for the legend; matplotlib omits names with an initial underscore."""
         return self.words(f" {name}" if name.startswith("_") else name)
 
     def _stack(self, lines: Sequence[Line]) -> None:

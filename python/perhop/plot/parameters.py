@@ -64,7 +64,7 @@ class Parameter:
         return Axis(self.name, self.unit, categories, log=log and not categories)
 
     def key(self, value: Any) -> float | str:  # noqa: ANN401 - a value of a frame
-        """Return a value of the frame as `values` has it."""
+        """Return a value of the frame in the form of `values`."""
         return str(value) if self.named else float(value)
 
     def place(self, value: float | str) -> float:

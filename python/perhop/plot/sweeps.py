@@ -24,7 +24,7 @@ from perhop.plot.description import Axis, Cells, Line, Parallel, Points
 from perhop.plot.parameters import Parameter, metric_of, paths_of, rows_of
 from perhop.quantity import number, scale
 
-# Limits of what a reader can distinguish: charts, and colors in one chart.
+# Limits for readability: charts, and colors in one chart.
 _MOST_CHARTS, _MOST_COLORS = 50, 8
 _STROKES = tuple(dict.fromkeys(STROKES.values()))
 
@@ -263,14 +263,14 @@ def _combinations(rows: pl.DataFrame, split_by: Sequence[Parameter]) -> Iterator
 
 
 def _where(row: Mapping[str, Any], along: Sequence[Parameter]) -> str:
-    """Return the values of a point in words."""
+    """Return the values of a point as text."""
     return ", ".join(
         f"{one.name} = {one.shown(one.key(row[one.path]))}" for one in along if row[one.path] is not None
     )
 
 
 def _hover_text(what: Metric, row: Mapping[str, Any], divisor: float, unit: str) -> str:
-    """Return a measured value in words, with its interval."""
+    """Return a measured value as text, with its interval."""
     after = f" {unit}" if unit else ""
     text = f"{what.words}: {number(_value(row['mean'], divisor))}{after}"
     if row["low"] is None:

@@ -97,7 +97,7 @@ def _objective(given: Objective) -> tuple[Any, Direction]:
 
 
 def _front(first: Sequence[float], second: Sequence[float], wanted: Sequence[Direction]) -> list[int]:
-    """Return the points that no other point beats in one metric without losing in the other, along the first."""
+    """Return the points that no other point beats in one metric without a loss in the other, in order."""
     signs = [1.0 if one == "small" else -1.0 for one in wanted]
     order = sorted(range(len(first)), key=lambda at: (signs[0] * first[at], signs[1] * second[at]))
     found: list[int] = []
@@ -169,7 +169,7 @@ def _compared(words: str, unit: str, row: Mapping[str, Any]) -> list[Cell]:
 
 
 def _taken(along: Parameter, value: float | str) -> float | str:
-    """Return a value as the parameter has it; raises `InvalidInputError` where it does not."""
+    """Return a value in the form of the parameter; raises `InvalidInputError` for other values."""
     if value not in along.values:
         known = ", ".join(map(along.shown, along.values[:12]))
         raise InvalidInputError(f"`{along.path}` does not have the value {value}", f"values: {known}")

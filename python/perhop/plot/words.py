@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 
 def precedence_words(precedences: Sequence[int]) -> str:
-    """Return drop precedences in words: `precedence 0`, `precedences 0 to 2`, `precedences 0, 2`."""
+    """Return drop precedences as text: `precedence 0`, `precedences 0 to 2`, `precedences 0, 2`."""
     if len(precedences) == 1:
         return f"precedence {precedences[0]}"
     first, last = precedences[0], precedences[-1]

@@ -19,7 +19,7 @@ class Focus:
 
     def __init__(self, results: Results) -> None:
         self._results = results
-        #: The origin of an inferred scenario, as summary.json has it.
+        #: The origin of an inferred scenario, in the form of summary.json.
         self.origin: Mapping[str, Any] | None = results.summary.get("inferred")
 
     @cached_property

@@ -33,7 +33,7 @@ class Card:
     kicker: str
     anchor: str
     title: str
-    #: The verdict in words, and its tone: `good`, `fair`, `bad` or none.
+    #: The verdict as text, and its tone: `good`, `fair`, `bad` or none.
     verdict: str
     tone: str
     picture: Markup | None

@@ -245,7 +245,7 @@ def _shape(scenario: Mapping[str, Any]) -> str:
 
 
 def _differing(several: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many experiments have a network, and what of its links differs between them."""
+    """Return the number of experiments with a network, and the differences between their links."""
     parts = [f"The network of {counted(len(several), 'experiment')}"]
     for place, link in enumerate(several[0]["links"]):
         for key in ("rate", "delay", "framing", "loss"):

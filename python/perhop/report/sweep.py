@@ -1,4 +1,4 @@
-"""A sweep in the report: what was swept, shares, loss and delay over the parameters, and the results."""
+"""A sweep in the report: the parameters, shares, loss and delay over the parameters, and the results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A tuning in the report: what was chosen and what it gives, the trials as charts, and what decides."""
+"""A tuning in the report: the chosen values, their results, the trials as charts, the sensitivities."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ class Errors:
 
 
 def heads_and_lines(rows: Sequence[Mapping[str, Any]]) -> tuple[list[str], list[list[str]]]:
-    """Return distributions, given as `Errors.to_json` has them, as the heads and lines of a table.
+    """Return distributions, given in the form of `Errors.to_json`, as the heads and lines of a table.
 
     Properties that no figure of the study has, such as reading errors, have no columns.
     """

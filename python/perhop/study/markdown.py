@@ -37,7 +37,7 @@ def as_markdown(report: Findings) -> str:
 
 
 def tolerances(report: Findings) -> dict[str, str]:
-    """Return the tolerance of each metric in words."""
+    """Return the tolerance of each metric as text."""
     found = {}
     units = {figure.metric: figure.unit for figure in report.figures}
     for name, metric in report.study.metrics.items():

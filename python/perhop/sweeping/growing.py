@@ -85,7 +85,7 @@ class Growing:
         """Add finished points: `points`, and the kept tables of those with results.
 
         Raises:
-            OSError: it cannot be written; what is there remains.
+            OSError: it cannot be written; the folder is kept.
 
         """
         begin = time.monotonic()

@@ -117,7 +117,7 @@ def stored(
 
     Raises:
         InvalidInputError: the folder cannot be used, or holds something else.
-        OSError: a file cannot be written; what is there remains and is continued by the next call.
+        OSError: a file cannot be written; the folder is kept, and the next call continues it.
 
     """
     with growing(folder, plan, force=force) as store:

@@ -223,14 +223,14 @@ class Sweep:
         return self.plan.to_json() | {"points": listed}
 
     def replicated(self) -> str:
-        """Return how often each point was run, in words."""
+        """Return how often each point was run, as text."""
         counts = sorted({int(one) for one in self.points["replications"].drop_nulls()})
         if len(counts) > 1:
             return f"{counts[0]} to {counts[-1]} replications"
         return replicated(counts[0] if counts else self.replications)
 
     def caption(self) -> str:
-        """Return what it is in words: scenario, points, replications, seed, failures."""
+        """Return a description: scenario, points, replications, seed, failures."""
         points = counted(self.points.height, "point")
         if not self.complete:
             points += f" of {len(self.plan.design):,}"

@@ -65,7 +65,7 @@ def tune(
     Raises:
         ScenarioError: a path does not exist.
         InvalidInputError: a goal or a range is none, Optuna is not installed, or every trial failed.
-        OSError: a result cannot be written; what is written is continued by the same call.
+        OSError: a result cannot be written; the same call continues from the written part.
 
     """
     loaded = scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)

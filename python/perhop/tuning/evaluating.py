@@ -42,7 +42,7 @@ class Journal(Protocol):
     """The store of evaluations."""
 
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
-        """Keep what was evaluated in one round."""
+        """Keep the evaluations of one round."""
         ...
 
 
@@ -136,7 +136,7 @@ class StoredJournal:
             disk.remove(path)
 
     def add(self, new: Mapping[Wanted, Evaluation]) -> None:
-        """Keep what was evaluated in one round; raises `OSError`.
+        """Keep the evaluations of one round; raises `OSError`.
 
         A continued search repeats its steps: it evaluates the points of a missing part again.
         """

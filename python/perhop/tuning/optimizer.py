@@ -23,7 +23,7 @@ class Optimizer:
     """Suggests points and learns from their results."""
 
     space: Space
-    #: How many values are to be small.
+    #: The number of values to minimize.
     objectives: int
     seed: int
     #: The number of points drawn uniformly before the estimator is used.

@@ -116,7 +116,7 @@ class Tuning:
         return " ".join(map(shlex.quote, ["perhop", "run", file, *sets, *numbers]))
 
     def caption(self) -> str:
-        """Return how much was tried, in words."""
+        """Return how much was tried, as text."""
         failed = sum(one.error is not None for one in self._trials)
         words = (
             f"{counted(len(self._trials), 'trial')}, {counted(self.runs, 'run')}, seed {self.question.seed}"

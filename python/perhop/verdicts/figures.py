@@ -1,4 +1,4 @@
-"""Figures of a class: means over the replications with 95 % confidence intervals, as a summary has them."""
+"""Figures of a class: means over the replications with 95 % confidence intervals, as in a summary."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Figure:
         return f"{text} {unit}" if unit else text
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as a summary has it."""
+        """Return it in the form of a summary."""
         return {"mean": self.mean, "ci95": None if self.ci95 is None else list(self.ci95), "unit": self.unit}
 
 

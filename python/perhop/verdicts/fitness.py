@@ -1,4 +1,4 @@
-"""The fitness of classes for their roles, decided in Rust, with its reasons in words."""
+"""The fitness of classes for their roles, decided in Rust, with its reasons as text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from perhop.verdicts.figures import Figure
 
 Answer = Literal["fit", "unfit", "undecided"]
 
-#: Roles in words, by the names that scenarios have for them.
+#: Roles as text, by the names that scenarios have for them.
 ROLES = {
     "voice": "voice",
     "video": "interactive video",
@@ -43,7 +43,7 @@ class Compared:
     answer: Answer
 
     def reason(self) -> str:
-        """Return the figure and the bound in words."""
+        """Return the figure and the bound as text."""
         unit = self.figure.unit
         divisor, shown = scale(unit, abs(self.bound) or abs(self.figure.mean))
         suffix = f" {shown}" if shown else ""

@@ -103,7 +103,7 @@ class Telephony:
     of = classmethod(former_name("Telephony.of", from_options.__func__))  # type: ignore[attr-defined]
 
     def __str__(self) -> str:
-        """Return the codec and the de-jitter buffer in words."""
+        """Return the codec and the de-jitter buffer as text."""
         packet = f"{1e3 * self.codec.packet_s:g} ms of speech in a packet"
         fixed = self.fixed_buffer_s
         buffer = "adaptive de-jitter buffer" if fixed is None else f"de-jitter buffer {1e3 * fixed:g} ms"

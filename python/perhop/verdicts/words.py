@@ -1,4 +1,4 @@
-"""Verdicts in words, and as rows of tables and documents."""
+"""Verdicts as text, and as rows of tables and documents."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _fitness(verdict: Verdict) -> Iterator[str]:
 
 
 def _rating(verdict: Verdict) -> list[str]:
-    """Return the rating of calls in words."""
+    """Return the rating of calls as text."""
     r, mos = verdict.call.r, verdict.call.mos
     if r is None or mos is None:
         return []

@@ -1,5 +1,5 @@
-//! In random networks with traffic that keeps to its contract nothing is later, and no queue longer, than the
-//! bounds state.
+//! In random networks with conforming traffic, no packet is later and no queue is longer than the
+//! bounds.
 
 use std::path::Path;
 

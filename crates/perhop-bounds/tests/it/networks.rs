@@ -124,7 +124,7 @@ fn shapers_and_policers_bound_the_traffic_behind_them() {
 
 #[test]
 fn cyclic_paths_have_no_bound() {
-    // A ring of five routers, each flow over two of its links: every port awaits the one before it.
+    // A ring of five routers, each flow over two of its links: every port depends on the previous one.
     const NAMES: [&str; 5] = ["a", "b", "c", "d", "e"];
     let (mut hosts, mut routers) = (json!({}), json!({}));
     let (mut links, mut traffic) = (Vec::new(), Vec::new());

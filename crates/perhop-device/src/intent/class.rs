@@ -72,7 +72,7 @@ pub struct Class {
     pub condition: Condition,
     /// Its condition on the headers that the port sees, if a tunnel or encryption hides some.
     pub seen: Option<Condition>,
-    /// Its match set in words.
+    /// Its match set as text.
     pub matches: PrintedMatches,
     /// Its guarantee.
     pub guarantee: Option<At<Guarantee>>,

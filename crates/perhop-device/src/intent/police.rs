@@ -54,7 +54,7 @@ pub enum Meter {
     },
 }
 
-/// The colors with which packets come to a policer.
+/// The colors with which packets arrive at a policer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Awareness {
     /// The packets that come as conforming.

@@ -163,7 +163,7 @@ fn copy(from: CopyField, to: CopyField, default: CopyDefault) -> action::Action 
     action::Action::Copy(CopyConfig { from, to, map: BTreeMap::new(), default })
 }
 
-/// A field as perhop's packets have it.
+/// A field in the form of perhop's packets.
 fn copied(field: Field) -> Option<CopyField> {
     Some(match field {
         Field::Precedence => CopyField::Precedence,

@@ -54,7 +54,7 @@ fn is_empty(stage: &ConditionerConfig) -> bool {
     stage.meter.is_none() && stage.actions == [action::Action::Continue]
 }
 
-/// The stages of `policy` for the packets that come to `outer`.
+/// The stages of `policy` for the packets that reach `outer`.
 fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> Vec<Stage> {
     let (mut stages, mut before) = (Vec::new(), Vec::new());
     for class in &mut policy.classes {

@@ -1,7 +1,7 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
 //! They do if the devices, links and written facts are the same, and each device treats all packets equally,
-//! at any ports they arrive and leave via. A packet that a device treats differently is followed between
+//! at any ports they use. A packet that a device treats differently is followed between
 //! the sites; only a difference of its walks counts.
 
 use std::collections::BTreeSet;
@@ -47,7 +47,7 @@ pub(super) fn prove(
             .extend(files.map(|one| format!("{name}: {} is not read: {}", one.file, one.because)));
     }
     if ends.is_empty() {
-        proof.not_decided.push("there are no two sites in both networks".to_owned());
+        proof.not_decided.push("fewer than two sites are in both networks".to_owned());
     }
     let mut lifting = Lifting { comparer, ends, walks: 0, found: Vec::new(), failed: None };
     let mut equal = 0;

@@ -230,7 +230,7 @@ fn properties(models: [&DeviceModel; 2], names: [&str; 2]) -> Vec<String> {
     found
 }
 
-/// Returns two values in words; of objects, the parts that differ.
+/// Returns two values as text; of objects, the parts that differ.
 fn in_words(values: [Option<&Value>; 2]) -> [String; 2] {
     let text = |value: Option<&Value>| match value {
         None | Some(Value::Null) => "none".to_owned(),

@@ -1,4 +1,4 @@
-//! [`Counterexample`]: a packet that two sides treat differently, with both treatments in words.
+//! [`Counterexample`]: a packet that two sides treat differently, with both treatments as text.
 
 use perhop_analysis::{Field, Witness};
 use perhop_qos::{Color, Dscp, Rate};
@@ -182,7 +182,7 @@ fn guarantee(queue: &super::queues::Queue) -> String {
     format!("{priority}promised {}, at most {}{rest}", rate(own.promised), rate(own.maximum))
 }
 
-/// Returns a value of a policy in words.
+/// Returns a value of a policy as text.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),

@@ -84,7 +84,7 @@ pub struct PairTraffic {
     pub packet: String,
     /// Bits per second offered; greedy TCP takes more.
     pub rate: f64,
-    /// The kind of traffic, in words.
+    /// The kind of traffic, as text.
     pub kind: String,
     /// The ways of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
@@ -93,7 +93,7 @@ pub struct PairTraffic {
 /// Infers a scenario from the devices of a folder: their links and routes, and traffic between their sites.
 ///
 /// # Errors
-/// There are no two sites, a demand is invalid, or no traffic can be run.
+/// There are fewer than two sites, a demand is invalid, or no traffic can be run.
 pub fn infer_network(
     front_ends: FrontEnds,
     snapshot: &Snapshot,

@@ -151,7 +151,7 @@ impl Wish {
         Ok(Walked { routed, assumed: found.assumed, not_looked_at: found.not_looked_at })
     }
 
-    /// Returns the entry of traffic between two hosts, and the kind of its packets in words.
+    /// Returns the entry of traffic between two hosts, and the kind of its packets as text.
     pub(super) fn entry(&self, sites: &[Site]) -> (Map<String, Value>, String) {
         let sent = match self.kind {
             Kind::Constant => streams(self.rate, self.packet_bytes),

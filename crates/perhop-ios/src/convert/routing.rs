@@ -17,7 +17,7 @@ const ISIS_METRIC: u64 = 10;
 /// The priority in HSRP and VRRP where nothing sets it (RFC 5798 §5.2.4).
 const PRIORITY: u8 = 100;
 
-/// Returns the process as the device model has it.
+/// Returns the process in the form of the device model.
 pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
     RoutingProcess {
         line: process.line,

@@ -131,7 +131,7 @@ impl Model {
         }
     }
 
-    /// Returns the published memory of its ports in words.
+    /// Returns the published memory of its ports as text.
     pub(crate) fn published_units(&self) -> String {
         let own = PORT_UNITS.iter().filter(|(families, ..)| families.contains(&self.family));
         let listed: Vec<String> =

@@ -74,7 +74,7 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
         words(
             "scheduler",
             "queues without priority",
-            "share what priority leaves via weight",
+            "share the excess of priority by weight",
             Documented,
             GUIDE,
         ),

@@ -1,4 +1,4 @@
-//! Routes, tables of routes, tunnels and access lists as the device model has them.
+//! Routes, tables of routes, tunnels and access lists in the device model.
 
 use perhop_device::{
     AccessDecision, ClassifiedHeader, PortRole, Route, RouteTarget, Router, TunnelEnds, TunnelSource,

@@ -208,8 +208,8 @@ fn a_rate_limit_refers_to_the_shaper_of_a_port_without_nodes() {
     assert_eq!(ef.police.unwrap().rate.as_bits_per_second(), 50_000_000);
 }
 
-/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": the shaper of the parent guarantees the rate
-/// of and percentages have.
+/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": guarantees
+/// and percentages refer to the shaper of the parent.
 #[test]
 fn guarantees_and_percentages_fit_into_the_shaper_of_the_port() {
     let text = cos(&[

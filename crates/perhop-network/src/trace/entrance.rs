@@ -29,7 +29,7 @@ impl<'a> Tracer<'a> {
                     ));
                 }
                 if exit.origin != Origin::Connected {
-                    self.assumed.insert(format!("packets arrive on the route to their source {source}"));
+                    self.assumed.insert(format!("packets arrive on the port of the route to {source}"));
                 }
                 self.by_port(exit.port, because, exit.lines)
             }

@@ -1,4 +1,4 @@
-//! [`OneOrMany`]: a value, or a list of values, as people write them in a condition.
+//! [`OneOrMany`]: a value or a list of values in a condition.
 
 use std::fmt;
 use std::marker::PhantomData;

@@ -15,8 +15,8 @@ const TAKES: Takes = Takes {
 /// One packet; weights are counted in steps of 2⁻³² packet.
 const PACKET: u64 = 1 << 32;
 
-/// Weighted round robin: in each round, every child that wants to send sends as many packets as its
-/// weight. A fraction is kept for the next round: a weight of 2.5 sends 2 and 3 in turn.
+/// Weighted round robin: in each round, every child with packets sends
+/// `weight` packets. A fraction is kept for the next round: a weight of 2.5 sends 2 and 3 in turn.
 ///
 /// Packets, not bytes: a class of packets twice as long gets twice the rate for the same weight.
 #[derive(Clone, Debug)]

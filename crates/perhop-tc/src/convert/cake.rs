@@ -145,7 +145,7 @@ fn lengths(options: &Options) -> (Option<i32>, u32, CakeCells) {
             }
         }
     }
-    // `cake_change`: TCA_CAKE_RAW counts the frame as the device has it, before the overhead.
+    // `cake_change`: TCA_CAKE_RAW counts the frame of the device, before the overhead.
     let header = if is_raw { ETHERNET.cast_signed() } else { 0 };
     let overhead = overhead.map(|bytes| bytes.saturating_add(header).clamp(-1000, 1000) as i32);
     (overhead, mpu.min(1000) as u32, cells)

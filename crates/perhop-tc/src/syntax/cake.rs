@@ -66,7 +66,7 @@ const CAKE: &[Opt] = &[
     flag(&["ack-filter"], "off"),
     flag(&["ack-filter-aggressive"], "off"),
     flag(&["no-ack-filter"], "on (cake_init)"),
-    flag(&["raw"], "on: the frame as the device has it"),
+    flag(&["raw"], "on: the frame of the device"),
     Opt::new(&["overhead"], Signed, "0"),
     Opt::new(&["mpu"], Integer, "0"),
     flag(&["atm"], "off"),

@@ -21,7 +21,7 @@
     if (value !== 0 && Math.abs(value) < 0.001) return value.toExponential(2);
     return Number(value.toPrecision(4)).toLocaleString("en-US", { maximumFractionDigits: 6 });
   };
-  // A place on an axis in words: its name where it has names, else the number.
+  // A place on an axis as text: its name where it has names, else the number.
   const valueAt = (of, at) => of.categories[at] ?? short(at);
   const escaped = (text) => {
     const element = document.createElement("span");

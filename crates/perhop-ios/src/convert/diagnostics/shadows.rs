@@ -222,7 +222,7 @@ impl<'a> Classes<'a> {
         Ok(set)
     }
 
-    /// Lists the `earlier` classes that take packets of `matches`, in words.
+    /// Lists the `earlier` classes that take packets of `matches`, as text.
     fn hiding(&mut self, matches: Set, earlier: &[(&str, Set)]) -> Result<String, TooComplex> {
         let mut names = Vec::new();
         for (name, set) in earlier {

@@ -38,7 +38,7 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns a port as people name it: the device with its file's name where these differ, and the
+    /// Returns the text of a port: the device with its file's name if these differ, and the
     /// interface.
     pub(super) fn port_name(&self, id: PortId) -> String {
         format!("{}:{}", self.devices[id.device].name, self.port(id).name)

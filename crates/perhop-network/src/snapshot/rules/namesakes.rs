@@ -159,7 +159,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                     classes.len(),
                     snapshot.devices[*device].name
                 );
-                let effect = "its packets are treated in another way at this device than elsewhere";
+                let effect = "this device treats its packets differently than the others";
                 let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
                 found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
             }
@@ -200,7 +200,7 @@ fn check_packets(
                 difference.words(),
                 devices.len()
             );
-            let effect = "its packets are treated in another way at this device than elsewhere";
+            let effect = "this device treats its packets differently than the others";
             let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
             let line = line.unwrap_or(class.line);
             found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));

@@ -45,7 +45,7 @@ pub(super) struct Difference<'p> {
 }
 
 impl Difference<'_> {
-    /// Returns the difference in words: `takes cs5 and not ef`.
+    /// Returns the difference as text: `takes cs5 and not ef`.
     pub(super) fn words(&self) -> String {
         match (self.more.is_empty(), self.less.is_empty()) {
             (false, false) => format!("takes {} and not {}", names(&self.more), names(&self.less)),

@@ -1,4 +1,4 @@
-//! `DualPI2` as Linux has it: `net/sched/sch_dualpi2.c` since 6.17, in its whole numbers.
+//! `DualPI2` of Linux: `net/sched/sch_dualpi2.c` since 6.17, in its integers.
 
 use super::config::{NativeMarking, Settled};
 use crate::random::Stream;

@@ -1,4 +1,4 @@
-//! `DualPI2` as RFC 9332 has it: the pseudocode of its appendix A, the handling of overload included.
+//! `DualPI2` of RFC 9332: the pseudocode of its appendix A, including the handling of overload.
 
 use super::config::{NativeMarking, Settled};
 use crate::{DropCause, Time, Verdict};

@@ -52,7 +52,7 @@ pub(super) fn picoseconds(time: Time) -> i64 {
 }
 
 /// The greatest average idle time that lets a class send `packets` packets at once after a silence, each of
-/// which takes the wire for `takes`: t (1/f − 1) (1 − gⁿ) / gⁿ, and at least t (1 − g), as ns-2 has it
+/// which takes the wire for `takes`: t (1/f − 1) (1 − gⁿ) / gⁿ, and at least t (1 − g), as in ns-2
 /// (`automaxidle`) and S. Floyd, "Notes on CBQ and Guaranteed Service", 1995.
 pub(super) fn burst_idle(takes: Time, fraction: f64, packets: u32) -> Time {
     let power = libm::pow(GAIN, f64::from(packets));

@@ -26,7 +26,7 @@ impl SchedulerTree {
         }
     }
 
-    /// The scheduler above `place`, and those around it, are to choose afresh.
+    /// The scheduler above `place`, and those around it, must choose again.
     #[inline]
     pub(super) fn mark_stale(&mut self, place: Place) {
         self.is_stale = true;

@@ -1,5 +1,5 @@
-//! Schedulers and shapers whose choices depend on time: all of them choose afresh before every packet. They
-//! count by the accounting.
+//! Schedulers and shapers whose choices depend on time: all of them choose again before every packet. They
+//! count bytes by the accounting.
 
 use super::{Below, Node, Place, SchedulerTree, head_of};
 use crate::queue::{Queue, QueueId};

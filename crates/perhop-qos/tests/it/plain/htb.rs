@@ -126,7 +126,7 @@ impl Plain {
         }
     }
 
-    /// A packet comes to `queue`.
+    /// A packet arrives at `queue`.
     pub(crate) fn arrive(&mut self, queue: usize, length: u32) {
         self.changing(|plain| plain.queues[queue].push_back(length));
     }
