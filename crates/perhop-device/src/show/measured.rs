@@ -39,7 +39,12 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
     let packets = number("packets");
     if let Some(offered) = class.number("offered_bps").filter(|_| packets > 0.0) {
         add(Part::Load, "offered rate", "b/s", offered as f64);
-        add(Part::Behavior, "offered less dropped", "b/s", (offered as f64 - number("drop_bps")).max(0.0));
+        if let Some(sent) = class.number("sent_bps") {
+            add(Part::Behavior, "sent rate", "b/s", sent as f64);
+        } else {
+            let left = offered as f64 - number("drop_bps");
+            add(Part::Behavior, "offered less dropped", "b/s", left.max(0.0));
+        }
     }
     for (part, words, key) in [
         (Part::Load, "share of what is offered", "bytes"),
