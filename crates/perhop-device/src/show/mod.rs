@@ -2,6 +2,7 @@
 //! compares both.
 
 mod comparison;
+mod configured;
 mod counters;
 mod measured;
 mod offered;
@@ -13,6 +14,7 @@ use perhop_qos::{ConfigError, Dscp};
 use serde_json::Value;
 
 pub use comparison::{Comparison, Tolerances, compare};
+pub use configured::{ConfiguredCommand, ShownObject};
 pub use counters::{ColorCounters, PortCounters, PrecedenceCounters, QueueCounters, QueueSample, Traffic};
 pub use offered::{OfferedClass, OfferedRate, offered_rates};
 pub use reading::{ClassReading, EarlyDropReading, PolicyReading};
@@ -103,4 +105,20 @@ pub trait Shows: Sync {
 
     /// Returns the offered traffic of the leaf classes of a policy at `port`, as the output shows it.
     fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass>;
+
+    /// Returns the commands whose output shows a configuration without counters.
+    fn configured_commands(&self) -> &'static [ConfiguredCommand] {
+        &[]
+    }
+
+    /// Returns the output of one of [`Shows::configured_commands`]: the object `name`, or all of its objects.
+    /// Empty if the configuration has none.
+    fn print_configured(
+        &self,
+        _command: &ConfiguredCommand,
+        _model: &DeviceModel,
+        _name: Option<&str>,
+    ) -> Vec<ShownObject> {
+        Vec::new()
+    }
 }

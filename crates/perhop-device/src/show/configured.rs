@@ -1,0 +1,26 @@
+//! [`ConfiguredCommand`]: outputs of devices that show a configuration as the device applies it.
+
+use serde::Serialize;
+use serde_json::Value;
+
+/// A command of a device that prints objects of its configuration, without counters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConfiguredCommand {
+    /// Its name for users of perhop.
+    pub name: &'static str,
+    /// The whole command, as a user of the device writes it.
+    pub whole: &'static str,
+    /// One of its objects.
+    pub object: &'static str,
+}
+
+/// The output of a command for one object of a configuration.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ShownObject {
+    /// Its name.
+    pub name: String,
+    /// The text as the device prints it.
+    pub text: String,
+    /// The content of the text.
+    pub document: Value,
+}
