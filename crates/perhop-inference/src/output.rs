@@ -49,13 +49,20 @@ impl<'a> ReadOutputs<'a> {
         })
     }
 
-    /// Returns the interface of the first output policy that is one of `ports`.
-    pub(crate) fn interface(&self, ports: &[Port]) -> Option<&str> {
-        let is_known = |policy: &&PolicyReading| {
-            ports.iter().any(|port| port.name.eq_ignore_ascii_case(&policy.interface))
+    /// Returns the name of the first of `ports` with an output policy in the output, else of the first with an
+    /// input policy. Ports whose configuration has a statement about the policy precede those with default
+    /// queues.
+    pub(crate) fn interface<'p>(&self, ports: &'p [Port]) -> Option<&'p str> {
+        let port_of = |policy: &PolicyReading| {
+            let is_named = |name: &str| name.eq_ignore_ascii_case(&policy.interface);
+            let named = ports.iter().find(|port| is_named(&port.name));
+            named.or_else(|| ports.iter().find(|port| is_named(&port.interface)))
         };
         let leaving = self.policies.iter().filter(|policy| policy.side == Direction::Output);
-        leaving.chain(&self.policies).find(is_known).map(|policy| policy.interface.as_str())
+        let known: Vec<&Port> = leaving.clone().filter_map(port_of).collect();
+        let configured = known.iter().find(|port| port.forwarding.output_line.is_some()).copied();
+        let any = || known.first().copied().or_else(|| self.policies.iter().find_map(port_of));
+        configured.or_else(any).map(|port| port.name.as_str())
     }
 
     /// Returns the rates that the classes on the path were offered.
@@ -66,7 +73,7 @@ impl<'a> ReadOutputs<'a> {
         let sides = [(Direction::Output, &network.leaving), (Direction::Input, &network.entering)];
         let mut on_path = sides.into_iter().filter_map(|(side, interface)| {
             let port = interface.port?;
-            let found = policy_at(&self.policies, side, &port.name)?;
+            let found = policy_at(&self.policies, side, port)?;
             Some((port, found))
         });
         let Some((port, policy)) = on_path.next() else {
@@ -78,7 +85,7 @@ impl<'a> ReadOutputs<'a> {
         let earlier: Option<Vec<OfferedClass>> = match &self.earlier {
             None => None,
             Some(policies) => {
-                let same = policy_at(policies, policy.side, &policy.interface);
+                let same = policy_at(policies, policy.side, port);
                 let same = same.ok_or_else(|| {
                     let message = format!("the earlier output has no policy of {}", policy.interface);
                     Failure::invalid(message, "give two outputs of the same interface")
@@ -91,11 +98,12 @@ impl<'a> ReadOutputs<'a> {
     }
 }
 
-/// Returns the policy of an interface, else the only one of that side without a name.
-fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, name: &str) -> Option<&'p PolicyReading> {
+/// Returns the policy of a port, else that of its interface, else the only one of that side without a name.
+fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) -> Option<&'p PolicyReading> {
     let of_side = || policies.iter().filter(|policy| policy.side == side);
-    let named = of_side().find(|policy| policy.interface.eq_ignore_ascii_case(name));
-    named.or_else(|| of_side().find(|policy| policy.interface.is_empty()))
+    let named = |name: &str| of_side().find(|policy| policy.interface.eq_ignore_ascii_case(name));
+    let found = named(&port.name).or_else(|| named(&port.interface));
+    found.or_else(|| of_side().find(|policy| policy.interface.is_empty()))
 }
 
 /// Returns traffic with the rates that the classes of the outputs were offered.
