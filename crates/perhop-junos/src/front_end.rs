@@ -1,5 +1,6 @@
 //! [`Junos`]: the implementation of the front-end interface for Junos.
 
+use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, Forwarding, FrontEnd, OpenLine, ParseOptions,
     PlatformRule, Recognition, RecognizedPlatform, Router,
@@ -14,6 +15,7 @@ use crate::groups::{Inherited, inherit};
 use crate::lower::{Device, Findings, ports};
 use crate::read::{Read, read};
 use crate::recognition::{RecognizedFamily, evidence, family};
+use crate::show::JunosShows;
 use crate::tree::{NodeId, Tree, rank};
 use crate::{accounting, cos, firewall, hierarchies, interfaces, rules};
 
@@ -26,7 +28,7 @@ const COMMENT: char = '#';
 /// The operating system in reports.
 const DIALECT: &str = "junos";
 /// Interface names that no real configuration has, slowest first, with their rates in Gb/s.
-const ADDED: [(&str, u64); 3] = [("xe-99/0/0", 10), ("et-99/0/0", 100), ("et-99/0/1", 400)];
+pub(crate) const ADDED: [(&str, u64); 3] = [("xe-99/0/0", 10), ("et-99/0/0", 100), ("et-99/0/1", 400)];
 
 impl FrontEnd for Junos {
     fn name(&self) -> &'static str {
@@ -44,6 +46,10 @@ impl FrontEnd for Junos {
     fn recognize(&self, text: &str) -> Option<Recognition> {
         let because = evidence(text);
         (!because.is_empty()).then_some(Recognition { certainty: Certainty::Certain, because })
+    }
+
+    fn shows(&self) -> Option<&dyn Shows> {
+        Some(&JunosShows)
     }
 
     fn rules(&self) -> &'static [&'static Rule] {

@@ -11,7 +11,7 @@
 //! families, and a text whose family is unknown.
 //!
 //! Reading order: `tokens`, `read` and `tree`; `groups`; `context`; `cos`, `firewall` and `interfaces`;
-//! `families`; `lower`; `accounting`.
+//! `families`; `lower`; `accounting`; `show`.
 
 mod accounting;
 mod check;
@@ -30,6 +30,7 @@ mod recognition;
 pub mod rules;
 mod set_blocks;
 mod set_lines;
+mod show;
 mod tokens;
 mod tree;
 mod values;

@@ -1,6 +1,6 @@
 //! Behavior aggregate classifiers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::classes::{ASSURED, BEST_EFFORT, Classes, EXPEDITED, LossPriority, NETWORK_CONTROL};
 use super::code_points::{Aliases, CodePoints};
@@ -43,6 +43,23 @@ const MOST_IMPORTS: usize = 32;
 impl Classifiers {
     pub(crate) fn get(&self, kind: CodePoints, name: &str) -> Option<&Classifier> {
         self.0.get(&(kind, name.to_owned()))
+    }
+
+    /// Iterates over the configured classifiers.
+    pub(crate) fn names(&self) -> impl Iterator<Item = (CodePoints, &str)> {
+        self.0.keys().map(|(kind, name)| (*kind, name.as_str()))
+    }
+
+    /// Returns the codepoints that the classifier `name` and its imports list; `None` for all.
+    pub(crate) fn listed(&self, kind: CodePoints, name: &str) -> Option<BTreeSet<u8>> {
+        let (mut points, mut name) = (BTreeSet::new(), name);
+        for _ in 0..MOST_IMPORTS {
+            let classifier = self.get(kind, name)?;
+            points.extend(classifier.entries.keys().copied());
+            let Some(import) = &classifier.import else { break };
+            name = import;
+        }
+        Some(points)
     }
 
     /// Whether a classifier exists, built-in ones included.

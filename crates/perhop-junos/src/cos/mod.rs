@@ -14,7 +14,7 @@ pub(crate) use attachments::{Attached, Attachments};
 pub(crate) use classes::{Classes, LossPriority, NETWORK_CONTROL};
 pub(crate) use classifiers::{Classifiers, Treatment};
 pub(crate) use code_points::{Aliases, CodePoints};
-pub(crate) use drop_profiles::DropProfile;
+pub(crate) use drop_profiles::{DropProfile, Form};
 pub(crate) use profiles::{Overhead, Profile};
 pub(crate) use rewrites::Rewrites;
 pub(crate) use schedulers::{

@@ -11,4 +11,4 @@ mod shares;
 mod stages;
 
 pub(crate) use device::{Device, Findings};
-pub(crate) use ports::ports;
+pub(crate) use ports::{has_queues, ports};

@@ -73,7 +73,7 @@ fn rate_of(interface: &Interface) -> Option<u64> {
 }
 
 /// Whether an interface has queues.
-fn has_queues(name: &str) -> bool {
+pub(crate) fn has_queues(name: &str) -> bool {
     let media =
         ["fe-", "ge-", "xe-", "et-", "mge-", "reth", "ae", "so-", "t1-", "t3-", "e1-", "e3-", "se-", "at-"];
     media.iter().any(|prefix| name.starts_with(prefix))
@@ -193,12 +193,15 @@ impl LineOf<'_> {
             _ => self.scale_guarantees(physical, &mut chain),
         };
         let has_port = chain.first().is_some_and(|node| node.is_port);
+        let tags = self.tags(unit, findings);
+        let queues = i32::from(self.device.rules.overhead + TAG * tags);
+        port.counted_bytes = Some(CountedBytes { classes: 0, queues });
         let nodes = Nodes {
             port: &self.interface.name,
             line: self.interface.line,
             line_rate: self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED)),
             around: if has_port { self.line_bits() } else { self.inside(physical) },
-            tags: self.tags(unit, findings),
+            tags,
             has_accepted: accepted(unit, attached) == Accepted::Label,
             mode,
             chain,

@@ -6,3 +6,4 @@ mod intentions;
 mod nodes;
 mod read;
 mod readings;
+mod show;

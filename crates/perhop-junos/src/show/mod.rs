@@ -1,0 +1,108 @@
+//! Outputs of a device: `show interfaces queue` with the counters of a run, and those of `show
+//! class-of-service` that show a configuration.
+//!
+//! perhop has no indexes of interfaces and objects. It prints 0, as Junos Evolved does for objects
+//! (K. Nawaz, MPLS Backbone Class of Service Design Principles, output of `show class-of-service interface`),
+//! except the fixed indexes of built-in objects.
+
+mod applied;
+mod interfaces;
+mod layout;
+mod offered;
+mod printing;
+mod reading;
+mod scheduler_maps;
+mod tables;
+
+use perhop_device::show::{
+    ConfiguredCommand, CountedDevice, OfferedClass, PolicyReading, ShowCommand, ShowOptions, ShownObject,
+    ShownPort, Shows,
+};
+use perhop_device::{DeviceModel, Port};
+use perhop_qos::ConfigError;
+
+use crate::front_end::ADDED;
+use applied::Applied;
+
+const COMMANDS: [ShowCommand; 1] = [ShowCommand {
+    name: "interfaces queue",
+    whole: "show interfaces queue",
+    about: "a queue of forwarding classes at an interface",
+    is_read: true,
+    needs_samples: true,
+}];
+
+const INTERFACE: &str = "class-of-service interface";
+const SCHEDULER_MAP: &str = "class-of-service scheduler-map";
+const CLASSIFIER: &str = "class-of-service classifier";
+const CONFIGURED: [ConfiguredCommand; 4] = [
+    ConfiguredCommand { name: INTERFACE, whole: "show class-of-service interface", object: "interface" },
+    ConfiguredCommand {
+        name: SCHEDULER_MAP,
+        whole: "show class-of-service scheduler-map",
+        object: "scheduler map",
+    },
+    ConfiguredCommand { name: CLASSIFIER, whole: "show class-of-service classifier", object: "classifier" },
+    ConfiguredCommand {
+        name: "class-of-service drop-profile",
+        whole: "show class-of-service drop-profile",
+        object: "drop profile",
+    },
+];
+
+/// The outputs of Junos.
+pub(crate) struct JunosShows;
+
+impl Shows for JunosShows {
+    fn commands(&self) -> &'static [ShowCommand] {
+        &COMMANDS
+    }
+
+    fn is_shown(&self, _command: &ShowCommand, port: &Port) -> bool {
+        // perhop adds an interface where packets cannot enter by a configured one.
+        let is_added = ADDED.iter().any(|(name, _)| *name == port.interface);
+        port.output.queueing.is_some() && !is_added
+    }
+
+    fn print_show(
+        &self,
+        _command: &ShowCommand,
+        device: &CountedDevice,
+        options: &ShowOptions,
+    ) -> Result<Vec<ShownPort>, ConfigError> {
+        if let Some(style) = &options.style {
+            let error = ConfigError::new("style", format!("--style: there is no style `{style}`"));
+            return Err(error.help("the platform decides the layout: leave --style out"));
+        }
+        // The model of a port has neither the numbers of queues nor all classes of a queue.
+        let applied = Applied::of_model(device.model);
+        Ok(device.ports.iter().map(|port| printing::port(&applied, port)).collect())
+    }
+
+    fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
+        Ok(reading::read(output))
+    }
+
+    fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass> {
+        offered::offered(policy, port.counted_bytes.map_or(0, |counted| counted.queues))
+    }
+
+    fn configured_commands(&self) -> &'static [ConfiguredCommand] {
+        &CONFIGURED
+    }
+
+    fn print_configured(
+        &self,
+        command: &ConfiguredCommand,
+        model: &DeviceModel,
+        name: Option<&str>,
+    ) -> Vec<ShownObject> {
+        let applied = Applied::of_model(model);
+        match command.name {
+            INTERFACE => interfaces::interfaces(&applied, name),
+            SCHEDULER_MAP => scheduler_maps::scheduler_maps(&applied, name),
+            CLASSIFIER => tables::classifiers(&applied, name),
+            _ => tables::drop_profiles(&applied, name),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The offered traffic of classes, from the counters of `show interfaces queue`.
+
+use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
+
+/// Returns the classes of an interface with the packets that arrived for their queues, in IP bytes. The device
+/// counts `overhead` bytes per packet in addition.
+pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
+    policy.classes.iter().filter_map(|class| offered_class(class, overhead)).collect()
+}
+
+fn offered_class(class: &ClassReading, overhead: i32) -> Option<OfferedClass> {
+    let traffic =
+        |packets: &str, bytes: &str| Some(Traffic::new(class.number(packets)?, class.number(bytes)? as f64));
+    // Some devices count no queued packets: those sent, and the dropped ones at their mean size.
+    let counted = traffic("packets", "bytes").or_else(|| {
+        let sent = traffic("sent_packets", "sent_bytes")?;
+        let dropped = class.number("queue_drops").unwrap_or(0);
+        let bytes = dropped as f64 * sent.bytes / sent.packets.max(1) as f64;
+        Some(sent + Traffic::new(dropped, bytes))
+    })?;
+    let rate = class.number("offered_bps").zip(class.number("offered_pps"));
+    let ip = |(bps, pps): (u64, u64)| (bps as f64 - 8.0 * f64::from(overhead) * pps as f64).max(0.0);
+    let bytes = counted.with_overhead(-overhead).bytes.max(0.0);
+    Some(OfferedClass {
+        path: class.path.clone(),
+        traffic: Traffic { bytes, ..counted },
+        rate_bps: rate.map(ip),
+    })
+}

@@ -1,0 +1,174 @@
+//! Reading of the output of `show interfaces queue`, of all families.
+
+use perhop_device::intent::Direction;
+use perhop_device::show::{ClassReading, PolicyReading};
+
+/// The name of the queues of an interface, in place of a policy name.
+const QUEUES: &str = "queues";
+
+/// The part of a queue's output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Section {
+    #[default]
+    Head,
+    Queued,
+    Transmitted,
+    Depth,
+}
+
+/// Rows with their sections, and the names of their numbers: the count, and its rate.
+const ROWS: [(Section, &str, &str, Option<&str>); 13] = [
+    (Section::Queued, "Packets", "queued_packets", Some("queued_pps")),
+    (Section::Queued, "Bytes", "queued_bytes", Some("queued_bps")),
+    (Section::Transmitted, "Packets", "sent_packets", Some("sent_pps")),
+    (Section::Transmitted, "Bytes", "sent_bytes", Some("sent_bps")),
+    (Section::Transmitted, "Tail-dropped packets", "tail_drops", None),
+    (Section::Transmitted, "RL-dropped packets", "limited_packets", Some("limited_pps")),
+    (Section::Transmitted, "RL-dropped bytes", "limited_bytes", Some("limited_bps")),
+    (Section::Transmitted, "RED-dropped packets", "red_drops", None),
+    (Section::Transmitted, "RED-dropped bytes", "red_bytes", None),
+    (Section::Transmitted, "Total-dropped packets", "total_drops", None),
+    (Section::Depth, "Current", "depth_bytes", None),
+    (Section::Depth, "Peak", "peak_bytes", None),
+    (Section::Depth, "Maximum", "limit_bytes", None),
+];
+
+/// Returns the queues of each interface in the output.
+pub(super) fn read(text: &str) -> Vec<PolicyReading> {
+    let mut reader = Reader::default();
+    for line in text.lines() {
+        reader.line(line.trim());
+    }
+    reader.close_queue();
+    let has_queues = |policy: &PolicyReading| !policy.classes.is_empty();
+    reader.policies.into_iter().filter(has_queues).collect()
+}
+
+#[derive(Default)]
+struct Reader {
+    policies: Vec<PolicyReading>,
+    open: Option<ClassReading>,
+    section: Section,
+}
+
+impl Reader {
+    fn line(&mut self, line: &str) {
+        if let Some(name) = line.strip_prefix("Physical interface: ") {
+            self.interface(name.split([',', ' ']).next(), QUEUES);
+        } else if let Some(name) = line.strip_prefix("Logical interface ") {
+            self.interface(name.split_whitespace().next(), QUEUES);
+        } else if let Some(name) = line.strip_prefix("Slice : ") {
+            let slice = name.split_whitespace().next().unwrap_or_default();
+            self.interface(None, &format!("slice {slice}"));
+        } else if let Some(name) = line.strip_prefix("Anchor interface : ") {
+            let name = name.split_whitespace().next().unwrap_or_default();
+            self.policy().interface = name.to_owned();
+        } else if line.starts_with("Ingress queues:") {
+            self.side(Direction::Input);
+        } else if line.starts_with("Egress queues:") {
+            self.side(Direction::Output);
+        } else if let Some((number, classes)) = queue(line) {
+            self.close_queue();
+            let path = vec![classes.split(", ").next().unwrap_or_default().to_owned()];
+            let mut class = ClassReading { path, ..ClassReading::default() };
+            class.numbers.insert("queue".to_owned(), number);
+            self.open = Some(class);
+        } else {
+            self.row(line);
+        }
+    }
+
+    fn interface(&mut self, name: Option<&str>, policy: &str) {
+        self.close_queue();
+        self.policies.push(PolicyReading {
+            interface: name.unwrap_or_default().to_owned(),
+            side: Direction::Output,
+            name: policy.to_owned(),
+            classes: Vec::new(),
+        });
+    }
+
+    /// Returns the current interface; one without a name where the output has none.
+    fn policy(&mut self) -> &mut PolicyReading {
+        if self.policies.is_empty() {
+            self.interface(None, QUEUES);
+        }
+        let last = self.policies.len() - 1;
+        &mut self.policies[last]
+    }
+
+    /// Begins the queues of one direction of the current interface.
+    fn side(&mut self, side: Direction) {
+        self.close_queue();
+        let own = self.policy();
+        if own.classes.is_empty() {
+            own.side = side;
+        } else {
+            let next = PolicyReading { side, classes: Vec::new(), ..own.clone() };
+            self.policies.push(next);
+        }
+    }
+
+    fn close_queue(&mut self) {
+        self.section = Section::Head;
+        if let Some(class) = self.open.take() {
+            self.policy().classes.push(with_sums(class));
+        }
+    }
+
+    fn row(&mut self, line: &str) {
+        let Some(class) = &mut self.open else { return };
+        let Some((label, values)) = line.split_once(':') else { return };
+        let label = label.trim_end();
+        match label {
+            "Queued" => self.section = Section::Queued,
+            "Transmitted" => self.section = Section::Transmitted,
+            "Queue-depth bytes" => self.section = Section::Depth,
+            _ => {}
+        }
+        let row = ROWS.iter().find(|(section, name, _, _)| (*section, *name) == (self.section, label));
+        let Some((_, _, count, rate)) = row else { return };
+        let mut values = values.split_whitespace().map(str::parse::<u64>);
+        // A device prints words for a counter that it does not have.
+        if let Some(Ok(value)) = values.next() {
+            class.numbers.insert((*count).to_owned(), value);
+        }
+        if let (Some(name), Some(Ok(value))) = (rate, values.next()) {
+            class.numbers.insert((*name).to_owned(), value);
+        }
+    }
+}
+
+/// Reads `Queue: 0, Forwarding classes: best-effort`.
+fn queue(line: &str) -> Option<(u64, &str)> {
+    let (number, classes) = line.strip_prefix("Queue: ")?.split_once(", Forwarding classes: ")?;
+    Some((number.parse().ok()?, classes))
+}
+
+/// Adds the numbers that a comparison needs: all packets of the class before any drop, and the drops.
+///
+/// Queued packets include those that the queue drops, and not those of `rate-limit` (an MX301: queued packets
+/// and bytes are the sums of transmitted and RED-dropped ones; Junos CLI Reference, "show interfaces queue").
+fn with_sums(class: ClassReading) -> ClassReading {
+    let mut class = class;
+    let sums: [(&str, &str, &[&str]); 5] = [
+        ("packets", "queued_packets", &["limited_packets"]),
+        ("bytes", "queued_bytes", &["limited_bytes"]),
+        ("offered_pps", "queued_pps", &["limited_pps"]),
+        ("offered_bps", "queued_bps", &["limited_bps"]),
+        ("exceed_drops", "limited_packets", &[]),
+    ];
+    for (sum, first, others) in sums {
+        if let Some(first) = class.number(first) {
+            let others = others.iter().filter_map(|name| class.number(name));
+            let value = others.fold(first, u64::saturating_add);
+            class.numbers.insert(sum.to_owned(), value);
+        }
+    }
+    let parts = ["tail_drops", "red_drops"].into_iter().filter_map(|name| class.number(name));
+    let drops = class.number("total_drops").or_else(|| parts.reduce(u64::saturating_add));
+    if let Some(drops) = drops {
+        class.numbers.insert("queue_drops".to_owned(), drops);
+    }
+    class
+}

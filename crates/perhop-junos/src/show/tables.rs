@@ -1,0 +1,89 @@
+//! `show class-of-service classifier` and `show class-of-service drop-profile`.
+
+use std::collections::BTreeSet;
+
+use perhop_device::show::ShownObject;
+use serde_json::{Value, json};
+
+use super::applied::Applied;
+use crate::cos::{CodePoints, Form};
+
+/// The name of the profile of loss priorities without one.
+pub(super) const DEFAULT_PROFILE: &str = "<default-drop-profile>";
+/// The built-in classifiers with their types and indexes. Outputs of devices show 7 (EX2200), 9 and 13
+/// (genieparser) and 11 (EX2200); the others are recalled.
+pub(super) const BUILT_IN: [(&str, CodePoints, u32); 7] = [
+    ("dscp-default", CodePoints::Dscp, 7),
+    ("dscp-ipv6-default", CodePoints::DscpIpv6, 8),
+    ("dscp-ipv6-compatibility", CodePoints::DscpIpv6, 9),
+    ("exp-default", CodePoints::Exp, 10),
+    ("ieee8021p-default", CodePoints::Ieee8021, 11),
+    ("ipprec-default", CodePoints::InetPrecedence, 12),
+    ("ipprec-compatibility", CodePoints::InetPrecedence, 13),
+];
+
+/// Returns the output for each classifier, built-in ones first, or for those called `name`.
+pub(super) fn classifiers(applied: &Applied, name: Option<&str>) -> Vec<ShownObject> {
+    let own = applied.cos.classifiers.names().map(|(kind, name)| (name, kind, 0));
+    let built_in = BUILT_IN.into_iter().map(|(name, kind, index)| (name, kind, applied.layout.index(index)));
+    // A configured classifier replaces a built-in one of its name.
+    let is_free =
+        |(name, kind, _): &(&str, CodePoints, u32)| applied.cos.classifiers.get(*kind, name).is_none();
+    let all = built_in.filter(is_free).chain(own);
+    let meant = all.filter(|(own, _, _)| name.is_none_or(|name| name == *own));
+    meant.map(|(name, kind, index)| classifier(applied, name, kind, index)).collect()
+}
+
+fn classifier(applied: &Applied, name: &str, kind: CodePoints, index: u32) -> ShownObject {
+    let cos = &applied.cos;
+    let table = cos.classifiers.table(kind, name, &cos.classes);
+    let listed = cos.classifiers.listed(kind, name);
+    let mut lines = vec![
+        format!("Classifier: {name}, Code point type: {}, Index: {index}", kind.word()),
+        "  Code point         Forwarding class                    Loss priority".to_owned(),
+    ];
+    let mut rows: Vec<Value> = Vec::new();
+    for (point, treatment) in table.iter().enumerate() {
+        let Some(class) = cos.classes.at(treatment.label).filter(|_| is_listed(listed.as_ref(), point))
+        else {
+            continue;
+        };
+        let point = format!("{point:0width$b}", width = kind.bits());
+        let loss = treatment.loss.name();
+        lines.push(format!("  {point:<19}{:<36}{loss}", class.name));
+        rows.push(json!({"code_point": point, "forwarding_class": class.name, "loss_priority": loss}));
+    }
+    let document = json!({"name": name, "type": kind.word(), "index": index, "code_points": rows});
+    ShownObject { name: name.to_owned(), text: lines.join("\n") + "\n\n", document }
+}
+
+/// Whether a classifier lists a codepoint; `None` if it lists all.
+fn is_listed(listed: Option<&BTreeSet<u8>>, point: usize) -> bool {
+    listed.is_none_or(|points| u8::try_from(point).is_ok_and(|point| points.contains(&point)))
+}
+
+/// Returns the output for each drop profile, the default one first, or for the one called `name`.
+pub(super) fn drop_profiles(applied: &Applied, name: Option<&str>) -> Vec<ShownObject> {
+    let own = applied.cos.drop_profiles.iter().map(|(name, profile)| {
+        let form = match profile.form {
+            Form::Steps => "discrete",
+            Form::Interpolated => "interpolated",
+        };
+        drop_profile(name, form, 0, &profile.table())
+    });
+    let default = drop_profile(DEFAULT_PROFILE, "discrete", applied.layout.index(1), &[(100, 100)]);
+    let is_meant = |object: &ShownObject| name.is_none_or(|name| object.name == name);
+    [default].into_iter().chain(own).filter(is_meant).collect()
+}
+
+fn drop_profile(name: &str, form: &str, index: u32, table: &[(u8, u8)]) -> ShownObject {
+    let mut lines = vec![
+        format!("Drop profile: {name}, Type: {form}, Index: {index}"),
+        "  Fill level    Drop probability".to_owned(),
+    ];
+    lines.extend(table.iter().map(|(fill, drop)| format!("{fill:>12}{drop:>20}")));
+    let points: Vec<Value> =
+        table.iter().map(|(fill, drop)| json!({"fill_level": fill, "drop_probability": drop})).collect();
+    let document = json!({"name": name, "type": form, "index": index, "points": points});
+    ShownObject { name: name.to_owned(), text: lines.join("\n") + "\n", document }
+}
