@@ -58,6 +58,7 @@ __all__ = [
     "policers",
     "policies",
     "policy_differences",
+    "print_configured",
     "print_show",
     "prove",
     "quantity",
@@ -361,6 +362,12 @@ def print_show(scenario: str, tables: str, request: str) -> str:
 
     Each has `node`, `hostname`, `profile`, `heading`, `texts`, `documents` and `without_link`. `request` has
     `command`, `interface`, `style` and `after_s`.
+    """
+
+def print_configured(text: str, command: str, name: str | None = None, platform: str | None = None) -> str:
+    """Return the output of a command that shows a configuration as JSON; raises `ValueError`.
+
+    It has `hostname`, `profile` and `objects`, each with `name`, `text` and `document`.
     """
 
 def is_counter_output(text: str) -> bool:

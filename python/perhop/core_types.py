@@ -337,6 +337,24 @@ class ShownDevice(TypedDict):
     without_link: list[str]
 
 
+class ShownObject(TypedDict):
+    """The output of a command for one object of a configuration."""
+
+    name: str
+    text: str
+    #: The content of the text.
+    document: Any
+
+
+class ConfiguredOutput(TypedDict):
+    """The output of a command that shows a configuration."""
+
+    #: `None` if the configuration has none.
+    hostname: str | None
+    profile: str
+    objects: list[ShownObject]
+
+
 class ShowReading(TypedDict):
     """The policies in the output of a device."""
 

@@ -83,7 +83,7 @@ mod _core {
             reading_platform, router_text, rules, unattached_policies,
         },
         running::{Run, start},
-        show::{compare_shown, is_counter_output, print_show, read_show, shown_links},
+        show::{compare_shown, is_counter_output, print_configured, print_show, read_show, shown_links},
         switch::switch_memory,
         tracing::{Device, distinct_packets, moved_packets, reach_queues},
         writing::{policy_differences, write_policies, written_languages},

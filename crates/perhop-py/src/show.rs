@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use perhop_device::ParseOptions;
 use perhop_device::show::{ShowOptions, Tolerances, compare};
 use perhop_front_ends::FRONT_ENDS;
-use perhop_network::show::{ShownNetwork, Tables};
+use perhop_network::show::{ShownNetwork, Tables, print_configured as configured};
 use perhop_scenario::Scenario;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -54,6 +55,23 @@ pub(crate) fn print_show(py: Python<'_>, scenario: &str, tables: &str, request: 
     });
     let shown = shown.map_err(wrong)?;
     serde_json::to_string(&shown).map_err(|error| PyValueError::new_err(error.to_string()))
+}
+
+/// Returns the output of a command that shows the configuration `text`, of its object `name` or of all, as JSON:
+/// `hostname`, `profile` and `objects`, each with `name`, `text` and `document`. Raises a `ValueError` of
+/// message and help.
+#[pyfunction]
+#[pyo3(signature = (text, command, name=None, platform=None))]
+pub(crate) fn print_configured(
+    py: Python<'_>,
+    text: &str,
+    command: &str,
+    name: Option<&str>,
+    platform: Option<&str>,
+) -> PyResult<String> {
+    let options = ParseOptions { platform: platform.map(str::to_owned), ..ParseOptions::default() };
+    let shown = py.detach(|| configured(FRONT_ENDS, text, &options, (command, name)));
+    serde_json::to_string(&shown.map_err(wrong)?).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 /// Parses the output of a device. Returns JSON: `policies` with their classes and counters, and the

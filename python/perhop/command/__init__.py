@@ -55,6 +55,9 @@ design = _group(
 show = _group("show", "Show counters at the end of a run in the format of routers and Linux.", examples.SHOW)
 policy_map = _group("policy-map", "Policies and their counters.", examples.SHOW)
 interfaces = _group("interfaces", "Interfaces and their counters.", examples.SHOW)
+class_of_service = _group(
+    "class-of-service", "Parts of a configuration as the router shows them, without a run.", examples.SHOW
+)
 live = _group(
     "live",
     "Run scenarios on real packets in network namespaces, or a policy between two interfaces.",
@@ -217,6 +220,21 @@ _add(
     examples.SHOW,
 )
 _add(
+    interfaces,
+    "queue",
+    "show:interfaces_queue",
+    "Show the output of `show interfaces queue` at the end of a run.",
+    examples.SHOW,
+)
+for _part in ("interface", "scheduler-map", "classifier", "drop-profile"):
+    _add(
+        class_of_service,
+        _part,
+        f"show_configured:{_part.replace('-', '_')}",
+        f"Show the output of `show class-of-service {_part}`.",
+        examples.SHOW,
+    )
+_add(
     show,
     "qdisc",
     "show:qdisc",
@@ -232,6 +250,7 @@ _add(
 )
 show.command(policy_map)
 show.command(interfaces)
+show.command(class_of_service)
 app.command(show)
 _add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
 _add(

@@ -220,6 +220,9 @@ Examples:
   perhop show policy-map interface router.cfg --json | jq '.routers[]'
   perhop show policy-map control-plane router.cfg
   perhop show interfaces rate-limit router.cfg
+  perhop show interfaces queue edge.conf ge-0/0/1
+  perhop show class-of-service scheduler-map edge.conf
+  perhop show class-of-service interface edge.conf ge-0/0/1
   perhop show qdisc uplink.tc
   perhop show class uplink.tc eth1
 """

@@ -28,6 +28,13 @@ def found_file(given: Path) -> Path:
     return whole if not given.exists() and whole.is_file() else given
 
 
+def in_order(source: Path, name: str | None) -> tuple[Path, str | None]:
+    """Return file and name, which may have the order of a device: `show ... NAME FILE`."""
+    if name is not None and not source.exists() and found_file(Path(name)).exists():
+        return found_file(Path(name)), str(source)
+    return source, name
+
+
 def _found(type_: object, tokens: Sequence[Token]) -> Path:
     return found_file(Path(tokens[0].value))
 

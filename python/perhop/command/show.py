@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from pathlib import Path
 
 from perhop._core import quantity
 from perhop.command.options import (
@@ -21,7 +20,7 @@ from perhop.command.options import (
     Traffic,
     assumptions,
     changes,
-    found_file,
+    in_order,
 )
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json
@@ -32,13 +31,6 @@ from perhop.show.output import shown
 
 #: The name of the port that packets to a device itself pass.
 _CONTROL_PLANE = "control-plane"
-
-
-def _in_order(source: Path, interface: str | None) -> tuple[Path, str | None]:
-    """Return file and interface, which may have the order of a device: `show ... INTERFACE FILE`."""
-    if interface is not None and not source.exists() and found_file(Path(interface)).exists():
-        return found_file(Path(interface)), str(source)
-    return source, interface
 
 
 def policy_map_interface(
@@ -91,7 +83,7 @@ def policy_map_interface(
         "load": load,
         "over": over,
     }
-    source, interface = _in_order(source, interface)
+    source, interface = in_order(source, interface)
     command = "policy-map interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     after_s = _seconds(after)
@@ -180,7 +172,7 @@ def interfaces_rate_limit(
         "load": load,
         "over": over,
     }
-    source, interface = _in_order(source, interface)
+    source, interface = in_order(source, interface)
     command = "interfaces rate-limit"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     found = shown(results, command, interface, replication=replication)
@@ -189,6 +181,54 @@ def interfaces_rate_limit(
         print_json({"schema_version": 1, "limiters": limiters})
     else:
         print("\n".join(text for one in found for text in one["texts"]))
+    return Exit.OK
+
+
+def interfaces_queue(
+    source: ScenarioFile,
+    interface: str | None = None,
+    /,
+    *,
+    replication: int = 0,
+    set_: Overrides = None,
+    seed: Seed = None,
+    duration: Duration = None,
+    platform: Platform = None,
+    traffic: Traffic = None,
+    load: Load = None,
+    over: Over = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Show the output of `show interfaces queue` at the end of a run.
+
+    Parameters
+    ----------
+    source
+        A router configuration or a scenario, which perhop runs first, or a folder with results.
+    interface
+        The interface, for example ge-0/0/1. Default: all that have queues.
+    replication
+        Number of the replication in the results, from 0.
+    over
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
+
+    """
+    options: RouterOptions = {
+        "interface": None,
+        "platform": platform,
+        "assume": None,
+        "rate": None,
+        "policy": None,
+        "traffic": traffic,
+        "load": load,
+        "over": over,
+    }
+    source, interface = in_order(source, interface)
+    command = "interfaces queue"
+    results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
+    _print(shown(results, command, interface, replication=replication), json=json)
     return Exit.OK
 
 
@@ -236,7 +276,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
             "over": over,
         }
         changed = changes(set_, duration)
-        source, interface = _in_order(source, interface)
+        source, interface = in_order(source, interface)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)
         _print(shown(results, command, interface, replication=replication), json=json)
         return Exit.OK

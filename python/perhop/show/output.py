@@ -8,7 +8,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.configuration import refused_option
-from perhop.core_types import ShownDevice, ShowReading
+from perhop.core_types import ConfiguredOutput, ShownDevice, ShowReading
 from perhop.errors import InvalidInputError
 from perhop.results import Results
 from perhop.scenario import Scenario
@@ -64,6 +64,22 @@ def shown(
     except ValueError as error:
         raise refused_option(error) from error
     found: list[ShownDevice] = json.loads(text)
+    return found
+
+
+def configured(
+    text: str, command: str, name: str | None = None, *, platform: str | None = None
+) -> ConfiguredOutput:
+    """Return the output of a command that shows the configuration `text`: its object `name`, or all of them.
+
+    Raises:
+        InvalidInputError: devices of the configuration have no such output, or it has no such object.
+
+    """
+    try:
+        found: ConfiguredOutput = json.loads(_core.print_configured(text, command, name, platform))
+    except ValueError as error:
+        raise refused_option(error) from error
     return found
 
 

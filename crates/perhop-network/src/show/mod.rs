@@ -1,5 +1,6 @@
 //! [`ShownNetwork`]: the outputs of the devices of a scenario at the end of a run.
 
+mod configured;
 mod tables;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,6 +13,7 @@ use perhop_scenario::{Scenario, suggest};
 use serde::Serialize;
 use serde_json::Value;
 
+pub use configured::{ConfiguredOutput, print_configured};
 pub use tables::Tables;
 
 use crate::devices::{Device, Devices, with_added};
