@@ -1,4 +1,4 @@
-"""Cisco's own parser of `show policy-map interface`: the one in genie.libs.parser, without the rest of pyATS.
+"""Cisco's own parsers of device outputs: those in genie.libs.parser, without the rest of pyATS.
 
 Its parsers inherit from a class of pyATS, which holds a device and checks what a parser returns against the
 parser's schema. pyATS comes with ninety other packages in half a gigabyte, compiled for few platforms; so
@@ -44,8 +44,37 @@ class ListOf:
         self.of = of
 
 
-# Imported by the module, but of no use to the parser in question.
-And = Default = Schema = Use = Common = None
+class Schema:
+    """A schema that is checked by itself."""
+
+    def __init__(self, schema: Anything) -> None:
+        self.schema = schema
+
+    def validate(self, value: object) -> object:
+        check(self.schema, value, "output")
+        return value
+
+
+class Use:
+    """A value that a function accepts."""
+
+    def __init__(self, accept: Anything) -> None:
+        self.accept = accept
+
+
+class SchemaError(AssertionError):
+    """A value does not conform to a schema."""
+
+
+# Imported by the modules, but of no use to the parsers in question.
+And = Default = Common = None
+#: The modules that they import, in whose place they get this one.
+_PYATS = (
+    "genie.metaparser",
+    "genie.metaparser.util.schemaengine",
+    "genie.libs.parser.utils.common",
+    "pyats.utils.exceptions",
+)
 
 
 class MetaParser:
@@ -53,8 +82,8 @@ class MetaParser:
 
     schema: Anything = None
 
-    def parse(self, output: str) -> dict[str, Anything]:
-        found = self.cli(output=output)  # type: ignore[attr-defined]
+    def parse(self, output: str, **arguments: str) -> dict[str, Anything]:
+        found = self.cli(output=output, **arguments)  # type: ignore[attr-defined]
         check(self.schema, found, "output")
         return dict(found)
 
@@ -73,6 +102,8 @@ def check(schema: Anything, value: object, path: str) -> None:
             check(allowed, inner, f"{path}.{key}")
     elif isinstance(schema, Or):
         assert isinstance(value, schema.types), f"{path}: {value!r}"
+    elif isinstance(schema, Use):
+        schema.accept(value)
     elif isinstance(schema, ListOf):
         assert isinstance(value, list), path
         for one in value:
@@ -86,7 +117,7 @@ def _in_place_of_pyats() -> Iterator[None]:
     """Let the module import this one as the parts of pyATS that it uses."""
     before = dict(sys.modules)
     here = sys.modules[__name__]
-    for name in ("genie.metaparser", "genie.metaparser.util.schemaengine", "genie.libs.parser.utils.common"):
+    for name in _PYATS:
         parts = name.split(".")
         for length in range(1, len(parts)):
             sys.modules.setdefault(".".join(parts[:length]), ModuleType(parts[length - 1]))
@@ -94,7 +125,7 @@ def _in_place_of_pyats() -> Iterator[None]:
     try:
         yield
     finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == "genie"]:
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("genie", "pyats")]:
             if name in before:
                 sys.modules[name] = before[name]
             else:
@@ -102,11 +133,11 @@ def _in_place_of_pyats() -> Iterator[None]:
 
 
 @cache
-def _parsers() -> ModuleType:
+def _parsers(file: str) -> ModuleType:
     package = importlib.util.find_spec("genie.libs")
     assert package and package.submodule_search_locations, "genie.libs.parser is not installed"
     folder = Path(next(iter(package.submodule_search_locations))) / "parser"
-    spec = importlib.util.spec_from_file_location("show_policy_map", folder / "iosxe" / "show_policy_map.py")
+    spec = importlib.util.spec_from_file_location(Path(file).stem, folder / file)
     assert spec and spec.loader
     module = importlib.util.module_from_spec(spec)
     with _in_place_of_pyats(), warnings.catch_warnings():
@@ -116,7 +147,12 @@ def _parsers() -> ModuleType:
     return module
 
 
-def parse(text: str) -> dict[str, Anything]:
-    """Return the result of Cisco's parser for the output of `show policy-map interface`."""
-    parser: MetaParser = _parsers().ShowPolicyMapInterface()
-    return parser.parse(text)
+def parse(
+    text: str,
+    file: str = "iosxe/show_policy_map.py",
+    name: str = "ShowPolicyMapInterface",
+    **arguments: str,
+) -> dict[str, Anything]:
+    """Return the result of the parser `name` in a file of genie; by default for `show policy-map interface`."""
+    parser: MetaParser = getattr(_parsers(file), name)()
+    return parser.parse(text, **arguments)
