@@ -49,8 +49,8 @@ impl<'a> ReadOutputs<'a> {
         })
     }
 
-    /// Returns the name of the first of `ports` with an output policy in the output, else of the first with an
-    /// input policy. Ports whose configuration has a statement about the policy precede those with default
+    /// Returns the name of the first of `ports` with an output policy in the output, else of the first with
+    /// an input policy. Ports whose configuration has a statement about the policy precede those with default
     /// queues.
     pub(crate) fn interface<'p>(&self, ports: &'p [Port]) -> Option<&'p str> {
         let port_of = |policy: &PolicyReading| {

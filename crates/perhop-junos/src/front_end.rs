@@ -8,6 +8,7 @@ use perhop_device::{
 use perhop_lint::{Diagnostic, Line, LineState, Rule, Severity, rules as common_rules};
 use perhop_qos::{ConfigError, Rate};
 
+use crate::added::ADDED;
 use crate::check::{Checked, check};
 use crate::context::Context;
 use crate::families::Family;
@@ -27,8 +28,6 @@ pub struct Junos;
 const COMMENT: char = '#';
 /// The operating system in reports.
 const DIALECT: &str = "junos";
-/// Interface names that no real configuration has, slowest first, with their rates in Gb/s.
-pub(crate) const ADDED: [(&str, u64); 3] = [("xe-99/0/0", 10), ("et-99/0/0", 100), ("et-99/0/1", 400)];
 
 impl FrontEnd for Junos {
     fn name(&self) -> &'static str {

@@ -14,6 +14,7 @@
 //! `families`; `lower`; `accounting`; `show`.
 
 mod accounting;
+mod added;
 mod check;
 mod context;
 mod cos;

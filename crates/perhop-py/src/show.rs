@@ -57,9 +57,9 @@ pub(crate) fn print_show(py: Python<'_>, scenario: &str, tables: &str, request: 
     serde_json::to_string(&shown).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the output of a command that shows the configuration `text`, of its object `name` or of all, as JSON:
-/// `hostname`, `profile` and `objects`, each with `name`, `text` and `document`. Raises a `ValueError` of
-/// message and help.
+/// Returns the output of a command that shows the configuration `text`, of its object `name` or of all, as
+/// JSON: `hostname`, `profile` and `objects`, each with `name`, `text` and `document`. Raises a `ValueError`
+/// of message and help.
 #[pyfunction]
 #[pyo3(signature = (text, command, name=None, platform=None))]
 pub(crate) fn print_configured(

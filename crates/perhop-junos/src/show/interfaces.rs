@@ -39,7 +39,8 @@ pub(super) fn interfaces(applied: &Applied, name: Option<&str>) -> Vec<ShownObje
     names.into_iter().filter(is_meant).filter_map(|own| interface(applied, own, unit)).collect()
 }
 
-/// Returns the output for an interface; with `unit`, that of the unit alone, or none if there is no such unit.
+/// Returns the output for an interface; with `unit`, that of the unit alone, or none if there is no such
+/// unit.
 fn interface(applied: &Applied, name: &str, unit: Option<&str>) -> Option<ShownObject> {
     let known = applied.interface(name);
     let mut lines = Vec::new();
@@ -147,7 +148,7 @@ fn shaping(applied: &Applied, own: &Attached) -> Option<u64> {
     }
 }
 
-/// Returns the scheduler map or the profile of a unit (TechLibrary cos-dedicated-queues-trio-status has the
+/// Returns the scheduler map or the profile of a unit (`TechLibrary` cos-dedicated-queues-trio-status has the
 /// row of a profile; that of a map is recalled).
 fn nodes(own: &Attached) -> Vec<Row> {
     let row = |object, name: &At<String>| Row { object, name: name.value.clone(), kind: "Output", index: 0 };

@@ -14,14 +14,16 @@ mod reading;
 mod scheduler_maps;
 mod tables;
 
+use std::collections::BTreeSet;
+
 use perhop_device::show::{
-    ConfiguredCommand, CountedDevice, OfferedClass, PolicyReading, ShowCommand, ShowOptions, ShownObject,
-    ShownPort, Shows,
+    ConfiguredCommand, CountedDevice, CountedPort, OfferedClass, PolicyReading, ShowCommand, ShowOptions,
+    ShownObject, ShownPort, Shows,
 };
 use perhop_device::{DeviceModel, Port};
 use perhop_qos::ConfigError;
 
-use crate::front_end::ADDED;
+use crate::added::ADDED;
 use applied::Applied;
 
 const COMMANDS: [ShowCommand; 1] = [ShowCommand {
@@ -76,7 +78,12 @@ impl Shows for JunosShows {
         }
         // The model of a port has neither the numbers of queues nor all classes of a queue.
         let applied = Applied::of_model(device.model);
-        Ok(device.ports.iter().map(|port| printing::port(&applied, port)).collect())
+        // Where units share a port in a run, the port has their counters.
+        let linked = device.ports.iter().filter(|port| port.link_to.is_some());
+        let counted: BTreeSet<String> = linked.flat_map(printing::names).collect();
+        let is_shown = |port: &&CountedPort| port.link_to.is_some() || !counted.contains(&port.port.name);
+        let ports = device.ports.iter().filter(is_shown);
+        Ok(ports.map(|port| printing::port(&applied, port)).collect())
     }
 
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {

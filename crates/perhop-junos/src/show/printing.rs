@@ -49,9 +49,9 @@ fn nodes(port: &CountedPort) -> Vec<Path> {
         let classes = port.port.output.queueing.iter().flat_map(|queueing| leaves(queueing, &[]));
         found = classes.map(|(path, _)| path).collect();
     }
-    // Units in the order of their numbers.
+    // The port, then its units in the order of their numbers.
     let number = |path: &Path| path.last().and_then(|name| name.strip_prefix(UNIT)?.parse::<u32>().ok());
-    found.sort_by_key(|path| (path.len(), number(path), path.clone()));
+    found.sort_by_key(|path| (number(path), path.clone()));
     found.dedup();
     found
 }
@@ -65,23 +65,37 @@ fn around(queue: &str) -> Path {
 /// Returns the classes without inner ones, each with the names of the classes around it.
 fn leaves<'q>(queueing: &'q QueueingConfig, around: &[String]) -> Vec<(Path, &'q ClassConfig)> {
     let inside = |class: &'q ClassConfig| match &class.queueing {
-        Some(inner) => leaves(inner, &[around, &[class.name.clone()]].concat()),
+        Some(inner) => leaves(inner, &[around, std::slice::from_ref(&class.name)].concat()),
         None => vec![(around.to_vec(), class)],
     };
     queueing.classes.iter().flat_map(inside).collect()
 }
 
+/// Returns the names of the interfaces and units whose queues the output of a port has.
+pub(super) fn names(port: &CountedPort) -> Vec<String> {
+    nodes(port).iter().map(|node| name(port, node)).collect()
+}
+
+fn unit(node: &Path) -> Option<&str> {
+    node.last().and_then(|name| name.strip_prefix(UNIT))
+}
+
+fn name(port: &CountedPort, node: &Path) -> String {
+    let interface = &port.port.interface;
+    unit(node).map_or_else(|| interface.clone(), |unit| format!("{interface}.{unit}"))
+}
+
 /// Appends the lines above the queues of a node. Returns the name of its interface.
 fn heading(applied: &Applied, port: &CountedPort, node: &Path, lines: &mut Vec<String>) -> String {
     let interface = &port.port.interface;
-    let unit = node.last().and_then(|name| name.strip_prefix(UNIT));
-    let name = unit.map_or_else(|| interface.clone(), |unit| format!("{interface}.{unit}"));
-    if unit.is_some() {
+    let name = name(port, node);
+    if unit(node).is_some() {
         lines.push(format!("  Logical interface {name} (Index 0) (SNMP ifIndex 0)"));
     } else {
-        let (state, link) = match port.port.shutdown {
-            true => ("Administratively down", "Down"),
-            false => (applied.layout.enabled, "Up"),
+        let (state, link) = if port.port.shutdown {
+            ("Administratively down", "Down")
+        } else {
+            (applied.layout.enabled, "Up")
         };
         lines.push(format!("Physical interface: {name}, {state}, Physical link is {link}"));
         lines.push("  Interface index: 0, SNMP ifIndex: 0".to_owned());

@@ -62,7 +62,7 @@ impl Reader {
             self.interface(None, &format!("slice {slice}"));
         } else if let Some(name) = line.strip_prefix("Anchor interface : ") {
             let name = name.split_whitespace().next().unwrap_or_default();
-            self.policy().interface = name.to_owned();
+            name.clone_into(&mut self.policy().interface);
         } else if line.starts_with("Ingress queues:") {
             self.side(Direction::Input);
         } else if line.starts_with("Egress queues:") {
