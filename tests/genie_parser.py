@@ -153,6 +153,6 @@ def parse(
     name: str = "ShowPolicyMapInterface",
     **arguments: str,
 ) -> dict[str, Anything]:
-    """Return the result of the parser `name` in a file of genie; by default for `show policy-map interface`."""
+    """Return the result of the parser `name` in a file of genie: by default `show policy-map interface`."""
     parser: MetaParser = getattr(_parsers(file), name)()
     return parser.parse(text, **arguments)

@@ -1,4 +1,5 @@
-"""`perhop show interfaces queue` and `perhop show class-of-service`: genie reads them, and a run is compared."""
+"""`perhop show interfaces queue` and `class-of-service`: genie reads them, and a router is compared with a
+run."""
 
 from __future__ import annotations
 
@@ -166,7 +167,9 @@ def test_the_output_is_compared_with_a_run_under_its_load(
     output.write_text(perhop("show", "interfaces", "queue", router, *SHORT).out)
     assert read(output.read_text())["commands"] == ["interfaces queue"]
     # The run measures other seconds of another traffic: packets at regular intervals.
-    ended = perhop("compare", "--router", output, router, "--duration", "6s", "--percent", "10", "--json", "-q")
+    ended = perhop(
+        "compare", "--router", output, router, "--duration", "6s", "--percent", "10", "--json", "-q"
+    )
     assert ended.code == 0, ended.err
     found = ended.json()
     assert found["missing"] == []
