@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::class_map::Family;
 use super::link::{Multilink, PeerPolicy, ServiceInstance, Tunnel};
+use super::mls::PortQos;
 use super::policy_map::ServicePolicies;
 use super::rate_limit::RateLimit;
 use super::routing::InterfaceRouting;
@@ -198,6 +199,9 @@ pub struct Interface {
     pub hold_queue: Option<At<u64>>,
     /// `tx-ring-limit`
     pub tx_ring_limit: Option<At<u64>>,
+    /// `mls qos` and the queues of a port of a Catalyst 2960, 3560 or 3750.
+    #[serde(skip)]
+    pub mls: PortQos,
     /// Routing protocols, and groups of routers with one address.
     #[serde(skip)]
     pub routing: InterfaceRouting,

@@ -6,6 +6,7 @@ mod access_list;
 mod class_map;
 mod interface;
 mod link;
+mod mls;
 mod named;
 mod policy_map;
 mod rate_limit;
@@ -27,6 +28,10 @@ pub use interface::{
 pub use link::{
     ChannelGroup, ControlPlane, Controller, IpsecProfile, Multilink, PeerPolicy, ServiceInstance,
     TransformSet, Tunnel,
+};
+pub use mls::{
+    AggregatePolicer, INPUT_QUEUES, InputSettings, MlsQos, OUTPUT_QUEUES, PortQos, QUEUE_SETS, QueuePlace,
+    QueueSet, QueueThresholds, Trust,
 };
 pub use named::Named;
 pub use policy_map::{
@@ -99,6 +104,9 @@ pub struct Configuration {
     pub version: Option<(u32, u32)>,
     /// `qos queue-softmax-multiplier`: the factor of the shared buffers of a switch's queues, percent.
     pub softmax_multiplier: Option<At<u64>>,
+    /// `mls qos` of a Catalyst 2960, 3560 or 3750.
+    #[serde(skip)]
+    pub mls: MlsQos,
     /// `ip cef`, if the file sets it.
     pub express_forwarding: Option<At<bool>>,
     /// `class-map`s by name.

@@ -7,6 +7,7 @@ use perhop_device::intent::{
 
 use serde::Serialize;
 
+use super::mls::Trust;
 use super::rate_limit::{Action, Field, Marking};
 
 /// `service-policy` of an interface or circuit.
@@ -76,6 +77,12 @@ pub struct PolicyClass {
     /// `queue-buffers ratio`: percent of a port's buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffers_percent: Option<At<u64>>,
+    /// `trust`: the field by which a switch knows the codepoint of the packets.
+    #[serde(skip)]
+    pub trust: Option<At<Trust>>,
+    /// `police aggregate`: the policer that several classes share.
+    #[serde(skip)]
+    pub aggregate: Option<At<String>>,
     /// `fair-queue …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queue: Option<At<FairQueue>>,

@@ -171,6 +171,7 @@ pub(super) fn new(name: &str, line: usize) -> Interface {
         service_instances: Vec::new(),
         filters: Vec::new(),
         rate_limits: Vec::new(),
+        mls: crate::ast::PortQos::default(),
         routing: crate::ast::InterfaceRouting::default(),
         service_policies: ServicePolicies::default(),
         fair_queue: None,

@@ -38,7 +38,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("member vni", "VXLAN's headers make packets longer"),
     not_modelled("vxlan", "VXLAN's headers make packets longer"),
     not_modelled("platform qos", "the hardware's own queueing"),
-    not_modelled("queue-set", "the port's own queues have other buffers"),
     not_modelled("xconnect", FRAMES),
     not_modelled("switchport", "the port switches frames"),
     not_modelled(
@@ -47,9 +46,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     ),
     not_modelled("traffic-shape", "generic traffic shaping holds packets back"),
     not_modelled("wrr-queue", "the port's own queues are served in turn"),
-    not_modelled("srr-queue", "the port's own queues are served in turn"),
     not_modelled("priority-queue", "the port has a priority queue of its own"),
-    not_modelled("mls qos", "the port marks by its trust state"),
     not_modelled("auto qos", "the router applies policies that it generates"),
     not_modelled("ima-group", "the interface is a member of a bundle"),
     not_modelled("trust", "the port marks by its trust state"),

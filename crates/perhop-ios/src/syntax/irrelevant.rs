@@ -12,7 +12,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("ip local policy", "the router's own packets are routed by policy"),
     not_modelled("ip nat inside", "addresses are translated, and access lists see the result"),
     not_modelled("ip nat outside", "addresses are translated, and access lists see the result"),
-    not_modelled("mls qos", "the switching hardware has queues and markings of its own"),
     not_modelled("auto qos", "the router applies policies that it generates"),
     not_modelled("qos map", "markings are translated by a table"),
     not_modelled(

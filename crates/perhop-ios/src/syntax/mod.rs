@@ -23,6 +23,7 @@ mod interface_routing;
 mod irrelevant;
 mod lookup;
 mod marking;
+mod mls;
 mod numbers;
 mod object_group;
 mod police;
@@ -51,8 +52,13 @@ pub use lookup::CommandReference;
 pub(crate) use lookup::Spelling;
 
 /// The commands of `interface`.
-const INTERFACE: &[&[Command<Interface>]] =
-    &[interface::COMMANDS, interface_link::COMMANDS, interface_routing::COMMANDS, interface_others::COMMANDS];
+const INTERFACE: &[&[Command<Interface>]] = &[
+    interface::COMMANDS,
+    interface_link::COMMANDS,
+    interface_routing::COMMANDS,
+    interface_others::COMMANDS,
+    mls::PORT_COMMANDS,
+];
 
 /// Reads a line as a command of the block `mode`; `None` if it is not one.
 pub(crate) fn read(
@@ -66,7 +72,9 @@ pub(crate) fn read(
         return xr::read(configuration, mode, spelling, reader);
     }
     match mode {
-        Mode::Global => run(&[global::COMMANDS, irrelevant::COMMANDS], configuration, spelling, reader),
+        Mode::Global => {
+            run(&[global::COMMANDS, irrelevant::COMMANDS, mls::COMMANDS], configuration, spelling, reader)
+        }
         Mode::ClassMap(map) => {
             run(&[class_map::COMMANDS], configuration.class_maps.at_mut(map)?, spelling, reader)
         }
@@ -153,7 +161,7 @@ pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
         return xr::first_words(mode);
     }
     match mode {
-        Mode::Global => words_of(&[global::COMMANDS]),
+        Mode::Global => words_of(&[global::COMMANDS, mls::COMMANDS]),
         Mode::ClassMap(_) => words_of(&[class_map::COMMANDS]),
         Mode::PolicyMap(_) => words_of(&[policy_map::COMMANDS]),
         // The next class ends a class.
@@ -181,6 +189,7 @@ pub fn commands() -> Vec<CommandReference> {
     let mut all = Vec::new();
     list("global", global::COMMANDS, &mut all);
     list("global", irrelevant::COMMANDS, &mut all);
+    list("global", mls::COMMANDS, &mut all);
     list("class-map", class_map::COMMANDS, &mut all);
     list("policy-map", policy_map::COMMANDS, &mut all);
     list("class in a policy-map", policy_class::COMMANDS, &mut all);
@@ -192,6 +201,7 @@ pub fn commands() -> Vec<CommandReference> {
     list("interface", interface_link::COMMANDS, &mut all);
     list("interface", interface_routing::COMMANDS, &mut all);
     list("interface", interface_others::COMMANDS, &mut all);
+    list("interface", mls::PORT_COMMANDS, &mut all);
     list("router", router::COMMANDS, &mut all);
     list("pvc", pvc::COMMANDS, &mut all);
     list("service instance", service_instance::COMMANDS, &mut all);

@@ -96,10 +96,12 @@ const PEAK: &str = "a second rate of a policer that counts packets";
 /// Reads the `police` line.
 pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
-        (class.police, class.police_packets) = (None, None);
+        (class.police, class.police_packets, class.aggregate) = (None, None, None);
         return Ok(Finding::MODELLED);
     }
     if let Some(what) = reader.keyword(&["aggregate", "flow"]) {
+        let name = reader.next().filter(|_| what == "aggregate");
+        class.aggregate = name.map(|name| At::new(reader.line, name.to_owned()));
         while reader.next().is_some() {}
         return Ok(Finding::not_modelled(match what {
             "aggregate" => "one policer for several classes",

@@ -2,6 +2,7 @@
 
 use super::command::{Command, irrelevant, modelled, not_modelled, recorded};
 use super::marking::set;
+use super::mls::trust_field;
 use super::numbers::{KILOBITS, field_value, priority_rate, rate};
 use super::police::police;
 use super::queueing::{self, optional};
@@ -35,7 +36,11 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("fragment", "large packets are fragmented"),
     not_modelled("inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled("pass", "sessions are not inspected"),
-    not_modelled("trust", "the port marks by its trust state"),
+    recorded("trust", "the port marks by its trust state", |class, reader| {
+        let trust = if reader.negated() { None } else { Some(trust_field(reader)?) };
+        class.trust = trust.map(|trust| At::new(reader.line, trust));
+        Ok(())
+    }),
     not_modelled("wrr-queue", "the port's own queues are served in turn"),
     irrelevant("account"),
     irrelevant("collect"),

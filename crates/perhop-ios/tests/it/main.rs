@@ -13,6 +13,7 @@ mod links;
 mod long_lists;
 mod mark_only_children;
 mod marks;
+mod mls;
 mod node;
 mod printed;
 mod profiles;
