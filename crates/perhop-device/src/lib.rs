@@ -35,6 +35,7 @@ pub mod profile;
 mod report;
 mod routing;
 pub mod show;
+mod srr;
 mod switch_memory;
 mod tables;
 mod writing;
@@ -65,6 +66,7 @@ pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
+pub use srr::{EgressMemory, Hundredths, InputQueue, SrrPort, SrrQueue};
 pub use switch_memory::{
     Burst, DefaultQueue, DropThreshold, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions, PortMemory,
     QueueMemory, Room, SwitchMemory, UnknownPort,

@@ -9,6 +9,7 @@ use serde::ser::Serializer;
 
 use crate::platform_rule::{EvidenceKind, PlatformRule};
 use crate::policy::Basis;
+use crate::srr::{EgressMemory, InputQueue, SrrPort, SrrQueue};
 
 /// The options of the user for the memory of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,6 +42,12 @@ pub struct SwitchMemory {
     pub rules: Vec<PlatformRule>,
     /// Lines of the configuration that the numbers leave out.
     pub not_modeled: Vec<LineLeftOut>,
+    /// The memory for departing packets as published, where ports have no published parts of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub egress_memory: Vec<EgressMemory>,
+    /// The queues of arriving packets in front of the switch's ring.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub input_queues: Vec<InputQueue>,
 }
 
 /// A line of a configuration that the division of the memory leaves out, or that the switch refuses,
@@ -93,6 +100,9 @@ pub struct PortMemory {
     /// configuration as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<LineLeftOut>,
+    /// The settings of a port with shaped round robin.
+    #[serde(flatten)]
+    pub srr: Option<SrrPort>,
 }
 
 /// The memory of a queue, in units.
@@ -111,10 +121,10 @@ pub struct QueueMemory {
     pub priority_level: Option<u8>,
     /// The weight that the switch prints; `None` if it is not known.
     pub weight: Option<u32>,
-    /// The reserved part.
-    pub hard: u64,
+    /// The reserved part; `None` if the memory of the port is not known.
+    pub hard: Option<u64>,
     /// The limit of the part from the shared memory while the port uses little of it.
-    pub soft: u64,
+    pub soft: Option<u64>,
     /// The limit of that part when the port has used its shared memory; `None` if it is not known.
     pub port_soft_min: Option<u64>,
     /// The limit of that part when the shared memory of the chip is used up; `None` if it is not known.
@@ -122,6 +132,9 @@ pub struct QueueMemory {
     /// The lengths at which packets are dropped, in ascending order; the last applies to packets without a
     /// threshold of their own.
     pub thresholds: Vec<DropThreshold>,
+    /// The settings of a queue with shaped round robin.
+    #[serde(flatten)]
+    pub srr: Option<SrrQueue>,
 }
 
 /// A queue of a port without a policy.
@@ -136,8 +149,11 @@ pub struct DefaultQueue {
 /// The length of a queue at which some packets are dropped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct DropThreshold {
-    /// The length, units.
-    pub units: u64,
+    /// The length, units; `None` if the memory of the port is not known.
+    pub units: Option<u64>,
+    /// The length, percent of the memory that is allocated to the queue; `None` where units are configured.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent: Option<u64>,
     /// The packets, serialized as `dscp af31`; empty for packets that no line names.
     pub packets: Vec<MarkedPackets>,
     /// The line of the threshold.
@@ -181,6 +197,18 @@ impl fmt::Display for MarkedPackets {
 impl Serialize for MarkedPackets {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl QueueMemory {
+    /// Returns the most units that the queue holds; `None` if the memory of the port is not known.
+    pub fn most_units(&self) -> Option<u64> {
+        Some(self.hard? + self.soft?)
+    }
+
+    /// Returns the length, units, at which packets without a threshold of their own are dropped.
+    pub fn ceiling(&self) -> Option<u64> {
+        self.thresholds.last().map_or(self.most_units(), |threshold| threshold.units)
     }
 }
 

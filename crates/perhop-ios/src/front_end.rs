@@ -1,6 +1,6 @@
 //! [`Ios`]: the implementation of the front-end interface for IOS.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use perhop_device::show::Shows;
@@ -9,7 +9,7 @@ use perhop_device::{
     HardwareOptions, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions, PlatformRule,
     PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
 };
-use perhop_lint::{Diagnostic, Line, LineState, Rule, rules as common_rules};
+use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
@@ -20,7 +20,7 @@ use crate::platform::{Dialect, MOST_UNITS, PORT_UNITS, Platform, Recognition, SH
 use crate::show::IosShows;
 use crate::write::IosWriter;
 use crate::{Grammar, interface_name, is_configuration, rules};
-use crate::{check, named_policies, parse, tables, uadp};
+use crate::{check, named_policies, parse, switch, tables, uadp};
 
 /// Cisco IOS and IOS-XE.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,7 +32,8 @@ static WRITER: IosWriter = IosWriter(&Ios);
 const REFUSED: &str = "--platform reads it by the rules of another platform";
 /// The help for a switch that only `switchport` reveals.
 const REFUSED_SWITCH: &str = "if it is a Catalyst 3650, 3850 or 9000, name the product, such as --platform \
-                              c9300-24t; else --platform reads it by the rules of another platform";
+                              c9300-24t; for a 2960, 3560 or 3750 give --platform catalyst-mls; else --platform \
+                              reads it by the rules of another platform";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
 /// Interface names that do not exist on real routers, slowest first, with their rates in Gb/s.
@@ -86,21 +87,13 @@ impl FrontEnd for Ios {
             let help = if recognition.dialect == Dialect::Catalyst { REFUSED_SWITCH } else { REFUSED };
             return Ok(DeviceModel::refused(recognized, configuration.lines, COMMENT, help));
         }
-        let unknown = platform
-            .has_shared_memory()
-            .then(|| uadp::product_unknown(&configuration, platform.memory.model.as_deref()))
-            .flatten();
-        if let Some(problem) = unknown {
+        if let Some(problem) = switch::product_unknown(&configuration, &platform) {
             return Ok(without_product(recognized, configuration.lines, &problem));
         }
         settings.apply_to(&mut platform, &options.hardware);
         let assumed = assumed_platform(&recognized, &configuration.lines);
         check::add(&mut configuration, assumed.into_iter().collect());
-        let memory = if platform.has_shared_memory() {
-            Some(uadp::memory(&configuration, &platform.memory)?)
-        } else {
-            None
-        };
+        let memory = switch::memory(&configuration, &platform)?;
         recognized.memory_rules = memory.as_ref().map(SwitchMemory::rules_by_evidence).unwrap_or_default();
         let mut router = convert_with(&mut configuration, &platform, options.hidden_parts);
         for port in &mut router.ports {
@@ -117,7 +110,7 @@ impl FrontEnd for Ios {
             diagnostic,
         };
         if let Some(memory) = &memory {
-            mark_memory_lines(&mut configuration, memory);
+            switch::mark_lines(&mut configuration, &platform, memory);
         }
         let Configuration { lines, diagnostics, .. } = configuration;
         Ok(DeviceModel {
@@ -159,18 +152,14 @@ impl FrontEnd for Ios {
         if let Some(printed) = uadp::printed::read(text)? {
             return Ok(Some(printed));
         }
-        let configuration = parse(text);
-        // The error for a switch without a product names the option.
-        let dialect = Recognition::from_configuration(&configuration).dialect;
-        let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
-        if !is_configuration(text) || !is_possible && options.model.is_none() {
+        if !is_configuration(text) {
             return Ok(None);
         }
-        uadp::memory(&configuration, options).map(Some)
+        switch::recognized_memory(&parse(text), options)
     }
 
     fn print_memory(&self, port: &PortMemory) -> Option<String> {
-        Some(uadp::printed::print(port))
+        port.srr.is_none().then(|| uadp::printed::print(port))
     }
 
     fn shows(&self) -> Option<&dyn Shows> {
@@ -267,22 +256,6 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
     }
 }
 
-/// Marks the lines that set the memory of a switch as modeled, and those that its division leaves out.
-fn mark_memory_lines(configuration: &mut Configuration, memory: &SwitchMemory) {
-    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
-    let ratios = classes.filter_map(|class| class.buffers_percent.as_ref());
-    let set: BTreeSet<usize> =
-        ratios.chain(&configuration.softmax_multiplier).map(|written| written.line).collect();
-    let left_out: BTreeSet<usize> = memory.not_modeled.iter().map(|line| line.line).collect();
-    for line in &mut configuration.lines {
-        if set.contains(&line.number) && line.state == LineState::NotModelled {
-            (line.state, line.note) = (LineState::Modelled, None);
-        } else if left_out.contains(&line.number) && line.state == LineState::Modelled {
-            line.state = LineState::NotModelled;
-        }
-    }
-}
-
 /// Returns the model of a switch whose product, and with it the memory, is not known.
 fn without_product(platform: RecognizedPlatform, lines: Vec<Line>, problem: &ConfigError) -> DeviceModel {
     let line = platform.because.first().map_or(1, |evidence| evidence.line);
@@ -313,6 +286,8 @@ fn dialect_name(dialect: Dialect) -> &'static str {
         Dialect::Ios => "ios",
         Dialect::IosXe => "ios-xe",
         Dialect::CatalystMls => "catalyst-mls",
+        Dialect::Catalyst4500 => "catalyst-4500",
+        Dialect::Catalyst6500 => "catalyst-6500",
         Dialect::CatalystUadp => "catalyst-uadp",
         Dialect::Catalyst => "catalyst",
         Dialect::CarrierEthernet => "carrier-ethernet",
@@ -327,6 +302,8 @@ fn system(dialect: Dialect) -> &'static str {
         Dialect::Ios => "IOS",
         Dialect::IosXe => "IOS-XE",
         Dialect::CatalystMls => "Catalyst (mls qos)",
+        Dialect::Catalyst4500 => "Catalyst 4500",
+        Dialect::Catalyst6500 => "Catalyst 6500 (WRR)",
         Dialect::CatalystUadp => "Catalyst (UADP)",
         Dialect::Catalyst => "Catalyst (switchport)",
         Dialect::CarrierEthernet => "ASR 900 and 920",

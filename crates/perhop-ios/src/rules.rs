@@ -72,6 +72,7 @@ declare_rules! {
     PLATFORM_WITHOUT_EFFECT = "platform-without-effect" Note;
     PLATFORM_ASSUMED = "platform-assumed" Warning;
     OUTPUT_MATCH_REFUSED = "output-match-refused" Error;
+    OUTPUT_POLICY_REFUSED = "output-policy-refused" Error;
     OUTPUT_POLICER_REFUSED = "output-policer-refused" Error;
     OUTPUT_CLASSES = "output-classes" Error;
     GROUP_WITH_DSCP = "group-with-dscp" Error;
@@ -81,6 +82,8 @@ declare_rules! {
     SWITCH_BUFFERS_UNREACHED = "switch-buffers-unreached" Warning;
     SWITCH_PORT_TAKES_POOL = "switch-port-takes-pool" Warning;
     SWITCH_PRIORITY_BURST = "switch-priority-burst" Warning;
+    SWITCH_PORTS_UNTRUSTED = "switch-ports-untrusted" Warning;
+    SWITCH_QUEUE_SHAPED = "switch-queue-shaped" Warning;
     SWITCH_MEMORY_UNKNOWN = "switch-memory-unknown" Warning;
     SWITCH_POLICY_REFUSED = "switch-policy-refused" Error;
 }

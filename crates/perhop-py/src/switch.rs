@@ -45,9 +45,11 @@ fn add_rooms(memory: &SwitchMemory, port: &PortMemory, request: &Request, shown:
     for (queue, shown) in port.queues.iter().zip(queues) {
         let limits = shown["thresholds"].as_array_mut().into_iter().flatten();
         for (threshold, shown) in queue.thresholds.iter().zip(limits) {
-            let room = Room::for_frames(threshold.units, memory.unit_bytes, request.frame_bytes, rate);
+            let room = threshold
+                .units
+                .map(|units| Room::for_frames(units, memory.unit_bytes, request.frame_bytes, rate));
             shown["room"] = json!(room);
-            shown["burst"] = json!(room.burst(rate, arrival));
+            shown["burst"] = json!(room.and_then(|room| room.burst(rate, arrival)));
         }
     }
 }

@@ -9,6 +9,7 @@ use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 use perhop_qos::{Color, Dscp};
 
+use super::srr;
 use crate::intent::Class;
 use crate::policy::{Basis, Limit, Unit};
 use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortMemory, QueueMemory};
@@ -61,13 +62,15 @@ impl<'a> MemoryShare<'a> {
 
     /// Returns the ceiling of a queue.
     pub(super) fn ceiling(self, queue: &QueueMemory) -> Limit {
-        let units = queue.thresholds.last().map_or(queue.hard + queue.soft, |threshold| threshold.units);
-        let bytes = units * self.unit_bytes;
+        let bytes = queue.ceiling().unwrap_or(0) * self.unit_bytes;
         Limit { unit: Unit::Bytes, value: bytes, bytes: Some(bytes) }
     }
 
     /// Returns the queues of a port without a policy; `None` if the policy of the port has the queues.
     pub(super) fn default_queueing(self) -> Option<QueueingConfig> {
+        if let Some(settings) = &self.port.srr {
+            return Some(srr::queueing(self, settings));
+        }
         let queues: Option<Vec<ClassConfig>> = self
             .port
             .queues
@@ -97,10 +100,12 @@ fn default_class(queue: &QueueMemory, default: &DefaultQueue) -> ClassConfig {
 /// Returns the buffer manager of a queue, and its source of the drop precedence of a packet.
 pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
     let (thresholds, precedence) = thresholds(queue);
+    // The caller has no queue of unknown memory.
+    let (hard, soft) = (queue.hard.unwrap_or(0), queue.soft.unwrap_or(0));
     let config = SharedMemoryConfig {
-        reserved: units(queue.hard),
-        limit: Some(units(queue.soft)).filter(|soft| *soft > 0 || queue.hard > 0),
-        port_minimum: queue.port_soft_min.map(units).filter(|minimum| u64::from(*minimum) <= queue.soft),
+        reserved: units(hard),
+        limit: Some(units(soft)).filter(|limit| *limit > 0 || hard > 0),
+        port_minimum: queue.port_soft_min.map(units).filter(|minimum| u64::from(*minimum) <= soft),
         thresholds,
         ..SharedMemoryConfig::default()
     };
@@ -111,12 +116,15 @@ pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
 /// Packets without a threshold of their own have the last one.
 fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
     let all = &queue.thresholds;
-    let ceiling = all.last().map_or(queue.hard + queue.soft, |threshold| threshold.units);
+    let ceiling = queue.ceiling().unwrap_or(0);
     let named: Vec<(MarkedField, u8, u64)> = all
         .iter()
         .flat_map(|threshold| {
-            threshold.packets.iter().map(|packets| (packets.field, packets.value, threshold.units))
+            let units = threshold.units.unwrap_or(0);
+            threshold.packets.iter().map(move |packets| (packets.field, packets.value, units))
         })
+        // The queues of a port select packets by codepoint.
+        .filter(|(field, _, _)| queue.srr.is_none() || *field == MarkedField::Mark(Basis::Dscp))
         .collect();
     let by_number = |field: MarkedField| {
         let of = |value: u8| named.iter().find(|(own, number, _)| *own == field && *number == value);
@@ -140,7 +148,9 @@ fn by_codepoint(all: &[DropThreshold], ceiling: u64) -> (Vec<u32>, PrecedenceSou
         of_dscp.filter_map(|packets| Dscp::new(packets.value)).collect()
     };
     let mut groups: Vec<(u64, Vec<Dscp>)> = Vec::new();
-    for (limit, codepoints) in all.iter().map(|threshold| (threshold.units, codepoints(threshold))) {
+    for (limit, codepoints) in
+        all.iter().map(|threshold| (threshold.units.unwrap_or(0), codepoints(threshold)))
+    {
         // A codepoint has its first threshold.
         let is_new = |dscp: &Dscp| !groups.iter().any(|(_, known)| known.contains(dscp));
         let own: Vec<Dscp> = codepoints.into_iter().filter(is_new).collect();

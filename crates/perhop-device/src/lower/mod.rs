@@ -25,6 +25,7 @@ mod remark;
 mod resolve;
 mod resolved;
 mod side;
+mod srr;
 mod stages;
 mod target;
 mod value_limits;
@@ -77,6 +78,11 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
         lowered.config.overhead = side.overhead;
     }
     lowered.config.queueing = queueing(side, target, &mut lowered);
+    // The queues of the port count as those of a policy do.
+    let has_own_rates = target.memory.is_some_and(|memory| memory.port.srr.is_some());
+    if has_own_rates && matches!(side.path, SidePath::Departure { .. }) {
+        lowered.config.overhead = side.overhead;
+    }
     let stages = stages(side, target, &mut lowered);
     for (index, stage) in stages.iter().enumerate() {
         if let Some(links) = stage.class.and_then(|class| lowered.links.of_class_mut(class)) {

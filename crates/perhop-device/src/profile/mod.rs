@@ -165,6 +165,8 @@ profile_rules! {
     subinterface_queues: SubinterfaceQueues,
     /// The fields that classes of an output policy match
     output_match: OutputMatch,
+    /// An output policy
+    output_policy: Acceptance,
     /// A policer in an output policy
     output_policer: Acceptance,
     /// The most classes of an output policy that queues; 0 for any number

@@ -67,8 +67,8 @@ pub struct AggregatePolicer {
 /// The global settings of `mls qos`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MlsQos {
-    /// `mls qos`
-    pub enabled: Option<At<()>>,
+    /// `mls qos` or `no mls qos`
+    pub enabled: Option<At<bool>>,
     /// `no mls qos rewrite ip dscp`
     pub keeps_dscp: Option<At<()>>,
     /// `map cos-dscp`: the codepoints of the eight classes of service.

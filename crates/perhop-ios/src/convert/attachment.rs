@@ -9,7 +9,8 @@ use super::context::Context;
 use super::diagnostics::refusals::Attachment;
 use super::wire::{Circuit, rate_below};
 use crate::ast::{At, Configuration, Direction, Interface, PolicyClass, PolicyMap, ServicePolicies};
-use crate::rules;
+use crate::platform::SwitchHardware;
+use crate::{mls, rules};
 
 /// The name of an attached policy, and the line that attaches it.
 pub(super) type Named<'a> = (&'a str, usize);
@@ -24,7 +25,29 @@ impl<'a> Context<'a> {
         let (name, line) = self.attached(interface, circuit, Direction::Input)?;
         let policy = self.configuration.policy_maps.get(name)?;
         let is_attached = self.may_arrive_by(policy, line);
-        is_attached.then(|| (self.intent_of(policy, circuit.tags), self.reference(interface, circuit)))
+        is_attached.then(|| {
+            let mut intent = self.intent_of(policy, circuit.tags);
+            if self.trusts_by_port(interface) {
+                mls::add_to_policy(self.configuration, interface, policy, &mut intent);
+            }
+            (intent, self.reference(interface, circuit))
+        })
+    }
+
+    /// Returns the policy by which a port of a switch marks arriving packets, if no input policy does.
+    pub(super) fn trust_policy(
+        &self,
+        interface: &Interface,
+        circuit: &Circuit,
+    ) -> Option<(Policy, Reference)> {
+        let policy =
+            mls::policy_of_port(self.configuration, interface).filter(|_| self.trusts_by_port(interface))?;
+        Some((policy, self.reference(interface, circuit)))
+    }
+
+    /// Whether the codepoint of arriving packets depends on the trust of the port.
+    fn trusts_by_port(&self, interface: &Interface) -> bool {
+        self.platform.switch() == Some(SwitchHardware::Mls) && mls::is_switch_port(interface)
     }
 
     /// Whether the router attaches `policy` as input policy.
@@ -88,6 +111,16 @@ impl<'a> Context<'a> {
         let (name, line) = of_peers.or_else(|| self.attached(interface, circuit, Direction::Output))?;
         let policy = self.configuration.policy_maps.get(name)?;
         let reference = self.reference(interface, circuit);
+        if *self.platform.rules().output_policy == Acceptance::Refused {
+            self.found.push(Diagnostic::new(
+                &rules::OUTPUT_POLICY_REFUSED,
+                line,
+                format!("policy {name} is attached to packets that leave"),
+                "the switch refuses the line: policies apply to arriving packets, and srr-queue bandwidth \
+                 shapes and shares",
+            ));
+            return None;
+        }
         if !self.is_of_extent(policy, line) {
             return None;
         }

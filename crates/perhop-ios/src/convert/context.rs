@@ -8,12 +8,20 @@ use super::wire::Tags;
 use crate::ast::{Configuration, Direction, LabelUse};
 use crate::grammar::Grammar;
 use crate::platform::{Platform, Recognition};
-use crate::uadp;
+use crate::switch;
 
 /// Limit on the classes of all attached policies, nested ones included. Each class may use the same policy
 /// again, so the number grows exponentially with the level. A port has at most a few thousand queues (ASR
 /// 1000: 4000 per interface).
 pub(super) const MOST_CLASSES: usize = 50_000;
+
+/// The reason for which a port with shaped round robin does not run.
+const UNKNOWN_UNITS: &str = "the memory of its ports is not published, so thresholds are known in percent only: \
+                             give it by --platform catalyst-mls,port-units=N";
+
+/// The same for a port without `mls qos`.
+const UNKNOWN_LIMIT: &str = "without mls qos its only queue may take all memory, whose size is not published: \
+                             give it by --platform catalyst-mls,shared-units=N";
 
 /// The inputs of the conversion, and its findings.
 pub(super) struct Context<'a> {
@@ -35,9 +43,8 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(super) fn new(configuration: &'a Configuration, platform: &'a Platform) -> Context<'a> {
         let is_router = Recognition::from_configuration(configuration).dialect.is_of_router();
-        let has_memory = platform.has_shared_memory();
         // The caller refuses a switch whose product is not known.
-        let memory = has_memory.then(|| uadp::memory(configuration, &platform.memory).ok()).flatten();
+        let memory = switch::memory(configuration, platform).ok().flatten();
         Context {
             configuration,
             platform,
@@ -106,7 +113,15 @@ impl<'a> Context<'a> {
 }
 
 fn share_of<'m>(memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
-    let port = memory.port(interface).filter(|port| without_memory(port).is_none())?;
+    let port = memory.port(interface)?;
+    if port.srr.is_some() {
+        // The queues of the port share its rate also if their limits are not known. Without a size of the
+        // common pool, the port never empties it.
+        let all = port.queues.iter().filter_map(|queue| queue.soft).sum();
+        let shared_units = memory.shared_units.unwrap_or(all);
+        return Some(MemoryShare { unit_bytes: memory.unit_bytes, shared_units, port });
+    }
+    let port = Some(port).filter(|port| without_memory(port).is_none())?;
     let shared_units = memory.shared_units?;
     Some(MemoryShare { unit_bytes: memory.unit_bytes, shared_units, port })
 }
@@ -116,7 +131,17 @@ fn without_memory(port: &PortMemory) -> Option<String> {
     if let Some(refused) = &port.refused {
         return Some(format!("the switch refuses the policy: {}", refused.text));
     }
-    let queue = port.queues.iter().find(|queue| queue.hard + queue.soft == 0)?;
+    if port.queues.iter().any(|queue| queue.most_units().is_none()) {
+        let has_one_queue = port.srr.as_ref().is_some_and(|settings| !settings.has_qos);
+        return Some(if has_one_queue { UNKNOWN_LIMIT } else { UNKNOWN_UNITS }.to_owned());
+    }
+    let queue = port.queues.iter().find(|queue| queue.most_units() == Some(0))?;
+    if port.srr.is_some() {
+        return Some(format!(
+            "{} has no buffers: it is not published what happens to its packets",
+            queue.class
+        ));
+    }
     Some(format!(
         "class {} has no memory (queue-buffers ratio 0, or all of it goes to other classes): it is not published \
          what happens to its packets",

@@ -54,7 +54,8 @@ impl<'a> Context<'a> {
         let rules = self.platform.rules();
         let counted_bytes = counted_bytes_of(interface, circuit, &wire.headers, self.configuration, rules);
         let tag = self.tag(interface, &wire);
-        let arriving = self.arriving(interface, input.as_ref(), tag, counted_bytes);
+        let trust = input.is_none().then(|| self.trust_policy(interface, circuit)).flatten();
+        let arriving = self.arriving(interface, (input.as_ref(), trust.as_ref()), tag, counted_bytes);
         let departing = self.departing(interface, circuit, output.as_ref(), tag, counted_bytes);
         let policies =
             |side: Option<(Policy, Reference)>| side.into_iter().map(|(policy, _)| policy).collect();
@@ -100,7 +101,7 @@ impl<'a> Context<'a> {
     fn arriving(
         &mut self,
         interface: &Interface,
-        policy: Option<&(Policy, Reference)>,
+        (policy, trust): (Option<&(Policy, Reference)>, Option<&(Policy, Reference)>),
         tag: Tag,
         counted_bytes: CountedBytes,
     ) -> Lowered {
@@ -108,7 +109,7 @@ impl<'a> Context<'a> {
         let side = Side {
             path: SidePath::Arrival,
             policy: policy.map(|(policy, reference)| (policy, *reference)),
-            before: None,
+            before: trust.map(|(policy, reference)| (policy, *reference)),
             limiters: &limiters,
             markings: self.markings(Direction::Input),
             labels: self.first_label(),

@@ -3,6 +3,7 @@
 mod profile;
 mod recognition;
 mod signs;
+mod switch;
 mod written;
 
 use perhop_device::MemoryOptions;
@@ -13,13 +14,14 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 use crate::grammar::Grammar;
-use crate::uadp;
+use crate::{mls, uadp};
 
 pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
 pub use recognition::{Dialect, Recognition};
 pub use signs::Evidence;
 pub(crate) use signs::product;
+pub(crate) use switch::SwitchHardware;
 
 /// The memory of each port of a switch, units.
 pub(crate) const PORT_UNITS: &str = "port-units";
@@ -56,11 +58,12 @@ pub struct Platform {
 impl Platform {
     /// The names of the platforms: the profiles, two of them with their port adapter, and families of
     /// switches.
-    pub const NAMES: [&'static str; 16] = [
+    pub const NAMES: [&'static str; 17] = [
         "pre-hqf",
         "7500-vip",
         "hqf",
         "ios-xe",
+        "catalyst-mls",
         "catalyst-uadp",
         "c3650",
         "c3850",
@@ -77,8 +80,8 @@ impl Platform {
 
     /// Returns the platform `name`, one of [`NAMES`](Platform::NAMES), or a product of a family among them.
     pub fn named(name: &str) -> Option<Platform> {
-        if let Some(memory) = switch_named(name) {
-            return Some(Platform { memory, ..Platform::for_profile(Profile::CatalystUadp) });
+        if let Some((profile, memory)) = switch_named(name) {
+            return Some(Platform { memory, ..Platform::for_profile(profile) });
         }
         let profile = match name {
             "cisco-7200-pa-a3" => Some(Profile::PreHqf),
@@ -114,7 +117,16 @@ impl Platform {
 
     /// Whether its queues draw on the packet memory of a switch.
     pub(crate) fn has_shared_memory(&self) -> bool {
-        self.profile == Profile::CatalystUadp
+        self.switch().is_some()
+    }
+
+    /// Returns the hardware of a switch; `None` for a router.
+    pub(crate) fn switch(&self) -> Option<SwitchHardware> {
+        match self.profile {
+            Profile::CatalystMls => Some(SwitchHardware::Mls),
+            Profile::CatalystUadp => Some(SwitchHardware::Uadp),
+            _ => None,
+        }
     }
 
     /// Returns the command language of its routers.
@@ -130,13 +142,16 @@ impl Platform {
 
 /// Returns the memory of a switch from a name with settings: `c9300-24t,port-units=500`. The name of the
 /// profile leaves the product to the configuration.
-fn switch_named(name: &str) -> Option<MemoryOptions> {
+fn switch_named(name: &str) -> Option<(Profile, MemoryOptions)> {
     let mut parts = name.split(',');
     let product = parts.next()?.trim();
-    let is_profile = product == Profile::CatalystUadp.name();
-    if !is_profile && !uadp::is_product(product) {
-        return None;
-    }
+    let profiles = [
+        (Profile::CatalystUadp, uadp::is_product(product)),
+        (Profile::CatalystMls, mls::is_product(product)),
+    ];
+    let named = |profile: Profile| product == profile.name();
+    let (profile, _) = profiles.into_iter().find(|(profile, is_own)| *is_own || named(*profile))?;
+    let is_profile = named(profile);
     let model = (!is_profile).then(|| product.to_ascii_lowercase());
     let mut memory = MemoryOptions { model, ..MemoryOptions::default() };
     for part in parts {
@@ -148,5 +163,5 @@ fn switch_named(name: &str) -> Option<MemoryOptions> {
             _ => return None,
         }
     }
-    Some(memory)
+    Some((profile, memory))
 }

@@ -22,6 +22,8 @@ pub enum Profile {
     Hqf,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
+    /// Catalyst switches with `mls qos` and shaped round robin: 2960, 3560, 3750.
+    CatalystMls,
     /// Catalyst switches with UADP hardware, whose queues share a packet memory.
     CatalystUadp,
     /// IOS XR on the ASR 9000: network processors.
@@ -35,11 +37,12 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 7] = [
+    pub const ALL: [Profile; 8] = [
         Profile::PreHqf,
         Profile::Vip7500,
         Profile::Hqf,
         Profile::IosXe,
+        Profile::CatalystMls,
         Profile::CatalystUadp,
         Profile::Asr9000,
         Profile::Ncs5500,
@@ -52,6 +55,7 @@ impl Profile {
             Profile::Vip7500 => "7500-vip",
             Profile::Hqf => "hqf",
             Profile::IosXe => "ios-xe",
+            Profile::CatalystMls => "catalyst-mls",
             Profile::CatalystUadp => "catalyst-uadp",
             Profile::Asr9000 => "asr-9000",
             Profile::Ncs5500 => "ncs-5500",
@@ -72,9 +76,12 @@ impl Profile {
     pub(crate) fn grammar(self) -> Grammar {
         match self {
             Profile::Asr9000 | Profile::Ncs5500 => Grammar::IosXr,
-            Profile::PreHqf | Profile::Vip7500 | Profile::Hqf | Profile::IosXe | Profile::CatalystUadp => {
-                Grammar::Ios
-            }
+            Profile::PreHqf
+            | Profile::Vip7500
+            | Profile::Hqf
+            | Profile::IosXe
+            | Profile::CatalystMls
+            | Profile::CatalystUadp => Grammar::Ios,
         }
     }
 
@@ -84,6 +91,7 @@ impl Profile {
             Profile::Vip7500 => include_str!("../../profiles/7500-vip.toml"),
             Profile::Hqf => include_str!("../../profiles/hqf.toml"),
             Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
+            Profile::CatalystMls => include_str!("../../profiles/catalyst-mls.toml"),
             Profile::CatalystUadp => include_str!("../../profiles/catalyst-uadp.toml"),
             Profile::Asr9000 => include_str!("../../profiles/asr-9000.toml"),
             Profile::Ncs5500 => include_str!("../../profiles/ncs-5500.toml"),

@@ -15,8 +15,12 @@ pub enum Dialect {
     Ios,
     /// Cisco IOS-XE on a router.
     IosXe,
-    /// A Catalyst switch with `mls qos`: 2960, 3560, 3750, 6500.
+    /// A Catalyst switch with `mls qos` and shaped round robin: 2960, 3560, 3750, IE 2000 and 3000.
     CatalystMls,
+    /// A Catalyst 4500.
+    Catalyst4500,
+    /// A Catalyst 6500, or another switch with weighted round robin by port.
+    Catalyst6500,
     /// A Catalyst switch with UADP hardware: 3650, 3850, 9000.
     CatalystUadp,
     /// A switch that only `switchport` reveals.
@@ -34,7 +38,7 @@ pub enum Dialect {
 impl Dialect {
     /// Whether perhop models the queueing of its hardware.
     pub fn is_supported(self) -> bool {
-        self.is_of_router() || self == Dialect::CatalystUadp
+        self.is_of_router() || matches!(self, Dialect::CatalystMls | Dialect::CatalystUadp)
     }
 
     /// Whether it is that of routers.
@@ -123,7 +127,10 @@ fn of_ios_xr(
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::IosXe),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::CatalystUadp),
-    (&[Sign::Mls], Dialect::CatalystMls, Profile::Hqf),
+    (&[Sign::Srr], Dialect::CatalystMls, Profile::CatalystMls),
+    (&[Sign::Catalyst4500], Dialect::Catalyst4500, Profile::IosXe),
+    (&[Sign::Catalyst6500], Dialect::Catalyst6500, Profile::Hqf),
+    (&[Sign::Mls], Dialect::CatalystMls, Profile::CatalystMls),
     (&[Sign::CarrierEthernet], Dialect::CarrierEthernet, Profile::IosXe),
     (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
 ];
@@ -175,7 +182,8 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{CarrierEthernet, Catalyst, CatalystMls, CatalystUadp, Ios, IosXe, NxOs};
+        use Dialect::{CarrierEthernet, Catalyst, Catalyst4500, Catalyst6500, CatalystMls, CatalystUadp};
+        use Dialect::{Ios, IosXe, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -196,7 +204,26 @@ mod tests {
             ("version 15.2\nlicense udi pid CISCO2901/K9 sn X\n", ("hqf", Ios, true)),
             ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
-            ("version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n", ("hqf", CatalystMls, true)),
+            (
+                "version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n",
+                ("catalyst-mls", CatalystMls, true),
+            ),
+            ("version 15.0\nmls qos\ninterface GigabitEthernet0/1\n", ("catalyst-mls", CatalystMls, true)),
+            (
+                "version 12.2\ninterface FastEthernet0/1\n srr-queue bandwidth limit 80\n",
+                ("catalyst-mls", CatalystMls, true),
+            ),
+            ("version 12.2\nmls qos\ninterface GigabitEthernet3/1\n", ("hqf", Catalyst6500, true)),
+            (
+                "version 12.2\nmls qos\ninterface GigabitEthernet1/1\n wrr-queue bandwidth 20 80\n",
+                ("hqf", Catalyst6500, true),
+            ),
+            ("version 15.1\npolicy-map type lan-queuing p\n", ("hqf", Catalyst6500, true)),
+            ("version 15.0\npolicy-map p\n class c\n  dbl\n", ("ios-xe", Catalyst4500, true)),
+            (
+                "version 12.2\nqos\ninterface GigabitEthernet3/1\n tx-queue 3\n",
+                ("ios-xe", Catalyst4500, true),
+            ),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),

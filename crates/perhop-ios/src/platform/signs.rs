@@ -33,6 +33,11 @@ pub(super) enum Sign {
     /// A class by traffic class, as the output policies of an NCS need.
     XrTrafficClass,
     Uadp,
+    /// Shaped round robin, and products with it.
+    Srr,
+    Catalyst4500,
+    Catalyst6500,
+    /// `mls qos` alone, which a Catalyst 6500 has, too.
     Mls,
     /// An ASR 900 or 920.
     CarrierEthernet,
@@ -61,6 +66,18 @@ pub(super) enum Sign {
     OldFeature,
 }
 
+const SRR: &str = "shaped round robin of a Catalyst 2960, 3560 or 3750";
+
+/// Images of switches by the beginning of their name.
+const SWITCH_IMAGES: &[(&str, Sign, &str)] = &[
+    ("c2960", Sign::Srr, "an image of a Catalyst 2960"),
+    ("c3560", Sign::Srr, "an image of a Catalyst 3560"),
+    ("c3750", Sign::Srr, "an image of a Catalyst 3750"),
+    ("cat4500", Sign::Catalyst4500, "an image of a Catalyst 4500"),
+    ("s72033", Sign::Catalyst6500, "an image of a Catalyst 6500"),
+    ("s2t54", Sign::Catalyst6500, "an image of a Catalyst 6500"),
+];
+
 /// Signs of a router product or image.
 const ROUTERS: &[Sign] =
     &[Sign::XeProduct, Sign::IosProduct, Sign::XeImage, Sign::HqfImage, Sign::VipImage, Sign::OldImage];
@@ -83,6 +100,9 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         }
     }
     found.extend(hqf_feature(configuration));
+    if seen.contains(&Sign::Mls) {
+        found.extend(chassis_port(configuration));
+    }
     // Some routers have switching ports, and some of these can route.
     if !found.iter().any(|(sign, _)| ROUTERS.contains(sign)) {
         found.extend(switching(configuration));
@@ -133,8 +153,9 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
         "!!" if lower.contains("ios xr configuration") => Some((Sign::IosXr, "IOS XR")),
         "end-policy-map" | "end-class-map" => Some((Sign::IosXr, "an end of a block in IOS XR")),
         "feature" => Some((Sign::NxOs, "a command of NX-OS")),
-        "class-map" | "policy-map" if is_nexus_type(words.next()?, words.next()?) => {
-            Some((Sign::NxOs, "a type of NX-OS"))
+        "class-map" | "policy-map" if is_nexus_type(&lower) => Some((Sign::NxOs, "a type of NX-OS")),
+        "class-map" | "policy-map" | "service-policy" if lower.contains(" type lan-queuing") => {
+            Some((Sign::Catalyst6500, "queues of a Catalyst 6500 or 6800"))
         }
         "queue-buffers" => Some((Sign::Uadp, "buffers of a class of a Catalyst 3850 or 9000")),
         "vdc" => Some((Sign::NxOs, "a virtual device context of NX-OS")),
@@ -142,8 +163,14 @@ fn of_line(text: &str) -> Option<(Sign, &'static str)> {
         "license" => product_of(product(&lower)?),
         "boot" => image(lower.split_ascii_whitespace().last()?),
         "switch" => Some(switch(product(&lower)?)),
-        "mls" if words.next() == Some("qos") => Some((Sign::Mls, "the switching hardware queues")),
-        "wrr-queue" | "srr-queue" => Some((Sign::Mls, "the switching hardware queues")),
+        "mls" if words.next() == Some("qos") => match words.next() {
+            Some("srr-queue" | "queue-set") => Some((Sign::Srr, SRR)),
+            _ => Some((Sign::Mls, "the switching hardware queues")),
+        },
+        "srr-queue" | "queue-set" => Some((Sign::Srr, SRR)),
+        "wrr-queue" | "rcv-queue" => Some((Sign::Catalyst6500, "weighted round robin of a Catalyst 6500")),
+        "dbl" | "tx-queue" => Some((Sign::Catalyst4500, "queues of a Catalyst 4500")),
+        "qos" if lower == "qos" => Some((Sign::Catalyst4500, "a command of a Catalyst 4500")),
         "qos" if lower.starts_with("qos queue-softmax-multiplier") => {
             Some((Sign::Uadp, "buffers of a Catalyst 3850 or 9000"))
         }
@@ -167,8 +194,9 @@ pub(crate) fn product(lower: &str) -> Option<&str> {
     name.split_ascii_whitespace().next()
 }
 
-fn is_nexus_type(keyword: &str, name: &str) -> bool {
-    keyword == "type" && matches!(name, "qos" | "queuing" | "network-qos")
+fn is_nexus_type(lower: &str) -> bool {
+    let mut words = lower.split_ascii_whitespace().skip(1);
+    words.next() == Some("type") && matches!(words.next(), Some("qos" | "queuing" | "network-qos"))
 }
 
 fn version(number: &str) -> Option<(Sign, &'static str)> {
@@ -195,8 +223,8 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
         Some((Sign::CarrierEthernet, "an ASR 900 or 920, whose forwarding hardware queues"))
     } else if begins(XE) {
         Some((Sign::XeProduct, "a router with IOS-XE"))
-    } else if product.starts_with("ws-c") {
-        Some((Sign::Mls, "a Catalyst switch"))
+    } else if product.starts_with("ws-") || product.starts_with("ie-2000") {
+        Some(switch(product))
     } else if product.starts_with("cisco") || product.starts_with("iad") {
         Some((Sign::IosProduct, "a router with IOS 15"))
     } else {
@@ -205,8 +233,16 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
 }
 
 fn switch(product: &str) -> (Sign, &'static str) {
-    let uadp = ["c9", "ws-c3650", "ws-c3850"].iter().any(|name| product.starts_with(name));
-    if uadp { (Sign::Uadp, "a Catalyst switch with UADP hardware") } else { (Sign::Mls, "a Catalyst switch") }
+    let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
+    if begins(&["c9", "ws-c3650", "ws-c3850"]) {
+        (Sign::Uadp, "a Catalyst switch with UADP hardware")
+    } else if begins(&["ws-c45", "ws-c49", "ws-x45"]) {
+        (Sign::Catalyst4500, "a Catalyst 4500")
+    } else if begins(&["ws-c65", "ws-c68", "ws-c3550"]) {
+        (Sign::Catalyst6500, "a Catalyst switch with weighted round robin")
+    } else {
+        (Sign::Srr, "a Catalyst switch with shaped round robin")
+    }
 }
 
 /// `c2800nm-adventerprisek9-mz.124-24.T4.bin` is 12.4(24)T4; `c2900-universalk9-mz.SPA.157-3.M8.bin`
@@ -222,6 +258,9 @@ fn image(file: &str) -> Option<(Sign, &'static str)> {
     }
     if XE.iter().any(|prefix| name.starts_with(prefix)) {
         return Some((Sign::XeImage, "an image of IOS-XE"));
+    }
+    if let Some((_, sign, says)) = SWITCH_IMAGES.iter().find(|(begin, _, _)| name.starts_with(begin)) {
+        return Some((*sign, says));
     }
     if name.starts_with("rsp-") {
         return Some((Sign::VipImage, "an image of the 7500"));
@@ -267,6 +306,22 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
         }
         _ => None,
     }
+}
+
+/// Returns a sign of a Catalyst 6500 with `mls qos`: a port of a line card. Ports of a 2960, 3560 and 3750
+/// have slot 0 or three numbers, those of an IE 3000 slots up to 3.
+fn chassis_port(configuration: &Configuration) -> Option<(Sign, Evidence)> {
+    let is_chassis_port = |name: &str| {
+        let number =
+            ["gigabitethernet", "tengigabitethernet"].iter().find_map(|kind| name.strip_prefix(kind))?;
+        let (slot, port) = number.split_once('/')?;
+        Some(slot.parse::<u32>().ok()? >= 3 && port.parse::<u32>().is_ok())
+    };
+    let line = configuration.lines.iter().find(|line| {
+        let lower = line.text.trim().to_ascii_lowercase();
+        lower.strip_prefix("interface ").and_then(is_chassis_port) == Some(true)
+    })?;
+    Some((Sign::Catalyst6500, evidence(line, "a port of a line card")))
 }
 
 /// Returns a sign of HQF: `bandwidth` and `fair-queue` in one class, which earlier releases refuse.

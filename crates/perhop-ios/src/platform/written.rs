@@ -13,6 +13,7 @@ impl Profile {
             Profile::Vip7500 => "boot system flash slot0:rsp-jsv-mz.121-5.T8.bin",
             Profile::Hqf => "version 15.2",
             Profile::IosXe => "version 16.9",
+            Profile::CatalystMls => "mls qos srr-queue input bandwidth 4 4",
             Profile::CatalystUadp => "qos queue-softmax-multiplier 100",
             Profile::Asr9000 => "!! IOS XR Configuration 7.3.2",
             Profile::Ncs5500 => "hw-module profile qos hqos-enable",
@@ -25,7 +26,7 @@ impl Profile {
     pub(crate) fn usual_precedence_minima(self) -> &'static [u64] {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
-            Profile::Hqf => &[20, 22, 24, 26, 28, 30, 32, 34],
+            Profile::Hqf | Profile::CatalystMls => &[20, 22, 24, 26, 28, 30, 32, 34],
             Profile::IosXe | Profile::CatalystUadp | Profile::Asr9000 | Profile::Ncs5500 => &[],
         }
     }

@@ -29,10 +29,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     recorded("mls qos map ip-prec-dscp", GLOBAL_EFFECT, |configuration, reader| {
         codepoints(&mut configuration.mls.precedence_dscp, &mut configuration.mls.lines, reader)
     }),
-    recorded("mls qos map dscp-cos", GLOBAL_EFFECT, |configuration, reader| {
-        let mls = &mut configuration.mls;
-        table(&mut mls.dscp_cos, &mut mls.lines, eight, reader)
-    }),
+    recorded(
+        "mls qos map dscp-cos",
+        "frames leave with another class of service",
+        |configuration, reader| table(&mut configuration.mls.dscp_cos, &mut Vec::new(), eight, reader),
+    ),
     recorded("mls qos map policed-dscp", GLOBAL_EFFECT, |configuration, reader| {
         let mls = &mut configuration.mls;
         table(&mut mls.policed_dscp, &mut mls.lines, codepoint, reader)
@@ -138,7 +139,7 @@ pub(super) const PORT_COMMANDS: &[Command<Interface>] = &[
 fn enabled(configuration: &mut Configuration, reader: &mut Reader) -> Result<(), Finding> {
     // Other words are commands of other switches: `mls qos marking statistics`.
     if reader.peek().is_none() {
-        configuration.mls.enabled = (!reader.negated()).then(|| At::new(reader.line, ()));
+        configuration.mls.enabled = Some(At::new(reader.line, !reader.negated()));
         configuration.mls.lines.push(reader.line);
     }
     Ok(())

@@ -39,6 +39,8 @@ pub(crate) fn memory(
         unknown: Vec::new(),
         rules: rules::rows(&model, options),
         not_modeled: Vec::new(),
+        egress_memory: Vec::new(),
+        input_queues: Vec::new(),
     };
     for interface in configuration.interfaces.iter().filter(|interface| is_switch_port(interface)) {
         match port(configuration, interface, &model, options.port_units) {
@@ -110,7 +112,7 @@ fn port(
             split.default_queues(&mut assumed)
         }
     };
-    let soft: u64 = queues.iter().map(|queue| queue.soft).sum();
+    let soft: u64 = queues.iter().filter_map(|queue| queue.soft).sum();
     let port = PortMemory {
         interface: interface.name.clone(),
         rate_bps: Some(megabits * 1_000_000),
@@ -122,6 +124,7 @@ fn port(
         refused: classes.and_then(|classes| queues::refused(&classes)),
         queues,
         assumed,
+        srr: None,
     };
     Ok((port, not_modeled))
 }

@@ -31,8 +31,9 @@ pub(crate) fn print(port: &PortMemory) -> String {
         default: None,
         priority_level: None,
         weight: None,
-        hard: 0,
-        soft: 0,
+        hard: Some(0),
+        soft: Some(0),
+        srr: None,
         port_soft_min: Some(0),
         global_soft_min: Some(0),
         thresholds: Vec::new(),
@@ -43,8 +44,8 @@ pub(crate) fn print(port: &PortMemory) -> String {
     let mut profiles: [Vec<u64>; 4] = Default::default();
     for number in 0..QUEUES {
         let queue = queue(number);
-        let values =
-            [queue.hard, queue.soft, queue.port_soft_min.unwrap_or(0), queue.global_soft_min.unwrap_or(0)];
+        let values = [queue.hard, queue.soft, queue.port_soft_min, queue.global_soft_min]
+            .map(Option::unwrap_or_default);
         let _ = write!(text, " {number}   1");
         for (known, (value, width)) in profiles.iter_mut().zip(values.into_iter().zip([6, 6, 6, 6])) {
             let profile = known.iter().position(|other| *other == value).unwrap_or_else(|| {
@@ -69,7 +70,7 @@ pub(crate) fn print(port: &PortMemory) -> String {
 fn upper(queue: &QueueMemory) -> [u64; 3] {
     let mut limits = [0; 3];
     for (limit, threshold) in limits.iter_mut().rev().zip(queue.thresholds.iter().rev()) {
-        *limit = threshold.units;
+        *limit = threshold.units.unwrap_or(0);
     }
     limits
 }
@@ -119,7 +120,7 @@ pub(crate) fn read(output: &str) -> Result<Option<SwitchMemory>, ConfigError> {
         return Err(not_whole(output.lines().count()));
     }
     for port in &mut ports {
-        port.queues.retain(|queue| queue.hard + queue.soft > 0);
+        port.queues.retain(|queue| queue.most_units() > Some(0));
     }
     Ok(Some(SwitchMemory {
         model: COMMAND.to_owned(),
@@ -130,6 +131,8 @@ pub(crate) fn read(output: &str) -> Result<Option<SwitchMemory>, ConfigError> {
         unknown: Vec::new(),
         rules: Vec::new(),
         not_modeled: Vec::new(),
+        egress_memory: Vec::new(),
+        input_queues: Vec::new(),
     }))
 }
 
@@ -156,6 +159,7 @@ fn empty_port(soft_start: u64) -> PortMemory {
         queues: Vec::new(),
         assumed: Vec::new(),
         refused: None,
+        srr: None,
     }
 }
 
@@ -167,8 +171,9 @@ fn queue(number: u8, [hard, soft, port_soft_min, global_soft_min]: [u64; 4]) -> 
         default: None,
         priority_level: None,
         weight: None,
-        hard,
-        soft,
+        hard: Some(hard),
+        soft: Some(soft),
+        srr: None,
         port_soft_min: Some(port_soft_min),
         global_soft_min: Some(global_soft_min),
         thresholds: Vec::new(),
@@ -179,7 +184,9 @@ fn add_limits(port: &mut PortMemory, number: u8, limits: [u64; 3], line: usize) 
     let Some(queue) = port.queues.iter_mut().find(|queue| queue.number == number) else {
         return Err(not_whole(line));
     };
-    queue.thresholds =
-        limits.into_iter().map(|units| DropThreshold { units, packets: Vec::new(), line: None }).collect();
+    queue.thresholds = limits
+        .into_iter()
+        .map(|units| DropThreshold { units: Some(units), percent: None, packets: Vec::new(), line: None })
+        .collect();
     Ok(())
 }

@@ -81,8 +81,9 @@ impl Split {
                 default: Some(default),
                 priority_level: None,
                 weight: Some(DEFAULT_WEIGHTS[number]),
-                hard,
-                soft: soft.scaled,
+                hard: Some(hard),
+                soft: Some(soft.scaled),
+                srr: None,
                 port_soft_min: self.port_soft_min(soft),
                 global_soft_min: self.global_soft_min(soft, hard),
                 thresholds: thresholds(hard + soft.scaled, CEILING, &[]),
@@ -126,8 +127,9 @@ impl Split {
             default: None,
             priority_level: class.level,
             weight: None,
-            hard,
-            soft: soft.scaled,
+            hard: Some(hard),
+            soft: Some(soft.scaled),
+            srr: None,
             port_soft_min: self.port_soft_min(soft),
             global_soft_min: self.global_soft_min(soft, hard),
             thresholds: thresholds(hard + soft.scaled, ceiling, &limits),
@@ -205,9 +207,15 @@ fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
 /// Returns the three thresholds of a queue that holds `most` units at a ceiling of `ceiling` percent.
 fn thresholds(most: u64, ceiling: u64, limits: &[PercentLimit]) -> Vec<DropThreshold> {
     let of_parts = |parts: u64| most * parts / THRESHOLD_PARTS;
-    let unused = |parts: u64| DropThreshold { units: of_parts(parts), packets: Vec::new(), line: None };
+    let unused = |parts: u64| DropThreshold {
+        units: Some(of_parts(parts)),
+        percent: None,
+        packets: Vec::new(),
+        line: None,
+    };
     let written = limits.iter().take(3).map(|limit| DropThreshold {
-        units: of_parts(limit.percent * THRESHOLD_PARTS / ceiling.max(1)),
+        units: Some(of_parts(limit.percent * THRESHOLD_PARTS / ceiling.max(1))),
+        percent: None,
         packets: limit.packets.clone(),
         line: Some(limit.line),
     });

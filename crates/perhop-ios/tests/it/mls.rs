@@ -1,7 +1,14 @@
 //! `mls qos` of Catalyst 2960, 3560 and 3750: the lines, the division of memory, trust and queues.
 
+use perhop_device::{
+    DeviceModel, FrontEnd, MemoryOptions, ParseOptions, Port, PortMemory, QueueMemory, SrrQueue, SwitchMemory,
+};
 use perhop_ios::ast::{QueuePlace, QueueThresholds, Trust};
-use perhop_ios::{Configuration, LineState, parse};
+use perhop_ios::{Configuration, Ios, LineState, parse};
+use perhop_qos::packet::LinkMark;
+use perhop_qos::random::Streams;
+use perhop_qos::scheduler::SchedulerConfig;
+use perhop_qos::{Dscp, Packet, Rate, Time, Verdict};
 
 fn note(configuration: &Configuration, number: usize) -> &str {
     configuration.lines[number - 1].note.as_deref().unwrap_or_default()
@@ -36,7 +43,7 @@ interface GigabitEthernet0/1
 fn the_lines_of_a_template_are_read() {
     let configuration = parse(AUTO_QOS);
     let mls = &configuration.mls;
-    assert_eq!(mls.enabled.map(|at| at.line), Some(13));
+    assert_eq!(mls.enabled.map(|at| (at.line, at.value)), Some((13, true)));
     assert_eq!(mls.cos_dscp.map(|at| at.value), Some([0, 8, 16, 24, 32, 46, 48, 56]));
     assert_eq!(mls.policed_dscp.keys().copied().collect::<Vec<_>>(), [24, 26, 46]);
     let place = |queue, threshold| QueuePlace { queue, threshold };
@@ -95,7 +102,240 @@ fn no_restores_the_default() {
     let text = "mls qos\nno mls qos\nmls qos queue-set output 1 buffers 10 10 26 54\n\
                 no mls qos queue-set output 1 buffers\nno mls qos rewrite ip dscp\n";
     let configuration = parse(text);
-    assert_eq!((configuration.mls.enabled, configuration.mls.queue_sets[0].buffers), (None, None));
+    assert_eq!(configuration.mls.enabled.map(|at| at.value), Some(false));
+    assert_eq!(configuration.mls.queue_sets[0].buffers, None);
     assert!(configuration.mls.keeps_dscp.is_some());
     assert_eq!(configuration.lines[4].state, LineState::NotModelled);
+}
+
+fn memory_with(text: &str, port_units: Option<u64>) -> SwitchMemory {
+    let options = MemoryOptions { port_units, ..MemoryOptions::default() };
+    Ios.switch_memory(text, &options).unwrap().expect("it is a Catalyst")
+}
+
+fn only_port(text: &str, port_units: Option<u64>) -> PortMemory {
+    let [port] = memory_with(text, port_units).ports.try_into().expect("one port");
+    port
+}
+
+fn srr(queue: &QueueMemory) -> &SrrQueue {
+    queue.srr.as_ref().expect("it has weights")
+}
+
+/// Returns the number of the queue of a value, and the number of its threshold.
+fn place_of(port: &PortMemory, packets: &str) -> (u8, usize) {
+    let queues = port.queues.iter();
+    let all =
+        queues.flat_map(|queue| queue.thresholds.iter().enumerate().map(move |(at, own)| (queue, at, own)));
+    let mut own = all.filter(|(_, _, own)| own.packets.iter().any(|one| one.to_string() == packets));
+    let (queue, at, _) = own.next().unwrap_or_else(|| panic!("no queue takes {packets}"));
+    (queue.number, at + 1)
+}
+
+/// Cisco, Catalyst 2960, 3560 and 3750 configuration guides: defaults with `mls qos`.
+#[test]
+fn the_default_queues_of_a_port() {
+    let port = only_port("version 12.2\nmls qos\ninterface GigabitEthernet0/1\n", None);
+    for (packets, queue) in [
+        ("dscp default", 2),
+        ("dscp 15", 2),
+        ("dscp cs2", 3),
+        ("dscp 31", 3),
+        ("dscp cs4", 4),
+        ("dscp ef", 1),
+        ("dscp cs6", 4),
+        ("cos 1", 2),
+        ("cos 3", 3),
+        ("cos 5", 1),
+        ("cos 7", 4),
+    ] {
+        assert_eq!(place_of(&port, packets), (queue, 1), "{packets}");
+    }
+    let weights: Vec<(u64, u64)> =
+        port.queues.iter().map(|queue| (srr(queue).shaped_weight, srr(queue).shared_weight)).collect();
+    assert_eq!(weights, [(25, 25), (0, 25), (0, 25), (0, 25)]);
+    assert_eq!(srr(&port.queues[0]).ceiling_bps, Some(40_000_000));
+    let percents = |queue: &QueueMemory| -> Vec<Option<u64>> {
+        queue.thresholds.iter().map(|threshold| threshold.percent).collect()
+    };
+    assert_eq!(percents(&port.queues[0]), [Some(100), Some(100), Some(400)]);
+    assert_eq!(percents(&port.queues[1]), [Some(200), Some(200), Some(400)]);
+    assert!(port.queues.iter().all(|queue| srr(queue).buffers_percent == 25));
+    // No number of units is guessed.
+    assert!(port.queues.iter().all(|queue| queue.hard.is_none() && queue.most_units().is_none()));
+}
+
+/// 200 units, of which queue 3 has 26 %: 52. It reserves 100 % and holds 318 %: 165.
+#[test]
+fn a_queue_set_divides_the_memory_that_is_given() {
+    let text = AUTO_QOS.replace("queue-set 2", "queue-set 1").replace("limit 80", "limit 90");
+    let port = only_port(&text, Some(200));
+    let third = &port.queues[2];
+    assert_eq!((third.hard, third.soft), (Some(52), Some(165 - 52)));
+    let units: Vec<Option<u64>> = third.thresholds.iter().map(|threshold| threshold.units).collect();
+    assert_eq!(units, [Some(52 * 36 / 100), Some(52 * 77 / 100), Some(165)]);
+    assert_eq!((srr(third).buffers_percent, srr(third).maximum_percent), (26, 318));
+    assert_eq!((place_of(&port, "dscp af11"), place_of(&port, "dscp ef")), ((4, 2), (1, 3)));
+    let settings = port.srr.as_ref().unwrap();
+    assert_eq!((settings.bandwidth_limit_percent, settings.priority_queue_out), (90, true));
+    // The line of an expedite queue has no ceiling.
+    assert_eq!((srr(&port.queues[0]).ceiling_bps, port.queues[0].priority_level), (None, Some(1)));
+}
+
+/// Cisco, Catalyst 3750 command reference: a queue holds at most 400 %.
+#[test]
+fn a_3750_holds_at_most_400_percent() {
+    let text = "mls qos\nmls qos queue-set output 1 threshold 1 3200 3200 100 3200\n\
+                mls qos queue-set output 1 buffers 15 45 20 20\ninterface GigabitEthernet1/0/1\n";
+    let holds = |product: &str| {
+        let port = only_port(&format!("switch 1 provision {product}\n{text}"), Some(200));
+        port.queues[0].most_units()
+    };
+    assert_eq!((holds("ws-c3750x-24t"), holds("ws-c2960s-24ts-s")), (Some(30 * 4), Some(30 * 32)));
+    let memory = memory_with(&format!("switch 1 provision ws-c3750x-24t\n{text}"), None);
+    let published: Vec<(&str, u64)> =
+        memory.egress_memory.iter().map(|memory| (memory.ports, memory.megabytes)).collect();
+    assert_eq!(published, [("each 24 downlinks", 2), ("the uplinks", 2)]);
+    // 100 % of 15 %.
+    assert_eq!(srr(&memory.ports[0].queues[0]).reserved_port_percent.0, 1500);
+}
+
+fn model(text: &str) -> DeviceModel {
+    Ios.parse(text, &ParseOptions::default()).unwrap()
+}
+
+fn port<'a>(model: &'a DeviceModel, name: &str) -> &'a Port {
+    model.router.ports.iter().find(|port| port.name == name).unwrap()
+}
+
+/// Returns the codepoint and the class of service of a packet behind the input of a port.
+fn behind(text: &str, dscp: u8, cos: Option<u8>) -> (u8, Option<u8>) {
+    let model = model(text);
+    let port = port(&model, "GigabitEthernet0/1");
+    let mut conditioner = port.input.build_conditioner(&[], &Streams::new(1, 0)).unwrap();
+    let mut packet = Packet { length: 1500, dscp: Dscp::new(dscp).unwrap(), ..Packet::default() };
+    if let Some(cos) = cos.and_then(LinkMark::new) {
+        packet.set_cos(cos);
+    }
+    let verdict = conditioner.condition(Time::ZERO, &mut packet);
+    assert_eq!(verdict, Verdict::Pass);
+    (packet.dscp.value(), packet.cos().map(LinkMark::value))
+}
+
+#[test]
+fn the_trust_of_a_port_decides_the_codepoint() {
+    let with = |lines: &str| {
+        format!(
+            "mls qos map cos-dscp 0 8 16 26 32 46 48 56\nmls qos map dscp-mutation M 46 to 34\n\
+             mls qos map ip-prec-dscp 0 8 16 24 32 46 48 56\nmls qos\ninterface GigabitEthernet0/1\n{lines}"
+        )
+    };
+    for (lines, (dscp, cos), expected) in [
+        ("", (46, Some(5)), (0, Some(5))),
+        (" mls qos trust dscp\n", (46, Some(1)), (46, Some(1))),
+        (" mls qos trust cos\n", (46, Some(3)), (26, Some(3))),
+        (" mls qos trust cos\n mls qos cos 5\n", (10, None), (46, None)),
+        (" mls qos trust cos\n", (10, None), (0, None)),
+        (" mls qos trust ip-precedence\n", (44, None), (46, None)),
+        (" mls qos trust dscp\n mls qos dscp-mutation M\n", (46, None), (34, None)),
+        (" mls qos trust dscp\n mls qos cos 5\n mls qos cos override\n", (10, Some(1)), (46, Some(1))),
+    ] {
+        assert_eq!(behind(&with(lines), dscp, cos), expected, "{lines}");
+    }
+    let without = with("").replace("mls qos\n", "no mls qos\n");
+    assert_eq!(behind(&without, 46, Some(5)), (46, Some(5)), "without mls qos");
+}
+
+#[test]
+fn an_input_policy_replaces_the_trust_of_the_port() {
+    let text = "mls qos map policed-dscp 46 to 8\nmls qos\nclass-map VOICE\n match ip dscp ef\n\
+                class-map VIDEO\n match ip dscp af41\nclass-map DATA\n match ip dscp af21\npolicy-map IN\n \
+                class VOICE\n  trust dscp\n class VIDEO\n  set ip dscp cs4\n class DATA\n  \
+                police 1000000 8000 exceed-action policed-dscp-transmit\n\
+                interface GigabitEthernet0/1\n priority-queue out\n service-policy input IN\n";
+    for (dscp, expected) in [(46, 46), (34, 32), (18, 0), (10, 0)] {
+        assert_eq!(behind(text, dscp, None).0, expected, "{dscp}");
+    }
+    let model = model(text);
+    let states: Vec<LineState> = model.lines.iter().map(|line| line.state).collect();
+    assert!(states.iter().all(|state| *state == LineState::Modelled), "{:?}", model.lines);
+}
+
+#[test]
+fn queues_have_their_service() {
+    let model = model(&AUTO_QOS.replace("limit 80", "limit 50"));
+    let queueing = port(&model, "GigabitEthernet0/1").output.queueing.clone().unwrap();
+    let [limit] = queueing.classes.as_slice() else { panic!("{queueing:?}") };
+    let rate = |megabits: u64| Some(Rate::from_bits_per_second(megabits * 1_000_000));
+    assert_eq!((limit.share.rate, limit.share.ceil), (rate(500), rate(500)));
+    let inner = limit.queueing.as_ref().unwrap();
+    assert_eq!(inner.scheduler, SchedulerConfig::GuaranteeExcess);
+    let shares: Vec<(&str, Option<Rate>, Option<f64>, Option<u16>)> = inner
+        .classes
+        .iter()
+        .map(|class| (class.name.as_str(), class.share.rate, class.share.weight, class.share.level))
+        .collect();
+    let expected = [
+        ("queue 1", rate(1000), Some(10.0), Some(0)),
+        ("queue 2", None, Some(10.0), Some(1)),
+        ("queue 3", None, Some(60.0), Some(1)),
+        ("queue 4", None, Some(20.0), Some(1)),
+    ];
+    assert_eq!(shares, expected);
+    // The memory of a port is not published: no run has its limits.
+    assert!(port(&model, "GigabitEthernet0/1").unmodeled_queues.is_some());
+}
+
+#[test]
+fn lines_of_a_switch_are_modeled_on_a_switch_only() {
+    let on_switch = model(AUTO_QOS);
+    let count =
+        |model: &DeviceModel, state: LineState| model.lines.iter().filter(|line| line.state == state).count();
+    // Five lines concern the queues in front of the ring.
+    assert_eq!(count(&on_switch, LineState::NotModelled), 5);
+    let options = ParseOptions { platform: Some("hqf".to_owned()), ..ParseOptions::default() };
+    let on_router = Ios.parse(AUTO_QOS, &options).unwrap();
+    assert_eq!(count(&on_router, LineState::Modelled), 1, "the interface");
+}
+
+#[test]
+fn one_class_has_its_aggregate_policer() {
+    let text = "mls qos aggregate-policer A 1000000 8000 exceed-action drop\nmls qos\nclass-map A\n \
+                match ip dscp ef\nclass-map B\n match ip dscp af41\npolicy-map IN\n class A\n  trust dscp\n  \
+                police aggregate A\n class B\n  trust dscp\ninterface GigabitEthernet0/1\n \
+                service-policy input IN\n";
+    let alone = model(text);
+    let meters = |model: &DeviceModel| {
+        let input = &port(model, "GigabitEthernet0/1").input;
+        input.conditioners.iter().filter(|one| one.meter.is_some()).count()
+    };
+    assert_eq!((meters(&alone), alone.lines[0].state), (1, LineState::Modelled));
+    let shared = model(&text.replace("class B\n  trust dscp", "class B\n  police aggregate A"));
+    assert_eq!((meters(&shared), shared.lines[0].state), (0, LineState::NotModelled));
+}
+
+#[test]
+fn other_catalysts_are_named_and_refused() {
+    for (line, dialect) in [
+        ("interface GigabitEthernet1/1\n wrr-queue bandwidth 20 80", "catalyst-6500"),
+        ("interface TenGigabitEthernet5/4\n mls qos trust dscp", "catalyst-6500"),
+        ("policy-map type lan-queuing P", "catalyst-6500"),
+        ("policy-map P\n class class-default\n  dbl", "catalyst-4500"),
+        ("boot system bootflash:cat4500-entservicesk9-mz.122-54.SG1.bin", "catalyst-4500"),
+    ] {
+        let model = model(&format!("version 12.2\nmls qos\n{line}\n"));
+        assert_eq!((model.platform.dialect.as_str(), model.platform.supported), (dialect, false), "{line}");
+    }
+}
+
+/// A queue-set alone, as documents show it, is one of a switch with `mls qos`; a whole configuration without
+/// the line has one queue a port.
+#[test]
+fn a_fragment_has_its_queues() {
+    let text = "mls qos queue-set output 1 buffers 15 45 20 20\ninterface GigabitEthernet1/0/1\n";
+    let port = only_port(text, None);
+    assert_eq!((port.queues.len(), srr(&port.queues[1]).buffers_percent), (4, 45));
+    assert!(port.assumed.iter().any(|text| text.contains("the fragment has lines of it")));
+    let whole = only_port(&format!("version 15.0\n{text}"), None);
+    assert_eq!((whole.queues.len(), whole.srr.map(|settings| settings.has_qos)), (1, Some(false)));
 }

@@ -19,11 +19,11 @@ fn only_port(text: &str) -> PortMemory {
 }
 
 fn parts(queue: &QueueMemory) -> (u64, u64) {
-    (queue.hard, queue.soft)
+    (queue.hard.unwrap(), queue.soft.unwrap())
 }
 
 fn limits(queue: &QueueMemory) -> Vec<u64> {
-    queue.thresholds.iter().map(|threshold| threshold.units).collect()
+    queue.thresholds.iter().map(|threshold| threshold.units.unwrap()).collect()
 }
 
 /// Cisco TAC 200594: 300 units, 40 % for control packets, ceilings of 400 %.
@@ -127,10 +127,7 @@ fn a_product_is_asked_for_and_others_are_refused() {
     });
     assert!(memory_with(&text, &named("c9500x-28c8d")).unwrap_err().message.contains("Silicon One"));
     assert!(
-        memory_with(&text, &named("c2960x"))
-            .unwrap_err()
-            .message
-            .contains("the memory of c2960x is not known")
+        memory_with(&text, &named("c4948")).unwrap_err().message.contains("the memory of c4948 is not known")
     );
     // Routers have no such memory.
     let router = "version 15.4\ninterface GigabitEthernet0/1\n ip address 192.0.2.1 255.255.255.0\n";
@@ -222,7 +219,7 @@ fn the_queues_of_a_run_draw_on_the_memory() {
         let hard_and_soft =
             |config: &&SharedMemoryConfig| (config.reserved.into(), config.limit.unwrap().into());
         let found: Vec<(u64, u64)> = buffers.iter().map(hard_and_soft).collect();
-        let expected: Vec<(u64, u64)> = own.queues.iter().map(|queue| (queue.hard, queue.soft)).collect();
+        let expected: Vec<(u64, u64)> = own.queues.iter().map(parts).collect();
         assert_eq!(found, expected, "{}", port.name);
     }
 }

@@ -22,4 +22,5 @@ pub(super) mod remarks;
 mod routing;
 mod shadows;
 mod switch_memory;
+mod switch_queues;
 pub(super) mod tunnels;

@@ -77,7 +77,7 @@ impl Context<'_> {
             ),
             format!(
                 "the queue holds {} units; with two thresholds it holds up to {USUAL_CEILING} % of its part",
-                last.units
+                last.units.unwrap_or(0)
             ),
         ))
     }
@@ -96,7 +96,8 @@ impl Context<'_> {
     /// Reports a port whose queues together may take the shared memory of the chip.
     fn takes_pool(&self, memory: &SwitchMemory, port: &PortMemory) -> Option<Diagnostic> {
         let shared = memory.shared_units?;
-        let queue = port.queues.iter().max_by_key(|queue| queue.soft).filter(|queue| queue.soft >= shared)?;
+        let queue = port.queues.iter().max_by_key(|queue| queue.soft)?;
+        let soft = queue.soft.filter(|soft| *soft >= shared)?;
         let multiplier = self.configuration.softmax_multiplier.as_ref();
         let line = multiplier.map(|written| written.line).or(queue.line)?;
         Some(Diagnostic::new(
@@ -104,7 +105,7 @@ impl Context<'_> {
             line,
             format!(
                 "queue {} of {} may take {} units, and all ports of the chip share {shared}",
-                queue.class, port.interface, queue.soft
+                queue.class, port.interface, soft
             ),
             "the switch accepts it: while this queue is full, the other ports lose bursts; give a smaller \
              multiplier or ratio",
@@ -153,7 +154,7 @@ fn without_traffic(
     shadowed: &BTreeSet<usize>,
 ) -> Option<Diagnostic> {
     let line = queue.line?;
-    let units = queue.hard + queue.soft;
+    let units = queue.most_units()?;
     let links = port.port.links.output.classes.iter().find(|links| links.line == line)?;
     let is_reached = links.queue.is_some() && !shadowed.contains(&line);
     (units > 0 && !is_reached).then(|| {
@@ -175,7 +176,7 @@ fn loses_bursts(memory: &SwitchMemory, port: &ConvertedPort, queue: &QueueMemory
     let class = class_at(&port.output.as_ref()?.classes, line)?;
     let policer = class.police.as_ref().map(|police| police.bc_bytes);
     let policer = policer.or_else(|| class.priority.and_then(|priority| priority.burst_bytes))?;
-    let room = queue.thresholds.last().map_or(0, |last| last.units) * memory.unit_bytes;
+    let room = queue.ceiling()? * memory.unit_bytes;
     let needed = BURST.min(room);
     (policer < needed).then(|| {
         Diagnostic::new(

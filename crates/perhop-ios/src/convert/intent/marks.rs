@@ -3,6 +3,7 @@
 use perhop_device::intent::{Action, Field, Mark, Table, Translation, Written};
 
 use crate::ast::{self, Configuration, Marking};
+use crate::mls;
 
 /// Returns the mark of a `set` line or of an action.
 pub(super) fn mark(configuration: &Configuration, marking: &Marking) -> Mark {
@@ -16,7 +17,7 @@ pub(super) fn mark(configuration: &Configuration, marking: &Marking) -> Mark {
             from: field(*from),
             by: translation(configuration, table.as_deref()),
         },
-        Marking::NotModelled(_) => Written::NotModeled,
+        Marking::NotModelled(_) => mls::marked_down(configuration, marking).unwrap_or(Written::NotModeled),
     };
     Mark { written, printed: marking.to_string() }
 }

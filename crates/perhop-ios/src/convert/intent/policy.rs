@@ -10,11 +10,12 @@ use super::marks::{actions, mark};
 use super::match_lines::printed_matches;
 use crate::ast::{
     self, At, Basis, CLASS_DEFAULT, Field, HardwareProfile, LabelUse, Marking, PacketPolice, PolicyClass,
-    PolicyMap, ValueLimit,
+    PolicyMap, TrafficRate, ValueLimit,
 };
 use crate::check::limits_queues;
 use crate::convert::context::Context;
 use crate::convert::wire::Tags;
+use crate::mls;
 
 /// The context of a policy: the tags of its packets, and the number of enclosing policies.
 #[derive(Clone, Copy)]
@@ -78,7 +79,7 @@ impl Context<'_> {
             police: match (&class.police, &class.police_packets) {
                 (Some(at), _) => Some(At::new(at.line, self.police(class, &at.value, place.tags))),
                 (None, Some(at)) => Some(At::new(at.line, self.packet_police(&at.value))),
-                (None, None) => None,
+                (None, None) => self.lone_aggregate(class),
             },
             shape: class.shape,
             queue_limit: class.queue_limit,
@@ -146,6 +147,28 @@ impl Context<'_> {
         } else {
             InsideColors::Ignored
         }
+    }
+
+    /// Returns the policer that classes of a switch share, if `class` is the only one with it in its policy.
+    fn lone_aggregate(&self, class: &PolicyClass) -> Option<At<Police>> {
+        let (named, policer) = mls::lone_aggregate(self.configuration, class)?;
+        let marks_down = Marking::NotModelled(mls::MARK_DOWN.to_owned());
+        let exceed = match policer.marks_down {
+            true => ast::Action { marking: Some(marks_down), then: Then::Transmit },
+            false => ast::Action { marking: None, then: Then::Drop },
+        };
+        let police = ast::Police {
+            rate: TrafficRate::BitsPerSecond(policer.rate),
+            burst: Some(policer.burst),
+            peak: None,
+            excess_burst: None,
+            conform: Vec::new(),
+            exceed: vec![exceed],
+            violate: Vec::new(),
+            conform_class: None,
+            exceed_class: None,
+        };
+        Some(At::new(named, self.police(class, &police, Tags::default())))
     }
 
     fn packet_police(&self, police: &PacketPolice) -> Police {

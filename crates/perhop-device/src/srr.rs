@@ -1,0 +1,75 @@
+//! [`SrrPort`] and [`SrrQueue`]: ports of switches whose queues are served by shaped round robin (SRR) and
+//! divide the memory of the port by percentages.
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::switch_memory::DropThreshold;
+
+/// The settings of a port.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SrrPort {
+    /// Whether the switch classifies and marks; otherwise all packets wait in one queue.
+    pub has_qos: bool,
+    /// The field of arriving packets that the port trusts.
+    pub trust: String,
+    /// The number of the settings that divide its memory.
+    pub queue_set: u8,
+    /// Whether queue 1 is served before the others, without a limit.
+    pub priority_queue_out: bool,
+    /// The part of its rate that the port sends at most, percent.
+    pub bandwidth_limit_percent: u64,
+}
+
+/// The settings of a queue.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SrrQueue {
+    /// The part of the memory of the port that is allocated to the queue, percent.
+    pub buffers_percent: u64,
+    /// The reserved part of the allocated memory, percent.
+    pub reserved_percent: u64,
+    /// The reserved part of the memory of the port, percent.
+    pub reserved_port_percent: Hundredths,
+    /// The most that the queue holds, percent of the allocated memory.
+    pub maximum_percent: u64,
+    /// The queue gets the rate of the port divided by this, and no more; 0 for a queue that shares the rest.
+    pub shaped_weight: u64,
+    /// The part of the rest, relative to those of the other queues that share it.
+    pub shared_weight: u64,
+    /// The most that the queue sends, bit/s; `None` for the rate of the port.
+    pub ceiling_bps: Option<u64>,
+}
+
+/// A number in hundredths, serialized as a fraction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hundredths(pub u64);
+
+impl Serialize for Hundredths {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[allow(clippy::cast_precision_loss)] // percentages
+        serializer.serialize_f64(self.0 as f64 / 100.0)
+    }
+}
+
+/// A queue of arriving packets in front of the ring of a switch.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct InputQueue {
+    /// The number of the queue.
+    pub number: u8,
+    /// The part of the memory, percent.
+    pub buffers_percent: u64,
+    /// The part of the ring that is left by priority, relative to that of the other queue.
+    pub bandwidth_weight: u64,
+    /// The part of the ring that the queue has before the other, percent.
+    pub priority_bandwidth_percent: u64,
+    /// The lengths at which packets are dropped.
+    pub thresholds: Vec<DropThreshold>,
+}
+
+/// Published memory for departing packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct EgressMemory {
+    /// The ports that share it, in words.
+    pub ports: &'static str,
+    /// Its size, as published.
+    pub megabytes: u64,
+}

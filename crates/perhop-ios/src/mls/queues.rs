@@ -1,0 +1,137 @@
+//! [`Queues`]: the four queues of a port.
+
+use perhop_device::{
+    Basis, DefaultQueue, DropThreshold, Hundredths, MarkedField, MarkedPackets, MemoryOptions, QueueMemory,
+    SrrQueue,
+};
+use perhop_qos::Dscp;
+
+use super::maps;
+use super::product::Product;
+use crate::ast::{MlsQos, OUTPUT_QUEUES, PortQos, QueuePlace, QueueSet, QueueThresholds};
+
+/// The names of the queues in results.
+const NAMES: [&str; OUTPUT_QUEUES] = ["queue 1", "queue 2", "queue 3", "queue 4"];
+/// The name of the only queue of a switch without `mls qos`.
+const ONLY: &str = "fifo";
+/// The parts of the queues, percent. Source: Cisco, "Catalyst 2960 Switch Software Configuration Guide".
+const BUFFERS: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
+/// Weights. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide" (78-16156-01).
+const SHAPE: [u64; OUTPUT_QUEUES] = [25, 0, 0, 0];
+const SHARE: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
+
+/// Returns the thresholds of a queue without a line. Source: Cisco, "Catalyst 2960 Switch Software
+/// Configuration Guide"; the reserved part is recalled.
+fn usual_thresholds(index: usize) -> QueueThresholds {
+    let drop = if index == 1 { [200, 200] } else { [100, 100] };
+    QueueThresholds { drop, reserved: 50, maximum: 400 }
+}
+
+/// The settings that apply to the queues of a port.
+pub(super) struct Queues<'a> {
+    pub(super) mls: &'a MlsQos,
+    pub(super) own: &'a PortQos,
+    pub(super) set: &'a QueueSet,
+    pub(super) product: &'a Product,
+    pub(super) rate_bps: u64,
+    pub(super) options: &'a MemoryOptions,
+}
+
+impl Queues<'_> {
+    /// Returns the four queues.
+    pub(super) fn of_port(&self) -> Vec<QueueMemory> {
+        let (dscp, cos) = (maps::output_dscp(self.mls), maps::output_cos(self.mls));
+        (0..OUTPUT_QUEUES).map(|index| self.queue(index, &dscp, &cos)).collect()
+    }
+
+    /// Returns the queue of a switch without `mls qos`, which takes all packets. Its limit is not published.
+    pub(super) fn only_queue(&self) -> QueueMemory {
+        let limit = self.options.shared_units;
+        QueueMemory {
+            default: Some(DefaultQueue { name: ONLY, codepoints: Vec::new() }),
+            hard: limit.map(|_| 0),
+            soft: limit,
+            thresholds: vec![DropThreshold { units: limit, percent: None, packets: Vec::new(), line: None }],
+            ..empty(1, ONLY)
+        }
+    }
+
+    fn queue(&self, index: usize, dscp: &[QueuePlace], cos: &[QueuePlace]) -> QueueMemory {
+        let number = index as u8 + 1;
+        let written = self.set.thresholds[index];
+        let set = written.map_or_else(|| usual_thresholds(index), |at| at.value);
+        let buffers_percent = self.set.buffers.map_or(BUFFERS, |at| at.value)[index];
+        let percents = [set.drop[0], set.drop[1], set.maximum];
+        let allocated = self.options.port_units.map(|units| units * buffers_percent / 100);
+        // The hardware may hold less than the line says.
+        let most = self.product.most_percent().map_or(set.maximum, |most| most.min(set.maximum));
+        let units = |percent: u64| allocated.map(|allocated| allocated * percent.min(most) / 100);
+        let hard = units(set.reserved);
+        let mut thresholds = thresholds_with_packets(number, percents, dscp, cos);
+        for threshold in &mut thresholds {
+            threshold.units = threshold.percent.and_then(units);
+            threshold.line = written.map(|at| at.line);
+        }
+        let codepoints = dscp.iter().zip(0..).filter(|(place, _)| place.queue == number);
+        let codepoints = codepoints.filter_map(|(_, value)| Dscp::new(value)).collect();
+        let is_expedite = index == 0 && self.own.expedite.is_some();
+        let shaped_weight = self.own.shape.map_or(SHAPE, |at| at.value)[index];
+        let shared_weight = self.own.share.map_or(SHARE, |at| at.value)[index];
+        let is_shaped = shaped_weight > 0 && !is_expedite;
+        QueueMemory {
+            default: Some(DefaultQueue { name: NAMES[index], codepoints }),
+            line: self.set.buffers.map(|at| at.line).or(written.map(|at| at.line)),
+            priority_level: is_expedite.then_some(1),
+            weight: u32::try_from(shared_weight).ok(),
+            hard,
+            soft: units(set.maximum).zip(hard).map(|(most, hard)| most.saturating_sub(hard)),
+            thresholds,
+            srr: Some(SrrQueue {
+                buffers_percent,
+                reserved_percent: set.reserved,
+                reserved_port_percent: Hundredths(buffers_percent * set.reserved),
+                maximum_percent: set.maximum,
+                shaped_weight,
+                shared_weight,
+                ceiling_bps: is_shaped.then(|| self.rate_bps / shaped_weight),
+            }),
+            ..empty(number, NAMES[index])
+        }
+    }
+}
+
+fn empty(number: u8, name: &str) -> QueueMemory {
+    QueueMemory {
+        number,
+        class: name.to_owned(),
+        line: None,
+        default: None,
+        priority_level: None,
+        weight: None,
+        hard: None,
+        soft: None,
+        port_soft_min: None,
+        global_soft_min: None,
+        thresholds: Vec::new(),
+        srr: None,
+    }
+}
+
+/// Returns the three thresholds of queue `number`, percent, with the packets that maps give them.
+pub(super) fn thresholds_with_packets(
+    number: u8,
+    percents: [u64; 3],
+    dscp: &[QueuePlace],
+    cos: &[QueuePlace],
+) -> Vec<DropThreshold> {
+    let of_map = |basis: Basis, map: &[QueuePlace], threshold: u8| -> Vec<MarkedPackets> {
+        let own = map.iter().zip(0..).filter(|(place, _)| **place == QueuePlace { queue: number, threshold });
+        own.map(|(_, value)| MarkedPackets { field: MarkedField::Mark(basis), value }).collect()
+    };
+    let thresholds = percents.into_iter().zip(1..).map(|(percent, threshold)| {
+        let mut packets = of_map(Basis::Dscp, dscp, threshold);
+        packets.extend(of_map(Basis::Cos, cos, threshold));
+        DropThreshold { units: None, percent: Some(percent), packets, line: None }
+    });
+    thresholds.collect()
+}

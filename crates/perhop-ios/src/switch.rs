@@ -1,0 +1,75 @@
+//! The packet memory of switches, by their hardware.
+
+use std::collections::BTreeSet;
+
+use perhop_device::{MemoryOptions, SwitchMemory};
+use perhop_lint::LineState;
+use perhop_qos::ConfigError;
+
+use crate::ast::Configuration;
+use crate::platform::{Dialect, Platform, Recognition, SwitchHardware};
+use crate::{mls, uadp};
+
+/// Returns the memory of the ports of a switch; `None` for a router.
+///
+/// # Errors
+/// The product is not known, or it has other memory.
+pub(crate) fn memory(
+    configuration: &Configuration,
+    platform: &Platform,
+) -> Result<Option<SwitchMemory>, ConfigError> {
+    match platform.switch() {
+        None => Ok(None),
+        Some(SwitchHardware::Mls) => Ok(Some(mls::memory(configuration, &platform.memory))),
+        Some(SwitchHardware::Uadp) => uadp::memory(configuration, &platform.memory).map(Some),
+    }
+}
+
+/// Returns the memory of the switch that wrote `configuration`, or that `options` name; `None` for another
+/// device.
+///
+/// # Errors
+/// The product is not known, or it has other memory.
+pub(crate) fn recognized_memory(
+    configuration: &Configuration,
+    options: &MemoryOptions,
+) -> Result<Option<SwitchMemory>, ConfigError> {
+    let dialect = Recognition::from_configuration(configuration).dialect;
+    let is_named = options.model.as_deref().is_some_and(mls::is_product);
+    if is_named || options.model.is_none() && dialect == Dialect::CatalystMls {
+        return Ok(Some(mls::memory(configuration, options)));
+    }
+    // The error for a switch without a product names the option.
+    let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
+    if !is_possible && options.model.is_none() {
+        return Ok(None);
+    }
+    uadp::memory(configuration, options).map(Some)
+}
+
+/// Returns why the memory of a switch is not known: no line names the product, or it has other memory.
+pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform) -> Option<ConfigError> {
+    match platform.switch()? {
+        SwitchHardware::Mls => None,
+        SwitchHardware::Uadp => uadp::product_unknown(configuration, platform.memory.model.as_deref()),
+    }
+}
+
+/// Marks the lines that set the memory of a switch as modeled, and those that its division leaves out.
+pub(crate) fn mark_lines(configuration: &mut Configuration, platform: &Platform, memory: &SwitchMemory) {
+    if platform.switch() == Some(SwitchHardware::Mls) {
+        mls::mark_lines(configuration);
+    }
+    let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
+    let ratios = classes.filter_map(|class| class.buffers_percent.as_ref());
+    let set: BTreeSet<usize> =
+        ratios.chain(&configuration.softmax_multiplier).map(|written| written.line).collect();
+    let left_out: BTreeSet<usize> = memory.not_modeled.iter().map(|line| line.line).collect();
+    for line in &mut configuration.lines {
+        if set.contains(&line.number) && line.state == LineState::NotModelled {
+            (line.state, line.note) = (LineState::Modelled, None);
+        } else if left_out.contains(&line.number) && line.state == LineState::Modelled {
+            line.state = LineState::NotModelled;
+        }
+    }
+}
