@@ -13,6 +13,7 @@ use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
 use perhop_qos::framing::Framing;
 use perhop_qos::{ByteSize, ConfigError, Rate};
 
+use crate::added::ADDED;
 use crate::assumption::parse_in;
 use crate::ast::Configuration;
 use crate::convert::{IosClassLines, convert_with};
@@ -36,9 +37,6 @@ const REFUSED_SWITCH: &str = "if it is a Catalyst 3650, 3850 or 9000, name the p
                               reads it by the rules of another platform";
 /// The character with which a comment begins.
 const COMMENT: char = '!';
-/// Interface names that do not exist on real routers, slowest first, with their rates in Gb/s.
-const ADDED: [(&str, u64); 3] =
-    [("TenGigabitEthernet99/0", 10), ("HundredGigE99/0", 100), ("FourHundredGigE99/0", 400)];
 /// Name prefixes of interfaces without a line, including the control plane.
 const WITHOUT_LINE: [&str; 4] = ["Loopback", "Null", "BVI", "control-plane"];
 /// Size of a particle in the tx-ring of a virtual circuit, IP bytes.

@@ -14,6 +14,7 @@
 //! `syntax`, one file per block, and the `parser` that uses them; `check`, which resolves names;
 //! [`convert()`], which converts policies to Intent and lowers them with `perhop_device`.
 
+mod added;
 mod assumption;
 pub mod ast;
 mod check;

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use perhop_device::{InputQueue, LineLeftOut, MemoryOptions, PortMemory, SrrPort, SwitchMemory};
 use perhop_lint::LineState;
 
+use crate::added::is_added;
 use crate::ast::{AggregatePolicer, Configuration, Hardware, Interface, MlsQos, PolicyClass, Trust};
 use product::Product;
 use queues::Queues;
@@ -64,12 +65,14 @@ pub(crate) fn enabled_by(configuration: &Configuration) -> Option<usize> {
     mls.lines.iter().chain(ports).min().copied().filter(|_| is_fragment)
 }
 
-/// Whether an interface is a port of the switching hardware: not a management port, and not a virtual one.
+/// Whether an interface is a port of the switching hardware: not a management port, not a virtual one, and
+/// not one that a run adds, whose packets keep their marks.
 pub(crate) fn is_switch_port(interface: &Interface) -> bool {
     interface.hardware == Hardware::Ethernet
         && interface.parent.is_none()
         && interface.nominal_kilobits.is_some()
         && interface.name.contains('/')
+        && !is_added(&interface.name)
 }
 
 fn port(
@@ -213,6 +216,8 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let has_global = !configuration.mls.lines.is_empty();
     for line in &mut configuration.lines {
         if line.state != LineState::NotModelled {
+            // The note of the table is that of another device.
+            line.note = line.note.take().filter(|_| !configuration.mls.lines.contains(&line.number));
             continue;
         }
         let is_template = line.text.trim().starts_with("auto qos");

@@ -49,7 +49,7 @@ impl Product {
         }
     }
 
-    /// Returns the most percent of its allocated memory that a queue holds, whatever the line says: Cisco,
+    /// Returns the most percent of its allocated memory that a queue holds, regardless of the line: Cisco,
     /// "Catalyst 3750 Switch Command Reference" (OL-8552-07), page 2-369.
     pub(super) fn most_percent(&self) -> Option<u64> {
         self.is_of("c3750").then_some(400)

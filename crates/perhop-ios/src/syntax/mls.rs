@@ -68,7 +68,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     recorded("mls qos srr-queue input buffers", INPUT_EFFECT, |configuration, reader| {
         let input = &mut configuration.mls.input;
         numbers(&mut input.buffers, "a percentage", 0..=100, reader)?;
-        whole(input.buffers.map(|at| at.value.iter().sum()), &mut input.buffers)
+        require_sum(input.buffers.map(|at| at.value.iter().sum()), &mut input.buffers)
     }),
     recorded("mls qos srr-queue input priority-queue", INPUT_EFFECT, input_priority),
     recorded("mls qos srr-queue input threshold", INPUT_EFFECT, |configuration, reader| {
@@ -249,7 +249,7 @@ fn numbers<const COUNT: usize>(
 }
 
 /// Requires parts that sum to 100 percent.
-fn whole<T>(sum: Option<u64>, place: &mut Option<T>) -> Result<(), Finding> {
+fn require_sum<T>(sum: Option<u64>, place: &mut Option<T>) -> Result<(), Finding> {
     match sum {
         Some(sum) if sum != 100 => {
             *place = None;
@@ -281,7 +281,7 @@ fn queue_set_output(configuration: &mut Configuration, reader: &mut Reader) -> R
     match reader.one_of(&["buffers", "threshold"])? {
         "buffers" => {
             numbers(&mut set.buffers, "a percentage", 0..=100, reader)?;
-            whole(set.buffers.map(|at| at.value.iter().sum()), &mut set.buffers)
+            require_sum(set.buffers.map(|at| at.value.iter().sum()), &mut set.buffers)
         }
         _ if reader.negated() && reader.peek().is_none() => {
             set.thresholds = Default::default();
