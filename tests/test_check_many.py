@@ -24,7 +24,7 @@ interface Serial0/0
  service-policy output WAN
 """
 BAD = GOOD.replace(" class VOICE", " class VOIC")
-SWITCH = "version 15.0\nmls qos\ninterface GigabitEthernet0/1\n switchport access vlan 2\n"
+SWITCH = "version 15.0\ninterface GigabitEthernet0/1\n switchport access vlan 2\n tx-queue 3\n"
 
 
 @pytest.fixture

@@ -221,10 +221,10 @@ def test_a_folder_without_a_configuration_is_refused(perhop: Command, tmp_path: 
 
 
 def test_a_folder_of_switches_alone_is_refused(perhop: Command, tmp_path: Path) -> None:
-    (tmp_path / "switch.cfg").write_text(f"switch 1 provision ws-c3750x-24p\n{branch(1)}")
+    (tmp_path / "switch.cfg").write_text(f"switch 1 provision ws-c4500x-32\n{branch(1)}")
     refused = perhop("network", tmp_path)
     assert refused.code == 2 and "no device could be read" in refused.err
-    assert "switch.cfg: this is a configuration of Catalyst (mls qos)" in refused.err
+    assert "switch.cfg: this is a configuration of Catalyst 4500" in refused.err
 
 
 def test_options_of_a_device_and_of_a_network_are_not_mixed(perhop: Command, star: Path) -> None:

@@ -55,7 +55,8 @@ def test_a_platform_that_is_not_known_is_not_mentioned() -> None:
 SYSTEMS = {
     "!! IOS XR Configuration 7.5.2\nPID: 8201-SYS, VID: V01": "Cisco 8000",
     "feature interface-vlan": "NX-OS",
-    "mls qos": "Catalyst (mls qos)",
+    "mls qos\ninterface GigabitEthernet1/1\n wrr-queue bandwidth 20 80": "Catalyst 6500 (WRR)",
+    "switch 1 provision ws-c4500x-32": "Catalyst 4500",
     "interface GigabitEthernet1/0/1\n switchport mode access": "Catalyst (switchport)",
     "license udi pid ASR-920-12CZ-A sn X": "ASR 900 and 920",
 }

@@ -95,8 +95,10 @@ OTHER_SYSTEMS = {
     "Cisco 8000": "!! IOS XR Configuration 7.5.2\nhostname xr\nPID: 8201-SYS, VID: V01\n"
     "interface HundredGigE0/0/0/1\n shutdown\n!\n",
     "NX-OS": "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n",
-    "Catalyst (mls qos)": "version 12.2\nmls qos\nswitch 1 provision ws-c3750x-24\n"
-    "interface GigabitEthernet1/0/1\n srr-queue bandwidth share 10 10 60 20\n",
+    "Catalyst 4500": "version 15.0\npolicy-map P\n class class-default\n  dbl\n"
+    "interface TenGigabitEthernet1/1\n",
+    "Catalyst 6500 (WRR)": "version 12.2\nmls qos\n"
+    "interface GigabitEthernet1/1\n wrr-queue bandwidth 20 80\n",
     "Catalyst (switchport)": "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\n",
     "ASR 900 and 920": "version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\ninterface GigabitEthernet0/0/1\n",
 }

@@ -19,7 +19,7 @@ from perhop.rates import QueueRates, class_rates
 from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
-    from perhop.schema_types import PolicyConfig
+    from perhop.schema_types import ClassConfig, PolicyConfig
 
 
 @dataclass(frozen=True)
@@ -126,8 +126,17 @@ def _of_router(
 
 def _has_own_queues(port: RouterPort) -> bool:
     """Whether the queues of a port are those of its configuration, and not the device's own."""
+    queueing = port["output"].get("queueing")
     is_written = "policies" not in port or port["policies"]["output"] is not None
-    return bool(port["output"].get("queueing")) and is_written
+    # Ports with shaped round robin have queues without a policy, and their levels.
+    return queueing is not None and (is_written or any(map(_has_level, queueing["classes"])))
+
+
+def _has_level(config: ClassConfig) -> bool:
+    share, inner = config.get("share"), config.get("queueing")
+    return bool(share and share.get("level") is not None) or any(
+        map(_has_level, inner["classes"] if inner else [])
+    )
 
 
 def _of_interface(port: RouterPort, rate: str | None) -> PortRates:

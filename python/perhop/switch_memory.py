@@ -21,6 +21,8 @@ from perhop.errors import InvalidInputError
 
 __all__ = [
     "Burst",
+    "EgressMemory",
+    "InputQueue",
     "PortMemory",
     "QueueMemory",
     "Room",
@@ -49,12 +51,17 @@ class Burst(TypedDict):
 
 
 class Threshold(TypedDict):
-    """The length of a queue, units, at which some packets are dropped; no `packets`: all others."""
+    """The length of a queue at which some packets are dropped; no `packets`: all others.
 
-    units: int
+    `units` is `None` if the memory of the port is not known; `percent` is that of the memory allocated to the
+    queue, where a queue-set configures it.
+    """
+
+    units: int | None
+    percent: NotRequired[int]
     packets: list[str]
     line: int | None
-    room: Room
+    room: Room | None
     burst: Burst | None
 
 
@@ -66,11 +73,20 @@ QueueMemory = TypedDict(
         "line": int | None,
         "priority_level": int | None,
         "weight": int | None,
-        "hard": int,
-        "soft": int,
+        #: `None` if the memory of the port is not known.
+        "hard": int | None,
+        "soft": int | None,
         "port_soft_min": int | None,
         "global_soft_min": int | None,
         "thresholds": list[Threshold],
+        #: Settings of queues with shaped round robin, as `perhop_device::SrrQueue`.
+        "buffers_percent": NotRequired[int],
+        "reserved_percent": NotRequired[int],
+        "reserved_port_percent": NotRequired[float],
+        "maximum_percent": NotRequired[int],
+        "shaped_weight": NotRequired[int],
+        "shared_weight": NotRequired[int],
+        "ceiling_bps": NotRequired[int | None],
     },
 )
 
@@ -90,6 +106,12 @@ class PortMemory(TypedDict):
     printed: str | None
     #: Why the switch refuses the policy: the queues are those of the configuration as written.
     refused: NotRequired[str]
+    #: Settings of ports with shaped round robin, as `perhop_device::SrrPort`.
+    has_qos: NotRequired[bool]
+    trust: NotRequired[str]
+    queue_set: NotRequired[int]
+    priority_queue_out: NotRequired[bool]
+    bandwidth_limit_percent: NotRequired[int]
 
 
 class UnknownPort(TypedDict):
@@ -97,6 +119,23 @@ class UnknownPort(TypedDict):
 
     interface: str
     reason: str
+
+
+class InputQueue(TypedDict):
+    """A queue of arriving packets in front of the ring of a switch."""
+
+    number: int
+    buffers_percent: int
+    bandwidth_weight: int
+    priority_bandwidth_percent: int
+    thresholds: list[Threshold]
+
+
+class EgressMemory(TypedDict):
+    """Published memory for departing packets."""
+
+    ports: str
+    megabytes: int
 
 
 class SwitchMemory(TypedDict):
@@ -112,6 +151,8 @@ class SwitchMemory(TypedDict):
     #: The arguments of `perhop.profiles.PlatformRule`.
     rules: list[dict[str, Any]]
     not_modeled: list[str]
+    egress_memory: NotRequired[list[EgressMemory]]
+    input_queues: NotRequired[list[InputQueue]]
 
 
 def switch_memory(

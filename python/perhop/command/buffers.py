@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
@@ -12,6 +12,7 @@ from perhop.command.columns import Column, show
 from perhop.command.explain import show_platform_rules
 from perhop.command.lines import show_lines
 from perhop.command.options import Json
+from perhop.command.srr_table import show_input_queues, show_srr_port
 from perhop.command.terminal import print_json, say
 from perhop.errors import Exit, InvalidInputError
 from perhop.printable import printable
@@ -46,8 +47,8 @@ def buffers(
 ) -> Exit:
     """Show how a switch divides the packet memory of a port among its queues, and the bursts that fit.
 
-    Catalyst 3650, 3850 and 9000 with UADP chips. Nothing is simulated: the numbers are limits of single
-    queues while the rest of the shared memory is free.
+    Catalyst 3650, 3850 and 9000 with UADP chips, and Catalyst 2960, 3560 and 3750 with `mls qos`. Nothing is
+    simulated: the numbers are limits of single queues while the rest of the shared memory is free.
 
     Parameters
     ----------
@@ -79,13 +80,20 @@ def buffers(
     if json:
         print_json({"schema_version": 1, "file": str(file), "frame_bytes": frame, **chosen})
     elif printed:
+        if any(port["printed"] is None for port in chosen["ports"]):
+            raise InvalidInputError("perhop prints no output of this switch", "leave out --printed")
         for port in chosen["ports"]:
             print(f"{port['interface']}\n{port['printed']}" if port["interface"] else port["printed"])
         for line in _omissions(chosen):
             say(printable(line))
     else:
         for port in chosen["ports"]:
-            _show_port(port, chosen, frame)
+            if "has_qos" in port:
+                show_srr_port(port, chosen)
+            else:
+                _show_port(port, chosen, frame)
+        if chosen.get("input_queues"):
+            show_input_queues(chosen["input_queues"])
         _show_remarks(chosen)
         if rules:
             show_platform_rules([PlatformRule(**rule) for rule in chosen["rules"]])
@@ -120,9 +128,9 @@ def _show_port(port: PortMemory, memory: SwitchMemory, frame: int) -> None:
         Column("hard\nunits", [str(queue["hard"]) for queue, _, _ in rows]),
         Column("soft\nunits", [str(queue["soft"]) for queue, _, _ in rows]),
         Column("dropped\nat units", [str(limit["units"]) for _, limit, _ in rows]),
-        Column(f"frames of\n{frame} B", [str(limit["room"]["frames"]) for _, limit, _ in rows]),
-        Column("bytes", [str(limit["room"]["bytes"]) for _, limit, _ in rows]),
-        Column("drained\nin us", [_microseconds(limit["room"]["drain_ns"]) for _, limit, _ in rows]),
+        Column(f"frames of\n{frame} B", [_room(limit, "frames") for _, limit, _ in rows]),
+        Column("bytes", [_room(limit, "bytes") for _, limit, _ in rows]),
+        Column("drained\nin us", [_drained(limit) for _, limit, _ in rows]),
     ]
     if any(limit["burst"] for _, limit, _ in rows):
         numbers += [
@@ -156,6 +164,14 @@ def _microseconds(nanoseconds: int | None) -> str:
     return NOTHING if nanoseconds is None else number(nanoseconds / 1000)
 
 
+def _room(limit: Threshold, key: Literal["frames", "bytes"]) -> str:
+    return NOTHING if limit["room"] is None else str(limit["room"][key])
+
+
+def _drained(limit: Threshold) -> str:
+    return _microseconds(limit["room"]["drain_ns"] if limit["room"] else None)
+
+
 def _burst(limit: Threshold) -> tuple[str, str]:
     burst = limit["burst"]
     return (NOTHING, NOTHING) if burst is None else (str(burst["bytes"]), _microseconds(burst["duration_ns"]))
@@ -177,6 +193,13 @@ def _omissions(memory: SwitchMemory) -> Iterator[str]:
 
 def _remarks(memory: SwitchMemory) -> Iterator[str]:
     yield from _omissions(memory)
+    for part in memory.get("egress_memory", []):
+        yield f"published: {part['megabytes']} MB for departing packets of {part['ports']}"
+    if any("has_qos" in port and port["units"] is None for port in memory["ports"]):
+        yield (
+            "The memory of a port is not published: thresholds are percentages of the memory that is "
+            "allocated to the queue. --port-units gives it in units."
+        )
     if memory["ports"]:
         yield (
             "A queue reaches its limit only while the shared memory of the chip has room. Frames of other "

@@ -58,12 +58,14 @@ class Burst:
                 yield from self._advice(self.file, queue)
 
     def _is_switch(self) -> bool:
+        """Whether the file is that of a switch whose settings `perhop design buffers` gives."""
         from perhop.switch_memory import switch_memory  # lazy: only after losses
 
         try:
-            return bool(switch_memory(self.file or Path())["ports"])
+            ports = switch_memory(self.file or Path())["ports"]
         except InvalidInputError:
             return False
+        return any("has_qos" not in port for port in ports)
 
     def _advice(self, file: Path, queue: str) -> Iterator[str]:
         """Generate the setting that lets the burst pass, and the command that explains it."""

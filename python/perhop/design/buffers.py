@@ -42,7 +42,13 @@ class _Switch:
         ports = ports_named(self.memory(text), [self.interface])
         if ports["unknown"]:
             raise InvalidInputError(ports["unknown"][0]["reason"], "give --port-units")
-        return ports["ports"][0]
+        port = ports["ports"][0]
+        if "has_qos" in port:
+            raise InvalidInputError(
+                "this switch has neither a multiplier nor ratios",
+                "change its queue-set: `perhop buffers` shows it",
+            )
+        return port
 
     def chosen(self, port: PortMemory) -> QueueMemory:
         """Return the queue of the class; by default the last one."""
@@ -61,7 +67,7 @@ class _Switch:
 
     def limit(self, text: str) -> int:
         """Return the length, units, at which packets without a threshold of their own are dropped."""
-        return self.chosen(self.port(text))["thresholds"][-1]["units"]
+        return self.chosen(self.port(text))["thresholds"][-1]["units"] or 0
 
     def refuses(self, text: str) -> bool:
         """Whether the switch refuses the ratios of the policy."""

@@ -73,7 +73,7 @@ class Microburst:
 
 
 def _queueing(port: PortMemory, queue: QueueMemory, unit_bytes: int) -> dict[str, Any]:
-    memory: dict[str, Any] = {"unit-bytes": unit_bytes, "shared": max(queue["soft"], 1)}
+    memory: dict[str, Any] = {"unit-bytes": unit_bytes, "shared": max(queue["soft"] or 0, 1)}
     shared: dict[str, Any] = {
         "reserved": queue["hard"],
         "limit": queue["soft"],
