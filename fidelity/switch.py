@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from fidelity.comparison import EQUAL, Comparison, Value
 from fidelity.document import Part
 from fidelity.reasons import reason
 from fidelity.simulating import Effort
+from perhop.codepoints import dscp_number
 from perhop.switch_memory import SwitchMemory, memory_in_text
 
 PEER = "switch"
@@ -47,20 +48,32 @@ def compare() -> Iterator[Comparison]:
 @cache
 def _memory(case_id: str) -> SwitchMemory:
     case = CASES[case_id]
-    return memory_in_text(f"version 16.12\n{case['configuration']}", model=case["model"])
+    return memory_in_text(
+        f"version {case.get('version', '16.12')}\n{case['configuration']}",
+        model=case.get("model"),
+        port_units=case.get("port_units"),
+    )
 
 
 def _found(case_id: str, reading: Mapping[str, Any]) -> float:
     """Return perhop's number for a reading; NaN if perhop does not know it."""
     memory: Any = _memory(case_id)
     place = memory
-    if not reading.get("memory"):
+    if "input_queue" in reading:
+        place = memory["input_queues"][reading["input_queue"] - 1]
+    elif "egress" in reading:
+        place = memory["egress_memory"][reading["egress"]]
+    elif not reading.get("memory") and not reading.get("input"):
         ports = [port for port in memory["ports"] if port["interface"] == CASES[case_id]["interface"]]
         if not ports:
             return math.nan
         [place] = ports
     if reading.get("sum"):
         return float(sum(queue[reading["field"]] for queue in place["queues"]))
+    fields = [field for field in ("dscp", "cos") if field in reading]
+    if fields:
+        queues = place["queues"] if "queues" in place else memory["input_queues"]
+        return _place_of(queues, fields[0], _numbers(reading[fields[0]]), reading["field"])
     if "queue" in reading:
         place = place["queues"][reading["queue"]]
     if "threshold" in reading:
@@ -69,11 +82,37 @@ def _found(case_id: str, reading: Mapping[str, Any]) -> float:
     return math.nan if value is None else float(value)
 
 
+def _numbers(ranges: str) -> set[int]:
+    """Return the numbers of `32-39, 48-63`."""
+    ends = [[int(end) for end in part.split("-")] for part in ranges.split(",")]
+    return {number for end in ends for number in range(end[0], end[-1] + 1)}
+
+
+def _place_of(queues: Sequence[Mapping[str, Any]], field: str, values: set[int], wanted: str) -> float:
+    """Return the number of the queue, or of the threshold, of packets with these values.
+
+    NaN if they are not together.
+    """
+    for queue in queues:
+        places = [
+            {dscp_number(value) for own, value in map(str.split, limit["packets"]) if own == field}
+            for limit in queue["thresholds"]
+        ]
+        if wanted == "threshold":
+            own = [number for number, packets in enumerate(places, start=1) if values <= packets]
+            if own:
+                return float(own[0])
+        elif values <= set().union(*places):
+            return float(queue["number"])
+    return math.nan
+
+
 def part(_: Effort) -> Part:
     """Return the comparisons with switches as a part of the page."""
     about = (
         "Limits and thresholds of queues in units of 256 bytes are those of `tests/readings/switches.toml`:\n"
-        "documented by Cisco, or printed by switches in published outputs. perhop's are those of\n"
-        "`perhop buffers`, which a run of the same configuration has as its limits."
+        "documented by Cisco, or printed by switches in published outputs; those of switches with `mls qos`\n"
+        "are percentages, weights and places in maps. perhop's are those of `perhop buffers`, which a run of\n"
+        "the same configuration has as its limits."
     )
     return Part(PEER, "Switches", about, list(compare()), LEFT_OUT)
