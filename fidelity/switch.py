@@ -112,7 +112,7 @@ def part(_: Effort) -> Part:
     about = (
         "Limits and thresholds of queues in units of 256 bytes are those of `tests/readings/switches.toml`:\n"
         "documented by Cisco, or printed by switches in published outputs; those of switches with `mls qos`\n"
-        "are percentages, weights and places in maps. perhop's are those of `perhop buffers`, which a run of\n"
-        "the same configuration has as its limits."
+        "are percentages, weights and places in maps. perhop's are those of `perhop buffers`, which a run\n"
+        "of the same configuration has as its limits."
     )
     return Part(PEER, "Switches", about, list(compare()), LEFT_OUT)
