@@ -69,6 +69,10 @@ def test_the_document_of_a_port(perhop: Command, switch: Path) -> None:
     assert all(limit["room"] is None for limit in third["thresholds"])
     assert "dscp af11" in port["queues"][3]["thresholds"][1]["packets"]
     assert [queue["buffers_percent"] for queue in document["input_queues"]] == [90, 10]
+    [first, second] = document["queue_sets"]
+    assert [queue["buffers_percent"] for queue in first["queues"]] == [10, 10, 26, 54]
+    assert second["queues"][1]["threshold1_percent"] == 200
+    assert document["maps"]["cos-dscp"][5] == 46 and document["maps"]["dscp-cos"][46] == 5
 
 
 def test_an_output_of_the_switch_is_not_printed(perhop: Command, switch: Path) -> None:

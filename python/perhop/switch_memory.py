@@ -25,6 +25,8 @@ __all__ = [
     "InputQueue",
     "PortMemory",
     "QueueMemory",
+    "QueueSet",
+    "QueueSetQueue",
     "Room",
     "SwitchMemory",
     "Threshold",
@@ -138,6 +140,24 @@ class EgressMemory(TypedDict):
     megabytes: int
 
 
+class QueueSetQueue(TypedDict):
+    """A queue of a queue-set: percent of the memory of a port, and of the part that it is allocated."""
+
+    number: int
+    buffers_percent: int
+    threshold1_percent: int
+    threshold2_percent: int
+    reserved_percent: int
+    maximum_percent: int
+
+
+class QueueSet(TypedDict):
+    """Settings by which ports divide their memory among their queues."""
+
+    number: int
+    queues: list[QueueSetQueue]
+
+
 class SwitchMemory(TypedDict):
     """The memory of the ports of a switch."""
 
@@ -153,6 +173,9 @@ class SwitchMemory(TypedDict):
     not_modeled: list[str]
     egress_memory: NotRequired[list[EgressMemory]]
     input_queues: NotRequired[list[InputQueue]]
+    queue_sets: NotRequired[list[QueueSet]]
+    #: The new values of each value of a field, by the name of the map: `cos-dscp`.
+    maps: NotRequired[dict[str, list[int]]]
 
 
 def switch_memory(

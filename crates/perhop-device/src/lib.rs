@@ -66,7 +66,7 @@ pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
-pub use srr::{EgressMemory, Hundredths, InputQueue, SrrPort, SrrQueue};
+pub use srr::{EgressMemory, Hundredths, InputQueue, SrrPort, SrrQueue, SrrQueueSet, SrrSetQueue};
 pub use switch_memory::{
     Burst, DefaultQueue, DropThreshold, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions, PortMemory,
     QueueMemory, Room, SwitchMemory, UnknownPort,

@@ -65,6 +65,32 @@ pub struct InputQueue {
     pub thresholds: Vec<DropThreshold>,
 }
 
+/// Settings by which ports divide their memory among their queues.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SrrQueueSet {
+    /// The number, which ports name.
+    pub number: u8,
+    /// The queues.
+    pub queues: Vec<SrrSetQueue>,
+}
+
+/// A queue of a queue-set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct SrrSetQueue {
+    /// The number of the queue.
+    pub number: u8,
+    /// The part of the memory of a port that is allocated to the queue, percent.
+    pub buffers_percent: u64,
+    /// The first threshold, percent of the allocated memory.
+    pub threshold1_percent: u64,
+    /// The second threshold.
+    pub threshold2_percent: u64,
+    /// The reserved part of the allocated memory, percent.
+    pub reserved_percent: u64,
+    /// The most that the queue holds, percent of the allocated memory.
+    pub maximum_percent: u64,
+}
+
 /// Published memory for departing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct EgressMemory {

@@ -9,7 +9,7 @@ use serde::ser::Serializer;
 
 use crate::platform_rule::{EvidenceKind, PlatformRule};
 use crate::policy::Basis;
-use crate::srr::{EgressMemory, InputQueue, SrrPort, SrrQueue};
+use crate::srr::{EgressMemory, InputQueue, SrrPort, SrrQueue, SrrQueueSet};
 
 /// The options of the user for the memory of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -48,6 +48,12 @@ pub struct SwitchMemory {
     /// The queues of arriving packets in front of the switch's ring.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub input_queues: Vec<InputQueue>,
+    /// The settings by which ports divide their memory.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub queue_sets: Vec<SrrQueueSet>,
+    /// The new values of each value of a field, by the name of the map.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub maps: BTreeMap<&'static str, Vec<u8>>,
 }
 
 /// A line of a configuration that the division of the memory leaves out, or that the switch refuses,

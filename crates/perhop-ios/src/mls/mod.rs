@@ -41,6 +41,8 @@ pub(crate) fn memory(configuration: &Configuration, options: &MemoryOptions) -> 
     let ports = ports.map(|interface| port(configuration, interface, &product, options)).collect();
     SwitchMemory {
         egress_memory: product.egress_memory(),
+        queue_sets: queues::queue_sets(&configuration.mls),
+        maps: maps::all(&configuration.mls),
         input_queues: enabled_by(configuration).map_or_else(Vec::new, |_| input_queues(&configuration.mls)),
         model: product.name,
         chip: HARDWARE.to_owned(),
@@ -175,12 +177,17 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
         line: at.line,
         text: "no mls qos rewrite ip dscp: a run rewrites the codepoint".to_owned(),
     });
-    let ports = configuration.interfaces.iter().filter_map(|interface| interface.mls.vlan_based);
-    let vlans = ports.map(|at| LineLeftOut {
-        line: at.line,
-        text: "mls qos vlan-based: the policy of the VLAN".to_owned(),
-    });
-    keeps.into_iter().chain(vlans).collect()
+    let ports = configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
+    let of_port = |interface: &Interface| {
+        let own = &interface.mls;
+        let vlans = own.vlan_based.map(|at| (at.line, "mls qos vlan-based: the policy of the VLAN"));
+        // Notes of users contradict each other.
+        let has_use = own.trust.is_some() || own.cos_override.is_some();
+        let cos = own.cos.filter(|_| !has_use);
+        let cos = cos.map(|at| (at.line, "mls qos cos on a port without trust: its packets get codepoint 0"));
+        vlans.into_iter().chain(cos).map(|(line, text)| LineLeftOut { line, text: text.to_owned() })
+    };
+    keeps.into_iter().chain(ports.flat_map(of_port)).collect()
 }
 
 /// Returns the line of `police aggregate` and the policer of a class, if no other class of its policy shares

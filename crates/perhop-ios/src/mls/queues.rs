@@ -2,7 +2,7 @@
 
 use perhop_device::{
     Basis, DefaultQueue, DropThreshold, Hundredths, MarkedField, MarkedPackets, MemoryOptions, QueueMemory,
-    SrrQueue,
+    SrrQueue, SrrQueueSet, SrrSetQueue,
 };
 use perhop_qos::Dscp;
 
@@ -25,6 +25,26 @@ const SHARE: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
 fn usual_thresholds(index: usize) -> QueueThresholds {
     let drop = if index == 1 { [200, 200] } else { [100, 100] };
     QueueThresholds { drop, reserved: 50, maximum: 400 }
+}
+
+/// Returns the parts and thresholds of a queue of a queue-set.
+fn set_queue(set: &QueueSet, index: usize) -> SrrSetQueue {
+    let thresholds = set.thresholds[index].map_or_else(|| usual_thresholds(index), |at| at.value);
+    SrrSetQueue {
+        number: index as u8 + 1,
+        buffers_percent: set.buffers.map_or(BUFFERS, |at| at.value)[index],
+        threshold1_percent: thresholds.drop[0],
+        threshold2_percent: thresholds.drop[1],
+        reserved_percent: thresholds.reserved,
+        maximum_percent: thresholds.maximum,
+    }
+}
+
+/// Returns the queue-sets.
+pub(super) fn queue_sets(mls: &MlsQos) -> Vec<SrrQueueSet> {
+    let sets = mls.queue_sets.iter().zip(1..);
+    let queues = |set| (0..OUTPUT_QUEUES).map(|index| set_queue(set, index)).collect();
+    sets.map(|(set, number)| SrrQueueSet { number, queues: queues(set) }).collect()
 }
 
 /// The settings that apply to the queues of a port.
@@ -59,14 +79,14 @@ impl Queues<'_> {
     fn queue(&self, index: usize, dscp: &[QueuePlace], cos: &[QueuePlace]) -> QueueMemory {
         let number = index as u8 + 1;
         let written = self.set.thresholds[index];
-        let set = written.map_or_else(|| usual_thresholds(index), |at| at.value);
-        let buffers_percent = self.set.buffers.map_or(BUFFERS, |at| at.value)[index];
-        let percents = [set.drop[0], set.drop[1], set.maximum];
-        let allocated = self.options.port_units.map(|units| units * buffers_percent / 100);
+        let set = set_queue(self.set, index);
+        let percents = [set.threshold1_percent, set.threshold2_percent, set.maximum_percent];
+        let allocated = self.options.port_units.map(|units| units * set.buffers_percent / 100);
         // The hardware may hold less than the line says.
-        let most = self.product.most_percent().map_or(set.maximum, |most| most.min(set.maximum));
+        let most =
+            self.product.most_percent().map_or(set.maximum_percent, |most| most.min(set.maximum_percent));
         let units = |percent: u64| allocated.map(|allocated| allocated * percent.min(most) / 100);
-        let hard = units(set.reserved);
+        let hard = units(set.reserved_percent);
         let mut thresholds = thresholds_with_packets(number, percents, dscp, cos);
         for threshold in &mut thresholds {
             threshold.units = threshold.percent.and_then(units);
@@ -84,13 +104,13 @@ impl Queues<'_> {
             priority_level: is_expedite.then_some(1),
             weight: u32::try_from(shared_weight).ok(),
             hard,
-            soft: units(set.maximum).zip(hard).map(|(most, hard)| most.saturating_sub(hard)),
+            soft: units(set.maximum_percent).zip(hard).map(|(most, hard)| most.saturating_sub(hard)),
             thresholds,
             srr: Some(SrrQueue {
-                buffers_percent,
-                reserved_percent: set.reserved,
-                reserved_port_percent: Hundredths(buffers_percent * set.reserved),
-                maximum_percent: set.maximum,
+                buffers_percent: set.buffers_percent,
+                reserved_percent: set.reserved_percent,
+                reserved_port_percent: Hundredths(set.buffers_percent * set.reserved_percent),
+                maximum_percent: set.maximum_percent,
                 shaped_weight,
                 shared_weight,
                 ceiling_bps: is_shaped.then(|| self.rate_bps / shaped_weight),

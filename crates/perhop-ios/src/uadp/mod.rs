@@ -9,6 +9,8 @@ pub(crate) mod printed;
 mod queues;
 mod rules;
 
+use std::collections::BTreeMap;
+
 use perhop_device::{LineLeftOut, MemoryOptions, PortMemory, SwitchMemory, UnknownPort};
 use perhop_qos::ConfigError;
 
@@ -41,6 +43,8 @@ pub(crate) fn memory(
         not_modeled: Vec::new(),
         egress_memory: Vec::new(),
         input_queues: Vec::new(),
+        queue_sets: Vec::new(),
+        maps: BTreeMap::new(),
     };
     for interface in configuration.interfaces.iter().filter(|interface| is_switch_port(interface)) {
         match port(configuration, interface, &model, options.port_units) {

@@ -4,6 +4,7 @@
 //! number of its profile in the chip. The printer numbers profiles by their order; it knows neither the
 //! place of the port in the chip nor the weights of a policy, and prints zeros there.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use perhop_device::{DropThreshold, PortMemory, QueueMemory, SwitchMemory};
@@ -133,6 +134,8 @@ pub(crate) fn read(output: &str) -> Result<Option<SwitchMemory>, ConfigError> {
         not_modeled: Vec::new(),
         egress_memory: Vec::new(),
         input_queues: Vec::new(),
+        queue_sets: Vec::new(),
+        maps: BTreeMap::new(),
     }))
 }
 
