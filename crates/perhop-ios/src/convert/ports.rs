@@ -31,6 +31,13 @@ impl From<ConvertedPort> for Port {
     }
 }
 
+/// The input policy of a port, or the trust of the port in its place.
+#[derive(Clone, Copy)]
+struct PoliciesOfArrival<'a> {
+    policy: Option<&'a (Policy, Reference)>,
+    trust: Option<&'a (Policy, Reference)>,
+}
+
 impl<'a> Context<'a> {
     /// Returns the ports of `interface`: its circuits, or itself.
     pub(super) fn ports(&mut self, interface: &'a Interface) -> Vec<ConvertedPort> {
@@ -55,7 +62,8 @@ impl<'a> Context<'a> {
         let counted_bytes = counted_bytes_of(interface, circuit, &wire.headers, self.configuration, rules);
         let tag = self.tag(interface, &wire);
         let trust = input.is_none().then(|| self.trust_policy(interface, circuit)).flatten();
-        let arriving = self.arriving(interface, (input.as_ref(), trust.as_ref()), tag, counted_bytes);
+        let policies = PoliciesOfArrival { policy: input.as_ref(), trust: trust.as_ref() };
+        let arriving = self.arriving(interface, policies, tag, counted_bytes);
         let departing = self.departing(interface, circuit, output.as_ref(), tag, counted_bytes);
         let policies =
             |side: Option<(Policy, Reference)>| side.into_iter().map(|(policy, _)| policy).collect();
@@ -101,7 +109,7 @@ impl<'a> Context<'a> {
     fn arriving(
         &mut self,
         interface: &Interface,
-        (policy, trust): (Option<&(Policy, Reference)>, Option<&(Policy, Reference)>),
+        PoliciesOfArrival { policy, trust }: PoliciesOfArrival,
         tag: Tag,
         counted_bytes: CountedBytes,
     ) -> Lowered {

@@ -1,5 +1,6 @@
 //! The rules of the queues with their evidence.
 
+use perhop_device::EvidenceKind::{Documented, Inferred, Recalled};
 use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
 
 const TAC: &str = "Cisco TAC 116102, Catalyst 3750: egress thresholds";
@@ -12,85 +13,57 @@ const GUIDE_IE: &str = "Cisco, IE 2000 Software Configuration Guide (OL-25866), 
 const GUIDE_4500: &str = "Cisco, Catalyst 4500 Software Configuration Guide (OL-23818-01), page 37-86";
 const NOTES: &str = "show outputs of a Catalyst 3560 in public notes";
 
+/// A rule: its name, its meaning, its value, its certainty and its source.
+type Row = (&'static str, &'static str, &'static str, EvidenceKind, &'static str);
+
+/// Rules of arriving packets: marks and places in maps.
+const OF_MARKS: &[Row] = &[
+    ("untrusted", "packets of a port without trust", "codepoint 0", Documented, GUIDE_4500),
+    ("policy-trust", "trust of a port with an input policy", "that of the classes", Documented, GUIDE_3750),
+    ("class-trust", "packets of a class without trust and set", "codepoint 0", Recalled, GUIDE_3750),
+    ("device", "a port that trusts a device", "the device is connected", Inferred, "the configuration"),
+    ("cos-dscp", "codepoints of classes of service", "8 × the value", Documented, GUIDE_4500),
+    ("output-map", "queues of codepoints", "0-15: 2, 16-31: 3, 40-47: 1, others: 4", Documented, GUIDE_2960),
+    ("cos-label", "queue of a port that trusts cos", "by the codepoint of the class", Inferred, GUIDE_3750),
+    (
+        "input-queues",
+        "queues in front of the ring",
+        "90/10 %, weights 4/4, queue 2: 10 %",
+        Documented,
+        GUIDE_3560,
+    ),
+];
+
+/// Rules of the queues of a port.
+const OF_QUEUES: &[Row] = &[
+    ("buffers", "parts of the queues", "25 % each", Documented, GUIDE_2960),
+    ("thresholds", "thresholds 1 and 2", "100 %, queue 2: 200 %", Documented, GUIDE_2960),
+    ("threshold-3", "threshold 3", "the maximum of the queue", Documented, REFERENCE_3560),
+    ("maximum", "the most that a queue holds", "400 %", Documented, GUIDE_2960),
+    ("most", "the most that a queue of a 3750 holds", "400 %, as written or not", Documented, REFERENCE_3750),
+    ("reserved", "reserved part of a queue", "50 %", Recalled, GUIDE_2960),
+    ("admission", "order", "reserved part, maximum, common pool, thresholds", Documented, REFERENCE_3560),
+    ("unit", "size of a unit of memory, bytes", "256", Recalled, "not published"),
+    ("shape", "a queue with shaped weight w", "at least and at most rate / w", Documented, GUIDE_IE),
+    ("default-shape", "shaped weights", "25 0 0 0", Documented, GUIDE_3560),
+    ("share", "queues without shaped weight", "parts of the rest by weight, 25 each", Documented, GUIDE_3750),
+    ("expedite", "queue 1 with priority-queue out", "before all others, without limit", Documented, GUIDE_IE),
+    ("limit", "srr-queue bandwidth limit", "the percentage exactly", Recalled, NOTES),
+    ("pool", "use of the memory by other ports", "none", Inferred, TAC),
+    (
+        "counted",
+        "bytes that shares and shapes count",
+        "Ethernet header and packet",
+        Recalled,
+        "not published",
+    ),
+];
+
 /// Returns the rules of a switch with `mls qos`.
 pub(super) fn rows() -> Vec<PlatformRule> {
-    use EvidenceKind::{Documented, Inferred, Recalled};
-    [
-        ("untrusted", "packets of a port without trust", "codepoint 0", Documented, GUIDE_4500),
-        (
-            "policy-trust",
-            "trust of a port with an input policy",
-            "that of the classes",
-            Documented,
-            GUIDE_3750,
-        ),
-        ("class-trust", "packets of a class without trust and set", "codepoint 0", Recalled, GUIDE_3750),
-        ("device", "a port that trusts a device", "the device is connected", Inferred, "the configuration"),
-        ("cos-dscp", "codepoints of classes of service", "8 × the value", Documented, GUIDE_4500),
-        (
-            "output-map",
-            "queues of codepoints",
-            "0-15: 2, 16-31: 3, 40-47: 1, others: 4",
-            Documented,
-            GUIDE_2960,
-        ),
-        (
-            "cos-label",
-            "queue of a port that trusts cos",
-            "by the codepoint of the class",
-            Inferred,
-            GUIDE_3750,
-        ),
-        ("buffers", "parts of the queues", "25 % each", Documented, GUIDE_2960),
-        ("thresholds", "thresholds 1 and 2", "100 %, queue 2: 200 %", Documented, GUIDE_2960),
-        ("threshold-3", "threshold 3", "the maximum of the queue", Documented, REFERENCE_3560),
-        ("maximum", "the most that a queue holds", "400 %", Documented, GUIDE_2960),
-        (
-            "most",
-            "the most that a queue of a 3750 holds",
-            "400 %, as written or not",
-            Documented,
-            REFERENCE_3750,
-        ),
-        ("reserved", "reserved part of a queue", "50 %", Recalled, GUIDE_2960),
-        ("admission", "order", "reserved part, maximum, common pool, thresholds", Documented, REFERENCE_3560),
-        ("unit", "size of a unit of memory, bytes", "256", Recalled, "not published"),
-        ("shape", "a queue with shaped weight w", "at least and at most rate / w", Documented, GUIDE_IE),
-        ("default-shape", "shaped weights", "25 0 0 0", Documented, GUIDE_3560),
-        (
-            "share",
-            "queues without shaped weight",
-            "parts of the rest by weight, 25 each",
-            Documented,
-            GUIDE_3750,
-        ),
-        (
-            "expedite",
-            "queue 1 with priority-queue out",
-            "before all others, without limit",
-            Documented,
-            GUIDE_IE,
-        ),
-        ("limit", "srr-queue bandwidth limit", "the percentage exactly", Recalled, NOTES),
-        (
-            "input-queues",
-            "queues in front of the ring",
-            "90/10 %, weights 4/4, queue 2: 10 %",
-            Documented,
-            GUIDE_3560,
-        ),
-        ("pool", "use of the memory by other ports", "none", Inferred, TAC),
-        (
-            "counted",
-            "bytes that shares and shapes count",
-            "Ethernet header and packet",
-            Recalled,
-            "not published",
-        ),
-    ]
-    .into_iter()
-    .map(|(rule, meaning, value, certainty, source)| row(rule, meaning, value, certainty, source))
-    .collect()
+    let all = OF_MARKS.iter().chain(OF_QUEUES);
+    all.map(|(rule, meaning, value, certainty, source)| row(rule, meaning, value, *certainty, source))
+        .collect()
 }
 
 fn row(

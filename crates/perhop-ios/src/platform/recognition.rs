@@ -182,8 +182,7 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{CarrierEthernet, Catalyst, Catalyst4500, Catalyst6500, CatalystMls, CatalystUadp};
-        use Dialect::{Ios, IosXe, NxOs};
+        use Dialect::{CarrierEthernet, Catalyst, CatalystUadp, Ios, IosXe, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -204,26 +203,6 @@ mod tests {
             ("version 15.2\nlicense udi pid CISCO2901/K9 sn X\n", ("hqf", Ios, true)),
             ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
-            (
-                "version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n",
-                ("catalyst-mls", CatalystMls, true),
-            ),
-            ("version 15.0\nmls qos\ninterface GigabitEthernet0/1\n", ("catalyst-mls", CatalystMls, true)),
-            (
-                "version 12.2\ninterface FastEthernet0/1\n srr-queue bandwidth limit 80\n",
-                ("catalyst-mls", CatalystMls, true),
-            ),
-            ("version 12.2\nmls qos\ninterface GigabitEthernet3/1\n", ("hqf", Catalyst6500, true)),
-            (
-                "version 12.2\nmls qos\ninterface GigabitEthernet1/1\n wrr-queue bandwidth 20 80\n",
-                ("hqf", Catalyst6500, true),
-            ),
-            ("version 15.1\npolicy-map type lan-queuing p\n", ("hqf", Catalyst6500, true)),
-            ("version 15.0\npolicy-map p\n class c\n  dbl\n", ("ios-xe", Catalyst4500, true)),
-            (
-                "version 12.2\nqos\ninterface GigabitEthernet3/1\n tx-queue 3\n",
-                ("ios-xe", Catalyst4500, true),
-            ),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
@@ -259,6 +238,35 @@ mod tests {
                 ("hqf", Ios, true),
             ),
             ("policy-map p\n class class-default\n  shape average 1000000\n", ("hqf", Ios, false)),
+        ] {
+            assert_eq!(profile(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn older_switches_are_recognized_by_their_queues() {
+        use Dialect::{Catalyst4500, Catalyst6500, CatalystMls};
+        for (text, expected) in [
+            (
+                "version 15.0\nswitch 1 provision ws-c3750x-24p\nmls qos\n",
+                ("catalyst-mls", CatalystMls, true),
+            ),
+            ("version 15.0\nmls qos\ninterface GigabitEthernet0/1\n", ("catalyst-mls", CatalystMls, true)),
+            (
+                "version 12.2\ninterface FastEthernet0/1\n srr-queue bandwidth limit 80\n",
+                ("catalyst-mls", CatalystMls, true),
+            ),
+            ("version 12.2\nmls qos\ninterface GigabitEthernet3/1\n", ("hqf", Catalyst6500, true)),
+            (
+                "version 12.2\nmls qos\ninterface GigabitEthernet1/1\n wrr-queue bandwidth 20 80\n",
+                ("hqf", Catalyst6500, true),
+            ),
+            ("version 15.1\npolicy-map type lan-queuing p\n", ("hqf", Catalyst6500, true)),
+            ("version 15.0\npolicy-map p\n class c\n  dbl\n", ("ios-xe", Catalyst4500, true)),
+            (
+                "version 12.2\nqos\ninterface GigabitEthernet3/1\n tx-queue 3\n",
+                ("ios-xe", Catalyst4500, true),
+            ),
         ] {
             assert_eq!(profile(text), expected, "{text}");
         }

@@ -237,6 +237,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("security"),
     irrelevant_block("segment-routing"),
     irrelevant("service"),
+    irrelevant("setup express"),
     irrelevant_block("service-template"),
     irrelevant("show"),
     irrelevant_block("sip-ua"),

@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use perhop_qos::Dscp;
+
 use super::command::{Command, modelled, recorded};
 use super::numbers::{bits_per_second, dscp, eight};
 use crate::ast::{
@@ -19,6 +21,9 @@ const INPUT_EFFECT: &str = "the queues in front of the switch's ring lose packet
 const QUEUES_EFFECT: &str = "the port's own queues are served in turn";
 const TRUST_EFFECT: &str = "the port marks by its trust state";
 const VLAN_EFFECT: &str = "the policy of the VLAN applies to packets of the port";
+
+/// Reads a codepoint or a class of service.
+type ReadValue = fn(&mut Reader) -> Result<u8, Finding>;
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     recorded("mls qos", GLOBAL_EFFECT, enabled),
@@ -158,7 +163,7 @@ fn rewrite(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
 }
 
 fn codepoint(reader: &mut Reader) -> Result<u8, Finding> {
-    dscp(reader).map(|dscp| dscp.value())
+    dscp(reader).map(Dscp::value)
 }
 
 fn queue(reader: &mut Reader, queues: usize) -> Result<u8, Finding> {
@@ -189,7 +194,7 @@ fn codepoints(
 fn table(
     map: &mut BTreeMap<u8, At<u8>>,
     lines: &mut Vec<usize>,
-    target: fn(&mut Reader) -> Result<u8, Finding>,
+    target: ReadValue,
     reader: &mut Reader,
 ) -> Result<(), Finding> {
     if reader.negated() {
@@ -211,7 +216,7 @@ fn table(
 fn places(
     map: &mut BTreeMap<u8, At<QueuePlace>>,
     lines: &mut Vec<usize>,
-    (queues, value): (usize, fn(&mut Reader) -> Result<u8, Finding>),
+    (queues, value): (usize, ReadValue),
     reader: &mut Reader,
 ) -> Result<(), Finding> {
     if reader.negated() {

@@ -270,18 +270,17 @@ fn queues_have_their_service() {
     assert_eq!((limit.share.rate, limit.share.ceil), (rate(500), rate(500)));
     let inner = limit.queueing.as_ref().unwrap();
     assert_eq!(inner.scheduler, SchedulerConfig::GuaranteeExcess);
-    let shares: Vec<(&str, Option<Rate>, Option<f64>, Option<u16>)> = inner
-        .classes
-        .iter()
-        .map(|class| (class.name.as_str(), class.share.rate, class.share.weight, class.share.level))
-        .collect();
     let expected = [
-        ("queue 1", rate(1000), Some(10.0), Some(0)),
-        ("queue 2", None, Some(10.0), Some(1)),
-        ("queue 3", None, Some(60.0), Some(1)),
-        ("queue 4", None, Some(20.0), Some(1)),
+        ("queue 1", rate(1000), 10.0, 0),
+        ("queue 2", None, 10.0, 1),
+        ("queue 3", None, 60.0, 1),
+        ("queue 4", None, 20.0, 1),
     ];
-    assert_eq!(shares, expected);
+    for (class, (name, rate, weight, level)) in inner.classes.iter().zip(expected) {
+        let share = &class.share;
+        let own = (class.name.as_str(), share.rate, share.weight, share.level);
+        assert_eq!(own, (name, rate, Some(weight), Some(level)));
+    }
     // The memory of a port is not published: no run has its limits.
     assert!(port(&model, "GigabitEthernet0/1").unmodeled_queues.is_some());
 }

@@ -153,9 +153,10 @@ impl Context<'_> {
     fn lone_aggregate(&self, class: &PolicyClass) -> Option<At<Police>> {
         let (named, policer) = mls::lone_aggregate(self.configuration, class)?;
         let marks_down = Marking::NotModelled(mls::MARK_DOWN.to_owned());
-        let exceed = match policer.marks_down {
-            true => ast::Action { marking: Some(marks_down), then: Then::Transmit },
-            false => ast::Action { marking: None, then: Then::Drop },
+        let exceed = if policer.marks_down {
+            ast::Action { marking: Some(marks_down), then: Then::Transmit }
+        } else {
+            ast::Action { marking: None, then: Then::Drop }
         };
         let police = ast::Police {
             rate: TrafficRate::BitsPerSecond(policer.rate),
