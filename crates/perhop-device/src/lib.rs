@@ -66,10 +66,10 @@ pub use policy_uses::{MadeInterface, PolicyUses};
 pub use port::{Attachments, CountedBytes, LineKind, Port, Router, Wire};
 pub use report::{Detail, Report};
 pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
-pub use srr::{EgressMemory, Hundredths, InputQueue, SrrPort, SrrQueue, SrrQueueSet, SrrSetQueue};
+pub use srr::{EgressMemory, Hundredths, SrrPort, SrrQueue, SrrQueueSet, SrrSetQueue};
 pub use switch_memory::{
-    Burst, DefaultQueue, DropThreshold, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions, PortMemory,
-    QueueMemory, Room, SwitchMemory, UnknownPort,
+    Burst, DefaultQueue, DropThreshold, InputQueue, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions,
+    PortMemory, QueueMemory, Room, SwitchMemory, UnknownPort,
 };
 pub use tables::{DeviceTables, ShownNeighbor, ShownTable};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

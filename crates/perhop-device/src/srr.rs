@@ -3,8 +3,6 @@
 
 use serde::ser::{Serialize, Serializer};
 
-use crate::switch_memory::DropThreshold;
-
 /// The settings of a port.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SrrPort {
@@ -48,21 +46,6 @@ impl Serialize for Hundredths {
         #[allow(clippy::cast_precision_loss)] // percentages
         serializer.serialize_f64(self.0 as f64 / 100.0)
     }
-}
-
-/// A queue of arriving packets in front of the ring of a switch.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct InputQueue {
-    /// The number of the queue.
-    pub number: u8,
-    /// The part of the memory, percent.
-    pub buffers_percent: u64,
-    /// The part of the ring that is left by priority, relative to that of the other queue.
-    pub bandwidth_weight: u64,
-    /// The part of the ring that the queue has before the other, percent.
-    pub priority_bandwidth_percent: u64,
-    /// The lengths at which packets are dropped.
-    pub thresholds: Vec<DropThreshold>,
 }
 
 /// Settings by which ports divide their memory among their queues.

@@ -9,7 +9,7 @@ use serde::ser::Serializer;
 
 use crate::platform_rule::{EvidenceKind, PlatformRule};
 use crate::policy::Basis;
-use crate::srr::{EgressMemory, InputQueue, SrrPort, SrrQueue, SrrQueueSet};
+use crate::srr::{EgressMemory, SrrPort, SrrQueue, SrrQueueSet};
 
 /// The options of the user for the memory of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -164,6 +164,21 @@ pub struct DropThreshold {
     pub packets: Vec<MarkedPackets>,
     /// The line of the threshold.
     pub line: Option<usize>,
+}
+
+/// A queue of arriving packets in front of the ring of a switch.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct InputQueue {
+    /// The number of the queue.
+    pub number: u8,
+    /// The part of the memory, percent.
+    pub buffers_percent: u64,
+    /// The part of the ring that is left by priority, relative to that of the other queue.
+    pub bandwidth_weight: u64,
+    /// The part of the ring that the queue has before the other, percent.
+    pub priority_bandwidth_percent: u64,
+    /// The lengths at which packets are dropped.
+    pub thresholds: Vec<DropThreshold>,
 }
 
 /// Packets with one value of a field.

@@ -9,7 +9,6 @@ use perhop_qos::queue::PrecedenceSource;
 use perhop_qos::scheduler::{SchedulerConfig, ShareConfig};
 use perhop_qos::{Color, Dscp};
 
-use super::srr;
 use crate::intent::Class;
 use crate::policy::{Basis, Limit, Unit};
 use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortMemory, QueueMemory};
@@ -68,9 +67,6 @@ impl<'a> MemoryShare<'a> {
 
     /// Returns the queues of a port without a policy; `None` if the policy of the port has the queues.
     pub(super) fn default_queueing(self) -> Option<QueueingConfig> {
-        if let Some(settings) = &self.port.srr {
-            return Some(srr::queueing(self, settings));
-        }
         let queues: Option<Vec<ClassConfig>> = self
             .port
             .queues

@@ -9,14 +9,18 @@ use perhop_qos::units::QueueSize;
 use super::limits::{limit_by_rule, queue_size, stored};
 use super::random_detect::{Queue, random_detect, wred};
 use super::reference::Reference;
+use super::srr;
 use super::target::Target;
 use crate::intent::{Condition, Discipline, DropProfile, FairQueue, PlainQueue};
 use crate::policy::Limit;
 
 /// The queueing of a port without classes.
 pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConfig {
-    if let Some(queueing) = target.memory.and_then(super::memory::MemoryShare::default_queueing) {
-        return queueing;
+    if let Some(memory) = target.memory {
+        let by_weights = memory.port.srr.as_ref().map(|settings| srr::queueing(memory, settings));
+        if let Some(queueing) = by_weights.or_else(|| memory.default_queueing()) {
+            return queueing;
+        }
     }
     let class = ClassConfig { name: "fifo".to_owned(), ..ClassConfig::default() };
     let fair_bps = *target.rules.fair_interface_bps;

@@ -3,6 +3,7 @@
 //! A port has four queues with shaped round robin (SRR). A queue-set divides the memory of the port in
 //! percent; the size of that memory is not published, so the user gives it.
 
+mod enabled;
 mod maps;
 mod product;
 mod queues;
@@ -19,6 +20,7 @@ use crate::ast::{AggregatePolicer, Configuration, Hardware, Interface, MlsQos, P
 use product::Product;
 use queues::Queues;
 
+pub(crate) use enabled::enabled_by;
 pub(crate) use product::is_product;
 pub(crate) use trust::{MARK_DOWN, add_to_policy, marked_down, policy_of_port};
 
@@ -53,18 +55,6 @@ pub(crate) fn memory(configuration: &Configuration, options: &MemoryOptions) -> 
         rules: rules::rows(),
         not_modeled: left_out(configuration),
     }
-}
-
-/// Returns the line that switches `mls qos` on. A fragment, which names neither the release nor the switch,
-/// may lack it: its first line of this kind counts.
-pub(crate) fn enabled_by(configuration: &Configuration) -> Option<usize> {
-    let mls = &configuration.mls;
-    if let Some(enabled) = mls.enabled {
-        return enabled.value.then_some(enabled.line);
-    }
-    let is_fragment = configuration.version.is_none() && configuration.hostname.is_none();
-    let ports = configuration.interfaces.iter().flat_map(|interface| &interface.mls.lines);
-    mls.lines.iter().chain(ports).min().copied().filter(|_| is_fragment)
 }
 
 /// Whether an interface is a port of the switching hardware: not a management port, not a virtual one, and

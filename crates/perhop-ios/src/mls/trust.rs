@@ -10,7 +10,8 @@ use perhop_qos::Dscp;
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::packet::LinkMark;
 
-use super::{enabled_by, maps};
+use super::enabled::enabled_by;
+use super::maps;
 use crate::ast::{CLASS_DEFAULT, Configuration, Interface, Marking, MlsQos, PolicyClass, PolicyMap, Trust};
 
 /// The beginning of the actions that mark by the map `policed-dscp`.

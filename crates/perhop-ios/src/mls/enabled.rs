@@ -1,0 +1,15 @@
+//! [`enabled_by`]: whether `mls qos` is on.
+
+use crate::ast::Configuration;
+
+/// Returns the line that switches `mls qos` on. A fragment, which names neither the release nor the switch,
+/// may lack it: its first line of this kind counts.
+pub(crate) fn enabled_by(configuration: &Configuration) -> Option<usize> {
+    let mls = &configuration.mls;
+    if let Some(enabled) = mls.enabled {
+        return enabled.value.then_some(enabled.line);
+    }
+    let is_fragment = configuration.version.is_none() && configuration.hostname.is_none();
+    let ports = configuration.interfaces.iter().flat_map(|interface| &interface.mls.lines);
+    mls.lines.iter().chain(ports).min().copied().filter(|_| is_fragment)
+}
