@@ -17,8 +17,7 @@ Link = Mapping[str, str]
 
 
 def moved(interface: str, before: Node, after: Node) -> list[Moved]:
-    """Return for each pair of queues a packet that waits in the first queue before the change and in the
-    second after it.
+    """Return for each pair of queues a packet that waits in the first one before and in the second one after.
 
     Raises:
         InvalidInputError: the conditions are too complex to be compared.

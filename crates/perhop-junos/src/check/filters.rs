@@ -2,7 +2,7 @@
 
 use perhop_lint::Diagnostic;
 
-use super::{Checked, finding};
+use super::checked::{Checked, finding};
 use crate::firewall::{Condition, End, Filter, FilterFamily};
 use crate::rules;
 

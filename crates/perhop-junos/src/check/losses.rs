@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use perhop_lint::Diagnostic;
 
-use super::{Checked, finding};
+use super::checked::{Checked, finding};
 use crate::cos::{CodePoints, DropMap, LossPriority, Treatment};
 use crate::rules;
 

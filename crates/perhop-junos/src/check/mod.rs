@@ -1,25 +1,14 @@
 //! Rules about valid statements that probably differ from their author's intention.
 
+mod checked;
 mod filters;
 mod losses;
 mod queues;
 mod unused;
 
-use perhop_lint::{Diagnostic, Rule};
+use perhop_lint::Diagnostic;
 
-use crate::cos::ClassOfService;
-use crate::firewall::Firewall;
-use crate::interfaces::Interface;
-use crate::tree::Tree;
-
-/// A configuration that was read.
-#[derive(Clone, Copy)]
-pub(crate) struct Checked<'c> {
-    pub(crate) tree: &'c Tree,
-    pub(crate) cos: &'c ClassOfService,
-    pub(crate) firewall: &'c Firewall,
-    pub(crate) interfaces: &'c [Interface],
-}
+pub(crate) use checked::Checked;
 
 /// Returns the findings of all rules in a configuration.
 pub(crate) fn check(checked: Checked) -> Vec<Diagnostic> {
@@ -28,9 +17,4 @@ pub(crate) fn check(checked: Checked) -> Vec<Diagnostic> {
     found.extend(losses::check(checked));
     found.extend(unused::check(checked));
     found
-}
-
-/// Returns a finding in a line; none for a statement without a line, as a built-in one.
-fn finding(rule: &'static Rule, line: usize, message: String, router: &str) -> Option<Diagnostic> {
-    (line > 0).then(|| Diagnostic::new(rule, line, message, router))
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use perhop_lint::{Diagnostic, rules as common_rules};
 
-use super::{Checked, finding};
+use super::checked::{Checked, finding};
 use crate::cos::{Amount, Limit, Priority, Profile, Scheduler, SchedulerMap};
 use crate::rules;
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_lint::Diagnostic;
 
-use super::{Checked, finding};
+use super::checked::{Checked, finding};
 use crate::rules;
 use crate::tree::{NodeId, Tree};
 
