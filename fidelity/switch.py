@@ -1,7 +1,7 @@
-"""perhop compared with Catalyst switches: the documented and printed division of their packet memory.
+"""perhop compared with Catalyst and Nexus switches: the division of their packet memory, and their policies.
 
 The readings are those of tests/readings/switches.toml. perhop's numbers are those of `perhop buffers`, which
-a run has as its limits, too.
+a run has as its limits, too, and those of the policies of its ports.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from fidelity.document import Part
 from fidelity.reasons import reason
 from fidelity.simulating import Effort
 from perhop.codepoints import dscp_number
+from perhop.configuration import checked
 from perhop.switch_memory import SwitchMemory, memory_in_text
 
 PEER = "switch"
@@ -48,15 +49,29 @@ def compare() -> Iterator[Comparison]:
 @cache
 def _memory(case_id: str) -> SwitchMemory:
     case = CASES[case_id]
-    return memory_in_text(
-        f"version {case.get('version', '16.12')}\n{case['configuration']}",
-        model=case.get("model"),
-        port_units=case.get("port_units"),
-    )
+    return memory_in_text(_text(case), model=case.get("model"), port_units=case.get("port_units"))
+
+
+def _text(case: Mapping[str, Any]) -> str:
+    """Return the configuration of a case with the line by which its system is recognized."""
+    release = "9.3(5)" if case.get("system") == "nx-os" else "16.12"
+    return f"version {case.get('version', release)}\n{case['configuration']}"
+
+
+@cache
+def _classes(case_id: str, direction: str) -> list[dict[str, Any]]:
+    """Return the classes of the policy of the port of a case."""
+    case = CASES[case_id]
+    report: Any = checked(_text(case), platform=case["model"])
+    [port] = [port for port in report["router"]["ports"] if port["name"] == case["interface"]]
+    classes: list[dict[str, Any]] = port["policies"][direction]["classes"]
+    return classes
 
 
 def _found(case_id: str, reading: Mapping[str, Any]) -> float:
     """Return perhop's number for a reading; NaN if perhop does not know it."""
+    if "classes" in reading:
+        return _of_classes(_classes(case_id, reading["classes"]), reading)
     memory: Any = _memory(case_id)
     place = memory
     if "input_queue" in reading:
@@ -79,6 +94,8 @@ def _found(case_id: str, reading: Mapping[str, Any]) -> float:
     if "threshold" in reading:
         place = place["thresholds"][reading["threshold"]]
     value = place[reading["field"]]
+    if reading.get("megabytes") and value is not None:
+        return float(round(value * memory["unit_bytes"] / 1e6, 1))
     return math.nan if value is None else float(value)
 
 
@@ -107,12 +124,21 @@ def _place_of(queues: Sequence[Mapping[str, Any]], field: str, values: set[int],
     return math.nan
 
 
+def _of_classes(classes: list[dict[str, Any]], reading: Mapping[str, Any]) -> float:
+    if reading.get("count"):
+        return float(len(classes))
+    value: Any = next(own for own in classes if own["name"] == reading["class"])
+    for key in reading["field"].split("."):
+        value = value[key]
+    return float(value)
+
+
 def part(_: Effort) -> Part:
     """Return the comparisons with switches as a part of the page."""
     about = (
-        "Limits and thresholds of queues in units of 256 bytes are those of `tests/readings/switches.toml`:\n"
+        "Limits and thresholds of queues in units of memory are those of `tests/readings/switches.toml`:\n"
         "documented by Cisco, or printed by switches in published outputs; those of switches with `mls qos`\n"
         "are percentages, weights and places in maps. perhop's are those of `perhop buffers`, which a run\n"
-        "of the same configuration has as its limits."
+        "of the same configuration has as its limits, and those of the policies of a port."
     )
     return Part(PEER, "Switches", about, list(compare()), LEFT_OUT)

@@ -94,7 +94,6 @@ def test_the_product_may_be_given(perhop: Command, switch: Path) -> None:
 OTHER_SYSTEMS = {
     "Cisco 8000": "!! IOS XR Configuration 7.5.2\nhostname xr\nPID: 8201-SYS, VID: V01\n"
     "interface HundredGigE0/0/0/1\n shutdown\n!\n",
-    "NX-OS": "!Command: show running-config\nversion 9.2(3)\nfeature bgp\ninterface Ethernet1/1\n",
     "Catalyst 4500": "version 15.0\npolicy-map P\n class class-default\n  dbl\n"
     "interface TenGigabitEthernet1/1\n",
     "Catalyst 6500 (WRR)": "version 12.2\nmls qos\n"

@@ -19,7 +19,7 @@ from pathlib import Path
 WIDTH = 110
 ROOT = Path(__file__).resolve().parent.parent
 # `BLESS=1 cargo test -p perhop-ios` writes it.
-GENERATED = {"docs/ios.md", "docs/ios-xr.md"}
+GENERATED = {"docs/ios.md", "docs/ios-xr.md", "docs/nx-os.md"}
 # Folders that `make` writes, as .gitignore lists them.
 BUILT = {"results", "dist", "docs/_build", "docs/reference/generated"}
 

@@ -78,6 +78,7 @@ QueueMemory = TypedDict(
         #: `None` if the memory of the port is not known.
         "hard": int | None,
         "soft": int | None,
+        "dynamic_factor": NotRequired[int],
         "port_soft_min": int | None,
         "global_soft_min": int | None,
         "thresholds": list[Threshold],

@@ -106,6 +106,9 @@ pub struct PortMemory {
     /// configuration as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<LineLeftOut>,
+    /// Why no packet waits in these queues, where another rule reports it.
+    #[serde(skip)]
+    pub without_queues: Option<String>,
     /// The settings of a port with shaped round robin.
     #[serde(flatten)]
     pub srr: Option<SrrPort>,
@@ -131,6 +134,10 @@ pub struct QueueMemory {
     pub hard: Option<u64>,
     /// The limit of the part from the shared memory while the port uses little of it.
     pub soft: Option<u64>,
+    /// A factor of the free shared memory, in parts of 1024, that limits that part; `soft` is then the limit
+    /// of a queue alone. `None` for a fixed limit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_factor: Option<u32>,
     /// The limit of that part when the port has used its shared memory; `None` if it is not known.
     pub port_soft_min: Option<u64>,
     /// The limit of that part when the shared memory of the chip is used up; `None` if it is not known.

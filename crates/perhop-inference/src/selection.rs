@@ -267,8 +267,20 @@ fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
     let is_plain = queues == ["fifo"] && conditioners == 0;
     let size = if is_plain { 0 } else { queues.len() + conditioners };
     let lines = port.links.output.classes.iter().map(|class| class.lines.len()).sum();
-    let inputs = port.input.conditioners.len();
+    // Labels of departing packets come from the input policies of other ports.
+    let inputs = if queues_by_label(port) { 0 } else { port.input.conditioners.len() };
     (size, lines, inputs, !port.addresses.is_empty(), -of_port(port).bits_per_second())
+}
+
+/// Whether the queues of a port are those of labels that it does not set itself.
+fn queues_by_label(port: &Port) -> bool {
+    fn by_label(queueing: &QueueingConfig) -> bool {
+        queueing.classes.iter().any(|class| {
+            class.matches.as_ref().is_some_and(|matches| matches.label.is_some())
+                || class.queueing.as_ref().is_some_and(by_label)
+        })
+    }
+    port.output.conditioners.is_empty() && port.output.queueing.as_ref().is_some_and(by_label)
 }
 
 /// Returns the interface to enter by: one with an address, of the highest rate, the first of several.

@@ -7,6 +7,7 @@ use perhop_lint::LineState;
 use crate::ast::{Combination, Configuration, Criterion};
 use crate::check;
 use crate::grammar::Grammar;
+use crate::nexus;
 use crate::parser;
 
 /// Match criteria by class, in the syntax of `match`; alternatives are joined by ` or `.
@@ -17,19 +18,22 @@ pub type Assumptions = BTreeMap<String, String>;
 /// # Errors
 /// The class and the fault of an assumption that is not a criterion.
 pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configuration, (String, String)> {
-    parse_in(text, Grammar::of_text(text), assumptions)
+    parse_in(text, Grammar::of_text(text), None, assumptions)
 }
 
-/// Reads `text` in `grammar`, with `assumptions` in place of the classes' definitions.
+/// Reads `text` in `grammar`, of the product `model` where the user names it, with `assumptions` in place of
+/// the classes' definitions.
 ///
 /// # Errors
 /// The class and the fault of an assumption that is not a criterion.
 pub(crate) fn parse_in(
     text: &str,
     grammar: Grammar,
+    model: Option<&str>,
     assumptions: &Assumptions,
 ) -> Result<Configuration, (String, String)> {
     let mut configuration = parser::read(text, grammar);
+    nexus::complete(&mut configuration, model);
     for (class, criteria) in assumptions {
         let criteria: Vec<String> = criteria.split(" or ").map(|part| part.trim().to_owned()).collect();
         let defined = definition(class, &criteria, grammar).map_err(|message| (class.clone(), message))?;

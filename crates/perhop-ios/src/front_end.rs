@@ -157,7 +157,8 @@ impl FrontEnd for Ios {
     }
 
     fn print_memory(&self, port: &PortMemory) -> Option<String> {
-        port.srr.is_none().then(|| uadp::printed::print(port))
+        // Other switches have no such command.
+        (port.soft_end > 0).then(|| uadp::printed::print(port))
     }
 
     fn shows(&self) -> Option<&dyn Shows> {
@@ -204,11 +205,12 @@ fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError
     };
     let chosen = options.platform.as_deref().and_then(Platform::named);
     // A fragment may have no line that only IOS XR writes.
-    let grammar = match chosen.map(|platform| platform.grammar()) {
-        Some(Grammar::IosXr) => Grammar::IosXr,
+    let grammar = match chosen.as_ref().map(Platform::grammar) {
+        Some(grammar @ (Grammar::IosXr | Grammar::NxOs)) => grammar,
         _ => Grammar::of_text(text),
     };
-    let configuration = parse_in(text, grammar, &options.assume).map_err(|(class, message)| {
+    let model = chosen.as_ref().and_then(|platform| platform.memory.model.as_deref());
+    let configuration = parse_in(text, grammar, model, &options.assume).map_err(|(class, message)| {
         wrong(&class, message).help("criteria as in a class-map, for example --assume 'VOICE = dscp ef'")
     })?;
     if options.assume.is_empty() {

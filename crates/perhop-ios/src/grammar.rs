@@ -8,12 +8,20 @@ pub enum Grammar {
     Ios,
     /// Cisco IOS XR.
     IosXr,
+    /// Cisco NX-OS.
+    NxOs,
 }
 
 impl Grammar {
-    /// Returns the grammar of `text`, by its first line that only IOS XR writes.
+    /// Returns the grammar of `text`, by a line that only one system writes.
     pub(crate) fn of_text(text: &str) -> Grammar {
-        if text.lines().any(is_of_ios_xr) { Grammar::IosXr } else { Grammar::Ios }
+        if text.lines().any(is_of_ios_xr) {
+            Grammar::IosXr
+        } else if text.lines().any(is_of_nx_os) {
+            Grammar::NxOs
+        } else {
+            Grammar::Ios
+        }
     }
 }
 
@@ -33,6 +41,36 @@ pub(crate) fn is_of_ios_xr(line: &str) -> bool {
         "interface" => line.split_ascii_whitespace().nth(1).is_some_and(has_rack),
         // Numbers of a rack and a node: `RP/0/RP0/CPU0:core#`.
         prompt => prompt.starts_with("RP/") && prompt.contains("/CPU"),
+    }
+}
+
+/// Whether only NX-OS writes this line: its header, its features, its virtual device contexts, the types of
+/// its classes and policies, or a release in parentheses, `version 9.3(5)`.
+pub(crate) fn is_of_nx_os(line: &str) -> bool {
+    let is_outside = !line.starts_with([' ', '\t']);
+    let line = without_prompt(line);
+    let mut words = line.split_ascii_whitespace();
+    let mut next = || words.next().unwrap_or_default();
+    match next() {
+        "!Command:" => line.contains("show running-config"),
+        "version" if is_outside => next().contains('('),
+        "feature" if is_outside => true,
+        "no" if is_outside => next() == "feature",
+        "vdc" if is_outside => line.contains(" id "),
+        "system" if is_outside => next() == "qos",
+        // The Catalyst 6500 writes `queueing` and `lan-queueing`.
+        "class-map" | "policy-map" | "class" | "service-policy" => {
+            next() == "type" && matches!(next(), "qos" | "queuing" | "network-qos")
+        }
+        _ => false,
+    }
+}
+
+/// Removes the prompt of a recorded session: `edge(config-if)#`.
+pub(crate) fn without_prompt(text: &str) -> &str {
+    match text.split_once(")#") {
+        Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
+        _ => text,
     }
 }
 
@@ -62,6 +100,10 @@ mod tests {
             "  police rate 1000000 bps",
             "  police cir 10 mbps",
             "description RP/0/RP0/CPU0",
+            "version 15.2",
+            " feature of a line",
+            "policy-map type queueing OUT",
+            "class-map type inspect match-any C",
         ] {
             assert_eq!(Grammar::of_text(line), Grammar::Ios, "{line}");
         }
@@ -74,6 +116,19 @@ mod tests {
             "RP/0/RSP0/CPU0:core#show run",
         ] {
             assert_eq!(Grammar::of_text(line), Grammar::IosXr, "{line}");
+        }
+        for line in [
+            "!Command: show running-config",
+            "version 9.3(5) Bios:version 05.38",
+            "feature lacp",
+            "no feature telnet",
+            "policy-map type queuing OUT",
+            "  class type network-qos c-8q-nq3",
+            "system qos",
+            "switch(config)# class-map type qos VOICE",
+            "  service-policy type qos input IN",
+        ] {
+            assert_eq!(Grammar::of_text(line), Grammar::NxOs, "{line}");
         }
     }
 }

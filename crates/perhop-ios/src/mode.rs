@@ -41,6 +41,14 @@ pub(crate) enum Mode {
     StaticRoutes,
     /// `controller` of IOS XR.
     OpticalController,
+    /// `policy-map type network-qos` of NX-OS.
+    NetworkPolicy(usize),
+    /// `class type network-qos` in such a policy-map.
+    NetworkClass(usize, usize),
+    /// `system qos` of NX-OS.
+    SystemQos,
+    /// `vrf context` of NX-OS, with its number among them.
+    VrfContext(usize),
     /// A block without effect on packets.
     Irrelevant,
     /// A block outside the model, with its effect on packets.

@@ -11,8 +11,9 @@ use perhop_lint::{Diagnostic, Line, LineState, near, picture};
 
 use crate::ast::Configuration;
 use crate::check;
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, without_prompt};
 use crate::mode::Mode;
+use crate::nexus;
 use crate::syntax::{self, Spelling};
 use crate::words::{Finding, Form, Reader};
 
@@ -42,6 +43,7 @@ enum Layout {
 /// Never fails and never panics, for any `text`.
 pub fn parse(text: &str) -> Configuration {
     let mut configuration = read(text, Grammar::of_text(text));
+    nexus::complete(&mut configuration, None);
     check::check(&mut configuration);
     configuration
 }
@@ -280,14 +282,6 @@ impl Mode {
             Mode::NotModelled(effect) => Some(Finding::not_modelled(effect)),
             _ => None,
         }
-    }
-}
-
-/// Removes the prompt of a recorded session: `edge(config-if)#`.
-fn without_prompt(text: &str) -> &str {
-    match text.split_once(")#") {
-        Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
-        _ => text,
     }
 }
 

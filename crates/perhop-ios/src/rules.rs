@@ -75,6 +75,11 @@ declare_rules! {
     OUTPUT_POLICY_REFUSED = "output-policy-refused" Error;
     OUTPUT_POLICER_REFUSED = "output-policer-refused" Error;
     OUTPUT_CLASSES = "output-classes" Error;
+    NETWORK_POLICY_REFUSED = "network-policy-refused" Error;
+    QUEUING_CLASS_UNKNOWN = "queuing-class-unknown" Error;
+    BANDWIDTH_SUM = "bandwidth-sum" Error;
+    PRIVATE_VLAN_QUEUES = "private-vlan-queues" Error;
+    PRIORITY_QUEUE_ORDER = "priority-queue-order" Error;
     GROUP_WITH_DSCP = "group-with-dscp" Error;
     INPUT_QUEUES_IGNORED = "input-queues-ignored" Warning;
     BUNDLE_POLICY_COPIED = "bundle-policy-copied" Warning;

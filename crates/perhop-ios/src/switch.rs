@@ -8,7 +8,7 @@ use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
 use crate::platform::{Dialect, Platform, Recognition, SwitchHardware};
-use crate::{mls, uadp};
+use crate::{mls, nexus, uadp};
 
 /// Returns the memory of the ports of a switch; `None` for a router.
 ///
@@ -21,6 +21,7 @@ pub(crate) fn memory(
     match platform.switch() {
         None => Ok(None),
         Some(SwitchHardware::Mls) => Ok(Some(mls::memory(configuration, &platform.memory))),
+        Some(SwitchHardware::Nexus) => nexus::memory(configuration, &platform.memory).map(Some),
         Some(SwitchHardware::Uadp) => uadp::memory(configuration, &platform.memory).map(Some),
     }
 }
@@ -39,6 +40,9 @@ pub(crate) fn recognized_memory(
     if is_named || options.model.is_none() && dialect == Dialect::CatalystMls {
         return Ok(Some(mls::memory(configuration, options)));
     }
+    if dialect == Dialect::NxOs {
+        return nexus::memory(configuration, &Platform::memory_options(options)).map(Some);
+    }
     // The error for a switch without a product names the option.
     let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
     if !is_possible && options.model.is_none() {
@@ -49,10 +53,15 @@ pub(crate) fn recognized_memory(
 
 /// Returns why the memory of a switch is not known: no line names the product, or it has other memory.
 pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform) -> Option<ConfigError> {
-    match platform.switch()? {
-        SwitchHardware::Mls => None,
-        SwitchHardware::Uadp => uadp::product_unknown(configuration, platform.memory.model.as_deref()),
-    }
+    let chosen = platform.memory.model.as_deref();
+    let found = match platform.switch()? {
+        SwitchHardware::Mls => Ok(()),
+        SwitchHardware::Nexus => nexus::Model::find(configuration, chosen).map(drop),
+        SwitchHardware::Uadp => uadp::model_of(configuration, chosen),
+    };
+    let error = found.err()?;
+    let help = error.help.as_deref().unwrap_or_default().replace("--model", "--platform");
+    Some(ConfigError::new("", error.message).help(help))
 }
 
 /// Marks the lines that set the memory of a switch as modeled, and those that its division leaves out.

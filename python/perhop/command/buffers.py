@@ -47,8 +47,9 @@ def buffers(
 ) -> Exit:
     """Show how a switch divides the packet memory of a port among its queues, and the bursts that fit.
 
-    Catalyst 3650, 3850 and 9000 with UADP chips, and Catalyst 2960, 3560 and 3750 with `mls qos`. Nothing is
-    simulated: the numbers are limits of single queues while the rest of the shared memory is free.
+    Catalyst 3650, 3850 and 9000 with UADP chips, Catalyst 2960, 3560 and 3750 with `mls qos`, Nexus 9300-FX2
+    and 3064. Nothing is simulated: the numbers are limits of single queues while the rest of the shared memory
+    is free.
 
     Parameters
     ----------
@@ -81,7 +82,10 @@ def buffers(
         print_json({"schema_version": 1, "file": str(file), "frame_bytes": frame, **chosen})
     elif printed:
         if any(port["printed"] is None for port in chosen["ports"]):
-            raise InvalidInputError("perhop prints no output of this switch", "leave out --printed")
+            raise InvalidInputError(
+                "perhop does not print the output of this switch",
+                "--printed is for Catalyst switches (UADP)",
+            )
         for port in chosen["ports"]:
             print(f"{port['interface']}\n{port['printed']}" if port["interface"] else port["printed"])
         for line in _omissions(chosen):
@@ -138,11 +142,12 @@ def _show_port(port: PortMemory, memory: SwitchMemory, frame: int) -> None:
             Column("burst\nus", [_burst(limit)[1] for _, limit, _ in rows]),
         ]
     show(printable(_title(port, memory)), keys, numbers)
-    show_lines(
-        f"The limits of soft parts begin to fall when the port holds {port['soft_start']} units of shared "
-        f"memory, and reach their minimum at {port['soft_end']}.",
-        {},
-    )
+    if port["soft_end"]:
+        show_lines(
+            f"The limits of soft parts begin to fall when the port holds {port['soft_start']} units of "
+            f"shared memory, and reach their minimum at {port['soft_end']}.",
+            {},
+        )
     for text in port["assumed"]:
         show_lines(f"assumed: {text}", {})
 

@@ -22,6 +22,7 @@ pub(super) fn guarantees(
             promised(classes, reference, least_percent)
         }
         UnreservedShare::EqualPartsOfExcess => minimum_and_excess(classes, reference),
+        UnreservedShare::LeastWeight => weights(classes, reference.queueing),
     };
     let guarantee = |((class, _), share): (&(&Class, bool), Share)| {
         let written = class.guarantee.map(|bandwidth| {
@@ -45,6 +46,9 @@ fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     let reservations = Reservations::of_classes(all, reference.queueing, reference.reservable_percent);
     let share = |(class, _): &(&Class, bool)| {
         let rate_bps = match class.guarantee {
+            Some(at) if matches!(at.value, Written::RemainingPercent(0) | Written::Percent(0)) => {
+                least_weight(reference.queueing)
+            }
             Some(bandwidth) => reservations.share(bandwidth.value),
             None if class.priority.is_some() => 0,
             None if class.takes_rest => reservations.left(least_percent),
@@ -97,6 +101,8 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
     let share = |(class, queues): &(&Class, bool)| {
         let rate_bps = match class.guarantee.map(|bandwidth| bandwidth.value) {
+            // NX-OS has such classes, which other platforms may be chosen for.
+            Some(Written::RemainingPercent(0) | Written::Percent(0)) => least_weight(rate),
             Some(Written::RemainingPercent(percent)) => {
                 percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second().max(1)
             }
@@ -107,6 +113,33 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
             None => (unpromised / silent).max(least),
         };
         Share { rate_bps, excess: None }
+    };
+    classes.iter().map(share).collect()
+}
+
+/// The part of the rate that the least weight is: devices do not publish it, and schedulers have no smaller
+/// ones.
+const LEAST_PART: u64 = 1_000_000;
+
+/// Returns the least weight as a rate, bits per second.
+fn least_weight(rate: Rate) -> u64 {
+    (rate.as_bits_per_second() / LEAST_PART).max(1)
+}
+
+/// A class weighs its minimum, or its part of the rate that minima leave: its percentage of all percentages.
+/// Without either, or with 0 percent, it has the least weight, and sends what the others leave.
+fn weights(classes: &[(&Class, bool)], rate: Rate) -> Vec<Share> {
+    let left = u128::from(left_over(classes, rate));
+    let percents = u128::from(remaining_percents(classes).max(1));
+    let share = |(class, _): &(&Class, bool)| {
+        let rate_bps = match class.guarantee.map(|bandwidth| bandwidth.value) {
+            None if class.priority.is_some() => 0,
+            Some(Written::RemainingPercent(percent)) => (left * u128::from(percent) / percents) as u64,
+            Some(bandwidth) => absolute(bandwidth, rate).unwrap_or(0),
+            None => 0,
+        };
+        let least = if class.priority.is_none() { least_weight(rate) } else { 0 };
+        Share { rate_bps: rate_bps.max(least), excess: None }
     };
     classes.iter().map(share).collect()
 }
@@ -176,6 +209,7 @@ fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<S
     let share = |(class, _): &(&Class, bool)| {
         let bandwidth = class.guarantee.map(|bandwidth| bandwidth.value);
         let excess = match excess_of(class) {
+            Some(Written::RemainingPercent(0)) => 100.0 / LEAST_PART as f64,
             Some(Written::RemainingPercent(percent)) => percent as f64,
             Some(Written::RemainingRatio(ratio)) => ratio as f64,
             _ => unsaid,

@@ -15,6 +15,8 @@ use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortMemory,
 
 /// Values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
+/// Parts of one in a factor of the free memory.
+const ALPHA_PARTS: f64 = 1024.0;
 /// The most units of a memory in the data plane.
 const MOST_UNITS: u32 = 1 << 30;
 
@@ -96,6 +98,11 @@ fn default_class(queue: &QueueMemory, default: &DefaultQueue) -> ClassConfig {
 /// Returns the buffer manager of a queue, and its source of the drop precedence of a packet.
 pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
     let (thresholds, precedence) = thresholds(queue);
+    if let Some(factor) = queue.dynamic_factor {
+        let alpha = Some(f64::from(factor) / ALPHA_PARTS);
+        let config = SharedMemoryConfig { alpha, ..SharedMemoryConfig::default() };
+        return (BufferConfig::SharedMemory(config), precedence);
+    }
     // The caller has no queue of unknown memory.
     let (hard, soft) = (queue.hard.unwrap_or(0), queue.soft.unwrap_or(0));
     let config = SharedMemoryConfig {

@@ -30,6 +30,7 @@ mod stages;
 mod target;
 mod value_limits;
 
+use perhop_qos::buffer::BufferConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use conditioners::{
@@ -107,7 +108,7 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
     labels::assign(policy, side.labels, markers);
     let mut queueing = Queueing { target, remarks: &mut lowered.remarks };
     let (mut config, places) = queueing.of_policy(policy, "");
-    config.memory = target.memory.map(MemoryShare::config);
+    config.memory = target.memory.filter(|_| draws_on_memory(&config)).map(MemoryShare::config);
     for Placed { class, path, is_queue, is_shaped } in places {
         if let Some(links) = lowered.links.of_class_mut(class) {
             links.queue = is_queue.then(|| path.clone());
@@ -116,6 +117,14 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
         }
     }
     Some(config)
+}
+
+/// Whether a queue takes units of the memory of the port.
+fn draws_on_memory(config: &QueueingConfig) -> bool {
+    config.classes.iter().any(|class| {
+        matches!(class.buffer, Some(BufferConfig::SharedMemory(_)))
+            || class.queueing.as_ref().is_some_and(draws_on_memory)
+    })
 }
 
 /// Returns the conditioners, and sets the conditioner name of each class.

@@ -31,6 +31,7 @@ use super::value_limits::weighted_tail_drop;
 use crate::intent::{ClassId, Condition};
 use crate::policy::{FairQueueing, PriorityLimit, ShapeKind, Shaper};
 use crate::profile::{Heeded, PriorityQueue, Scheduler, WredTailLimit};
+use crate::switch_memory::QueueMemory;
 
 /// The place of a class in a scheduler.
 #[derive(Clone, Debug)]
@@ -176,13 +177,16 @@ impl Queueing<'_> {
     fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
         let Some(limit) = class.queue_limit else { return };
         let in_memory = self.target.memory.and_then(|memory| memory.named(&class.name, class.line));
-        if let Some(queue) = in_memory {
+        // Random drops have no memory to draw on: their queue has the limit of a queue alone.
+        let is_random = |queue: &QueueMemory| queue.dynamic_factor.is_some() && class.random_detect.is_some();
+        if let Some(queue) = in_memory.filter(|queue| !is_random(queue)) {
             let (buffer, precedence) = memory::buffer(queue);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
             return;
         }
         if let Some(detect) = &class.random_detect {
             let is_limited = class.has_written_limit
+                || in_memory.is_some()
                 || match *self.target.rules.wred_tail_limit {
                     WredTailLimit::Written => false,
                     WredTailLimit::UnlessFairQueue => class.fair_queue.is_none(),

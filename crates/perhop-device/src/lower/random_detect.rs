@@ -12,7 +12,7 @@ use super::bandwidth::bytes_in;
 use super::target::Target;
 use crate::intent::{At, Condition, DropProfile, ThresholdUnit, Thresholds};
 use crate::policy::{Basis, Limit, RandomDetect, RandomDetectRow, Unit};
-use crate::profile::{WredDscpMinima, WredMaximum, WredMinima};
+use crate::profile::{EcnAboveMaximum, WredDscpMinima, WredMaximum, WredMinima};
 
 /// The references of thresholds: the queue's limit, and the rate at which times become bytes.
 #[derive(Clone, Copy)]
@@ -201,7 +201,11 @@ pub(super) fn wred(
         law: Some(Law::Cisco),
         averaging: Some(AveragingConfig::Exponent(detect.exponent)),
         drop_spacing: Some(target.drop_spacing),
-        ecn: if detect.ecn { EcnConfig::Mark } else { EcnConfig::Ignore },
+        ecn: match *target.rules.wred_ecn_above_maximum {
+            _ if !detect.ecn => EcnConfig::Ignore,
+            EcnAboveMaximum::Dropped => EcnConfig::Mark,
+            EcnAboveMaximum::Marked => EcnConfig::MarkAll,
+        },
         limit,
         ..MredConfig::default()
     };

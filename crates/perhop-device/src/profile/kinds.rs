@@ -28,6 +28,9 @@ pub enum UnreservedShare {
     },
     /// Each class gets an equal share of the excess, and no minimum.
     EqualPartsOfExcess,
+    /// Each class has the least weight, and percentages of the remaining rate are weights that share all of
+    /// it.
+    LeastWeight,
 }
 
 /// The rates that are added up when a policy is attached, and their greatest sum.
@@ -223,6 +226,16 @@ pub enum WredTailLimit {
     UnlessFairQueue,
     /// The configured limit, else twice the largest maximum threshold.
     TwiceMaximum,
+}
+
+/// ECN-capable packets above the maximum threshold of WRED, in a class that marks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EcnAboveMaximum {
+    /// They are dropped like any other.
+    Dropped,
+    /// They are marked, up to the limit of the queue.
+    Marked,
 }
 
 /// The committed burst of a shaper without a written one. The excess burst is as long.

@@ -23,9 +23,9 @@ use toml::{Table, Value};
 use crate::platform_rule::{EvidenceKind, PlatformRule, RuleValue};
 
 pub use kinds::{
-    Acceptance, ClassFairQueue, CountedLength, DefaultLimit, ExceedDefault, GuaranteeSum, Heeded,
-    LimitPrecision, OutputMatch, OwnQueue, PeerLimit, PriorityQueue, QueueSelection, Scheduler, ShaperBurst,
-    SubinterfaceQueues, UnreservedShare, WredDscpMinima, WredMaximum, WredMinima, WredTailLimit,
+    Acceptance, ClassFairQueue, CountedLength, DefaultLimit, EcnAboveMaximum, ExceedDefault, GuaranteeSum,
+    Heeded, LimitPrecision, OutputMatch, OwnQueue, PeerLimit, PriorityQueue, QueueSelection, Scheduler,
+    ShaperBurst, SubinterfaceQueues, UnreservedShare, WredDscpMinima, WredMaximum, WredMinima, WredTailLimit,
 };
 
 /// A value of a profile with its evidence.
@@ -143,6 +143,8 @@ profile_rules! {
     wred_tail_limit: WredTailLimit,
     /// The distances between random drops
     wred_drop_spacing: DropSpacing,
+    /// ECN-capable packets above the maximum threshold of WRED
+    wred_ecn_above_maximum: EcnAboveMaximum,
     /// A shaper in a class with priority
     priority_shaper: Heeded,
     /// The committed burst of a shaper

@@ -205,6 +205,9 @@ pub struct Interface {
     /// Routing protocols, and groups of routers with one address.
     #[serde(skip)]
     pub routing: InterfaceRouting,
+    /// `switchport mode private-vlan` of NX-OS.
+    #[serde(skip)]
+    pub private_vlan: Option<At<()>>,
     /// `shutdown`
     pub shutdown: Option<At<()>>,
     /// `pvc`, in order.

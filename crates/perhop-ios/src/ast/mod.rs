@@ -8,6 +8,7 @@ mod interface;
 mod link;
 mod mls;
 mod named;
+mod nx_os;
 mod policy_map;
 mod rate_limit;
 mod relations;
@@ -34,6 +35,7 @@ pub use mls::{
     QueueSet, QueueThresholds, Trust,
 };
 pub use named::Named;
+pub use nx_os::{NetworkClass, NetworkPolicy, NxOs, PolicyCopy, PolicyType, SystemPolicies};
 pub use policy_map::{
     Account, PacketPolice, Police, PolicyClass, PolicyMap, ServicePolicies, TableMap, ValueLimit,
 };
@@ -94,6 +96,9 @@ pub struct Configuration {
     /// `hw-module profile qos` of IOS XR, as far as it changes the treatment of packets.
     #[serde(skip)]
     pub hardware_profiles: Vec<At<HardwareProfile>>,
+    /// Parts that only NX-OS has.
+    #[serde(skip)]
+    pub nx_os: NxOs,
     /// Every line of the file, with its state.
     pub lines: Vec<Line>,
     /// The diagnostics, by line.
@@ -164,7 +169,7 @@ impl Configuration {
     /// Returns the name of a bundle of Ethernet links without its number.
     pub(crate) fn bundle_name(&self) -> &'static str {
         match self.grammar {
-            crate::grammar::Grammar::Ios => "Port-channel",
+            crate::grammar::Grammar::Ios | crate::grammar::Grammar::NxOs => "Port-channel",
             crate::grammar::Grammar::IosXr => "Bundle-Ether",
         }
     }

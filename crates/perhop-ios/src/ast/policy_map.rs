@@ -83,6 +83,9 @@ pub struct PolicyClass {
     /// `police aggregate`: the policer that several classes share.
     #[serde(skip)]
     pub aggregate: Option<At<String>>,
+    /// `queue-limit dynamic`: the number of a factor of the free memory, on NX-OS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dynamic_limit: Option<At<u8>>,
     /// `fair-queue …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fair_queue: Option<At<FairQueue>>,
@@ -102,6 +105,7 @@ impl PolicyClass {
             || self.shape.is_some()
             || self.random_detect.is_some()
             || self.queue_limit.is_some()
+            || self.dynamic_limit.is_some()
             || self.fair_queue.is_some()
     }
 

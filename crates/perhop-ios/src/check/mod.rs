@@ -47,12 +47,14 @@ pub(crate) fn check(configuration: &mut Configuration) {
 }
 
 /// Adds `found`, and marks their lines as suspicious.
-pub(crate) fn add(configuration: &mut Configuration, found: Vec<Diagnostic>) {
+pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>) {
     for diagnostic in found.iter().filter(|found| found.severity != Severity::Note) {
         if let Some(line) = configuration.lines.get_mut(diagnostic.line.wrapping_sub(1)) {
             line.state = LineState::Suspicious;
         }
     }
+    // Parts that the device has without a line.
+    found.retain(|diagnostic| diagnostic.line > 0);
     configuration.diagnostics.extend(found);
     configuration.diagnostics.sort();
 }

@@ -131,6 +131,9 @@ fn without_memory(port: &PortMemory) -> Option<String> {
     if let Some(refused) = &port.refused {
         return Some(format!("the switch refuses the policy: {}", refused.text));
     }
+    if port.without_queues.is_some() {
+        return port.without_queues.clone();
+    }
     if port.queues.iter().any(|queue| queue.most_units().is_none()) {
         let has_one_queue = port.srr.as_ref().is_some_and(|settings| !settings.has_qos);
         return Some(if has_one_queue { UNKNOWN_LIMIT } else { UNKNOWN_UNITS }.to_owned());

@@ -104,6 +104,7 @@ fn port(
         queues: if has_qos { queues.of_port() } else { vec![queues.only_queue()] },
         assumed,
         refused: None,
+        without_queues: None,
         srr: Some(SrrPort {
             has_qos,
             trust: trust_word(configuration, interface),

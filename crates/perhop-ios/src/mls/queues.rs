@@ -134,6 +134,7 @@ fn empty(number: u8, name: &str) -> QueueMemory {
         global_soft_min: None,
         thresholds: Vec::new(),
         srr: None,
+        dynamic_factor: None,
     }
 }
 

@@ -14,7 +14,7 @@ use perhop_qos::ring::{RingAdmission, RingRelease};
 use serde::Serialize;
 
 use crate::grammar::Grammar;
-use crate::{mls, uadp};
+use crate::{mls, nexus, uadp};
 
 pub use profile::Profile;
 pub(crate) use profile::most_policy_levels;
@@ -58,7 +58,7 @@ pub struct Platform {
 impl Platform {
     /// The names of the platforms: the profiles, two of them with their port adapter, and families of
     /// switches.
-    pub const NAMES: [&'static str; 17] = [
+    pub const NAMES: [&'static str; 18] = [
         "pre-hqf",
         "7500-vip",
         "hqf",
@@ -72,6 +72,7 @@ impl Platform {
         "c9400",
         "c9500",
         "c9600",
+        "nexus-9000",
         "asr-9000",
         "ncs-5500",
         "cisco-7200-pa-a3",
@@ -125,7 +126,19 @@ impl Platform {
         match self.profile {
             Profile::CatalystMls => Some(SwitchHardware::Mls),
             Profile::CatalystUadp => Some(SwitchHardware::Uadp),
+            Profile::Nexus9000 => Some(SwitchHardware::Nexus),
             _ => None,
+        }
+    }
+
+    /// Returns `options` with the settings in the name of a product: `n9k-c93180yc-fx,shared-units=49152`.
+    pub(crate) fn memory_options(options: &MemoryOptions) -> MemoryOptions {
+        let named = options.model.as_deref().and_then(Platform::named).map(|platform| platform.memory);
+        let Some(named) = named else { return options.clone() };
+        MemoryOptions {
+            model: named.model,
+            port_units: options.port_units.or(named.port_units),
+            shared_units: options.shared_units.or(named.shared_units),
         }
     }
 
@@ -148,6 +161,7 @@ fn switch_named(name: &str) -> Option<(Profile, MemoryOptions)> {
     let profiles = [
         (Profile::CatalystUadp, uadp::is_product(product)),
         (Profile::CatalystMls, mls::is_product(product)),
+        (Profile::Nexus9000, nexus::is_product(product)),
     ];
     let named = |profile: Profile| product == profile.name();
     let (profile, _) = profiles.into_iter().find(|(profile, is_own)| *is_own || named(*profile))?;

@@ -26,6 +26,8 @@ pub enum Profile {
     CatalystMls,
     /// Catalyst switches with UADP hardware, whose queues share a packet memory.
     CatalystUadp,
+    /// Nexus 9300 and 3064 with NX-OS, whose queues share a packet memory by dynamic limits.
+    Nexus9000,
     /// IOS XR on the ASR 9000: network processors.
     Asr9000,
     /// IOS XR on the NCS 5500 and 540: Broadcom DNX hardware.
@@ -37,13 +39,14 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 8] = [
+    pub const ALL: [Profile; 9] = [
         Profile::PreHqf,
         Profile::Vip7500,
         Profile::Hqf,
         Profile::IosXe,
         Profile::CatalystMls,
         Profile::CatalystUadp,
+        Profile::Nexus9000,
         Profile::Asr9000,
         Profile::Ncs5500,
     ];
@@ -57,6 +60,7 @@ impl Profile {
             Profile::IosXe => "ios-xe",
             Profile::CatalystMls => "catalyst-mls",
             Profile::CatalystUadp => "catalyst-uadp",
+            Profile::Nexus9000 => "nexus-9000",
             Profile::Asr9000 => "asr-9000",
             Profile::Ncs5500 => "ncs-5500",
         }
@@ -76,6 +80,7 @@ impl Profile {
     pub(crate) fn grammar(self) -> Grammar {
         match self {
             Profile::Asr9000 | Profile::Ncs5500 => Grammar::IosXr,
+            Profile::Nexus9000 => Grammar::NxOs,
             Profile::PreHqf
             | Profile::Vip7500
             | Profile::Hqf
@@ -93,6 +98,7 @@ impl Profile {
             Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
             Profile::CatalystMls => include_str!("../../profiles/catalyst-mls.toml"),
             Profile::CatalystUadp => include_str!("../../profiles/catalyst-uadp.toml"),
+            Profile::Nexus9000 => include_str!("../../profiles/nexus-9000.toml"),
             Profile::Asr9000 => include_str!("../../profiles/asr-9000.toml"),
             Profile::Ncs5500 => include_str!("../../profiles/ncs-5500.toml"),
         }

@@ -38,7 +38,7 @@ pub enum Dialect {
 impl Dialect {
     /// Whether perhop models the queueing of its hardware.
     pub fn is_supported(self) -> bool {
-        self.is_of_router() || matches!(self, Dialect::CatalystMls | Dialect::CatalystUadp)
+        self.is_of_router() || matches!(self, Dialect::CatalystMls | Dialect::CatalystUadp | Dialect::NxOs)
     }
 
     /// Whether it is that of routers.
@@ -125,7 +125,7 @@ fn of_ios_xr(
 /// Systems and hardware other than routers, with their profile, or that of the most similar policers and
 /// classifiers where perhop does not model the queueing.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
-    (&[Sign::NxOs], Dialect::NxOs, Profile::IosXe),
+    (&[Sign::NxOs], Dialect::NxOs, Profile::Nexus9000),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::CatalystUadp),
     (&[Sign::Srr], Dialect::CatalystMls, Profile::CatalystMls),
     (&[Sign::Catalyst4500], Dialect::Catalyst4500, Profile::IosXe),
@@ -204,7 +204,7 @@ mod tests {
             ("version 16.9\nlicense udi pid CSR1000V sn X\n", ("ios-xe", IosXe, true)),
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
-            ("!Command: show running-config\nversion 9.2(3)\n", ("ios-xe", NxOs, true)),
+            ("!Command: show running-config\nversion 9.2(3)\n", ("nexus-9000", NxOs, true)),
             ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
             (
                 "version 16.9\nboot system bootflash:asr903rsp2-universalk9.bin\n",
@@ -214,8 +214,8 @@ mod tests {
                 "version 17.3\npolicy-map p\n class c\n  queue-buffers ratio 10\n",
                 ("catalyst-uadp", CatalystUadp, true),
             ),
-            ("feature interface-vlan\ninterface Ethernet1/1\n", ("ios-xe", NxOs, true)),
-            ("class-map type qos match-any c\n match dscp 46\n", ("ios-xe", NxOs, true)),
+            ("feature interface-vlan\ninterface Ethernet1/1\n", ("nexus-9000", NxOs, true)),
+            ("class-map type qos match-any c\n match dscp 46\n", ("nexus-9000", NxOs, true)),
             (
                 "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\ninterface Vlan1\n \
                  ip address 192.0.2.1 255.255.255.0\n",

@@ -6,7 +6,8 @@ use perhop_lint::Line;
 use serde::Serialize;
 
 use crate::ast::Configuration;
-use crate::grammar::{Grammar, is_of_ios_xr};
+use crate::grammar::{Grammar, is_of_ios_xr, is_of_nx_os};
+use crate::nexus;
 
 /// A line that reveals a property of the router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -90,6 +91,7 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         let text = line.text.trim();
         let of_system = match configuration.grammar {
             Grammar::IosXr => of_xr_line(text),
+            Grammar::NxOs => of_nx_line(&line.text),
             Grammar::Ios => None,
         };
         if let Some((sign, says)) = of_system.or_else(|| of_line(text))
@@ -114,6 +116,12 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
 pub(super) fn line_of_ios_xr(configuration: &Configuration) -> Option<Evidence> {
     let line = configuration.lines.iter().find(|line| is_of_ios_xr(&line.text))?;
     Some(Evidence { line: line.number, text: line.text.trim().to_owned(), says: "only IOS XR writes it" })
+}
+
+/// Returns the sign of a line of NX-OS.
+fn of_nx_line(text: &str) -> Option<(Sign, &'static str)> {
+    let is_product = nexus::product_in(text.trim()).is_some();
+    (is_product || is_of_nx_os(text)).then_some((Sign::NxOs, "NX-OS"))
 }
 
 /// Returns the sign of a line of IOS XR.

@@ -15,6 +15,7 @@ impl Profile {
             Profile::IosXe => "version 16.9",
             Profile::CatalystMls => "mls qos srr-queue input bandwidth 4 4",
             Profile::CatalystUadp => "qos queue-softmax-multiplier 100",
+            Profile::Nexus9000 => "version 9.3(5)",
             Profile::Asr9000 => "!! IOS XR Configuration 7.3.2",
             Profile::Ncs5500 => "hw-module profile qos hqos-enable",
         }
@@ -27,7 +28,11 @@ impl Profile {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
             Profile::Hqf | Profile::CatalystMls => &[20, 22, 24, 26, 28, 30, 32, 34],
-            Profile::IosXe | Profile::CatalystUadp | Profile::Asr9000 | Profile::Ncs5500 => &[],
+            Profile::IosXe
+            | Profile::CatalystUadp
+            | Profile::Nexus9000
+            | Profile::Asr9000
+            | Profile::Ncs5500 => &[],
         }
     }
 
@@ -41,9 +46,8 @@ impl Profile {
     pub(crate) fn usual_limit(self, has_priority: bool) -> Option<u64> {
         match (self, has_priority) {
             (Profile::IosXe, true) => Some(512),
-            (Profile::IosXe, false) | (Profile::CatalystUadp | Profile::Asr9000 | Profile::Ncs5500, _) => {
-                None
-            }
+            (Profile::IosXe, false)
+            | (Profile::CatalystUadp | Profile::Nexus9000 | Profile::Asr9000 | Profile::Ncs5500, _) => None,
             _ => Some(64),
         }
     }

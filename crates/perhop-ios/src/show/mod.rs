@@ -1,10 +1,11 @@
-//! Outputs of IOS, IOS-XE and IOS XR with their counters.
+//! Outputs of IOS, IOS-XE, IOS XR and NX-OS with their counters.
 
 mod document;
 mod early_drops;
 mod ios_xr;
 mod limiters;
 mod load_interval;
+mod nx_os;
 mod offered;
 mod pattern;
 mod printing;
@@ -71,13 +72,14 @@ impl Shows for IosShows {
         device: &CountedDevice,
         options: &ShowOptions,
     ) -> Result<Vec<ShownPort>, ConfigError> {
-        if device.model.memory.is_some() {
+        let style = Style::chosen(options.style.as_deref(), &device.model.platform.name)?;
+        let own = Style::chosen(None, &device.model.platform.name)?;
+        if device.model.memory.is_some() && own != Style::NxOs {
             let message = format!("perhop does not print this command for {}", device.model.platform.system);
             let help =
                 "`perhop buffers FILE --printed` prints the output about its queues; perhop run has counters";
             return Err(ConfigError::new("", message).help(help));
         }
-        let style = Style::chosen(options.style.as_deref(), &device.model.platform.name)?;
         if command.name == LIMITERS {
             return Ok(device.ports.iter().map(|port| limiters::shown(device.model, port)).collect());
         }
@@ -89,6 +91,7 @@ impl Shows for IosShows {
             ShownPort {
                 text: match style {
                     Style::IosXr => ios_xr::interface_text(port.port, &policies),
+                    Style::NxOs => nx_os::interface_text(port.port, &policies),
                     _ => printing::interface_text(printed_name(port.port), &policies, style, interval_s),
                 },
                 document: document::interface(port, &policies, interval_s),

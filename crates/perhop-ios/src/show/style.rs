@@ -14,10 +14,12 @@ pub(super) enum Style {
     IosXe,
     /// IOS XR.
     IosXr,
+    /// NX-OS.
+    NxOs,
 }
 
-const STYLES: [(&str, Style); 3] =
-    [("ios15", Style::Ios15), ("ios-xe", Style::IosXe), ("ios-xr", Style::IosXr)];
+const STYLES: [(&str, Style); 4] =
+    [("ios15", Style::Ios15), ("ios-xe", Style::IosXe), ("ios-xr", Style::IosXr), ("nx-os", Style::NxOs)];
 
 impl Style {
     /// Returns the style `name`, or that of the platform's releases.
@@ -29,6 +31,7 @@ impl Style {
             let grammar = Platform::named(platform).map(|platform| platform.grammar());
             return Ok(match platform {
                 _ if grammar == Some(Grammar::IosXr) => Style::IosXr,
+                _ if grammar == Some(Grammar::NxOs) => Style::NxOs,
                 "ios-xe" => Style::IosXe,
                 _ => Style::Ios15,
             });

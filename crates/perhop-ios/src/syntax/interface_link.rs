@@ -175,7 +175,7 @@ fn pppoe(interface: &mut Interface, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading {
+pub(super) fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading {
     let tunnel = interface.tunnel.get_or_insert_with(Tunnel::default);
     let keywords = [
         "source",

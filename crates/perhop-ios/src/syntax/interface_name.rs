@@ -54,6 +54,7 @@ const KINDS: &[Kind] = &[
     Kind("Management", &["ma"], Hardware::Ethernet, Some(1_000_000)),
     Kind("MFR", &[], Hardware::Virtual, None),
     Kind("MgmtEth", &["mg"], Hardware::Ethernet, Some(1_000_000)),
+    Kind("mgmt", &[], Hardware::Ethernet, Some(1_000_000)),
     Kind("Multilink", &["mu"], Hardware::Virtual, None),
     Kind("NVI", &["nv"], Hardware::Virtual, Some(56)),
     Kind("Null", &["nu"], Hardware::Virtual, Some(10_000_000)),
@@ -178,6 +179,7 @@ pub(super) fn new(name: &str, line: usize) -> Interface {
         random_detect: None,
         hold_queue: None,
         tx_ring_limit: None,
+        private_vlan: None,
         shutdown: None,
         pvcs: Vec::new(),
     }

@@ -25,6 +25,7 @@ mod lookup;
 mod marking;
 mod mls;
 mod numbers;
+mod nx;
 mod object_group;
 mod police;
 mod policy_class;
@@ -68,8 +69,10 @@ pub(crate) fn read(
     reader: &mut Reader,
 ) -> Option<Reading> {
     reader.mode = mode;
-    if configuration.grammar == Grammar::IosXr {
-        return xr::read(configuration, mode, spelling, reader);
+    match configuration.grammar {
+        Grammar::Ios => {}
+        Grammar::IosXr => return xr::read(configuration, mode, spelling, reader),
+        Grammar::NxOs => return nx::read(configuration, mode, spelling, reader),
     }
     match mode {
         Mode::Global => {
@@ -157,8 +160,10 @@ pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
         let all = tables.iter().copied().flatten();
         all.filter_map(|command| command.words.split(' ').next()).collect()
     }
-    if grammar == Grammar::IosXr {
-        return xr::first_words(mode);
+    match grammar {
+        Grammar::Ios => {}
+        Grammar::IosXr => return xr::first_words(mode),
+        Grammar::NxOs => return nx::first_words(mode),
     }
     match mode {
         Mode::Global => words_of(&[global::COMMANDS, mls::COMMANDS]),
@@ -182,6 +187,11 @@ pub fn interface_name(written: &str) -> String {
 /// Returns the commands of IOS XR, block by block, in the order of the tables.
 pub fn commands_of_ios_xr() -> Vec<CommandReference> {
     xr::commands()
+}
+
+/// Returns the commands of NX-OS, block by block, in the order of the tables.
+pub fn commands_of_nx_os() -> Vec<CommandReference> {
+    nx::commands()
 }
 
 /// Returns all known commands of IOS, block by block, in the order of the tables.

@@ -35,6 +35,35 @@ pub(super) fn ipv6(configuration: &mut Configuration, reader: &mut Reader) -> Re
         return Ok(Finding::IRRELEVANT);
     }
     let vrf = vrf(reader)?;
+    ipv6_in(configuration, reader, vrf)
+}
+
+/// `10.0.0.0/8 TARGET …`, after `ip route`, in the table `vrf`.
+pub(super) fn prefix_route(
+    configuration: &mut Configuration,
+    reader: &mut Reader,
+    vrf: Option<String>,
+) -> Reading {
+    let parts = reader.peek().and_then(|word| word.split_once('/'));
+    let parts = parts.and_then(|(network, length)| {
+        Some((network.parse::<std::net::Ipv4Addr>().ok()?, length.parse::<u8>().ok()?))
+    });
+    let (network, prefix_length) = parts.ok_or_else(|| reader.unexpected("a prefix as network/length"))?;
+    let subnet = InterfaceAddress { line: reader.line, address: network.into(), prefix_length }.subnet();
+    let prefix = subnet.ok_or_else(|| reader.unexpected("a prefix of at most 32 bits"))?;
+    reader.next();
+    if reader.rest().contains(&"vrf") {
+        return Ok(Finding::not_modelled("a next hop in another table: packets of it have no route"));
+    }
+    route(configuration, reader, vrf, prefix)
+}
+
+/// `2001:db8::/32 TARGET …`, after `ipv6 route`, in the table `vrf`.
+pub(super) fn ipv6_in(
+    configuration: &mut Configuration,
+    reader: &mut Reader,
+    vrf: Option<String>,
+) -> Reading {
     let written = reader.peek().and_then(|word| word.split_once('/'));
     let parts = written
         .and_then(|(network, length)| Some((network.parse::<Ipv6Addr>().ok()?, length.parse::<u8>().ok()?)));

@@ -60,11 +60,12 @@ pub(crate) fn memory(
     Ok(found)
 }
 
-/// Returns why the memory of the switch is not known: no line names the product, or it has other memory.
-pub(crate) fn product_unknown(configuration: &Configuration, chosen: Option<&str>) -> Option<ConfigError> {
-    let error = Model::find(configuration, chosen).err()?;
-    let help = error.help.as_deref().unwrap_or_default().replace("--model", "--platform");
-    Some(ConfigError::new("", error.message).help(help))
+/// Checks that the product of the switch is known.
+///
+/// # Errors
+/// No line names the product, or it has other memory.
+pub(crate) fn model_of(configuration: &Configuration, chosen: Option<&str>) -> Result<(), ConfigError> {
+    Model::find(configuration, chosen).map(drop)
 }
 
 /// Whether the packets of an interface pass through the memory of the chip: not those of the management
@@ -126,6 +127,7 @@ fn port(
         soft_start: queues::soft_start(soft),
         soft_end: queues::soft_end(soft),
         refused: classes.and_then(|classes| queues::refused(&classes)),
+        without_queues: None,
         queues,
         assumed,
         srr: None,

@@ -35,6 +35,7 @@ pub(crate) fn print(port: &PortMemory) -> String {
         hard: Some(0),
         soft: Some(0),
         srr: None,
+        dynamic_factor: None,
         port_soft_min: Some(0),
         global_soft_min: Some(0),
         thresholds: Vec::new(),
@@ -162,6 +163,7 @@ fn empty_port(soft_start: u64) -> PortMemory {
         queues: Vec::new(),
         assumed: Vec::new(),
         refused: None,
+        without_queues: None,
         srr: None,
     }
 }
@@ -177,6 +179,7 @@ fn queue(number: u8, [hard, soft, port_soft_min, global_soft_min]: [u64; 4]) -> 
         hard: Some(hard),
         soft: Some(soft),
         srr: None,
+        dynamic_factor: None,
         port_soft_min: Some(port_soft_min),
         global_soft_min: Some(global_soft_min),
         thresholds: Vec::new(),

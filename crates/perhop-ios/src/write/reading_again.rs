@@ -24,7 +24,7 @@ pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
-        // IOS XR is read and not written: its policies are those of another language here.
+        // IOS XR and NX-OS are read and not written: their policies are those of another language here.
         let is_ios = |name: &str| Platform::named(name).filter(|platform| platform.grammar() == Grammar::Ios);
         let own = policies.configuration.as_ref().filter(|source| is_ios(&source.platform).is_some());
         let device = own
@@ -33,7 +33,7 @@ impl Writer for IosWriter {
             })
             .transpose()?;
         let chosen = policies.platform.as_deref().and_then(Platform::named);
-        if let Some(platform) = chosen.as_ref().filter(|platform| platform.grammar() == Grammar::IosXr) {
+        if let Some(platform) = chosen.as_ref().filter(|platform| platform.grammar() != Grammar::Ios) {
             let message = format!("perhop reads the language of `{}` and does not write it", platform.name());
             return Err(ConfigError::new("platform", message).help("leave --platform out for IOS"));
         }

@@ -15,6 +15,7 @@ mod mark_only_children;
 mod marks;
 mod mls;
 mod node;
+mod nx_os;
 mod printed;
 mod profiles;
 mod reference;

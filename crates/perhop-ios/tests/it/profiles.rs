@@ -76,6 +76,7 @@ fn only_the_platform_module_names_profiles() {
                 "Profile::Vip7500",
                 "Profile::Hqf",
                 "Profile::IosXe",
+                "Profile::Nexus9000",
                 "Profile::Asr9000",
                 "Profile::Ncs5500",
                 ".profile =",
@@ -100,6 +101,17 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 fn the_page_lists_the_profiles() {
     hold_page("ios.md", BEGIN, END, &table());
     hold_page("ios-xr.md", BEGIN, END, &table_of_ios_xr());
+    hold_page("nx-os.md", BEGIN, END, &table_of_nx_os());
+}
+
+/// One row a rule of the platform with NX-OS.
+fn table_of_nx_os() -> String {
+    let mut text = String::from("\n| rule | `nexus-9000` |\n|---|---|\n");
+    for row in Profile::Nexus9000.rules().rows() {
+        writeln!(text, "| `{}`: {} | {} |", row.rule, row.meaning, cell(&row)).unwrap();
+    }
+    text.push('\n');
+    text
 }
 
 /// One row a rule of the two platforms with IOS XR.

@@ -431,5 +431,5 @@ fn a_style_that_is_unknown_is_refused() {
     let shows = Ios.shows().expect("IOS has outputs");
     let options = ShowOptions { style: Some("ios16".to_owned()), after_s: None };
     let refused = shows.print_show(&shows.commands()[0], &device, &options).expect_err("no such style");
-    assert_eq!(refused.help.as_deref(), Some("styles: ios15, ios-xe, ios-xr"));
+    assert_eq!(refused.help.as_deref(), Some("styles: ios15, ios-xe, ios-xr, nx-os"));
 }

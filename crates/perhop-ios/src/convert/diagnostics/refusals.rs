@@ -12,6 +12,7 @@ use crate::ast::{
 use crate::convert::context::Context;
 use crate::convert::wire::Circuit;
 use crate::grammar::Grammar;
+use crate::nexus;
 use crate::rules;
 
 /// An output policy, the line that attaches it, its Intent and its reference rates.
@@ -35,11 +36,21 @@ impl Context<'_> {
             .without_guaranteed_rate(circuit, attachment)
             .or_else(|| self.above_reservable(attachment))
             .or_else(|| self.without_shaper(interface, attachment))
+            .or_else(|| self.refused_by_nexus(interface))
             .or_else(|| self.refused_output(interface, attachment.policy, attachment.line));
         let inside = self.refused_inside(attachment.policy, 0);
         let is_attached = refusal.is_none() && inside.is_empty();
         self.found.extend(refusal.into_iter().chain(inside));
         is_attached
+    }
+
+    /// Returns the reason for which a Nexus switch refuses the queuing policy of `interface`.
+    fn refused_by_nexus(&self, interface: &Interface) -> Option<Diagnostic> {
+        if self.configuration.grammar != Grammar::NxOs {
+            return None;
+        }
+        let model = nexus::Model::find(self.configuration, self.platform.memory.model.as_deref()).ok()?;
+        nexus::refused(self.configuration, interface, &model)
     }
 
     /// Returns the classes with a defined class-map.
@@ -147,6 +158,7 @@ impl Context<'_> {
         let mixed = match self.configuration.grammar {
             Grammar::Ios => mixed_units(policy, &known),
             Grammar::IosXr => mixed_shares(policy, &known),
+            Grammar::NxOs => None,
         };
         let mut found: Vec<Diagnostic> = mixed.into_iter().collect();
         found.extend(above_hundred(policy, &known, "bandwidth remaining percent", remaining_percent));

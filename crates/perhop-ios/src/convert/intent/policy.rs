@@ -15,7 +15,9 @@ use crate::ast::{
 use crate::check::limits_queues;
 use crate::convert::context::Context;
 use crate::convert::wire::Tags;
+use crate::grammar::Grammar;
 use crate::mls;
+use crate::nexus;
 
 /// The context of a policy: the tags of its packets, and the number of enclosing policies.
 #[derive(Clone, Copy)]
@@ -52,8 +54,8 @@ impl Context<'_> {
             .iter()
             .filter_map(|class| Some((class, of_class(self.configuration, &class.name, place.tags)?)))
             .collect();
-        known.sort_by_key(|(class, _)| class.name == CLASS_DEFAULT);
-        if queues && known.last().is_none_or(|(class, _)| class.name != CLASS_DEFAULT) {
+        known.sort_by_key(|(class, _)| self.takes_rest(class));
+        if queues && known.last().is_none_or(|(class, _)| !self.takes_rest(class)) {
             known.push((&implied, Condition::Always));
         }
         let classes = known.into_iter().map(|(class, condition)| self.class(class, condition, place, next));
@@ -69,8 +71,8 @@ impl Context<'_> {
             id,
             name: class.name.clone(),
             line: class.line,
-            takes_rest: class.name == CLASS_DEFAULT,
-            condition,
+            takes_rest: self.takes_rest(class),
+            condition: if self.takes_rest(class) { Condition::Always } else { condition },
             seen: None,
             matches: printed_matches(self.configuration, map),
             guarantee: class.bandwidth,
@@ -90,6 +92,13 @@ impl Context<'_> {
             then: if class.drop.is_some() { Then::Drop } else { Then::Transmit },
             children: self.children(class, place, next),
         }
+    }
+
+    /// Whether a class takes the packets that no other class takes: class-default, and on NX-OS the queue of
+    /// the packets without a group, since each other group has a queue.
+    fn takes_rest(&self, class: &PolicyClass) -> bool {
+        let is_of_nexus = self.configuration.grammar == Grammar::NxOs;
+        class.name == CLASS_DEFAULT || is_of_nexus && nexus::is_default_queue(&class.name)
     }
 
     /// Converts a mark of `class`. If one label carries group and traffic class, each mark writes both.

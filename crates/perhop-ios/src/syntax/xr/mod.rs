@@ -13,7 +13,7 @@ mod irrelevant;
 mod police;
 mod queue;
 mod routes;
-mod units;
+pub(super) mod units;
 
 use super::command::Command;
 use super::lookup::{CommandReference, Spelling, list, run};

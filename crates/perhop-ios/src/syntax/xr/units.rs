@@ -6,11 +6,11 @@ use crate::words::{Finding, Reader};
 
 /// Bytes of a packet where a limit is in packets. Cisco, "Modular Quality of Service Command Reference for
 /// the Cisco CRS Router", queue-limit.
-pub(super) const PACKET_BYTES: u64 = 256;
+pub(in crate::syntax) const PACKET_BYTES: u64 = 256;
 
 /// A length of a queue or a burst.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Length {
+pub(in crate::syntax) enum Length {
     /// Bytes; packets are 256 bytes each.
     Bytes(u64),
     /// Microseconds of a rate.
@@ -18,7 +18,7 @@ pub(super) enum Length {
 }
 
 /// Parses a rate with its unit, or a percentage; a number without a unit is in units of `default`.
-pub(super) fn rate(reader: &mut Reader, default: &'static str) -> Result<TrafficRate, Finding> {
+pub(in crate::syntax) fn rate(reader: &mut Reader, default: &'static str) -> Result<TrafficRate, Finding> {
     if reader.eat("percent") {
         return percent(reader).map(TrafficRate::Percent);
     }
@@ -38,12 +38,12 @@ pub(super) fn rate(reader: &mut Reader, default: &'static str) -> Result<Traffic
 }
 
 /// Parses a percentage.
-pub(super) fn percent(reader: &mut Reader) -> Result<u64, Finding> {
+pub(in crate::syntax) fn percent(reader: &mut Reader) -> Result<u64, Finding> {
     reader.number("a percentage", 1..=100)
 }
 
 /// Parses a length with its unit; without one it is in units of `default`.
-pub(super) fn length(reader: &mut Reader, default: &'static str) -> Result<Length, Finding> {
+pub(in crate::syntax) fn length(reader: &mut Reader, default: &'static str) -> Result<Length, Finding> {
     let number = reader.number("a number", 1..=4_294_967_295)?;
     let units = ["bytes", "kbytes", "mbytes", "gbytes", "ms", "us", "packets"];
     Ok(match reader.keyword(&units).unwrap_or(default) {
@@ -61,7 +61,7 @@ pub(super) fn length(reader: &mut Reader, default: &'static str) -> Result<Lengt
 ///
 /// # Errors
 /// A burst in a unit that cannot be kept next to that rate: the finding of the line.
-pub(super) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding> {
+pub(in crate::syntax) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding> {
     match (burst, rate) {
         (Length::Bytes(bytes), TrafficRate::BitsPerSecond(_)) => Ok(bytes),
         (Length::Microseconds(us), TrafficRate::BitsPerSecond(bits)) => {
@@ -77,7 +77,7 @@ pub(super) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding>
 
 /// Parses values up to the end of the line, or up to `most` words: single ones, lists with commas, and ranges
 /// with a hyphen.
-pub(super) fn values(
+pub(in crate::syntax) fn values(
     reader: &mut Reader,
     most: usize,
     one: fn(&mut Reader) -> Result<u8, Finding>,
@@ -110,11 +110,11 @@ fn value_of(
 }
 
 /// Parses a DSCP as a number.
-pub(super) fn dscp_value(reader: &mut Reader) -> Result<u8, Finding> {
+pub(in crate::syntax) fn dscp_value(reader: &mut Reader) -> Result<u8, Finding> {
     dscp(reader).map(perhop_qos::Dscp::value)
 }
 
 /// Parses an IP precedence as a number.
-pub(super) fn precedence_value(reader: &mut Reader) -> Result<u8, Finding> {
+pub(in crate::syntax) fn precedence_value(reader: &mut Reader) -> Result<u8, Finding> {
     precedence(reader).map(perhop_qos::packet::IpPrecedence::value)
 }

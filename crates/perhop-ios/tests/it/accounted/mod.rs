@@ -9,10 +9,15 @@ use perhop_qos::random::Streams;
 const SWITCHES: [&str; 4] =
     ["c3850", "c9300,port-units=1", "c9400,port-units=1073741824,shared-units=1", "c9600,port-units=300"];
 
+/// Names of Nexus switches with known, given, little and unknown memory.
+const NEXUS: [&str; 4] =
+    ["n9k-c93240yc-fx2", "n9k-c93180yc-fx,shared-units=1", "n3k-c3064pq", "n9k-c93180yc-ex"];
+
 /// Returns the platform of a profile. A switch has memory only if its product is known.
 fn platform(profile: Profile, choice: usize) -> Platform {
     match profile {
         Profile::CatalystUadp => Platform::named(SWITCHES[choice % SWITCHES.len()]).expect("a product"),
+        Profile::Nexus9000 => Platform::named(NEXUS[choice % NEXUS.len()]).expect("a product"),
         _ => Platform::for_profile(profile),
     }
 }

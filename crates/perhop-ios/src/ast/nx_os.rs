@@ -1,0 +1,87 @@
+//! [`NxOs`]: parts that only configurations of NX-OS have.
+
+use std::collections::BTreeMap;
+
+use perhop_device::intent::At;
+
+use super::named::Named;
+
+/// The type of a policy-map or class-map.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PolicyType {
+    /// `type qos`: classifies, marks and polices.
+    #[default]
+    Qos,
+    /// `type queuing`: the queues of a port.
+    Queuing,
+}
+
+/// Parts that only configurations of NX-OS have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NxOs {
+    /// The types of policy-maps by name.
+    pub policy_types: BTreeMap<String, PolicyType>,
+    /// `class-map type queuing`: names with the line.
+    pub queuing_maps: BTreeMap<String, usize>,
+    /// `policy-map type network-qos` by name.
+    pub network_policies: Named<NetworkPolicy>,
+    /// `system qos`: the policies of all ports without their own.
+    pub system: SystemPolicies,
+    /// `vrf context`, in the order of the file.
+    pub tables: Vec<String>,
+    /// `hardware qos dynamic-buffer-sharing`: the slices of the chip share a part of their memory.
+    pub dynamic_sharing: Option<At<()>>,
+    /// `qos copy policy-map type queuing`, in order.
+    pub copies: Vec<At<PolicyCopy>>,
+}
+
+/// `system qos`: the policies of all ports without their own.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SystemPolicies {
+    /// `service-policy type qos input`
+    pub input: Option<At<String>>,
+    /// `service-policy type queuing output`
+    pub queuing: Option<At<String>>,
+    /// `service-policy type network-qos`
+    pub network: Option<At<String>>,
+}
+
+/// `qos copy policy-map type queuing NAME prefix|suffix WORD`: an editable copy of a policy of the system.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyCopy {
+    /// The policy of the system.
+    pub original: String,
+    /// The name of the copy.
+    pub name: String,
+}
+
+/// `policy-map type network-qos`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkPolicy {
+    /// Its name.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// Its classes, in order.
+    pub classes: Vec<NetworkClass>,
+}
+
+/// `class type network-qos`
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NetworkClass {
+    /// The class.
+    pub name: String,
+    /// The line that opened it first.
+    pub line: usize,
+    /// `mtu`, bytes.
+    pub mtu: Option<At<u64>>,
+    /// `pause`: packets of the class are not dropped.
+    pub no_drop: Option<At<()>>,
+}
+
+impl NxOs {
+    /// Returns the type of the policy-map `name`.
+    pub fn policy_type(&self, name: &str) -> PolicyType {
+        self.policy_types.get(name).copied().unwrap_or_default()
+    }
+}

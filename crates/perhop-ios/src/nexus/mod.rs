@@ -1,0 +1,15 @@
+//! Nexus switches with NX-OS: the classes and policies of the system, and the memory of their queues.
+//!
+//! The queue of a packet is its qos-group, which an input policy sets. [`complete`] adds the classes, queues
+//! and policies that the switch has without a line; [`memory`] has the limits of the queues.
+
+mod memory;
+mod model;
+mod refusals;
+mod rules;
+mod system_policies;
+
+pub(crate) use memory::memory;
+pub(crate) use model::{ASSUMED_KILOBITS, LARGEST_FACTOR, Model, is_product, product_in};
+pub(crate) use refusals::refused;
+pub(crate) use system_policies::{complete, is_default_queue, system_policy};

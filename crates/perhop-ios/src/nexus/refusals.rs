@@ -1,0 +1,109 @@
+//! Queuing policies that the switch refuses.
+
+use perhop_lint::Diagnostic;
+
+use super::model::Model;
+use super::system_policies::queue_of;
+use crate::ast::{Bandwidth, Configuration, Interface, PolicyMap, PolicyType};
+use crate::rules;
+
+/// Returns the reason for which the switch refuses the queuing policy of `interface`; `None` if it attaches
+/// it, or if there is none.
+pub(crate) fn refused(
+    configuration: &Configuration,
+    interface: &Interface,
+    model: &Model,
+) -> Option<Diagnostic> {
+    let attached = interface.service_policies.output.as_ref()?;
+    let policy = configuration.policy_maps.get(&attached.value)?;
+    if configuration.nx_os.policy_type(&policy.name) != PolicyType::Queuing {
+        return None;
+    }
+    own_class(policy)
+        .or_else(|| too_many_queues(policy, model, attached.line))
+        .or_else(|| priority_below_others(policy, attached.line))
+        .or_else(|| sum_of_percentages(policy, attached.line))
+        .or_else(|| in_private_vlan(configuration, interface, attached.line))
+}
+
+/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide", queuing and scheduling: the
+/// classes are those of the system.
+fn own_class(policy: &PolicyMap) -> Option<Diagnostic> {
+    let class = policy.classes.iter().find(|class| queue_of(&class.name).is_none())?;
+    Some(Diagnostic::new(
+        &rules::QUEUING_CLASS_UNKNOWN,
+        class.line,
+        format!("class {} of queuing policy {} is not a queue of the switch", class.name, policy.name),
+        "the switch refuses the line: use c-out-8q-q1 to c-out-8q-q7 and c-out-8q-q-default, or c-out-q1 to \
+         c-out-q3 and c-out-q-default",
+    ))
+}
+
+/// Output of a Nexus 9000v with NX-OS 10.1, which has four queues.
+fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Diagnostic> {
+    let queues = model.chip.queues();
+    let mut of_policy = policy.classes.iter().filter_map(|class| queue_of(&class.name));
+    let most = of_policy.find(|queue| queue.queues > queues)?.queues;
+    Some(Diagnostic::new(
+        &rules::OUTPUT_CLASSES,
+        line,
+        format!("output policy {} has {most} queues, and a port of {} has {queues}", policy.name, model.name),
+        "the switch refuses it (ACLQOS_ERROR: Invalid Class id : Max class reached): use c-out-q1 to c-out-q3 \
+         and c-out-q-default",
+    ))
+}
+
+/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.5, priority: several levels are
+/// on adjacent groups, the highest ones; with four queues, one level is on group 3.
+fn priority_below_others(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
+    let queues = policy.classes.iter().find_map(|class| queue_of(&class.name))?.queues;
+    let has_priority = policy.classes.iter().filter(|class| class.priority.is_some());
+    let groups: Vec<u8> = has_priority.filter_map(|class| Some(queue_of(&class.name)?.group)).collect();
+    let highest = queues - u8::try_from(groups.len()).unwrap_or(queues);
+    let is_bound = groups.len() > 1 || queues == 4;
+    let group = groups.into_iter().find(|group| is_bound && *group < highest)?;
+    Some(Diagnostic::new(
+        &rules::PRIORITY_QUEUE_ORDER,
+        line,
+        format!(
+            "queuing policy {} has priority for qos-group {group}, and not for all higher ones",
+            policy.name
+        ),
+        "the switch refuses it: classes with priority are the highest groups, one next to the other",
+    ))
+}
+
+fn sum_of_percentages(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
+    // A queue without a line has 0.
+    let written = policy.classes.iter().filter(|class| class.line > 0).filter_map(|class| class.bandwidth);
+    let mut count = 0;
+    let sum: u64 = written
+        .map(|at| {
+            count += 1;
+            match at.value {
+                Bandwidth::Percent(percent) | Bandwidth::RemainingPercent(percent) => percent,
+                _ => 0,
+            }
+        })
+        .sum();
+    (count > 0 && sum != 100).then(|| {
+        Diagnostic::new(
+            &rules::BANDWIDTH_SUM,
+            line,
+            format!("the percentages of queuing policy {} add up to {sum}", policy.name),
+            "the switch refuses it: they must add up to 100",
+        )
+    })
+}
+
+/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide", guidelines of queuing.
+fn in_private_vlan(configuration: &Configuration, interface: &Interface, line: usize) -> Option<Diagnostic> {
+    let of_system = configuration.nx_os.system.queuing.as_ref().is_some_and(|at| at.line == line);
+    interface.private_vlan.filter(|_| !of_system && line != interface.line)?;
+    Some(Diagnostic::new(
+        &rules::PRIVATE_VLAN_QUEUES,
+        line,
+        format!("a queuing policy on {}, which is in a private VLAN", interface.name),
+        "the switch does not support it: attach the policy under system qos",
+    ))
+}

@@ -1,0 +1,80 @@
+//! The rules of the queues' memory with their evidence.
+
+use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
+
+use super::model::{Chip, Model};
+
+const GUIDE: &str = "Cisco Nexus 9000 Series NX-OS Quality of Service Configuration Guide, 7.x and 10.x";
+const UCSC: &str = "J. Warner, Packet Buffers, people.ucsc.edu/~warner/Bufs/cisco-3064";
+const OUTPUT: &str = "show policy-map and show class-map of NX-OS 10.3 in microsoft/arc-switch";
+
+/// Returns the rules that apply to `model`.
+pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOptions) -> Vec<PlatformRule> {
+    use EvidenceKind::{Documented, Inferred, Printed, Recalled};
+    let of_chip = if model.chip == Chip::TridentPlus { UCSC } else { GUIDE };
+    let (unit, certainty) = model.chip.unit_bytes();
+    let factors: Vec<String> =
+        model.chip.factors().iter().map(|parts| (f64::from(*parts) / 1024.0).to_string()).collect();
+    let mut found = vec![
+        row("unit", "size of a unit of memory, bytes", number(unit), certainty, of_chip),
+        words("factors", "queue-limit dynamic 0 to 10", &factors.join(", "), Recalled, GUIDE),
+        words("dynamic", "limit of a queue", "its factor times the free memory", Recalled, GUIDE),
+        words("classes", "queue of a packet", "its qos-group", Printed, OUTPUT),
+        words(
+            "scheduler",
+            "queues without priority",
+            "share what priority leaves by weight",
+            Documented,
+            GUIDE,
+        ),
+        words("without-share", "remaining percent 0", "what the other queues leave", Recalled, GUIDE),
+        words(
+            "random-detect",
+            "limit of a queue with random-detect",
+            "that of a queue alone",
+            Inferred,
+            GUIDE,
+        ),
+        words("pool", "use of the memory by other ports", "none", Inferred, GUIDE),
+    ];
+    if let Some((factor, certainty)) = model.chip.default_factor() {
+        found.push(row(
+            "default-factor",
+            "number without queue-limit",
+            number(factor.into()),
+            certainty,
+            of_chip,
+        ));
+    }
+    let known = model.chip.shared_units(has_dynamic_sharing);
+    let by_user = options.shared_units.map(|units| (units, Inferred, "the user"));
+    let shared = by_user.or_else(|| known.map(|(units, certainty)| (units, certainty, of_chip)));
+    if let Some((units, certainty, source)) = shared {
+        found.push(row("shared-units", "units that all queues share", number(units), certainty, source));
+    }
+    found
+}
+
+fn number(value: u64) -> RuleValue {
+    RuleValue::Number(i64::try_from(value).unwrap_or(i64::MAX))
+}
+
+fn row(
+    rule: &str,
+    meaning: &'static str,
+    value: RuleValue,
+    certainty: EvidenceKind,
+    source: &str,
+) -> PlatformRule {
+    PlatformRule { rule: rule.to_owned(), meaning, value, certainty, source: source.to_owned(), note: None }
+}
+
+fn words(
+    rule: &str,
+    meaning: &'static str,
+    value: &str,
+    certainty: EvidenceKind,
+    source: &str,
+) -> PlatformRule {
+    row(rule, meaning, RuleValue::Word(value.to_owned()), certainty, source)
+}
