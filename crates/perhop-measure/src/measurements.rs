@@ -349,19 +349,7 @@ impl Measurements {
             return None;
         }
         let (delays, delay) = (&mut self.delays[*distribution], now - packet.sent_at);
-        if !delays.has_room(delay) {
-            self.count_long_delay(now, flow, packet, number);
-            return None;
-        }
         Some(arrivals.deliver(number, packet.length, color, delay, delays))
-    }
-
-    /// [`Measurements::deliver`] for a packet with a longer delay than any before.
-    #[cold]
-    fn count_long_delay(&mut self, now: Time, flow: usize, packet: &Packet, number: u32) {
-        let distribution = self.counters[flow].distribution;
-        self.delays[distribution].make_room(now - packet.sent_at);
-        self.deliver(now, flow, packet, number);
     }
 
     /// Passes an arrived packet to the samples that a scenario requests.

@@ -1,6 +1,5 @@
 //! One-way delay and its variation.
 
-use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 
 use super::Distribution;
@@ -96,14 +95,12 @@ impl DelayStatistics {
 }
 
 /// Distributions of delay and |IPDV| of one flow or a class, with three significant digits.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Delays {
     /// One-way delay.
     pub delay: Distribution,
     /// |IPDV|.
     pub variation: Distribution,
-    /// The smallest delay for which one of them has no bin.
-    pub(super) room: Time,
 }
 
 impl Delays {
@@ -114,18 +111,6 @@ impl Delays {
             self.variation.record(variation.unsigned_abs());
         }
     }
-    /// Whether there is a bin for `delay`, and for every difference from other delays that have one.
-    #[inline]
-    pub fn has_room(&self, delay: Time) -> bool {
-        delay < self.room
-    }
-    /// Adds bins for delays up to `delay`, and for the differences between them.
-    pub fn make_room(&mut self, delay: Time) {
-        let Delays { delay: delays, variation, room } = self;
-        delays.make_room(delay.as_picoseconds());
-        variation.make_room(delay.as_picoseconds());
-        *room = Time::from_picoseconds(delays.room().min(variation.room()));
-    }
     /// Adds the measurements of another flow.
     pub fn merge(&mut self, other: &Delays) {
         self.delay.merge(&other.delay);
@@ -134,29 +119,28 @@ impl Delays {
 }
 
 /// PDV (RFC 5481 §4.2) over several flows: the delay of each packet minus the least delay of its flow.
-pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Histogram<u32>>) -> Histogram<u32> {
-    let mut above = Distribution::default().histogram();
+pub fn above_least<'a>(flows: impl IntoIterator<Item = &'a Distribution>) -> Distribution {
+    let mut above = Distribution::default();
     for delay in flows {
-        // Rounded as histogram values are read, so that equal delays differ by 0.
-        let least = delay.highest_equivalent(delay.min());
-        for value in delay.iter_recorded() {
-            let difference = delay.highest_equivalent(value.value_iterated_to()).saturating_sub(least);
-            // Counts of the histogram have 32 bits.
-            let packets = value.count_since_last_iteration() as u32;
-            above.record_n(difference, packets).expect("a histogram that resizes itself takes every value");
-        }
+        let least = delay.bins().next().map_or(0, |bin| bin.longest);
+        // Rounded as quantiles are, so that equal delays differ by 0.
+        delay.bins().for_each(|bin| above.record_all(bin.longest - least, bin.count));
     }
     above
 }
 
-/// The `quantile` (0 to 1) of `histogram` in seconds; NaN if it is empty.
-pub fn quantile_seconds(histogram: &Histogram<u32>, quantile: f64) -> f64 {
-    if histogram.is_empty() { f64::NAN } else { histogram.value_at_quantile(quantile) as f64 / 1e9 }
+/// The `quantile` (0 to 1) of `distribution` in seconds; NaN if it is empty.
+pub fn quantile_seconds(distribution: &Distribution, quantile: f64) -> f64 {
+    seconds(distribution.quantile(quantile))
 }
 
-/// The least value of `histogram` in seconds, rounded as its quantiles are; NaN if it is empty.
-pub fn least_seconds(histogram: &Histogram<u32>) -> f64 {
-    if histogram.is_empty() { f64::NAN } else { histogram.highest_equivalent(histogram.min()) as f64 / 1e9 }
+/// The least value of `distribution` in seconds, rounded as its quantiles are; NaN if it is empty.
+pub fn least_seconds(distribution: &Distribution) -> f64 {
+    seconds(distribution.bins().next().map(|bin| bin.longest))
+}
+
+fn seconds(nanoseconds: Option<u64>) -> f64 {
+    nanoseconds.map_or(f64::NAN, |nanoseconds| nanoseconds as f64 / 1e9)
 }
 
 #[cfg(test)]
@@ -169,10 +153,10 @@ mod tests {
         let flow = |least: u64| {
             let mut delays = Delays::default();
             (0..10).for_each(|ms| delays.record(Time::from_milliseconds(least + ms), None));
-            delays.delay.histogram()
+            delays.delay
         };
         let above = above_least([&flow(10), &flow(100)]);
-        assert_eq!((above.len(), above.min()), (20, 0));
+        assert_eq!((above.recorded(), above.bins().next().map(|bin| bin.longest)), (20, Some(0)));
         for (quantile, seconds) in [(0.1, 0.0), (0.5, 0.004), (0.9, 0.008), (1.0, 0.009)] {
             let found = quantile_seconds(&above, quantile);
             // Three digits of a delay of 109 ms.
@@ -202,8 +186,8 @@ mod tests {
         for ms in 1..=1000 {
             delays.record(Time::from_milliseconds(ms), None);
         }
-        let median = quantile_seconds(&delays.delay.histogram(), 0.5);
+        let median = quantile_seconds(&delays.delay, 0.5);
         assert!((median - 0.5).abs() < 0.001, "{median}");
-        assert!(quantile_seconds(&delays.variation.histogram(), 0.5).is_nan());
+        assert!(quantile_seconds(&delays.variation, 0.5).is_nan());
     }
 }

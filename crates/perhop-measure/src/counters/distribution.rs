@@ -1,73 +1,117 @@
-//! [`Distribution`]: a histogram of durations with three significant digits.
+//! [`Distribution`]: counts of durations with three significant digits.
 
-use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 
-/// Significant decimal digits of a percentile.
-const DIGITS: u8 = 3;
-/// Three digits distinguish 1000 from 1001; each octave needs one more bit. So the histogram has bins of
-/// width 1 below 2 · 1024, and 1024 bins in every octave above.
+/// Three significant decimal digits distinguish 1000 from 1001; each octave needs one more bit. So there are
+/// bins of width 1 below 2 · 1024, and 1024 bins in every octave above: those of an HDR histogram.
 const BINS_BITS: u32 = 10;
 const BINS: usize = 1 << BINS_BITS;
+/// Bins that are stored together.
+const PAGE: usize = 32;
+/// The place of a page in which no duration was recorded: beyond all pages.
+const ABSENT: u16 = u16::MAX;
+/// Pages of all durations, which have less than 55 octaves.
+const _: () = assert!(55 * BINS / PAGE < ABSENT as usize);
 
-/// Counts of durations in nanoseconds, in the bins of a [`Histogram`] with three digits.
+/// Counts of durations in nanoseconds, in bins with three digits.
 ///
-/// Every delivery is counted in two of them, so recording only computes the index of a bin. A [`Histogram`]
-/// for other uses is made at the end.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// Every delivery is counted in two of them, and each class or flow has its own. Only pages of bins in which
+/// a duration was recorded have memory.
+#[derive(Clone, Debug, Default)]
 pub struct Distribution {
-    /// Counts by bin, up to the last bin needed.
-    counts: Vec<u32>,
+    /// The place of each page in `pages`, up to the last octave needed; [`ABSENT`] if it has no memory.
+    places: Vec<u16>,
+    /// Counts by bin, in the order in which the pages were needed.
+    pages: Vec<[u32; PAGE]>,
+}
+
+/// The durations in one bin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bin {
+    /// The longest duration of the bin, nanoseconds: quantiles are rounded to it.
+    pub longest: u64,
+    /// The number of durations.
+    pub count: u32,
 }
 
 impl Distribution {
     /// Records a duration of `picoseconds`.
-    pub fn record(&mut self, picoseconds: u64) {
-        self.make_room(picoseconds);
-        self.record_within(picoseconds);
-    }
-    /// Records a duration of `picoseconds` for which there is [room](Distribution::make_room).
     #[inline]
-    pub(super) fn record_within(&mut self, picoseconds: u64) {
-        let count = &mut self.counts[place(in_nanoseconds(picoseconds))];
+    pub fn record(&mut self, picoseconds: u64) {
+        let bin = place(in_nanoseconds(picoseconds));
+        let page = self.places.get(bin / PAGE).copied().unwrap_or(ABSENT);
+        let Some(page) = self.pages.get_mut(usize::from(page)) else { return self.record_first(bin) };
+        let count = &mut page[bin % PAGE];
         *count = count.wrapping_add(1);
         if *count == 0 {
             fill(count);
         }
     }
-    /// Adds bins for all durations up to `picoseconds`, and for some longer ones.
-    pub(super) fn make_room(&mut self, picoseconds: u64) {
-        let bins = (place(in_nanoseconds(picoseconds)) / BINS + 1) * BINS;
-        if self.counts.len() < bins {
-            self.counts.resize(bins, 0);
-        }
+    /// Records the first duration in the page of `bin`.
+    #[cold]
+    #[inline(never)]
+    fn record_first(&mut self, bin: usize) {
+        self.page(bin / PAGE)[bin % PAGE] = 1;
     }
-    /// The least duration without a bin, picoseconds.
-    pub(super) fn room(&self) -> u64 {
-        least(self.counts.len()).saturating_mul(1000).saturating_sub(500)
+    /// The counts of the page with this `index`, which gets memory if it has none.
+    fn page(&mut self, index: usize) -> &mut [u32; PAGE] {
+        if self.places.len() <= index {
+            let pages = BINS / PAGE;
+            let needed = (index / pages + 1) * pages;
+            self.places.reserve_exact(needed - self.places.len());
+            self.places.resize(needed, ABSENT);
+        }
+        if self.places[index] == ABSENT {
+            self.places[index] = self.pages.len() as u16;
+            if self.pages.len() == self.pages.capacity() {
+                // Doubling would leave a third of the memory unused.
+                self.pages.reserve_exact(self.pages.len() / 4 + 2);
+            }
+            self.pages.push([0; PAGE]);
+        }
+        &mut self.pages[usize::from(self.places[index])]
+    }
+    /// Records `count` durations of `nanoseconds`.
+    pub(super) fn record_all(&mut self, nanoseconds: u64, count: u32) {
+        let bin = place(nanoseconds);
+        let own = &mut self.page(bin / PAGE)[bin % PAGE];
+        *own = own.saturating_add(count);
     }
     /// Adds the measurements of another flow.
     pub fn merge(&mut self, other: &Distribution) {
-        if self.counts.len() < other.counts.len() {
-            self.counts.resize(other.counts.len(), 0);
-        }
-        for (own, other) in self.counts.iter_mut().zip(&other.counts) {
-            *own = own.saturating_add(*other);
+        for (index, counts) in other.in_order() {
+            for (own, other) in self.page(index).iter_mut().zip(counts) {
+                *own = own.saturating_add(*other);
+            }
         }
     }
-    /// The histogram of all recorded durations.
-    ///
-    /// # Panics
-    /// Never: the histogram offers this precision, and resizes itself.
-    pub fn histogram(&self) -> Histogram<u32> {
-        let mut histogram = Histogram::new(DIGITS).expect("three digits are within the histogram's range");
-        // The largest first, so that the histogram is resized only once.
-        for (place, count) in self.counts.iter().enumerate().rev().filter(|(_, count)| **count > 0) {
-            histogram
-                .record_n(least(place), *count)
-                .expect("a histogram that resizes itself takes every value");
-        }
-        histogram
+    /// The index and the counts of each page with memory, shortest durations first.
+    fn in_order(&self) -> impl Iterator<Item = (usize, &[u32; PAGE])> {
+        let counts = |place: &u16| self.pages.get(usize::from(*place));
+        self.places.iter().enumerate().filter_map(move |(index, place)| Some((index, counts(place)?)))
+    }
+    /// The bins in which durations were recorded, shortest first.
+    pub fn bins(&self) -> impl Iterator<Item = Bin> + '_ {
+        self.in_order().flat_map(|(index, counts)| {
+            let bins = counts.iter().enumerate().filter(|(_, count)| **count > 0);
+            bins.map(move |(place, count)| Bin { longest: longest(index * PAGE + place), count: *count })
+        })
+    }
+    /// The number of recorded durations.
+    pub fn recorded(&self) -> u64 {
+        self.pages.iter().flatten().map(|count| u64::from(*count)).sum()
+    }
+    /// The `quantile` (0 to 1) in nanoseconds: the longest duration of the bin that has it; `None` without
+    /// durations.
+    pub fn quantile(&self, quantile: f64) -> Option<u64> {
+        let needed = (libm::ceil(quantile * self.recorded() as f64) as u64).max(1);
+        let mut sum = 0;
+        self.bins()
+            .find(|bin| {
+                sum += u64::from(bin.count);
+                sum >= needed
+            })
+            .map(|bin| bin.longest)
     }
 }
 
@@ -95,20 +139,26 @@ fn least(place: usize) -> u64 {
     ((place - doublings * BINS) as u64) << doublings
 }
 
+/// The longest duration in the bin at `place`.
+fn longest(place: usize) -> u64 {
+    least(place + 1) - 1
+}
+
 /// The upper edge of the bin of `delay`, seconds, as in the table of histograms.
 pub fn upper_edge_s(delay: Time) -> f64 {
-    (least(place(in_nanoseconds(delay.as_picoseconds())) + 1) - 1) as f64 / 1e9
+    longest(place(in_nanoseconds(delay.as_picoseconds()))) as f64 / 1e9
 }
 
 #[cfg(test)]
 mod tests {
+    use hdrhistogram::Histogram;
     use proptest::prelude::*;
 
     use super::*;
 
-    /// A histogram in which `durations` were recorded directly.
+    /// An HDR histogram in which `durations` were recorded.
     fn recorded(durations: &[u64]) -> Histogram<u32> {
-        let mut histogram = Histogram::new(DIGITS).unwrap();
+        let mut histogram = Histogram::new(3).unwrap();
         for picoseconds in durations {
             histogram.record(in_nanoseconds(*picoseconds)).unwrap();
         }
@@ -125,12 +175,13 @@ mod tests {
         let rows = histogram.iter_recorded();
         rows.map(|value| (value.value_iterated_to(), value.count_since_last_iteration())).collect()
     }
-    fn assert_same(own: &Histogram<u32>, plain: &Histogram<u32>) {
-        assert_eq!(own, plain);
-        assert_eq!(rows(own), rows(plain));
-        assert_eq!((own.len(), own.min(), own.max()), (plain.len(), plain.min(), plain.max()));
-        for quantile in [0.0, 0.001, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0] {
-            assert_eq!(own.value_at_quantile(quantile), plain.value_at_quantile(quantile), "{quantile}");
+    fn assert_same(own: &Distribution, plain: &Histogram<u32>) {
+        let bins: Vec<_> = own.bins().map(|bin| (bin.longest, u64::from(bin.count))).collect();
+        assert_eq!(bins, rows(plain));
+        assert_eq!(own.recorded(), plain.len());
+        for quantile in [0.001, 0.5, 0.9, 0.95, 0.99, 0.999, 1.0] {
+            let expected = (!plain.is_empty()).then(|| plain.value_at_quantile(quantile));
+            assert_eq!(own.quantile(quantile), expected, "{quantile}");
         }
     }
 
@@ -143,48 +194,49 @@ mod tests {
     proptest! {
         #[test]
         fn counts_match_a_histogram(one in durations(), other in durations()) {
-            assert_same(&counted(&one).histogram(), &recorded(&one));
+            assert_same(&counted(&one), &recorded(&one));
             let mut both = counted(&one);
             both.merge(&counted(&other));
-            assert_same(&both.histogram(), &recorded(&[one, other].concat()));
+            assert_same(&both, &recorded(&[one, other].concat()));
+        }
+
+        /// A count of a bin at once equals as many durations.
+        #[test]
+        fn durations_add_up(nanoseconds in 0..1_u64 << 40, count in 1..20_u32) {
+            let mut distribution = Distribution::default();
+            distribution.record_all(nanoseconds, count);
+            assert_same(&distribution, &recorded(&vec![1000 * nanoseconds; count as usize]));
         }
     }
 
     #[test]
-    fn shorter_durations_have_bins() {
+    fn only_pages_with_durations_have_memory() {
         let mut distribution = Distribution::default();
-        assert_eq!(distribution.room(), 0);
-        for picoseconds in [0, 1, 2_047_499, 2_047_500, 4_095_500, 1_000_000_000_000, 3_600_000_000_000_000] {
-            distribution.make_room(picoseconds);
-            let room = distribution.room();
-            assert!(room > picoseconds, "{picoseconds}: {room}");
-            let bins = distribution.counts.len();
-            distribution.record(room - 1);
-            assert_eq!(distribution.counts.len(), bins);
-            distribution.record(room);
-            assert!(distribution.counts.len() > bins);
+        for milliseconds in [10, 10, 20, 10] {
+            distribution.record(milliseconds * 1_000_000_000);
         }
+        assert_eq!(distribution.pages.len(), 2);
     }
 
     #[test]
     fn a_full_count_stays_full() {
-        let mut distribution = counted(&[7_000]);
-        distribution.counts[7] = u32::MAX;
+        let mut distribution = Distribution::default();
+        distribution.record_all(7, u32::MAX);
         distribution.record(7_000);
-        assert_eq!(distribution.counts[7], u32::MAX);
+        assert_eq!(distribution.bins().collect::<Vec<_>>(), [Bin { longest: 7, count: u32::MAX }]);
     }
 
     #[test]
     fn upper_bin_edges_match_the_histogram() {
         for picoseconds in [0, 499, 2_047_000_000, 10_000_000_000, 59_999_999_999, 3_600_000_000_000_000] {
-            let edge = rows(&counted(&[picoseconds]).histogram())[0].0 as f64 / 1e9;
+            let edge = rows(&recorded(&[picoseconds]))[0].0 as f64 / 1e9;
             assert_eq!(upper_edge_s(Time::from_picoseconds(picoseconds)), edge, "{picoseconds}");
         }
     }
 
     #[test]
     fn bin_edges_match_the_histogram() {
-        let histogram: Histogram<u32> = Histogram::new(DIGITS).unwrap();
+        let histogram: Histogram<u32> = Histogram::new(3).unwrap();
         for octave in 0..53 {
             for value in [1023, 1024, 1025, 2046, 2047].map(|value: u64| value << octave) {
                 for value in value.saturating_sub(2)..=value + 2 {

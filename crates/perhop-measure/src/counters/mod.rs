@@ -9,7 +9,7 @@ mod sample;
 
 pub use arrivals::{Arrivals, ColorTallies, ColorTally};
 pub use delay::{DelayStatistics, Delays, above_least, least_seconds, quantile_seconds};
-pub use distribution::{Distribution, upper_edge_s};
+pub use distribution::{Bin, Distribution, upper_edge_s};
 pub use flow::{FlowCounters, FlowTally};
 pub use port::{PortTally, Tally};
 pub use sample::{Intervals, LoggedPacket, PacketLog, QueueSample, Samples};

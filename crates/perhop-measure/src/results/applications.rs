@@ -79,8 +79,6 @@ fn delivered_of<'a>(
     for packet in heard {
         delays.record(packet.delay.as_picoseconds());
     }
-    let histogram = delays.histogram();
-    let bins = histogram.iter_recorded();
     Delivered {
         replication,
         class,
@@ -88,9 +86,7 @@ fn delivered_of<'a>(
         dropped: tally.dropped_in_all().packets,
         least_s: tally.delay.least.as_seconds(),
         mean_s: tally.delay.mean(),
-        bins: bins
-            .map(|bin| (bin.value_iterated_to() as f64 / 1e9, bin.count_since_last_iteration()))
-            .collect(),
+        bins: delays.bins().map(|bin| (bin.longest as f64 / 1e9, u64::from(bin.count))).collect(),
     }
 }
 

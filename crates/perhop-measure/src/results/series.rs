@@ -1,12 +1,10 @@
 //! The tables `queues`, `throughput`, `delays`, `packets` and `histogram`.
 
-use hdrhistogram::Histogram;
-
 use super::table::{Rows, Table, rate};
 use super::tcp::Transactions;
 use super::traffic::{ClassRow, FlowRow, seconds};
 use crate::Measurements;
-use crate::counters::LoggedPacket;
+use crate::counters::{Distribution, LoggedPacket};
 
 pub(super) fn queue_table(measurements: &Measurements, replication: u64) -> Table {
     let rows = measurements.queues.iter().flat_map(|probe| {
@@ -91,19 +89,18 @@ pub(super) fn histogram_table(
     classes: &[ClassRow],
     transactions: &[Transactions],
 ) -> Table {
-    let of_packets = classes.iter().flat_map(|ClassRow { class, delay, variation, .. }| {
-        [(*class, "delay", delay), (*class, "ipdv", variation)]
+    let of_packets = classes.iter().flat_map(|ClassRow { class, delays, .. }| {
+        [(*class, "delay", &delays.delay), (*class, "ipdv", &delays.variation)]
     });
-    let of_transactions = transactions.iter().map(|row| (row.class, "completion", &row.times));
-    let rows = of_packets.chain(of_transactions).flat_map(
-        |(class, quantity, histogram): (_, _, &Histogram<u32>)| {
-            histogram.iter_recorded().map(move |value| (class, quantity, value))
-        },
-    );
+    let of_transactions = transactions.iter().map(|row| (row.class, "completion", row.times));
+    let rows =
+        of_packets.chain(of_transactions).flat_map(|(class, quantity, times): (_, _, &Distribution)| {
+            times.bins().map(move |bin| (class, quantity, bin))
+        });
     Rows::new(replication, rows)
         .text("class", |(class, ..)| class)
         .text("quantity", |(_, quantity, _)| quantity)
-        .float("up_to_s", "s", |(.., value)| value.value_iterated_to() as f64 / 1e9)
-        .count("packets", "packets", |(.., value)| value.count_since_last_iteration())
+        .float("up_to_s", "s", |(.., bin)| bin.longest as f64 / 1e9)
+        .count("packets", "packets", |(.., bin)| u64::from(bin.count))
         .table("histogram")
 }

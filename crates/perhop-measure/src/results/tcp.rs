@@ -1,13 +1,12 @@
 //! The tables of TCP: per flow, transactions per class, connections over time.
 
-use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 use perhop_scenario::Scenario;
 
 use super::table::{Rows, Table, rate};
 use super::traffic::flow_name;
 use crate::Measurements;
-use crate::counters::{Delays, quantile_seconds};
+use crate::counters::{Delays, Distribution, quantile_seconds};
 use crate::tcp::{CLIENT, SERVER, SessionMeasurements, SessionTally};
 
 /// The transactions of one class.
@@ -15,16 +14,16 @@ pub(super) struct Transactions<'a> {
     pub(super) class: &'a str,
     tally: SessionTally,
     /// Completion times.
-    pub(super) times: Histogram<u32>,
+    pub(super) times: &'a Distribution,
 }
 
-pub(super) fn transactions(measurements: &Measurements) -> Vec<Transactions<'_>> {
-    let of_class = |(place, (class, times)): (usize, &(usize, Delays))| {
+pub(super) fn transactions<'a>(measurements: &'a Measurements) -> Vec<Transactions<'a>> {
+    let of_class = |(place, (class, times)): (usize, &'a (usize, Delays))| {
         let mut tally = SessionTally::default();
         for session in measurements.tcp.sessions.iter().filter(|session| session.completions == place) {
             tally.merge(&session.tally);
         }
-        Transactions { class: &measurements.class_names[*class], tally, times: times.delay.histogram() }
+        Transactions { class: &measurements.class_names[*class], tally, times: &times.delay }
     };
     measurements.tcp.completions.iter().enumerate().map(of_class).collect()
 }
@@ -61,7 +60,7 @@ pub(super) fn tcp_table(scenario: &Scenario, measurements: &Measurements, replic
 }
 
 pub(super) fn transaction_table(replication: u64, rows: Vec<Transactions>, measured: Time) -> Table {
-    let quantile = |quantile: f64| move |row: &Transactions| quantile_seconds(&row.times, quantile);
+    let quantile = |quantile: f64| move |row: &Transactions| quantile_seconds(row.times, quantile);
     let per_second = |row: &Transactions| row.tally.transactions as f64 / measured.as_seconds();
     let rows = Rows::new(replication, rows)
         .text("class", |row| row.class)

@@ -1,13 +1,15 @@
 //! The tables `flows` and `classes`.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use hdrhistogram::Histogram;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use super::table::{Rows, Table, rate};
-use crate::counters::{DelayStatistics, Delays, FlowTally, above_least, least_seconds, quantile_seconds};
+use crate::counters::{
+    DelayStatistics, Delays, Distribution, FlowTally, above_least, least_seconds, quantile_seconds,
+};
 use crate::statistics::fairness;
 use crate::{Flow, Measurements};
 use perhop_scenario::{DelayScope, Scenario, TrafficConfig};
@@ -22,7 +24,7 @@ pub(super) struct FlowRow<'a> {
     in_network: u64,
     pub(super) answers: bool,
     /// Its own delay distribution; `None` if it shares that of its class.
-    delay: Option<Histogram<u32>>,
+    delay: Option<&'a Distribution>,
 }
 
 /// One class.
@@ -31,10 +33,9 @@ pub(super) struct ClassRow<'a> {
     flows: u64,
     tally: FlowTally,
     in_network: u64,
-    pub(super) delay: Histogram<u32>,
-    pub(super) variation: Histogram<u32>,
+    pub(super) delays: Cow<'a, Delays>,
     /// PDV over all flows; `None` if it is not known for each flow.
-    above_least: Option<Histogram<u32>>,
+    above_least: Option<Distribution>,
     fairness: f64,
 }
 
@@ -69,7 +70,7 @@ pub(super) fn flow_rows<'a>(scenario: &'a Scenario, measurements: &'a Measuremen
             tally: counters.tally(),
             in_network: measurements.in_network[index],
             answers: flow.answers,
-            delay: per_flow.then(|| measurements.delays[counters.distribution].delay.histogram()),
+            delay: per_flow.then(|| &measurements.delays[counters.distribution].delay),
         }
     };
     measurements.flows.iter().enumerate().map(row).collect()
@@ -90,15 +91,13 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
         for flow in members {
             tally.merge(&flow.tally);
         }
-        let Delays { delay, variation, .. } = merged_delays(measurements, &places[index]);
-        let own: Vec<&Histogram<u32>> = members.iter().filter_map(|flow| flow.delay.as_ref()).collect();
+        let own: Vec<&Distribution> = members.iter().filter_map(|flow| flow.delay).collect();
         ClassRow {
             class,
             flows: members.len() as u64,
             tally,
             in_network: members.iter().map(|flow| flow.in_network).sum(),
-            delay: delay.histogram(),
-            variation: variation.histogram(),
+            delays: merged_delays(measurements, &places[index]),
             above_least: (!own.is_empty()).then(|| above_least(own)),
             fairness: fairness(members.iter().map(|flow| flow.throughput(measurements.measured()))),
         }
@@ -108,11 +107,10 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
 
 /// The sum of the delay distributions at `places`, those of the flows of a class, which share one or have one
 /// each.
-fn merged_delays(measurements: &Measurements, places: &[usize]) -> Delays {
-    let mut delays = Delays::default();
-    for shared in places.chunk_by(PartialEq::eq) {
-        delays.merge(&measurements.delays[shared[0]]);
-    }
+fn merged_delays<'a>(measurements: &'a Measurements, places: &[usize]) -> Cow<'a, Delays> {
+    let mut shared = places.chunk_by(PartialEq::eq).map(|places| &measurements.delays[places[0]]);
+    let mut delays = shared.next().map_or_else(Cow::default, Cow::Borrowed);
+    shared.for_each(|other| delays.to_mut().merge(other));
     delays
 }
 
@@ -188,11 +186,10 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measurements: &Me
         .text("from", |row| row.from)
         .text("to", |row| row.to);
     let quantile = |quantile: f64| {
-        move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| quantile_seconds(delay, quantile))
+        move |row: &FlowRow| row.delay.map_or(f64::NAN, |delay| quantile_seconds(delay, quantile))
     };
-    let pdv = |quantile: f64| {
-        move |row: &FlowRow| row.delay.as_ref().map_or(f64::NAN, |delay| pdv_seconds(delay, quantile))
-    };
+    let pdv =
+        |quantile: f64| move |row: &FlowRow| row.delay.map_or(f64::NAN, |delay| pdv_seconds(delay, quantile));
     traffic_columns(keys, |row| &row.tally, |row| row.in_network, measurements)
         .float("delay_p50_s", "s", quantile(0.5))
         .float("delay_p95_s", "s", quantile(0.95))
@@ -204,20 +201,20 @@ pub(super) fn flow_table(replication: u64, rows: Vec<FlowRow>, measurements: &Me
 }
 
 /// The `quantile` of PDV (RFC 5481 §4.2) of one stream: the delay of a packet minus the least of the stream.
-/// Both are read from the histogram, so that equal delays differ by 0.
-fn pdv_seconds(delays: &Histogram<u32>, quantile: f64) -> f64 {
+/// Both are rounded, so that equal delays differ by 0.
+fn pdv_seconds(delays: &Distribution, quantile: f64) -> f64 {
     quantile_seconds(delays, quantile) - least_seconds(delays)
 }
 
 pub(super) fn class_table(replication: u64, rows: Vec<ClassRow>, measurements: &Measurements) -> Table {
     let keys =
         Rows::new(replication, rows).text("class", |row| row.class).count("flows", "", |row| row.flows);
-    let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delay, quantile);
-    let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.variation, quantile);
+    let delay = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.delay, quantile);
+    let variation = |quantile: f64| move |row: &ClassRow| quantile_seconds(&row.delays.variation, quantile);
     // RFC 5481 §4.2: PDV refers to one stream. For a class it is known if it is known for each flow.
     let pdv = |quantile: f64| {
         move |row: &ClassRow| match (&row.above_least, row.flows) {
-            (_, 1) => pdv_seconds(&row.delay, quantile),
+            (_, 1) => pdv_seconds(&row.delays.delay, quantile),
             (Some(above), _) => quantile_seconds(above, quantile),
             (None, _) => f64::NAN,
         }
