@@ -72,8 +72,8 @@ pub struct Port {
     shaped_until: Option<Time>,
     /// Precomputed departures in the future. While there are any, the queue counts packets and stores none.
     pending: PendingDepartures,
-    queues: Vec<Queue>,
-    buffers: Vec<AnyBuffer>,
+    queues: Box<[Queue]>,
+    buffers: Box<[AnyBuffer]>,
     scheduler: SchedulerTree,
     /// The gates of the queues, up to the last queue that has one. Most ports have none.
     gates: Vec<Gate>,
@@ -139,8 +139,8 @@ impl Port {
             heads: Heads::for_buffers(&buffers, fragmenter.as_deref(), cake.as_deref()),
             shaped_until: None,
             pending: PendingDepartures::default(),
-            queues,
-            buffers,
+            queues: queues.into_boxed_slice(),
+            buffers: buffers.into_boxed_slice(),
             scheduler,
             gates,
             classifier,

@@ -11,10 +11,11 @@ use crate::{ConfigError, Dscp, Packet};
 pub struct PortClassifier(Compiled);
 
 #[derive(Clone, Debug)]
-#[allow(clippy::large_enum_variant)] // one per port: the table's place is here, not behind a pointer
 enum Compiled {
+    /// The first queue takes everything.
+    Single,
     /// The queue of each codepoint, or [`NONE`], if all conditions are on the DS field only.
-    ByDscp([QueueId; 64]),
+    ByDscp(Box<[QueueId; 64]>),
     /// The first class that matches decides; if it has inner classes, the first of those that matches, and so
     /// on.
     InOrder(Vec<Class>),
@@ -38,7 +39,7 @@ enum Target {
 impl PortClassifier {
     /// One queue that takes everything.
     pub fn single() -> PortClassifier {
-        PortClassifier(Compiled::ByDscp([QueueId(0); 64]))
+        PortClassifier(Compiled::Single)
     }
     /// Creates the classifier of `config`; queues are its leaf classes, depth first. `interfaces` names the
     /// interfaces of the node, in the order of their numbers.
@@ -49,9 +50,9 @@ impl PortClassifier {
     pub fn build(config: &QueueingConfig, interfaces: &[String]) -> Result<PortClassifier, ConfigError> {
         let classes = Builder { interfaces, queues: 0 }.classes(config)?;
         if let Ok(Some((_, cake))) = config.cake() {
-            return Ok(PortClassifier(Compiled::ByDscp(std::array::from_fn(|value| {
+            return Ok(PortClassifier::by_dscp(std::array::from_fn(|value| {
                 QueueId(Dscp::new(value as u8).map_or(0, |dscp| cake.tins.tin_of(dscp)) as u16)
-            }))));
+            })));
         }
         if !classes.iter().all(Class::is_by_dscp) {
             return Ok(PortClassifier(Compiled::InOrder(classes)));
@@ -60,16 +61,20 @@ impl PortClassifier {
             let dscp = Dscp::new(value as u8);
             dscp.and_then(|dscp| first(&classes, &Packet { dscp, ..Packet::default() })).unwrap_or(NONE)
         });
-        Ok(PortClassifier(Compiled::ByDscp(table)))
+        Ok(PortClassifier::by_dscp(table))
+    }
+    fn by_dscp(table: [QueueId; 64]) -> PortClassifier {
+        let is_single = table == [QueueId(0); 64];
+        PortClassifier(if is_single { Compiled::Single } else { Compiled::ByDscp(Box::new(table)) })
     }
     /// Whether the first queue takes everything.
     pub fn is_single(&self) -> bool {
-        matches!(&self.0, Compiled::ByDscp(table) if *table == [QueueId(0); 64])
+        matches!(self.0, Compiled::Single)
     }
     /// Whether a class matches a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         match &self.0 {
-            Compiled::ByDscp(_) => false,
+            Compiled::Single | Compiled::ByDscp(_) => false,
             Compiled::InOrder(classes) => classes.iter().any(Class::reads_link_marks),
         }
     }
@@ -82,6 +87,7 @@ impl PortClassifier {
     #[inline]
     pub(super) fn queue_of(&self, packet: &Packet) -> QueueId {
         match &self.0 {
+            Compiled::Single => QueueId(0),
             Compiled::ByDscp(table) => table[usize::from(packet.dscp.value())],
             Compiled::InOrder(classes) => first(classes, packet).unwrap_or(NONE),
         }
