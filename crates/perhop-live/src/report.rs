@@ -275,7 +275,7 @@ impl DirectionReport {
             arrived: tally.arrived,
             sent: tally.sent,
             marked: tally.marked,
-            dropped: by_cause(&tally.dropped),
+            dropped: by_cause(&tally.dropped.by_cause()),
         };
         let waiting = direction.queue_names.iter().zip(direction.port.queues()).map(|(name, queue)| {
             let Occupancy { packets, bytes, .. } = *queue.occupancy();
@@ -284,8 +284,8 @@ impl DirectionReport {
         DirectionReport {
             name: direction.name.clone(),
             queues: direction.tally.iter().map(queue).collect(),
-            unqueued: by_cause(&direction.tally.unqueued),
-            beyond: by_cause(&direction.tally.beyond),
+            unqueued: by_cause(&direction.tally.unqueued.by_cause()),
+            beyond: by_cause(&direction.tally.beyond.by_cause()),
             output: stages(&direction.output),
             input: stages(&direction.input),
             backlog: direction.port.backlog(),

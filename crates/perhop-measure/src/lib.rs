@@ -19,5 +19,7 @@ pub mod statistics;
 pub mod tcp;
 pub mod telephony;
 
-pub use measurements::{Conditioned, Flow, FlowId, Measurements, PortMeasurements, QueueSeries, flows};
+pub use measurements::{
+    Conditioned, Flow, FlowId, Measurements, PortMeasurements, QueueSeries, flow_count, flows,
+};
 pub use results::{Replication, Results};

@@ -123,6 +123,15 @@ pub fn flows(scenario: &Scenario) -> Vec<FlowId> {
     flows
 }
 
+/// The number of the flows of `scenario`, without those in recordings that have several.
+pub fn flow_count(scenario: &Scenario) -> usize {
+    let directions = |config: &TrafficConfig| {
+        let is_answered = Plan::for_source(&config.source).is_some() || config.source.back().is_some();
+        config.flows() as usize * if is_answered { 2 } else { 1 }
+    };
+    scenario.traffic.iter().map(directions).sum()
+}
+
 fn has_shared_memory(policy: &PolicyConfig) -> bool {
     policy.queueing.as_ref().is_some_and(|queueing| queueing.memory.is_some())
 }
@@ -170,7 +179,10 @@ pub struct Measurements {
 impl Measurements {
     /// Creates empty measurements of a run of `scenario`, without flows.
     pub fn new(scenario: &Scenario) -> Measurements {
+        let flows = flow_count(scenario);
         Measurements {
+            flows: Vec::with_capacity(flows),
+            counters: Vec::with_capacity(flows),
             warmup: scenario.measure.warmup,
             duration: scenario.duration,
             has_shared_memory: scenario.policies.values().any(has_shared_memory),
@@ -348,7 +360,7 @@ impl Measurements {
             }
             return None;
         }
-        let (delays, delay) = (&mut self.delays[*distribution], now - packet.sent_at);
+        let (delays, delay) = (&mut self.delays[*distribution as usize], now - packet.sent_at);
         Some(arrivals.deliver(number, packet.length, color, delay, delays))
     }
 

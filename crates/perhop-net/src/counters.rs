@@ -80,10 +80,10 @@ impl<S: DropSink, O: Observer> Observer for PortCounters<'_, S, O> {
         match place {
             Some(place) => {
                 if let Some(tally) = self.tally(now, place) {
-                    tally.dropped[cause.index()].add(packet.length);
+                    tally.dropped.add(cause, packet.length);
                 }
             }
-            None if now >= self.counts_from => self.tally.unqueued[cause.index()].add(packet.length),
+            None if now >= self.counts_from => self.tally.unqueued.add(cause, packet.length),
             None => {}
         }
         self.observer.dropped(now, place, packet, cause);

@@ -53,8 +53,6 @@ pub struct Direction {
     pub delay: Time,
     /// In order of arrival: a wire does not reorder, so one wake-up serves all packets.
     pub in_flight: GrowingRing<Flight>,
-    /// Packets whose first bit was sent since the start of the run.
-    pub transmitted: u64,
     /// The slot of the arrival of the first packet in `in_flight`.
     pub arrival: Slot,
     /// The properties of packets that enter the far end: the interface and their marks.
@@ -64,22 +62,22 @@ pub struct Direction {
     pub mtu: u16,
     /// Conditioners of the far end's input policy.
     pub input: TrafficConditioner,
-    /// Conditioners of the output policy.
-    pub output: TrafficConditioner,
-    /// The time of the scheduled poll; `None` if there is none.
-    pub poll_at: Option<Time>,
-    /// Name of the port in results: `C1->E3`.
-    pub name: String,
-    /// Queues, scheduler, transmit ring and pace.
-    pub port: Port,
     /// The counters of the port.
     pub tally: PortTally,
-    /// The slot of the next poll, at `poll_at`.
-    pub poll: Slot,
+    /// Conditioners of the output policy.
+    pub output: TrafficConditioner,
     /// Loss on the wire; `None` if there is no loss.
     pub loss: Option<Box<Loss>>,
     /// Names of the port's queues in results.
     pub queue_names: Vec<String>,
+    /// The slot of the next poll, at `poll_at`.
+    pub poll: Slot,
+    /// Queues, scheduler, transmit ring and pace.
+    pub port: Port,
+    /// The time of the scheduled poll; `None` if there is none.
+    pub poll_at: Option<Time>,
+    /// Name of the port in results: `C1->E3`.
+    pub name: String,
 }
 
 impl Direction {
@@ -98,7 +96,7 @@ impl Direction {
     pub fn count_drop(&mut self, packet: &Packet, cause: DropCause, point: DropPoint) {
         let PortTally { beyond, unqueued, .. } = &mut self.tally;
         let counters = if point.is_beyond_port() { beyond } else { unqueued };
-        counters[cause.index()].add(packet.length);
+        counters.add(cause, packet.length);
     }
     /// The number of packets queued here or in flight.
     pub fn held(&self) -> u64 {

@@ -65,6 +65,8 @@ pub struct Network<E: Edge, W = ()> {
     pub observers: W,
     /// The time from which ports are counted.
     pub counts_from: Time,
+    /// The sum over all packets of the links whose wire they entered.
+    pub packet_hops: u64,
 }
 
 impl<E: Edge, W: PortObservers> Network<E, W> {
@@ -147,9 +149,9 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
 
     /// Puts `packet` on the wire of `link`: it arrives when the last bit of its `departure` does.
     fn launch(&mut self, link: LinkId, packet: &Packet, departure: Departure) {
-        let Direction { delay, in_flight, arrival, transmitted, .. } = &mut self.directions[link.index()];
+        self.packet_hops += 1;
+        let Direction { delay, in_flight, arrival, .. } = &mut self.directions[link.index()];
         let arrives = departure.ends.saturating_add(*delay);
-        *transmitted += 1;
         if in_flight.is_empty() {
             self.agenda.schedule(*arrival, arrives);
         }

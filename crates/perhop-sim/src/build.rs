@@ -173,7 +173,6 @@ impl<'a> Builder<'a> {
         Ok(Direction {
             delay: config.delay,
             in_flight: GrowingRing::default(),
-            transmitted: 0,
             arrival: self.agenda.register(Event::Arrival(id)),
             ingress: Ingress::new(self.topology.interface(to, from), wire.headers.encapsulation()),
             mtu: config.mtu(near).map_or(Direction::UNLIMITED, |mtu| mtu.as_bytes() as u16),

@@ -31,7 +31,7 @@ pub trait Engine: Sized {
     /// Runs all events up to `limit`.
     fn run_until(&mut self, limit: Time);
     /// Returns the hosts, and the directions of links in their order, when the run is over.
-    fn into_parts(self) -> (Hosts, Vec<Direction>);
+    fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>);
 
     /// Runs all events of the whole run and brings every port to its end.
     fn finish(&mut self) {
@@ -48,10 +48,7 @@ pub trait Engine: Sized {
         }
     }
     /// The sum over all packets of the links whose wire they entered, since the start of the run.
-    fn packet_hops(&self) -> u64 {
-        let links = 0..self.hosts().link_ends.len() as u32;
-        links.map(|link| self.direction(LinkId(link)).transmitted).sum()
-    }
+    fn packet_hops(&self) -> u64;
     /// The name in results of port number `port`. Ports are numbered in the order of the scenario's links,
     /// both directions of each.
     fn port_name(&self, port: usize) -> Option<&str> {
@@ -63,33 +60,39 @@ pub trait Engine: Sized {
     ///
     /// # Panics
     /// In debug builds, if a packet was lost or invented: a bug of the engine.
-    fn measure(self) -> Measurements {
-        let (mut hosts, directions) = self.into_parts();
+    fn measure(mut self) -> Measurements {
+        let hosts = self.hosts_mut();
         hosts.measurements.in_network = vec![0; hosts.measurements.flows.len()];
         hosts.settle_fragments();
-        let Hosts { mut measurements, mut transport, queue_probes, link_ends, .. } = hosts;
-        measurements.packet_hops = directions.iter().map(|direction| direction.transmitted).sum();
-        for packet in directions.iter().flat_map(Direction::packets) {
+        let mut in_network = std::mem::take(&mut hosts.measurements.in_network);
+        let (links, warmup) = (0..hosts.link_ends.len() as u32, hosts.measurements.warmup);
+        let mut carrying = 0;
+        for packet in links.clone().flat_map(|link| self.direction(LinkId(link)).packets()) {
             // Fragments count with their datagram.
-            if let Some(under_way) = measurements.in_network.get_mut(flow_of(packet)) {
-                *under_way += u64::from(packet.sent_at >= measurements.warmup);
+            if let Some(under_way) = in_network.get_mut(flow_of(packet)) {
+                *under_way += u64::from(packet.sent_at >= warmup);
             }
+            carrying += usize::from(packet.protocol == Protocol::TCP);
         }
-        for (Direction { output, input, .. }, [from, to]) in directions.iter().zip(&link_ends) {
-            measurements.conditioners.extend(Conditioned::by(output, [from, to], "output"));
-            measurements.conditioners.extend(Conditioned::by(input, [to, from], "input"));
-        }
+        let packet_hops = self.packet_hops();
+        let (hosts, directions) = self.into_parts();
+        let Hosts { mut measurements, mut transport, queue_probes, link_ends, .. } = hosts;
+        measurements.in_network = in_network;
+        measurements.packet_hops = packet_hops;
         let series = |probe: QueueProbe| QueueSeries { port: probe.link.index(), samples: probe.samples };
         measurements.queues = queue_probes.into_iter().map(series).collect();
         transport.measure(&mut measurements.tcp);
         if cfg!(debug_assertions) {
             measurements.assert_conservation();
-            let packets = directions.iter().flat_map(Direction::packets);
-            let carrying = packets.filter(|packet| packet.protocol == Protocol::TCP).count();
             assert_eq!(carrying, transport.segments.len(), "TCP segments under way and packets for them");
         }
-        let port = |Direction { name, queue_names, tally, .. }| PortMeasurements { name, queue_names, tally };
-        measurements.ports = directions.into_iter().map(port).collect();
+        measurements.ports.reserve_exact(link_ends.len());
+        for (direction, [from, to]) in directions.zip(&link_ends) {
+            let Direction { name, queue_names, tally, output, input, .. } = direction;
+            measurements.conditioners.extend(Conditioned::by(&output, [from, to], "output"));
+            measurements.conditioners.extend(Conditioned::by(&input, [to, from], "input"));
+            measurements.ports.push(PortMeasurements { name, queue_names, tally });
+        }
         measurements
     }
 }

@@ -73,10 +73,13 @@ impl<W: PortObservers> Engine for Network<Hosts, W> {
     fn catch_up(&mut self, now: Time, link: LinkId) {
         Network::catch_up(self, now, link);
     }
+    fn packet_hops(&self) -> u64 {
+        self.packet_hops
+    }
     fn run_until(&mut self, limit: Time) {
         Network::run_until(self, limit);
     }
-    fn into_parts(self) -> (Hosts, Vec<Direction>) {
-        (self.edge, self.directions)
+    fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>) {
+        (self.edge, self.directions.into_iter())
     }
 }

@@ -37,6 +37,6 @@ impl Setup {
             source.slot = Some(slot);
         }
         let counts_from = hosts.measurements.warmup;
-        Network { agenda, directions, edge: hosts, observers, counts_from }
+        Network { agenda, directions, edge: hosts, observers, counts_from, packet_hops: 0 }
     }
 }

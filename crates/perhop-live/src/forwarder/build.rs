@@ -74,6 +74,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
             },
             observers,
             counts_from: Time::ZERO,
+            packet_hops: 0,
         };
         let exits = Exit::all(config, &names, link_layer)?;
         let send_delay = Histogram::new_with_bounds(1, LATEST, 3)
@@ -139,7 +140,6 @@ fn build_direction(
     });
     Ok(Direction {
         delay: config.delay,
-        transmitted: 0,
         ingress: Ingress::new(InterfaceId(config.far_interface), headers.encapsulation()),
         // The devices of the operating system have their own MTUs.
         mtu: Direction::UNLIMITED,

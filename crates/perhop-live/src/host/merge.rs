@@ -238,7 +238,7 @@ impl ForwarderReport {
         for InputReport { name, input, dropped } in self.inputs {
             take_stages(measured, &name, "input", input);
             if let Some(port) = measured.port(&name) {
-                causes(&dropped).for_each(|(cause, count)| port.tally.beyond[cause.index()].merge(count));
+                causes(&dropped).for_each(|(cause, count)| port.tally.beyond.merge(cause, count));
             }
         }
         for flow in self.flows {
@@ -251,7 +251,7 @@ impl ForwarderReport {
             };
             if let Some(place) = flows.find(&key) {
                 let dropped = &mut measured.counters[place].dropped;
-                causes(&flow.dropped).for_each(|(cause, count)| dropped[cause.index()].merge(count));
+                causes(&flow.dropped).for_each(|(cause, count)| dropped.merge(cause, count));
             }
         }
     }
@@ -266,10 +266,10 @@ fn take_direction(direction: DirectionReport, measured: &mut Measurements) {
             tally.arrived.merge(queue.arrived);
             tally.sent.merge(queue.sent);
             tally.marked.merge(queue.marked);
-            causes(&queue.dropped).for_each(|(cause, count)| tally.dropped[cause.index()].merge(count));
+            causes(&queue.dropped).for_each(|(cause, count)| tally.dropped.merge(cause, count));
         }
-        causes(&direction.unqueued).for_each(|(cause, count)| port.unqueued[cause.index()].merge(count));
-        causes(&direction.beyond).for_each(|(cause, count)| port.beyond[cause.index()].merge(count));
+        causes(&direction.unqueued).for_each(|(cause, count)| port.unqueued.merge(cause, count));
+        causes(&direction.beyond).for_each(|(cause, count)| port.beyond.merge(cause, count));
     }
     take_stages(measured, &direction.name, "output", direction.output);
     take_stages(measured, &direction.name, "input", direction.input);

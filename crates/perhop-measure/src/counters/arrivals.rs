@@ -1,5 +1,7 @@
 //! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`]: those of one class and color.
 
+use std::mem::offset_of;
+
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
 use perhop_qos::units::Time;
@@ -12,7 +14,7 @@ use super::{DelayStatistics, Delays};
 /// over its colors; every packet that does not begin a run forms a pair with the one before; and the sum of
 /// the delay differences in a run is its last delay minus its first.
 #[derive(Clone, Debug)]
-#[repr(C)] // most frequently used first, then the colors
+#[repr(C)] // most frequently used first
 pub struct Arrivals {
     /// Number of the packet that continues the run; no packet has this number before the first arrival.
     continues: u64,
@@ -24,12 +26,12 @@ pub struct Arrivals {
     greatest_variation: i64,
     absolute_sum: u128,
     colors: [Delivered; COLORS],
-    /// Number of runs: sequences of consecutive packets that all arrived.
-    runs: u64,
     /// Sum over the runs of the last delay minus the first; for the last run without its last delay.
     turns: i128,
-    /// Packets sent during the warm-up that arrived after it, by color.
-    early: [Count; COLORS],
+    /// Number of runs: sequences of consecutive packets that all arrived.
+    runs: u64,
+    /// Packets sent during the warm-up that arrived after it, by color, if there are any.
+    early: Option<Box<[Count; COLORS]>>,
 }
 
 /// The packets of one color.
@@ -54,14 +56,17 @@ impl Default for Arrivals {
             greatest_variation: i64::MIN,
             absolute_sum: 0,
             colors: Default::default(),
-            runs: 0,
             turns: 0,
-            early: Default::default(),
+            runs: 0,
+            early: None,
         }
     }
 }
 
 impl Arrivals {
+    /// The bytes that a green packet in sequence changes.
+    pub(super) const HOT: usize = offset_of!(Arrivals, colors) + size_of::<Delivered>();
+
     /// Counts packet `number` of the flow, which was sent after the warm-up, with `length` IP bytes, the
     /// `color` of its codepoint and its `delay`. Delay and IPDV are recorded in `delays`. Returns the IPDV in
     /// picoseconds, if it has one.
@@ -107,9 +112,13 @@ impl Arrivals {
     /// Counts a packet of `length` IP bytes and `color` that was sent during the warm-up and arrived after
     /// it.
     pub fn take_early(&mut self, length: u32, color: Color) {
-        self.early[color.index()].add(length);
+        self.early.get_or_insert_default()[color.index()].add(length);
     }
 
+    /// Packets sent during the warm-up that arrived after it, by color.
+    fn early(&self) -> [Count; COLORS] {
+        self.early.as_deref().copied().unwrap_or_default()
+    }
     /// Packets that were sent after the warm-up and arrived.
     pub fn delivered(&self) -> Count {
         let mut sum = Count::default();
@@ -119,7 +128,7 @@ impl Arrivals {
     /// Packets that arrived after the warm-up, also those sent during it.
     pub fn received(&self) -> Count {
         let mut sum = self.delivered();
-        self.early.iter().for_each(|count| sum.merge(*count));
+        self.early().iter().for_each(|count| sum.merge(*count));
         sum
     }
     /// Delay of the delivered packets.
@@ -140,11 +149,11 @@ impl Arrivals {
     /// Adds these counters to those of a class.
     pub fn add_to(&self, class: &mut ColorTallies) {
         for (tally, (Delivered { count, delay }, early)) in
-            class.iter_mut().zip(self.colors.iter().zip(&self.early))
+            class.iter_mut().zip(self.colors.iter().zip(self.early()))
         {
             tally.delivered.merge(*count);
             tally.received.merge(*count);
-            tally.received.merge(*early);
+            tally.received.merge(early);
             tally.delay += delay;
         }
     }

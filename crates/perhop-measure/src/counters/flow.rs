@@ -1,43 +1,49 @@
 //! Counters of one flow.
 
+use std::mem::offset_of;
+
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
-use super::{Arrivals, DelayStatistics};
+use super::{Arrivals, DelayStatistics, Drops};
 
 /// Counters of one flow during a run.
+///
+/// A departure reads and writes the first cache line, an arrival the first two.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))] // counters of departures and of arrivals in few cache lines each
+#[repr(C, align(64))]
 pub struct FlowCounters {
-    /// Counters of arrived packets.
-    pub arrivals: Arrivals,
-    /// Its index in [`Measurements::delays`](crate::Measurements), which the flows of its class may share.
-    pub distribution: usize,
     /// Packets offered to the sender's port.
     pub offered: Count,
     /// Number of the next packet.
     pub next_sequence: u32,
-    /// Packets dropped in the network, by cause.
-    pub dropped: [Count; DropCause::COUNT],
+    /// Its index in [`Measurements::delays`](crate::Measurements), which the flows of its class may share.
+    pub distribution: u32,
+    /// Packets dropped in the network.
+    pub dropped: Drops,
+    /// Counters of arrived packets.
+    pub arrivals: Arrivals,
 }
+
+const _: () = assert!(offset_of!(FlowCounters, arrivals) + Arrivals::HOT == 128, "two cache lines");
 
 impl FlowCounters {
     /// Creates counters for a flow whose delays are recorded in distribution number `distribution`.
     pub fn new(distribution: usize) -> FlowCounters {
         FlowCounters {
             arrivals: Arrivals::default(),
-            distribution,
+            distribution: distribution as u32,
             offered: Count::default(),
             next_sequence: 0,
-            dropped: Default::default(),
+            dropped: Drops::default(),
         }
     }
     /// Counts `packet`, which was dropped because of `cause`.
     pub fn drop(&mut self, packet: &Packet, cause: DropCause, warmup: Time) {
         if packet.sent_at >= warmup {
-            self.dropped[cause.index()].add(packet.length);
+            self.dropped.add(cause, packet.length);
         }
     }
     /// The results of the counters.
@@ -45,7 +51,7 @@ impl FlowCounters {
         FlowTally {
             offered: self.offered,
             delivered: self.arrivals.delivered(),
-            dropped: self.dropped,
+            dropped: self.dropped.by_cause(),
             received: self.arrivals.received(),
             delay: self.arrivals.delay(),
         }

@@ -3,6 +3,7 @@
 mod arrivals;
 mod delay;
 mod distribution;
+mod drops;
 mod flow;
 mod port;
 mod sample;
@@ -10,6 +11,7 @@ mod sample;
 pub use arrivals::{Arrivals, ColorTallies, ColorTally};
 pub use delay::{DelayStatistics, Delays, above_least, least_seconds, quantile_seconds};
 pub use distribution::{Bin, Distribution, upper_edge_s};
+pub use drops::Drops;
 pub use flow::{FlowCounters, FlowTally};
 pub use port::{PortTally, Tally};
 pub use sample::{Intervals, LoggedPacket, PacketLog, QueueSample, Samples};

@@ -2,35 +2,35 @@
 
 use perhop_qos::conditioner::Count;
 use perhop_qos::packet::Color;
-use perhop_qos::verdict::DropCause;
+
+use super::Drops;
 
 /// Counters of one queue and drop precedence, after the warm-up.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Packets that arrived at the queue, including dropped ones.
     pub arrived: Count,
     /// Packets that left the queue for the transmit ring.
     pub sent: Count,
-    /// Dropped packets, by cause.
-    pub dropped: [Count; DropCause::COUNT],
+    /// Dropped packets.
+    pub dropped: Drops,
     /// Packets marked as congestion experienced.
     pub marked: Count,
 }
 
 /// Counters of one port.
 #[derive(Clone, Debug, Default)]
-#[repr(C, align(64))] // the counters of most packets in one cache line
+#[repr(C)] // the counter of most packets first
 pub struct PortTally {
     /// Packets that passed a port with one queue, by drop precedence: both arrived and sent.
     pub passed: [Count; Color::COUNT],
     queues: usize,
     /// Counters by drop precedence, up to the highest seen, then by queue.
     tallies: Vec<Tally>,
-    /// Packets dropped before a queue was selected, by cause.
-    pub unqueued: [Count; DropCause::COUNT],
-    /// Packets dropped after they were sent, by cause: on the link, or by the input conditioners of its far
-    /// end.
-    pub beyond: [Count; DropCause::COUNT],
+    /// Packets dropped before a queue was selected.
+    pub unqueued: Drops,
+    /// Packets dropped after they were sent: on the link, or by the input conditioners of its far end.
+    pub beyond: Drops,
 }
 
 impl PortTally {
@@ -60,7 +60,7 @@ impl PortTally {
     }
     /// The counters of `queue` for packets of drop precedence `precedence`, including `passed`.
     fn in_all(&self, queue: usize, precedence: usize) -> Tally {
-        let mut tally = self.tallies.get(precedence * self.queues + queue).copied().unwrap_or_default();
+        let mut tally = self.tallies.get(precedence * self.queues + queue).cloned().unwrap_or_default();
         if queue == 0 {
             tally.arrived.merge(self.passed[precedence]);
             tally.sent.merge(self.passed[precedence]);

@@ -76,17 +76,17 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
         });
         // Conditioners and classifiers drop before a queue is selected: separate rows, so that the sum of the
         // rows is the drops of a port.
-        let elsewhere = [("(none)", port.tally.unqueued), ("(beyond)", port.tally.beyond)];
+        let elsewhere = [("(none)", &port.tally.unqueued), ("(beyond)", &port.tally.beyond)];
         let elsewhere = elsewhere.into_iter().map(|(queue, dropped)| {
-            let mut tally = Tally { dropped, ..Tally::default() };
-            for count in dropped {
+            let mut tally = Tally { dropped: dropped.clone(), ..Tally::default() };
+            for count in dropped.by_cause() {
                 tally.arrived.merge(count);
             }
             (&port.name, queue, 0, tally)
         });
         queues.chain(elsewhere.filter(|(.., tally)| tally.arrived.packets > 0))
     });
-    let dropped = |tally: &Tally| tally.dropped.iter().map(|count| count.packets).sum();
+    let dropped = |tally: &Tally| tally.dropped.by_cause().iter().map(|count| count.packets).sum();
     let mut table = Rows::new(replication, rows)
         .text("port", |(port, ..)| port)
         .text("queue", |(_, queue, ..)| queue)
@@ -98,7 +98,8 @@ fn port_table(measurements: &Measurements, replication: u64) -> Table {
         .count("marked_packets", "packets", |(.., tally)| tally.marked.packets)
         .count("dropped_packets", "packets", |(.., tally)| dropped(tally));
     for (cause, name) in drop_columns(measurements) {
-        table = table.count(name, "packets", move |(.., tally)| tally.dropped[cause.index()].packets);
+        table =
+            table.count(name, "packets", move |(.., tally)| tally.dropped.by_cause()[cause.index()].packets);
     }
     let percent = |tally: &Tally| percent(dropped(tally), tally.arrived.packets);
     table.float("dropped_percent", "%", |(.., tally)| percent(tally)).table("ports")

@@ -70,7 +70,7 @@ pub(super) fn flow_rows<'a>(scenario: &'a Scenario, measurements: &'a Measuremen
             tally: counters.tally(),
             in_network: measurements.in_network[index],
             answers: flow.answers,
-            delay: per_flow.then(|| &measurements.delays[counters.distribution].delay),
+            delay: per_flow.then(|| &measurements.delays[counters.distribution as usize].delay),
         }
     };
     measurements.flows.iter().enumerate().map(row).collect()
@@ -83,7 +83,7 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     }
     let mut places = vec![Vec::new(); measurements.class_names.len()];
     for (flow, counters) in measurements.flows.iter().zip(&measurements.counters) {
-        places[flow.class].push(counters.distribution);
+        places[flow.class].push(counters.distribution as usize);
     }
     let of_class = |(index, class): (usize, &'a String)| {
         let members = by_class.get(class.as_str()).map_or(&[][..], Vec::as_slice);

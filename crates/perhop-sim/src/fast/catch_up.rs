@@ -51,10 +51,10 @@ impl<W: PortObservers> World<W> {
         packet: &mut Packet,
     ) {
         self.hosts.take_packet(source, packet);
+        self.hosts.measurements.packet_hops += 1;
         self.lookaheads[lookahead as usize].prescheduled = Prescheduled::Nothing;
         let mut hop = self.hop(link);
         hop.come(packet.sent_at, packet);
-        hop.link.direction.transmitted += 1;
         let departure = Departure { starts: packet.sent_at, ends: arrives - hop.link.direction.delay };
         hop.cut_through(packet, departure);
     }

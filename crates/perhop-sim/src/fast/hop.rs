@@ -87,7 +87,8 @@ impl<W: PortObservers> Hop<'_, W> {
     /// agenda contains the arrival.
     #[inline(always)]
     pub(super) fn launch(&mut self, leaves: Time, packet: &Packet, departure: Departure) -> Option<Time> {
-        self.link.direction.transmitted += u64::from(leaves <= self.hosts.measurements.duration);
+        let measurements = &mut self.hosts.measurements;
+        measurements.packet_hops += u64::from(leaves <= measurements.duration);
         let arrives = departure.ends + self.link.direction.delay;
         if self.link.direction.in_flight.is_empty() {
             if self.lookahead(packet).is_some_and(|until| arrives <= until) {

@@ -106,8 +106,7 @@ pub(super) enum Wire {
 /// One direction of a link.
 ///
 /// The fields are in this order, from the start of a cache line, so that a packet that cuts through touches
-/// few lines (the first two, the port's, the tally's), and its arrival touches the first two: a network has
-/// many links.
+/// few lines (the first two and the port's), and its arrival touches the first two: a network has many links.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(super) struct Link {

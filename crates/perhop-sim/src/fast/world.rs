@@ -55,6 +55,9 @@ impl<W: PortObservers> Engine for World<W> {
     fn catch_up(&mut self, now: Time, link: LinkId) {
         self.bring_to(now, link);
     }
+    fn packet_hops(&self) -> u64 {
+        self.hosts.measurements.packet_hops
+    }
     fn run_until(&mut self, limit: Time) {
         while let Some((now, event)) = self.agenda.pop_until(limit) {
             match event {
@@ -64,7 +67,7 @@ impl<W: PortObservers> Engine for World<W> {
             }
         }
     }
-    fn into_parts(self) -> (Hosts, Vec<Direction>) {
-        (self.hosts, self.links.into_iter().map(|link| link.direction).collect())
+    fn into_parts(self) -> (Hosts, impl Iterator<Item = Direction>) {
+        (self.hosts, self.links.into_iter().map(|link| link.direction))
     }
 }
