@@ -9,9 +9,10 @@ mod sessions;
 mod traffic;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use perhop_measure::Measurements;
 use perhop_measure::counters::PortTally;
+use perhop_measure::{Measurements, flow_count};
 use perhop_net::agenda::Agenda;
 use perhop_net::{Direction, Event, Loss};
 use perhop_qos::conditioner::TrafficConditioner;
@@ -22,6 +23,7 @@ use perhop_qos::port::Port;
 use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
 use perhop_scenario::routing::LinkId;
+use perhop_scenario::tcp::Parameters;
 use perhop_scenario::topology::Topology;
 use perhop_scenario::{InterfaceConfig, LinkConfig, Scenario};
 
@@ -70,14 +72,16 @@ struct Builder<'a> {
     directions: Vec<Direction>,
     hosts: Hosts,
     entering: Vec<Entering>,
+    /// The parameters of TCP, each once.
+    parameters: Vec<Arc<Parameters>>,
 }
 
 impl<'a> Builder<'a> {
     fn new(scenario: &'a Scenario, base: &'a Path, streams: Streams) -> Result<Builder<'a>, ConfigError> {
-        let measurements = Measurements::new(scenario);
+        let (measurements, flows) = (Measurements::new(scenario), flow_count(scenario));
         let hosts = Hosts {
-            flow_paths: Vec::new(),
-            templates: Vec::new(),
+            flow_paths: Vec::with_capacity(flows),
+            templates: Vec::with_capacity(flows),
             paths: Vec::new(),
             sources: Vec::new(),
             replays: Vec::new(),
@@ -98,6 +102,7 @@ impl<'a> Builder<'a> {
             directions: Vec::with_capacity(2 * scenario.links.len()),
             hosts,
             entering: Vec::new(),
+            parameters: Vec::new(),
         })
     }
 
@@ -119,6 +124,7 @@ impl<'a> Builder<'a> {
         }
         self.add_probes().map_err(|error| error.within("queues").within("measure"))?;
         self.add_connection_probes().map_err(|error| error.within("connections").within("measure"))?;
+        self.hosts.transport.reserve_connections();
         self.await_warmup();
         Ok(())
     }

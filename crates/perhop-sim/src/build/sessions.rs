@@ -1,5 +1,7 @@
 //! TCP traffic: conversion of its scenario entry to sessions and the flows of both directions.
 
+use std::sync::Arc;
+
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::{Dscp, FlowKey, Packet};
 use perhop_qos::units::Time;
@@ -18,6 +20,9 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
 use perhop_scenario::{SourceConfig, TrafficConfig};
 
+/// The number of parameters with which those of another entry are compared.
+const MOST_COMPARED: usize = 16;
+
 impl<'a> Builder<'a> {
     /// Adds the flows and sessions of TCP traffic. `ways` lead to the server and back; `class` is the
     /// client's.
@@ -27,7 +32,7 @@ impl<'a> Builder<'a> {
         config: &'a TrafficConfig,
         ways: [&Vec<LinkId>; 2],
         class: usize,
-        parameters: Parameters,
+        parameters: &Arc<Parameters>,
     ) -> Result<(), ConfigError> {
         let classes = [class, self.hosts.measurements.class_of_answers(class)];
         let dscps = [config.dscp, config.reply_dscp.unwrap_or(config.dscp)];
@@ -52,7 +57,7 @@ impl<'a> Builder<'a> {
             self.hosts.transport.sessions.push(Session {
                 traffic: index,
                 flows,
-                parameters,
+                parameters: Arc::clone(parameters),
                 plan,
                 application: application.0,
                 is_watched: config.source.connections() > 1 || application.0 != Application::Plan,
@@ -69,6 +74,18 @@ impl<'a> Builder<'a> {
             });
         }
         Ok(())
+    }
+
+    /// Returns `parameters`, shared with an earlier entry of the traffic that has the same. Entries with
+    /// other parameters, if there are many, share none.
+    pub(super) fn share(&mut self, parameters: Parameters) -> Arc<Parameters> {
+        let recent = self.parameters.iter().rev().take(MOST_COMPARED);
+        if let Some(known) = recent.into_iter().find(|known| ***known == parameters) {
+            return Arc::clone(known);
+        }
+        let parameters = Arc::new(parameters);
+        self.parameters.push(Arc::clone(&parameters));
+        parameters
     }
 
     /// Returns the application that decides what flow `number` of `config` sends, and whether it starts by

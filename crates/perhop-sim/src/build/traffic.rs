@@ -31,7 +31,8 @@ impl<'a> Builder<'a> {
             let longest = self.longest_segment_packet(&path, &back, self.topology.address(from)?);
             let tcp = longest.map_or_else(|| tcp.clone(), |longest| tcp.within(longest));
             let parameters = tcp.build().map_err(|error| error.within("tcp").within("source"))?;
-            return self.add_sessions(index, config, [&path, &back], class, parameters);
+            let parameters = self.share(parameters);
+            return self.add_sessions(index, config, [&path, &back], class, &parameters);
         }
         if let SourceConfig::Pcap(pcap) = &config.source {
             let recording =

@@ -30,12 +30,13 @@ pub(crate) struct End {
     pub(super) awaited: u64,
     /// Payload bytes that arrived in order after the warm-up, on this connection.
     pub(super) received: u64,
-    /// The header fields that all packets of its outgoing flow share, and the link by which they leave.
-    pub(super) template: Packet,
+    /// The link by which its packets leave.
     pub(super) link: LinkId,
-    pub(super) connection: Connection,
     pub(super) slot: Slot,
     pub(super) closed: bool,
+    /// The header fields that all packets of its outgoing flow share.
+    pub(super) template: Packet,
+    pub(super) connection: Connection,
 }
 
 /// The result of serving an end once.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use perhop_measure::tcp::{ConnectionSample, ConnectionSeries, SenderStatistics, TcpMeasurements};
+use perhop_measure::tcp::{CLIENT, ConnectionSample, ConnectionSeries, SenderStatistics, TcpMeasurements};
 use perhop_net::agenda::Slot;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
@@ -51,29 +52,32 @@ impl Ledger {
 }
 
 /// An application between two hosts.
+///
+/// Its ends look up their lookahead for every segment, in one cache line.
 #[derive(Debug)]
+#[repr(C, align(64))]
 pub(crate) struct Session {
-    /// Index of its entry in the scenario's traffic.
-    pub(crate) traffic: usize,
-    /// The flows whose packets the client and the server send.
-    pub(crate) flows: [usize; 2],
-    pub(crate) parameters: Parameters,
-    pub(crate) plan: Plan,
-    pub(crate) application: Application,
-    /// A probe reads its ends at times of the agenda, so neither may be ahead.
-    pub(crate) is_watched: bool,
-    pub(crate) stops: Time,
-    pub(crate) stream: Stream,
-    pub(crate) slot: Slot,
     /// The time of its next event; [`Time::MAX`] if there is none.
     pub(crate) due: Time,
-    /// Whether the client and the server may answer ahead of the agenda (see `crate::fast::plan`).
-    pub(crate) answers: [Answers; 2],
     /// Connections that are not closed.
     pub(crate) open: u32,
+    /// Whether the client and the server may answer ahead of the agenda (see `crate::fast::plan`).
+    pub(crate) answers: [Answers; 2],
+    /// A probe reads its ends at times of the agenda, so neither may be ahead.
+    pub(crate) is_watched: bool,
     pub(crate) started: bool,
+    pub(crate) slot: Slot,
     /// Connections begun since the start of the run.
     pub(crate) begun: u32,
+    /// The flows whose packets the client and the server send.
+    pub(crate) flows: [usize; 2],
+    pub(crate) parameters: Arc<Parameters>,
+    pub(crate) stops: Time,
+    pub(crate) stream: Stream,
+    pub(crate) plan: Plan,
+    pub(crate) application: Application,
+    /// Index of its entry in the scenario's traffic.
+    pub(crate) traffic: usize,
     /// The counters of the senders of closed connections.
     pub(crate) over: SenderStatistics,
     /// The counters of all its senders at the end of the warm-up.
@@ -136,6 +140,11 @@ impl Transport {
             speed_tests: Vec::new(),
             ledger: None,
         }
+    }
+    /// Reserves memory for a connection of each session, which is exact if every session has one.
+    pub(crate) fn reserve_connections(&mut self) {
+        self.pairs.reserve_exact(self.sessions.len());
+        self.ends.reserve_exact(end_of(self.sessions.len(), CLIENT));
     }
     /// Adds `pair` and returns its place; its ends are still those of an earlier pair there, if there was
     /// one.

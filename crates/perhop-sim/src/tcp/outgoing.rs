@@ -176,6 +176,8 @@ impl Connection {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -328,6 +330,7 @@ mod tests {
             reads_on_demand in any::<bool>(),
             script in prop::collection::vec((0usize..2, any_step()), 1..300),
         ) {
+            let parameters = Arc::new(parameters);
             let mut ends = [Role::Active, Role::Passive].map(|role| Connection::new(&parameters, role, Time::ZERO));
             if reads_on_demand {
                 for end in &mut ends {

@@ -50,32 +50,33 @@ pub(super) struct Receiver {
     deadline: Time,
     /// RFC 7323 §4.3: Last.ACK.sent.
     last_ack_sent: u64,
-    /// The offered size of the receive buffer, and its part with data in order that the application has not
-    /// read; bytes.
+    /// The offered size of the receive buffer, bytes.
     buffer: u64,
-    unread: u64,
     /// The minimum step of the edge, bytes.
     least_advance: u64,
     acknowledgment: Acknowledgment,
+    /// The packets that have arrived, if packets have numbers.
+    packets: Option<Box<ArrivedPackets>>,
     /// Data that arrived out of order.
     out_of_order: OutOfOrder,
     /// RFC 7323 §4.3: TS.Recent.
     ts_recent: Time,
-    /// Remaining segments that are acknowledged at once because the connection is new.
-    quick: u32,
-    payload: u64,
-    /// For estimated delays.
-    estimated: EstimatedDelay,
     /// For adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,
-    /// The tuning of the buffer, if it is tuned.
-    tuning: Option<Box<Tuning>>,
-    /// The packets that have arrived, if packets have numbers.
-    packets: Option<Box<ArrivedPackets>>,
-    /// RFC 2883: whether duplicate data are reported, and those that the next acknowledgment reports.
+    /// The part of the buffer with data in order that the application has not read, bytes.
+    unread: u64,
+    payload: u64,
+    /// Remaining segments that are acknowledged at once because the connection is new.
+    quick: u32,
+    /// RFC 2883: whether duplicate data are reported.
     reports_duplicates: bool,
     /// Whether acknowledgments carry SACK blocks.
     reports_selectively: bool,
+    /// For estimated delays.
+    estimated: Option<Box<EstimatedDelay>>,
+    /// The tuning of the buffer, if it is tuned.
+    tuning: Option<Box<Tuning>>,
+    /// RFC 2883: the duplicate data that the next acknowledgment reports.
     duplicate: Option<Range>,
     /// The marks, if the feedback is not that of RFC 3168.
     pub(super) marks: Marks,
@@ -86,10 +87,12 @@ impl Receiver {
     /// sender.
     pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Receiver {
         let clock = Clock::new(parameters.clock, clock_phase);
-        let (first, quick) = match parameters.acknowledgment {
-            Acknowledgment::EveryPacket | Acknowledgment::Adaptive { .. } => (Time::ZERO, 0),
-            Acknowledgment::Delayed { quick, .. } => (Time::ZERO, quick),
-            Acknowledgment::Estimated { first, quick } => (first, quick),
+        let (estimated, quick) = match parameters.acknowledgment {
+            Acknowledgment::EveryPacket | Acknowledgment::Adaptive { .. } => (None, 0),
+            Acknowledgment::Delayed { quick, .. } => (None, quick),
+            Acknowledgment::Estimated { first, quick } => {
+                (Some(Box::new(EstimatedDelay::new(clock, first))), quick)
+            }
         };
         let adaptive = match parameters.acknowledgment {
             Acknowledgment::Adaptive { least, most, quick } => {
@@ -116,7 +119,7 @@ impl Receiver {
             deadline: Time::MAX,
             unacknowledged: 0,
             quick,
-            estimated: EstimatedDelay::new(clock, first),
+            estimated,
             ts_recent: Time::ZERO,
             last_ack_sent: 0,
             adaptive,
@@ -317,7 +320,7 @@ impl Receiver {
         let expires = match self.acknowledgment {
             Acknowledgment::EveryPacket => return self.pending_ack = PendingAck::Immediate,
             Acknowledgment::Delayed { timeout, .. } => now + timeout,
-            Acknowledgment::Estimated { .. } => self.estimated.expiry(now, segment.length, self.payload),
+            Acknowledgment::Estimated { .. } => self.estimated_expiry(now, segment.length),
             Acknowledgment::Adaptive { .. } => return self.schedule_adaptively(now, segment),
         };
         self.unacknowledged += 1;
@@ -333,6 +336,11 @@ impl Receiver {
         }
     }
 
+    /// The end of the delay of an acknowledgment of a segment of `length` bytes, as Linux 2.0 and 2.2
+    /// estimate it.
+    fn estimated_expiry(&mut self, now: Time, length: u32) -> Time {
+        self.estimated.as_mut().map_or(now, |delay| delay.expiry(now, length, self.payload))
+    }
     /// Acknowledges `segment`, which arrived in order, as Linux does.
     #[inline(never)]
     fn schedule_adaptively(&mut self, now: Time, segment: &Segment) {

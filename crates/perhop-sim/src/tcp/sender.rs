@@ -1,5 +1,7 @@
 //! [`Sender`]: the sending half of a connection: its state, and its timers.
 
+use std::sync::Arc;
+
 use perhop_qos::units::Time;
 
 use super::congestion::{Cause, Congestion, CongestionWindow};
@@ -47,9 +49,12 @@ impl Timing {
 }
 
 /// The sending half of a connection.
+///
+/// An acknowledgment is sent from the first cache line. One that arrives, and the data that it permits, touch
+/// the first four.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // state of the RFCs in addition to the phase
-#[repr(C)] // most frequently used first
+#[repr(C, align(64))]
 pub(super) struct Sender {
     /// SND.UNA: the first offset not acknowledged.
     pub(super) unacknowledged: u64,
@@ -57,6 +62,8 @@ pub(super) struct Sender {
     pub(super) highest: u64,
     /// The offset after the last byte that the application has written.
     pub(super) written: u64,
+    /// SND.NXT: the next offset to send; set back to `unacknowledged` after a timeout.
+    pub(super) next: u64,
     /// SND.WND: the window that the receiver offered last.
     pub(super) last_window: u32,
     /// Whether a FIN follows the last byte.
@@ -66,30 +73,25 @@ pub(super) struct Sender {
     pub(super) phase: Phase,
     /// Whether ECN is in use: negotiated in the handshake, or configured if there is none.
     pub(super) ecn: bool,
-    /// SND.NXT: the next offset to send; set back to `unacknowledged` after a timeout.
-    pub(super) next: u64,
     /// Time at which the retransmission timer expires; [`Time::MAX`] while it is off.
     pub(super) deadline: Time,
     /// The persist timer: time of the next probe of a closed window; [`Time::MAX`] while it is off.
     pub(super) probe_at: Time,
+    /// Shared with connections of the same parameters.
+    pub(super) parameters: Arc<Parameters>,
     /// Payload bytes of a full segment, and the bytes of its IP packet.
     pub(super) payload: u64,
     pub(super) full_packet: u32,
+    pub(super) duplicates: u32,
     /// The right edge of the offered window: the offset up to which the receiver accepts data.
     pub(super) edge: u64,
     pub(super) window: CongestionWindow,
     pub(super) scoreboard: Scoreboard,
-    pub(super) duplicates: u32,
-    /// Whether a zero-window probe is due.
-    pub(super) probe_due: bool,
-    /// Segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
-    pub(super) inflation: f64,
     pub(super) timing: Timing,
     pub(super) last_sent: Time,
-    pub(super) statistics: SenderStatistics,
     pub(super) rtt: RttEstimator,
-    pub(super) parameters: Parameters,
-    pub(super) congestion: Congestion,
+    /// Whether a zero-window probe is due.
+    pub(super) probe_due: bool,
     /// RFC 6582 §4, impatient variant: no partial acknowledgment yet.
     pub(super) impatient: bool,
     /// Whether the first unacknowledged segment must be retransmitted at once.
@@ -98,6 +100,10 @@ pub(super) struct Sender {
     pub(super) rescued: bool,
     /// Whether CWR must be set on the next new segment.
     pub(super) cwr_due: bool,
+    pub(super) congestion: Congestion,
+    pub(super) statistics: SenderStatistics,
+    /// Segments by which duplicate acknowledgments have inflated the window (Reno, NewReno).
+    pub(super) inflation: f64,
     /// Probes of the closed window so far.
     pub(super) probes: u32,
     /// Bytes sent by limited transmit for these duplicates.
@@ -117,10 +123,10 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub(super) fn new(parameters: &Parameters, clock_phase: Time) -> Sender {
+    pub(super) fn new(parameters: &Arc<Parameters>, clock_phase: Time) -> Sender {
         let is_recorded = parameters.accounting == Accounting::Segments;
         Sender {
-            parameters: *parameters,
+            parameters: Arc::clone(parameters),
             payload: u64::from(parameters.payload()),
             full_packet: Segment::plain_ip_length(parameters, parameters.payload()),
             unacknowledged: 0,

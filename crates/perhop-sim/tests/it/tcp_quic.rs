@@ -2,6 +2,7 @@
 //! the same packets, acknowledgments and timers.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
@@ -229,7 +230,7 @@ impl Bench {
             window: Some(perhop_qos::QueueSize::Packets(100_000)),
             ..TcpConfig::new(Profile::Quic)
         };
-        let mut sender = Connection::new(&config.build().unwrap(), Role::Active, Time::ZERO);
+        let mut sender = Connection::new(&Arc::new(config.build().unwrap()), Role::Active, Time::ZERO);
         sender.send(u64::MAX);
         let model = Model::new(10.0);
         let mut bench = Bench {

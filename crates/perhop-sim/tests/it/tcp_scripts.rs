@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
@@ -185,7 +186,7 @@ fn pass_timers(connection: &mut Connection, until: Time) {
 fn play(file: &str, case: &Case) {
     let parameters = case.tcp.build().unwrap_or_else(|error| panic!("{}: {error}", case.name));
     let role = if case.passive { Role::Passive } else { Role::Active };
-    let mut connection = Connection::new(&parameters, role, Time::ZERO);
+    let mut connection = Connection::new(&Arc::new(parameters), role, Time::ZERO);
     if case.reads_on_demand {
         connection.set_reading(Reading::OnDemand);
     }

@@ -32,13 +32,13 @@ impl Cause {
     }
 }
 
-/// The algorithm of one sender, stored by value and dispatched by one `match`. All share slow start.
-#[derive(Clone, Copy, Debug)]
+/// The algorithm of one sender, dispatched by one `match`. All share slow start.
+#[derive(Clone, Debug)]
 pub(super) enum Congestion {
     /// Additive increase, multiplicative decrease (RFC 5681 §3.1): one segment more per round trip, half
     /// after congestion.
     Reno,
-    Cubic(Cubic),
+    Cubic(Box<Cubic>),
 }
 
 impl Congestion {
@@ -51,7 +51,7 @@ impl Congestion {
             | CongestionControl::Bbr
             | CongestionControl::Bbr3
             | CongestionControl::Ledbat => Congestion::Reno,
-            CongestionControl::Cubic => Congestion::Cubic(Cubic::default()),
+            CongestionControl::Cubic => Congestion::Cubic(Box::default()),
         }
     }
     /// Grows the window for `acknowledged` segments outside loss recovery; `round_trip` is the smoothed

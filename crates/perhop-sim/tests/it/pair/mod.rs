@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::sync::Arc;
 
 use perhop_qos::packet::Ecn;
 use perhop_qos::units::Time;
@@ -39,7 +40,8 @@ pub(crate) struct Pair<F> {
 
 impl<F: Fate> Pair<F> {
     pub(crate) fn new(parameters: &Parameters, fate: F) -> Pair<F> {
-        let end = |role| Connection::new(parameters, role, Time::ZERO);
+        let parameters = Arc::new(*parameters);
+        let end = |role| Connection::new(&parameters, role, Time::ZERO);
         Pair {
             ends: [end(Role::Active), end(Role::Passive)],
             events: [Vec::new(), Vec::new()],
