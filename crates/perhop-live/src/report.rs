@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use hdrhistogram::Histogram;
 use perhop_measure::counters::Tally;
-use perhop_net::{Direction, Network};
+use perhop_net::{Direction, Flights, Network};
 use perhop_qos::conditioner::{Count, TrafficConditioner};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Color, FlowKey};
@@ -212,7 +212,9 @@ impl Report {
             counted_until_s: now.as_seconds(),
             frames: Frames::from_network(network),
             directions: directions
-                .map(|(direction, passed)| DirectionReport::from_counters(direction, passed))
+                .map(|(direction, passed)| {
+                    DirectionReport::from_counters(direction, passed, &network.flights)
+                })
                 .collect(),
             inputs: network.edge.inputs.iter().map(InputReport::from_input).collect(),
             flows: network
@@ -255,7 +257,7 @@ impl Frames {
             sent_bytes,
             passed,
             unsent,
-            held: network.edge.held(&network.directions),
+            held: network.edge.held(&network.directions, &network.flights),
             slots_taken: network.edge.slots.taken() as u64,
             no_slot,
             oversized,
@@ -268,7 +270,7 @@ impl Frames {
 }
 
 impl DirectionReport {
-    fn from_counters(direction: &Direction, passed: &Passed) -> DirectionReport {
+    fn from_counters(direction: &Direction, passed: &Passed, flights: &Flights) -> DirectionReport {
         let queue = |(queue, precedence, tally): (usize, usize, Tally)| QueueReport {
             queue: direction.queue_names[queue].clone(),
             precedence,
@@ -290,7 +292,7 @@ impl DirectionReport {
             input: stages(&direction.input),
             backlog: direction.port.backlog(),
             waiting: waiting.collect(),
-            in_flight: direction.in_flight.len() as u64,
+            in_flight: flights.iter(&direction.in_flight).count() as u64,
             rate: passed.rate,
             passed: passed.counted().map(|(kind, count)| (kind.name(), count)).collect(),
         }

@@ -7,22 +7,13 @@ use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::framing::Fragmentation;
 use perhop_qos::packet::{Ingress, Packet};
 use perhop_qos::port::Port;
-use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
 
 use crate::agenda::Slot;
 use crate::counters::DropPoint;
-
-/// A packet that has left its port's queues and has not arrived yet.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Flight {
-    /// Time at which its last bit reaches the far end.
-    pub arrives: Time,
-    /// The packet.
-    pub packet: Packet,
-}
+use crate::flights::{Flights, InFlight};
 
 /// Random loss on a wire, of each packet or, if the wire fragments packets, of each fragment.
 #[derive(Debug)]
@@ -52,7 +43,7 @@ pub struct Direction {
     /// Propagation delay.
     pub delay: Time,
     /// In order of arrival: a wire does not reorder, so one wake-up serves all packets.
-    pub in_flight: GrowingRing<Flight>,
+    pub in_flight: InFlight,
     /// The slot of the arrival of the first packet in `in_flight`.
     pub arrival: Slot,
     /// The properties of packets that enter the far end: the interface and their marks.
@@ -72,12 +63,12 @@ pub struct Direction {
     pub queue_names: Vec<String>,
     /// The slot of the next poll, at `poll_at`.
     pub poll: Slot,
+    /// Name of the port in results: `C1->E3`.
+    pub name: String,
     /// Queues, scheduler, transmit ring and pace.
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
-    /// Name of the port in results: `C1->E3`.
-    pub name: String,
 }
 
 impl Direction {
@@ -98,13 +89,17 @@ impl Direction {
         let counters = if point.is_beyond_port() { beyond } else { unqueued };
         counters.add(cause, packet.length);
     }
-    /// The number of packets queued here or in flight.
-    pub fn held(&self) -> u64 {
-        self.port.backlog() + self.in_flight.len() as u64
+    /// The number of packets queued here or in flight, among `flights`.
+    pub fn held(&self, flights: &Flights) -> u64 {
+        self.port.backlog() + flights.iter(&self.in_flight).count() as u64
     }
-    /// All packets that are queued here or in flight.
-    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+    /// All packets that are queued here or in flight, among `flights`.
+    pub fn packets<'a>(&'a self, flights: &'a Flights) -> impl Iterator<Item = &'a Packet> {
         let queued = self.port.waiting();
-        self.in_flight.iter().map(|flight| &flight.packet).chain(queued).chain(self.port.in_fragments())
+        flights
+            .iter(&self.in_flight)
+            .map(|flight| &flight.packet)
+            .chain(queued)
+            .chain(self.port.in_fragments())
     }
 }

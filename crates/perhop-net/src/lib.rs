@@ -15,9 +15,11 @@
 pub mod agenda;
 mod counters;
 mod direction;
+mod flights;
 mod network;
 pub mod source;
 
 pub use counters::{DropPoint, DropSink, PortCounters};
-pub use direction::{Direction, Flight, Loss};
+pub use direction::{Direction, Loss};
+pub use flights::{Flight, Flights, InFlight};
 pub use network::{Edge, Event, Network};

@@ -9,7 +9,8 @@ use perhop_scenario::routing::LinkId;
 
 use crate::agenda::Agenda;
 use crate::counters::{DropPoint, DropSink, PortCounters};
-use crate::direction::{Direction, Flight};
+use crate::direction::Direction;
+use crate::flights::{Flight, Flights};
 
 /// An event; `X` is the type of the events of the edge.
 #[derive(Clone, Copy, Debug)]
@@ -59,6 +60,8 @@ pub struct Network<E: Edge, W = ()> {
     pub agenda: Agenda<Event<E::Event>>,
     /// The directions of links, by [`LinkId`].
     pub directions: Vec<Direction>,
+    /// The packets in flight.
+    pub flights: Flights,
     /// The senders and receivers.
     pub edge: E,
     /// The observers of the ports, which have the numbers of the directions.
@@ -155,16 +158,16 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         if in_flight.is_empty() {
             self.agenda.schedule(*arrival, arrives);
         }
-        in_flight.push_back(Flight { arrives, packet: *packet });
+        self.flights.push_back(in_flight, Flight { packet: *packet, arrives });
     }
 
     /// Handles the arrival of the first packet in flight on `link` at the far end: it was lost on the wire,
     /// is dropped by the input conditioners, or is received.
     fn arrive(&mut self, now: Time, link: LinkId) {
         let Direction { in_flight, arrival, loss, input, ingress, .. } = &mut self.directions[link.index()];
-        let Some(&Flight { mut packet, .. }) = in_flight.front() else { return };
-        in_flight.drop_front();
-        if let Some(next) = in_flight.front() {
+        let Some(&Flight { mut packet, .. }) = self.flights.front(in_flight) else { return };
+        self.flights.drop_front(in_flight);
+        if let Some(next) = self.flights.front(in_flight) {
             self.agenda.schedule(*arrival, next.arrives);
         }
         if loss.as_mut().is_some_and(|loss| loss.strikes(packet.length)) {

@@ -14,13 +14,12 @@ use std::sync::Arc;
 use perhop_measure::counters::PortTally;
 use perhop_measure::{Measurements, flow_count};
 use perhop_net::agenda::Agenda;
-use perhop_net::{Direction, Event, Loss};
+use perhop_net::{Direction, Event, InFlight, Loss};
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::Ingress;
 use perhop_qos::policy::{PolicyConfig, WireConfig, queue_names};
 use perhop_qos::port::Port;
-use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
 use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
@@ -178,7 +177,7 @@ impl<'a> Builder<'a> {
         let id = LinkId(self.directions.len() as u32);
         Ok(Direction {
             delay: config.delay,
-            in_flight: GrowingRing::default(),
+            in_flight: InFlight::default(),
             arrival: self.agenda.register(Event::Arrival(id)),
             ingress: Ingress::new(self.topology.interface(to, from), wire.headers.encapsulation()),
             mtu: config.mtu(near).map_or(Direction::UNLIMITED, |mtu| mtu.as_bytes() as u16),

@@ -3,7 +3,7 @@
 //! [`World`](crate::fast::World).
 
 use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
-use perhop_net::Direction;
+use perhop_net::{Direction, Flights};
 use perhop_qos::packet::{Packet, Protocol};
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -24,6 +24,8 @@ pub trait Engine: Sized {
     fn direction(&self, link: LinkId) -> &Direction;
     /// One direction of a link.
     fn direction_mut(&mut self, link: LinkId) -> &mut Direction;
+    /// The packets in flight on all links.
+    fn flights(&self) -> &Flights;
     /// Sends `packet` from a node by `link`.
     fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet);
     /// Brings the port of `link` to `now`, before its state is read.
@@ -67,7 +69,7 @@ pub trait Engine: Sized {
         let mut in_network = std::mem::take(&mut hosts.measurements.in_network);
         let (links, warmup) = (0..hosts.link_ends.len() as u32, hosts.measurements.warmup);
         let mut carrying = 0;
-        for packet in links.clone().flat_map(|link| self.direction(LinkId(link)).packets()) {
+        for packet in links.clone().flat_map(|link| self.direction(LinkId(link)).packets(self.flights())) {
             // Fragments count with their datagram.
             if let Some(under_way) = in_network.get_mut(flow_of(packet)) {
                 *under_way += u64::from(packet.sent_at >= warmup);

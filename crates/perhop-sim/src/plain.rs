@@ -1,6 +1,6 @@
 //! The plain engine on simulated hosts: [`Hosts`] at the edge of a [`Network`].
 
-use perhop_net::{Direction, DropPoint, Edge, Network};
+use perhop_net::{Direction, DropPoint, Edge, Flights, Network};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
@@ -66,6 +66,9 @@ impl<W: PortObservers> Engine for Network<Hosts, W> {
     }
     fn direction_mut(&mut self, link: LinkId) -> &mut Direction {
         &mut self.directions[link.index()]
+    }
+    fn flights(&self) -> &Flights {
+        &self.flights
     }
     fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         Network::forward(self, now, link, packet);

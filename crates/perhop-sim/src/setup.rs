@@ -1,6 +1,6 @@
 //! [`Setup`]: a scenario made ready for either engine.
 
-use perhop_net::{Direction, Event, Network};
+use perhop_net::{Direction, Event, Flights, Network};
 use perhop_qos::observer::PortObservers;
 
 use crate::event::{HostEvent, SimAgenda};
@@ -37,6 +37,7 @@ impl Setup {
             source.slot = Some(slot);
         }
         let counts_from = hosts.measurements.warmup;
-        Network { agenda, directions, edge: hosts, observers, counts_from, packet_hops: 0 }
+        let flights = Flights::default();
+        Network { agenda, directions, flights, edge: hosts, observers, counts_from, packet_hops: 0 }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hdrhistogram::Histogram;
 use perhop_measure::counters::PortTally;
 use perhop_net::agenda::Agenda;
-use perhop_net::{Direction, Edge, Event, Loss, Network};
+use perhop_net::{Direction, Edge, Event, Flights, InFlight, Loss, Network};
 use perhop_qos::accounting::Accounting;
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::error::ConfigError;
@@ -13,7 +13,6 @@ use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Ingress, InterfaceId};
 use perhop_qos::policy::{WireConfig, queue_names};
 use perhop_qos::port::Port;
-use perhop_qos::queue::GrowingRing;
 use perhop_qos::random::Streams;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
@@ -75,6 +74,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
             observers,
             counts_from: Time::ZERO,
             packet_hops: 0,
+            flights: Flights::default(),
         };
         let exits = Exit::all(config, &names, link_layer)?;
         let send_delay = Histogram::new_with_bounds(1, LATEST, 3)
@@ -144,7 +144,7 @@ fn build_direction(
         // The devices of the operating system have their own MTUs.
         mtu: Direction::UNLIMITED,
         arrival: agenda.register(Event::Arrival(link)),
-        in_flight: GrowingRing::default(),
+        in_flight: InFlight::default(),
         input,
         output,
         poll: agenda.register(Event::Poll(link)),

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 
-use perhop_net::{Direction, DropPoint, DropSink, Edge, Network};
+use perhop_net::{Direction, DropPoint, DropSink, Edge, Flights, Network};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::{Dscp, Marks, Packet, TcpHeader};
 use perhop_qos::units::Time;
@@ -195,8 +195,8 @@ impl Devices {
     }
 
     /// The number of frames that are about to be sent, or whose packets are in `directions`.
-    pub(crate) fn held(&self, directions: &[Direction]) -> u64 {
-        directions.iter().map(Direction::held).sum::<u64>() + self.outbox.len() as u64
+    pub(crate) fn held(&self, directions: &[Direction], flights: &Flights) -> u64 {
+        directions.iter().map(|direction| direction.held(flights)).sum::<u64>() + self.outbox.len() as u64
     }
 }
 

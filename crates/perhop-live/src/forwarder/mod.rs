@@ -135,7 +135,8 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     /// poll of a port with packets in flight needs no wake-up: it takes effect at its own instant, when the
     /// next packet arrives.
     pub fn next_at(&self) -> Option<Time> {
-        let next = |direction: &Direction| match direction.in_flight.front() {
+        let flights = &self.network.flights;
+        let next = |direction: &Direction| match flights.front(&direction.in_flight) {
             Some(flight) => Some(flight.arrives),
             None => direction.poll_at,
         };
@@ -155,7 +156,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     }
     /// The number of frames that are queued, in flight or about to be sent.
     pub fn held(&self) -> u64 {
-        self.network.edge.held(&self.network.directions)
+        self.network.edge.held(&self.network.directions, &self.network.flights)
     }
     /// All counters up to now.
     pub fn report(&mut self) -> Report {

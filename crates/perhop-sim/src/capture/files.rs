@@ -73,7 +73,7 @@ impl Files {
         for file in &mut self.open {
             // A packet on the wire is recorded on arrival, with an earlier time.
             let began = |link: &LinkId| {
-                let flight = engine.direction(*link).in_flight.front()?;
+                let flight = engine.flights().front(&engine.direction(*link).in_flight)?;
                 Some(tap(engine.hosts(), *link)?.began(flight.arrives, &flight.packet))
             };
             let limit = file.directions.iter().filter_map(began).min();
@@ -90,12 +90,12 @@ impl Files {
         let duration = engine.hosts().measurements.duration;
         for link in (0..engine.hosts().taps.len() as u32).map(LinkId) {
             let Some(tap) = tap(engine.hosts(), link) else { continue };
-            let in_flight = engine.direction(link).in_flight.iter();
+            let in_flight = engine.flights().iter(&engine.direction(link).in_flight);
             let sent: Vec<Flight> = in_flight
                 .filter(|flight| tap.began(flight.arrives, &flight.packet) <= duration)
                 .copied()
                 .collect();
-            for Flight { arrives, packet } in sent {
+            for Flight { packet, arrives } in sent {
                 engine.hosts_mut().crossed(arrives, link, &packet);
             }
         }

@@ -75,7 +75,8 @@ impl<W: PortObservers> World<W> {
         let arrives = departure.ends + direction.delay;
         let mut packet = self.hosts.sources[source].template;
         self.send_prescheduled(arrives, link, lookahead, source, &mut packet);
-        self.links[link.index()].direction.in_flight.push_back(Flight { arrives, packet });
+        let in_flight = &mut self.links[link.index()].direction.in_flight;
+        self.flights.push_back(in_flight, Flight { packet, arrives });
         false
     }
 

@@ -145,10 +145,11 @@ impl<W: PortObservers> World<W> {
         } else if matches!(far_end, FarEnd::Inline(_)) {
             return self.deliver_in_flight(now, link);
         } else {
-            let Some(flight) = direction.in_flight.front() else { return };
+            let (flights, in_flight) = (&mut self.flights, &mut direction.in_flight);
+            let Some(flight) = flights.front(in_flight) else { return };
             packet = flight.packet;
-            direction.in_flight.drop_front();
-            if let Some(next) = direction.in_flight.front() {
+            flights.drop_front(in_flight);
+            if let Some(next) = flights.front(in_flight) {
                 self.agenda.schedule(direction.arrival, next.arrives);
             }
         }
@@ -176,15 +177,16 @@ impl<W: PortObservers> World<W> {
     #[inline(never)]
     fn deliver_in_flight(&mut self, now: Time, link: LinkId) {
         loop {
+            let in_flight = &self.links[link.index()].direction.in_flight;
+            let Some(&Flight { mut packet, arrives }) = self.flights.front(in_flight) else { break };
             let mut hop = self.hop(link);
-            let Some(&Flight { mut packet, arrives }) = hop.link.direction.in_flight.front() else { break };
             if arrives > now && hop.lookahead(&packet).is_none_or(|until| arrives > until) {
                 hop.await_arrival(arrives);
                 break;
             }
             // It remains in flight until it has arrived, so that no other is delivered first.
             self.go_on(arrives, link, &mut packet);
-            self.links[link.index()].direction.in_flight.drop_front();
+            self.flights.drop_front(&mut self.links[link.index()].direction.in_flight);
         }
         self.bring_to(now, link);
     }

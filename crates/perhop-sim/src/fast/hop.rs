@@ -1,7 +1,7 @@
 //! [`Hop`]: one link, and the parts of the world that a packet needs on its way through that link's port and
 //! onto its wire.
 
-use perhop_net::{Flight, PortCounters};
+use perhop_net::{Flight, Flights, PortCounters};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::port::{Departure, Port, Sent};
@@ -17,6 +17,7 @@ use crate::hosts::Hosts;
 pub(super) struct Hop<'w, W> {
     pub(super) link: &'w mut Link,
     id: LinkId,
+    flights: &'w mut Flights,
     hosts: &'w mut Hosts,
     agenda: &'w mut SimAgenda,
     observers: &'w mut W,
@@ -27,8 +28,8 @@ impl<W> World<W> {
     #[allow(clippy::inline_always)] // executed for every packet on every hop
     #[inline(always)]
     pub(super) fn hop(&mut self, id: LinkId) -> Hop<'_, W> {
-        let World { links, hosts, agenda, observers, .. } = self;
-        Hop { link: &mut links[id.index()], id, hosts, agenda, observers }
+        let World { links, flights, hosts, agenda, observers, .. } = self;
+        Hop { link: &mut links[id.index()], id, flights, hosts, agenda, observers }
     }
 }
 
@@ -96,7 +97,7 @@ impl<W: PortObservers> Hop<'_, W> {
             }
             self.agenda.schedule(self.link.direction.arrival, arrives);
         }
-        self.link.direction.in_flight.push_back(Flight { arrives, packet: *packet });
+        self.flights.push_back(&mut self.link.direction.in_flight, Flight { packet: *packet, arrives });
         None
     }
 

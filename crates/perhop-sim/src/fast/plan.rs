@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 
 use perhop_measure::tcp::{CLIENT, SERVER};
-use perhop_net::{Direction, Event};
+use perhop_net::{Direction, Event, Flights};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Protocol;
 use perhop_qos::units::Time;
@@ -68,7 +68,8 @@ impl<W: PortObservers> World<W> {
                 direction,
             });
         }
-        let mut world = World { agenda, links, lookaheads: Vec::new(), hosts, observers };
+        let mut world =
+            World { agenda, links, flights: Flights::default(), lookaheads: Vec::new(), hosts, observers };
         world.start_sources(&entering, &stretches, &probed);
         world
     }

@@ -1,6 +1,6 @@
 //! [`World`]: the state of the fast engine.
 
-use perhop_net::{Direction, Event};
+use perhop_net::{Direction, Event, Flights};
 use perhop_qos::observer::PortObservers;
 use perhop_qos::packet::Packet;
 use perhop_qos::units::Time;
@@ -18,6 +18,7 @@ use crate::hosts::Hosts;
 pub struct World<W = ()> {
     pub(super) agenda: SimAgenda,
     pub(super) links: Vec<Link>,
+    pub(super) flights: Flights,
     /// By [`Entry::Lookahead`](super::link::Entry).
     pub(super) lookaheads: Vec<Lookahead>,
     pub(super) hosts: Hosts,
@@ -47,6 +48,9 @@ impl<W: PortObservers> Engine for World<W> {
     }
     fn direction_mut(&mut self, link: LinkId) -> &mut Direction {
         &mut self.links[link.index()].direction
+    }
+    fn flights(&self) -> &Flights {
+        &self.flights
     }
     #[inline]
     fn forward(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
