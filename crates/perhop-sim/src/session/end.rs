@@ -39,6 +39,9 @@ pub(crate) struct End {
     pub(super) connection: Connection,
 }
 
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(size_of::<End>() == 13 * 64, "every flow has two");
+
 /// The result of serving an end once.
 #[derive(Clone, Copy)]
 pub(crate) struct Served {

@@ -59,6 +59,10 @@ impl Segments {
     }
     #[cold]
     fn add_place(&mut self) -> u32 {
+        if self.carried.len() == self.carried.capacity() {
+            // Doubling would leave a third of the memory unused.
+            self.carried.reserve_exact(self.carried.len() / 4 + 16);
+        }
         self.carried.push(Carried::default());
         (self.carried.len() - 1) as u32
     }

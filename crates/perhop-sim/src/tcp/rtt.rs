@@ -56,10 +56,9 @@ pub(super) struct RttEstimator {
     /// 4 times its mean deviation, ticks.
     variation: i64,
     rule: RtoRule,
+    back_off: u32,
     minimum: Time,
     maximum: Time,
-    maximum_back_off: u32,
-    back_off: u32,
     /// The timeout before back-off.
     base: Time,
 }
@@ -73,7 +72,6 @@ impl RttEstimator {
             rule: parameters.rto_rule,
             minimum: parameters.minimum_rto,
             maximum: parameters.maximum_rto,
-            maximum_back_off: parameters.maximum_back_off,
             smoothed: 0,
             variation: 0,
             base: parameters.initial_rto,
@@ -149,9 +147,10 @@ impl RttEstimator {
         let backed_off = self.base.as_picoseconds().saturating_mul(u64::from(self.back_off));
         self.rto = Time::from_picoseconds(backed_off).min(self.maximum);
     }
-    /// RFC 6298 §5.5: doubles the timeout after the timer expired; the next sample ends the back-off.
-    pub(super) fn back_off(&mut self) {
-        if self.back_off < self.maximum_back_off {
+    /// RFC 6298 §5.5: doubles the timeout after the timer expired, up to a factor of `maximum`; the next
+    /// sample ends the back-off.
+    pub(super) fn back_off(&mut self, maximum: u32) {
+        if self.back_off < maximum {
             self.back_off *= 2;
         }
         if self.back_off > STALE_BACK_OFF {
@@ -203,7 +202,7 @@ mod tests {
         rtt.sample(Time::ZERO, ms(10), 1.0);
         let timeouts: Vec<u64> = std::iter::from_fn(|| {
             let rto = rtt.rto();
-            rtt.back_off();
+            rtt.back_off(64);
             Some(rto.as_picoseconds() / 1_000_000_000_000)
         })
         .take(8)

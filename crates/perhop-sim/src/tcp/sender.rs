@@ -269,7 +269,7 @@ impl Sender {
         if !is_repeated || self.parameters.repeated_timeout == RepeatedTimeout::Reduce {
             self.reduce_threshold(Cause::Loss);
         }
-        self.rtt.back_off();
+        self.rtt.back_off(self.parameters.maximum_back_off);
         self.enter_loss();
         self.deadline = now + self.rtt.rto();
     }

@@ -191,7 +191,7 @@ impl LinuxSender {
         } else {
             (quic.probes, quic.probe_from) = (PROBES, 0);
             stream.statistics.timeouts += 1;
-            stream.rtt.back_off();
+            stream.rtt.back_off(stream.parameters.maximum_back_off);
             self.output.force(Forced::Probe);
         }
         self.set_loss_timer(stream);
