@@ -4,6 +4,7 @@
 //! work: packet-hops, or packets of meters. `make bench-scale` runs growing sizes, each in its own process,
 //! whose processor time and peak memory it records, and writes `docs/scale.md`.
 
+use std::fmt::{Display, Write};
 use std::path::Path;
 
 use perhop_qos::meter::{FlowMeters, Meter, MeterConfig};
@@ -13,7 +14,7 @@ use perhop_scenario::Scenario;
 use perhop_sim::build::set_up;
 use perhop_sim::fast::World;
 use perhop_sim::{EngineChoice, Progress, RunOptions, run};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 /// The last stage to run.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
@@ -39,22 +40,23 @@ fn main() {
         _ => Stage::Run,
     };
     let work = match kind.as_str() {
-        "tcp" => simulate(&tcp(size), stage),
+        "tcp" => simulate(tcp(size), stage),
         "meters" => meters(size, stage),
-        "chain" => simulate(&chain(size), stage),
-        "topology" => simulate(&topology(size), stage),
+        "chain" => simulate(chain(size), stage),
+        "topology" => simulate(topology(size), stage),
         _ => panic!("tcp, meters, chain or topology"),
     };
     println!("{work}");
 }
 
-/// Packet-hops of the scenario.
-fn simulate(scenario: &Value, stage: Stage) -> u64 {
-    let text = scenario.to_string();
+/// Packet-hops of the scenario in `text`.
+fn simulate(text: String, stage: Stage) -> u64 {
     if stage == Stage::Input {
         return 0;
     }
     let scenario = serde_json::from_str::<Scenario>(&text).expect("the benchmark's scenario is valid");
+    // The peak of memory is that of perhop, which does not keep the text.
+    drop(text);
     if stage == Stage::SetUp {
         let setup =
             set_up(&scenario, Path::new("."), 1, 0, &[]).expect("the benchmark's scenario can be built");
@@ -67,13 +69,37 @@ fn simulate(scenario: &Value, stage: Stage) -> u64 {
     progress.packet_hops()
 }
 
+/// Items of a list or an object in JSON. A tree of all of them would take more memory than the run.
+#[derive(Default)]
+struct Items(String);
+
+impl Items {
+    fn push(&mut self, item: impl Display) {
+        let separator = if self.0.is_empty() { "" } else { "," };
+        write!(self.0, "{separator}{item}").expect("a string takes every text");
+    }
+    /// Adds a node with this `name` and without settings.
+    fn push_node(&mut self, name: &str) {
+        self.push(format_args!("\"{name}\":{{}}"));
+    }
+}
+
+/// A scenario called `name` of 2 s with these `hosts`, `routers`, `links` and `traffic`.
+fn scenario(name: &str, [hosts, routers, links, traffic]: [Items; 4], policies: &Value) -> String {
+    let [Items(hosts), Items(routers), Items(links), Items(traffic)] = [hosts, routers, links, traffic];
+    format!(
+        r#"{{"perhop":1,"name":"{name}","duration":"2s","hosts":{{{hosts}}},"routers":{{{routers}}},
+        "links":[{links}],"traffic":[{traffic}],"policies":{policies}}}"#
+    )
+}
+
 /// `pairs` bulk transfers on as many pairs of hosts, over a bottleneck of 1 Mb/s for each, for 2 s.
-fn tcp(pairs: u32) -> Value {
-    let (mut hosts, mut links, mut traffic) = (Map::new(), Vec::new(), Vec::new());
+fn tcp(pairs: u32) -> String {
+    let [mut hosts, mut routers, mut links, mut traffic]: [Items; 4] = Default::default();
     for pair in 0..pairs {
         let (source, sink) = (format!("source{pair}"), format!("sink{pair}"));
-        hosts.insert(source.clone(), json!({}));
-        hosts.insert(sink.clone(), json!({}));
+        hosts.push_node(&source);
+        hosts.push_node(&sink);
         links.push(json!({"between": [source, "r1"], "rate": "1Gb/s", "delay": "1ms"}));
         links.push(json!({"between": ["r2", sink], "rate": "1Gb/s", "delay": "1ms"}));
         traffic.push(json!({
@@ -81,33 +107,32 @@ fn tcp(pairs: u32) -> Value {
             "source": {"bulk": {"tcp": {"profile": "rfc5681-reno", "recovery": "newreno", "mss": "960B"}}},
         }));
     }
+    routers.push_node("r1");
+    routers.push_node("r2");
     let buffer = json!({"tail-drop": {"limit": format!("{} packets", 5 * pairs)}});
     links.push(json!({
         "between": ["r1", "r2"], "rate": format!("{pairs}Mb/s"), "delay": "20ms",
         "interfaces": {"r1": {"output": "bottleneck"}},
     }));
-    json!({
-        "perhop": 1, "name": "tcp", "duration": "2s", "hosts": hosts, "routers": {"r1": {}, "r2": {}},
-        "links": links, "traffic": traffic,
-        "policies": {"bottleneck": {"queueing": {"classes": [{"name": "all", "buffer": buffer}]}}},
-    })
+    let policies = json!({"bottleneck": {"queueing": {"classes": [{"name": "all", "buffer": buffer}]}}});
+    scenario("tcp", [hosts, routers, links, traffic], &policies)
 }
 
-/// Four flows of 25 Mb/s through `routers` routers in a row, for 2 s.
-fn chain(routers: u32) -> Value {
-    let names: Map<String, Value> = (0..routers).map(|router| (format!("r{router}"), json!({}))).collect();
-    let last = format!("r{}", routers - 1);
-    let mut links: Vec<Value> = (1..routers)
-        .map(|router| {
-            let between = [format!("r{}", router - 1), format!("r{router}")];
-            json!({"between": between, "rate": "100Mb/s", "delay": "1ms"})
-        })
-        .collect();
-    let (mut hosts, mut traffic) = (Map::new(), Vec::new());
+/// Four flows of 25 Mb/s through `count` routers in a row, for 2 s.
+fn chain(count: u32) -> String {
+    let [mut hosts, mut routers, mut links, mut traffic]: [Items; 4] = Default::default();
+    for router in 0..count {
+        routers.push_node(&format!("r{router}"));
+    }
+    let last = format!("r{}", count - 1);
+    for router in 1..count {
+        let between = [format!("r{}", router - 1), format!("r{router}")];
+        links.push(json!({"between": between, "rate": "100Mb/s", "delay": "1ms"}));
+    }
     for flow in 0..4 {
         let (source, sink) = (format!("source{flow}"), format!("sink{flow}"));
-        hosts.insert(source.clone(), json!({}));
-        hosts.insert(sink.clone(), json!({}));
+        hosts.push_node(&source);
+        hosts.push_node(&sink);
         links.push(json!({"between": [source, "r0"], "rate": "1Gb/s", "delay": "1ms"}));
         links.push(json!({"between": [last, sink], "rate": "1Gb/s", "delay": "1ms"}));
         traffic.push(json!({
@@ -115,26 +140,26 @@ fn chain(routers: u32) -> Value {
             "source": {"poisson": {"rate": "24Mb/s", "packet": {"ip": "500B"}}},
         }));
     }
-    json!({"perhop": 1, "name": "chain", "duration": "2s", "hosts": hosts, "routers": names, "links": links, "traffic": traffic})
+    scenario("chain", [hosts, routers, links, traffic], &json!({}))
 }
 
 /// `nodes` nodes: a tenth of them routers in a ring with a chord from each, and hosts on them, each of which
 /// sends 1 Mb/s to a distant one, for 2 s.
-fn topology(nodes: u32) -> Value {
-    let routers = nodes / 10;
-    let leaves = nodes - routers;
-    let names: Map<String, Value> = (0..routers).map(|router| (format!("r{router}"), json!({}))).collect();
-    let (mut hosts, mut links, mut traffic) = (Map::new(), Vec::new(), Vec::new());
-    let chord = routers.isqrt().max(2);
-    for router in 0..routers {
+fn topology(nodes: u32) -> String {
+    let count = nodes / 10;
+    let leaves = nodes - count;
+    let [mut hosts, mut routers, mut links, mut traffic]: [Items; 4] = Default::default();
+    let chord = count.isqrt().max(2);
+    for router in 0..count {
+        routers.push_node(&format!("r{router}"));
         for reach in [1, chord] {
-            let between = [format!("r{router}"), format!("r{}", (router + reach) % routers)];
+            let between = [format!("r{router}"), format!("r{}", (router + reach) % count)];
             links.push(json!({"between": between, "rate": "1Gb/s", "delay": "2ms"}));
         }
     }
     for host in 0..leaves {
-        hosts.insert(format!("h{host}"), json!({}));
-        let between = [format!("h{host}"), format!("r{}", host % routers)];
+        hosts.push_node(&format!("h{host}"));
+        let between = [format!("h{host}"), format!("r{}", host % count)];
         links.push(json!({"between": between, "rate": "100Mb/s", "delay": "1ms"}));
         let to = (host + leaves / 2 + 1) % leaves;
         traffic.push(json!({
@@ -142,7 +167,7 @@ fn topology(nodes: u32) -> Value {
             "source": {"poisson": {"rate": "1Mb/s", "packet": {"ip": "500B"}}},
         }));
     }
-    json!({"perhop": 1, "name": "topology", "duration": "2s", "hosts": hosts, "routers": names, "links": links, "traffic": traffic})
+    scenario("topology", [hosts, routers, links, traffic], &json!({}))
 }
 
 /// A meter for each of `flows` flows in random order, and then a million packets of ten of them.
