@@ -1,5 +1,7 @@
 //! [`PortClassifier`]: which queue of a port a packet belongs to.
 
+use std::sync::{Arc, LazyLock};
+
 use crate::classifier::DscpSet;
 use crate::classifier::Match;
 use crate::policy::{ClassConfig, QueueingConfig};
@@ -12,10 +14,8 @@ pub struct PortClassifier(Compiled);
 
 #[derive(Clone, Debug)]
 enum Compiled {
-    /// The first queue takes everything.
-    Single,
     /// The queue of each codepoint, or [`NONE`], if all conditions are on the DS field only.
-    ByDscp(Box<[QueueId; 64]>),
+    ByDscp(Arc<[QueueId; 64]>),
     /// The first class that matches decides; if it has inner classes, the first of those that matches, and so
     /// on.
     InOrder(Vec<Class>),
@@ -39,7 +39,9 @@ enum Target {
 impl PortClassifier {
     /// One queue that takes everything.
     pub fn single() -> PortClassifier {
-        PortClassifier(Compiled::Single)
+        // Most ports have one queue: they share the table.
+        static SINGLE: LazyLock<Arc<[QueueId; 64]>> = LazyLock::new(|| Arc::new([QueueId(0); 64]));
+        PortClassifier(Compiled::ByDscp(Arc::clone(&SINGLE)))
     }
     /// Creates the classifier of `config`; queues are its leaf classes, depth first. `interfaces` names the
     /// interfaces of the node, in the order of their numbers.
@@ -64,17 +66,16 @@ impl PortClassifier {
         Ok(PortClassifier::by_dscp(table))
     }
     fn by_dscp(table: [QueueId; 64]) -> PortClassifier {
-        let is_single = table == [QueueId(0); 64];
-        PortClassifier(if is_single { Compiled::Single } else { Compiled::ByDscp(Box::new(table)) })
+        PortClassifier(Compiled::ByDscp(Arc::new(table)))
     }
     /// Whether the first queue takes everything.
     pub fn is_single(&self) -> bool {
-        matches!(self.0, Compiled::Single)
+        matches!(&self.0, Compiled::ByDscp(table) if **table == [QueueId(0); 64])
     }
     /// Whether a class matches a mark of the link layer.
     pub(super) fn reads_link_marks(&self) -> bool {
         match &self.0 {
-            Compiled::Single | Compiled::ByDscp(_) => false,
+            Compiled::ByDscp(_) => false,
             Compiled::InOrder(classes) => classes.iter().any(Class::reads_link_marks),
         }
     }
@@ -87,7 +88,6 @@ impl PortClassifier {
     #[inline]
     pub(super) fn queue_of(&self, packet: &Packet) -> QueueId {
         match &self.0 {
-            Compiled::Single => QueueId(0),
             Compiled::ByDscp(table) => table[usize::from(packet.dscp.value())],
             Compiled::InOrder(classes) => first(classes, packet).unwrap_or(NONE),
         }
