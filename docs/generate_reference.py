@@ -75,7 +75,7 @@ def keys(schema: Schema) -> list[str]:
 
 
 def form(schema: Schema) -> str:
-    """How a value is written, as text."""
+    """Return the form of a value as text."""
     if "$ref" in schema:
         return link(schema["$ref"])
     if "const" in schema:

@@ -182,7 +182,7 @@ def test_facts_are_written_and_read_again(perhop: Command, star: Path) -> None:
         ("links: [[B1:Gi9/9, HUB:Gi0/1]]\n", "there is no interface `Gi9/9`"),
         ("linkz: []\n", "there is no key `linkz`"),
         ("routes: { R9: [10.0.0.0/8 = 192.0.2.1] }\n", "there is no device `R9`"),
-        ("hosts: [phone]\n", "`hosts` is not of its shape"),
+        ("hosts: [phone]\n", "`hosts` has the wrong type or keys"),
         ("links: [\n", "network.yaml, line 2"),
     ],
 )

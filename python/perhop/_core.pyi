@@ -373,7 +373,7 @@ def print_configured(text: str, command: str, name: str | None = None, platform:
 def is_counter_output(text: str) -> bool:
     """Whether a text is an output of a device with the counters of a policy.
 
-    Raises a `ValueError` of message and help if it is one that is not whole.
+    Raises a `ValueError` of message and help if it is incomplete.
     """
 
 def read_show(output: str) -> str:
@@ -458,7 +458,7 @@ def compare_configurations(
 ) -> str:
     """Return what differs between two router configurations, as JSON; see `perhop.differing.Difference`.
 
-    Packets arrive by the interface `at`, by default by any. Compared are the interfaces of `only`, by default
+    Packets arrive on the interface `at`, by default on any. Compares the interfaces of `only`, by default
     all. Raises `ValueError` of message and help.
     """
 
@@ -661,7 +661,7 @@ def cake_tins(tins: str) -> list[tuple[str, float, list[int]]]:
     """
 
 def queue_descriptions(scenario_json: str) -> str:
-    """Return what every queue of a resolved scenario holds and drops, in words: JSON of a list.
+    """Return what every queue of a resolved scenario holds and drops, as text: JSON of a list.
 
     Each has `port`, `queue`, `limit_packets` or null, and `lines`, each with `text` and `precedence` or null.
     """

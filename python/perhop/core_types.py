@@ -25,7 +25,7 @@ class DescriptionLine(TypedDict):
 
 
 class QueueDescription(TypedDict):
-    """The description of a queue: its manager, limit and thresholds in words, for every drawing and view."""
+    """The description of a queue: its manager, limit and thresholds as text, for every drawing and view."""
 
     port: str
     queue: str
@@ -253,7 +253,7 @@ class RouterPort(TypedDict):
     shutdown: bool
     addresses: list[tuple[str, int]]
     bandwidth: str | None
-    #: False for a tunnel of which nothing says by what line its packets leave.
+    #: False for a tunnel for which no line defines the interface that its packets leave through.
     has_known_line: NotRequired[bool]
     #: The rate of its line, where the language has no command for it; `bandwidth` is that of a shaper then.
     assumed_rate: NotRequired[str]
@@ -277,7 +277,7 @@ class Router(TypedDict):
 
 
 class PlatformSign(TypedDict):
-    """A line by which a platform is recognized, and what it says."""
+    """A line by which a platform is recognized, and its meaning."""
 
     line: int
     text: str
@@ -328,7 +328,7 @@ class ShownDevice(TypedDict):
     node: str
     hostname: str
     profile: str
-    #: The line with which its user asks for the output.
+    #: The command with which a user requests the output.
     heading: str
     #: One for each interface, with the same numbers in `documents`.
     texts: list[str]
@@ -365,7 +365,7 @@ class ShowReading(TypedDict):
 
 
 class Value(TypedDict):
-    """A metric of a summary: mean over the replications, and its 95 % confidence interval from two on."""
+    """A metric of a summary: mean over the replications; with two or more, its 95 % confidence interval."""
 
     mean: float | None
     ci95: list[float] | None

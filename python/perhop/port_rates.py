@@ -30,7 +30,7 @@ class PortRates:
     port: str
     #: The rate of its line, bits per second; `None` where it is not known.
     line_bps: float | None
-    #: Where that rate is from, in words.
+    #: Where that rate is from, as text.
     line: str
     #: Limits of the rates, a sentence each.
     assumed: list[str]

@@ -138,9 +138,9 @@ pub struct QueueMemory {
     /// of a queue alone. `None` for a fixed limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dynamic_factor: Option<u32>,
-    /// The limit of that part when the port has used its shared memory; `None` if it is not known.
+    /// The limit of the shared part when the port has used its shared memory; `None` if it is not known.
     pub port_soft_min: Option<u64>,
-    /// The limit of that part when the shared memory of the chip is used up; `None` if it is not known.
+    /// The limit of the shared part when the shared memory of the chip is used up; `None` if it is not known.
     pub global_soft_min: Option<u64>,
     /// The lengths at which packets are dropped, in ascending order; the last applies to packets without a
     /// threshold of their own.

@@ -64,7 +64,7 @@ pub struct Request {
     pub configuration: Map<String, Value>,
     /// The folder that relative paths in the scenario start from.
     pub base: String,
-    /// The interface that packets leave by; by default the one whose policy has most classes.
+    /// The interface that packets leave via; by default the one whose policy has most classes.
     pub interface: Option<String>,
     /// In place of `leaving`: the interface whose tunnels and sub-interfaces are run together.
     pub whole_port: Option<String>,
@@ -87,9 +87,9 @@ pub struct ClassTraffic {
     pub class: String,
     /// The queue of the leaving interface that it waits in, as in results.
     pub queue: Option<String>,
-    /// The rate offered, in words.
+    /// The rate offered, as text.
     pub rate: String,
-    /// The kind of traffic, in words.
+    /// The kind of traffic, as text.
     pub kind: String,
     /// The rate offered, bits per second.
     pub load: f64,
@@ -102,15 +102,15 @@ pub struct ClassTraffic {
 pub struct Inferred {
     /// The keys of a scenario file.
     pub scenario: Value,
-    /// The interfaces by which packets leave and enter the router; `None` for one that is added to it.
+    /// The interfaces through which packets leave and enter the router; `None` for one that is added to it.
     pub leaving: Option<String>,
     /// See `leaving`.
     pub entering: Option<String>,
-    /// The rate at which packets can leave, in words.
+    /// The rate at which packets can leave, as text.
     pub rate: String,
     /// The rate of the leaving interface's wire, bits per second.
     pub wire: u64,
-    /// The name in results of the port by which packets leave the router.
+    /// The name in results of the port through which packets leave the router.
     pub port: String,
     /// The load in a sentence.
     pub load: String,
@@ -132,7 +132,7 @@ pub struct Inferred {
 /// capture.
 ///
 /// # Errors
-/// The device would refuse what the interface uses; there is no such interface, none that is up, or the
+/// The device would refuse a feature of the interface; there is no such interface, none that is up, or the
 /// given traffic is invalid.
 pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Result<Inferred, Failure> {
     let device = read(devices, request)?;
@@ -193,7 +193,7 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
     Ok(Inferred { load: load.to_owned(), ..inferred(&network, &traffic, device.model.platform.clone()) })
 }
 
-/// Returns a guess of the traffic of each class that leaves by the interface of a request.
+/// Returns a guess of the traffic of each class that leaves via the interface of a request.
 pub(crate) fn class_traffic(devices: &Devices, request: &Request) -> Result<Traffic, Failure> {
     let device = read(devices, request)?;
     let site = site(&device, request, None);
@@ -339,7 +339,7 @@ fn guess<'a>(
         let why = traffic.remarks.join("; ");
         let name = &tried.network.leaving.name;
         return Err(Failure::invalid(
-            format!("no packet reaches a class on the way out by {name}: {why}"),
+            format!("no packet reaches an output class of {name}: {why}"),
             "give the traffic: --traffic FILE with rates by class, flow records or a capture",
         ));
     }

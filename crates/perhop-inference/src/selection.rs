@@ -1,4 +1,4 @@
-//! The interfaces of a router by which packets enter and leave.
+//! The interfaces of a router at which packets enter and leave.
 
 use std::collections::BTreeSet;
 
@@ -96,7 +96,7 @@ impl<'a> Selection<'a> {
         self.site.ports.iter().filter(is_other).map(move |port| {
             let policy = if has_input_policy(port) { " and its input policy" } else { "" };
             let mut other = Network::new(self.site, of_port(port), leaving.clone());
-            other.assumed = vec![format!("packets enter by {}{policy}, which a class depends on", port.name)];
+            other.assumed = vec![format!("packets enter at {}{policy}, which a class depends on", port.name)];
             with_others(other, self.site.ports)
         })
     }
@@ -110,7 +110,7 @@ impl<'a> Selection<'a> {
         !port.shutdown && self.front_end.has_line(&port.name)
     }
 
-    /// Returns a port as the interface that packets leave by, at the rate that the user sets.
+    /// Returns a port as the interface that packets leave via, at the rate that the user sets.
     ///
     /// # Errors
     /// The configuration sets a higher one.
@@ -128,7 +128,7 @@ impl<'a> Selection<'a> {
         Ok(Interface { rate, is_assumed, ..interface })
     }
 
-    /// Returns the network with the interface to enter by: fast, without policies; else an added one.
+    /// Returns the network with the interface to enter at: fast, without policies; else an added one.
     fn by_usual_entrance(self, leaving: Interface<'a>, others: &[&'a Port]) -> Network<'a> {
         let needed = FASTER * Network::new(self.site, leaving.clone(), leaving.clone()).bottleneck();
         let is_open = |port: &&&Port| {
@@ -143,7 +143,7 @@ impl<'a> Selection<'a> {
             let (input, output) = (entrance.name.clone(), leaving.name.clone());
             let mut network = Network::new(self.site, entrance, leaving);
             network.assumed.push(format!(
-                "packets enter by {input}, whose input policy has the only classes: {output} has one queue"
+                "packets enter at {input}, whose input policy has the only classes: {output} has one queue"
             ));
             return network;
         }
@@ -159,7 +159,7 @@ impl<'a> Selection<'a> {
             let more = if others.len() > 2 { ", …" } else { "" };
             let names = names.join(", ");
             network.assumed.push(format!(
-                "packets enter by an added interface, because {names}{more} would change or drop some"
+                "packets enter at an added interface, because {names}{more} would change or drop some"
             ));
         }
         network
@@ -234,8 +234,8 @@ fn has_only_default_memory(port: &Port) -> bool {
     memory.is_some() && port.output.conditioners.is_empty() && port.links.output.classes.is_empty()
 }
 
-/// Whether a class of the leaving interface matches what only an input policy sets, or the interface that
-/// packets entered by.
+/// Whether a class of the output interface matches a mark that only an input policy sets, or the interface
+/// that packets entered by.
 pub(crate) fn depends_on_entrance(network: &Network) -> bool {
     let asks = |condition: &MatchConfig| {
         condition.label.is_some() || condition.color.is_some() || condition.input.is_some()
@@ -257,7 +257,7 @@ fn tells_classes_apart(interface: &Interface) -> bool {
     })
 }
 
-/// Returns the rank of an interface to leave by: classes and conditioners, their lines, an address, a low
+/// Returns the rank of an interface to leave via: classes and conditioners, their lines, an address, a low
 /// rate.
 ///
 /// Every port of some systems has the queues of a default, which has no lines of its own.
@@ -283,7 +283,7 @@ fn queues_by_label(port: &Port) -> bool {
     port.output.conditioners.is_empty() && port.output.queueing.as_ref().is_some_and(by_label)
 }
 
-/// Returns the interface to enter by: one with an address, of the highest rate, the first of several.
+/// Returns the interface to enter at: one with an address, of the highest rate, the first of several.
 fn widest<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
     let rank = |port: &&&Port| (!port.addresses.is_empty(), of_port(port).rate);
     ports.iter().rev().max_by_key(rank).map(|port| of_port(port))
@@ -392,7 +392,8 @@ fn parts(name: &str) -> (&str, &str) {
     name.split_at(end)
 }
 
-/// Whether two ports are one interface, parts or circuits of one, or tunnels over it.
+/// Whether two ports belong to the same interface: as the interface, its parts or circuits, or tunnels over
+/// it.
 fn is_same_wire(below: &PortsBelow, one: &Port, other: &Port) -> bool {
     let wire = |port: &Port| port.name.split(['.', ' ']).next().unwrap_or_default().to_owned();
     wire(one) == wire(other) || below.line_of(one) == below.line_of(other)

@@ -252,7 +252,7 @@ impl Parser {
         Finding { state: LineState::NotRecognized, note: self.suggestion(words) }
     }
 
-    /// Reads a line of a block whose lines are all alike for what else the configuration may say.
+    /// Reads a line of a block in which all lines have the same effect on the rest of the configuration.
     fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) {
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
             let mut reader = Reader::new(words, form, number, &mut self.diagnostics);

@@ -278,8 +278,8 @@ impl Measurements {
         self.counters.push(FlowCounters::new(distribution));
         self.flows.len() - 1
     }
-    /// Adds session `number` of entry `traffic`, whose flows are of these `classes`. Returns the indices of
-    /// its flows, the client's and the server's.
+    /// Adds session `number` of entry `traffic`, whose flows belong to these `classes`. Returns the indices
+    /// of its flows, the client's and the server's.
     pub fn add_session(&mut self, traffic: usize, number: u32, classes: [usize; 2]) -> [usize; 2] {
         let completions = self.tcp.completions_of(classes[CLIENT]);
         let tally = SessionTally::default();

@@ -106,7 +106,7 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         self.transmit(now, link);
     }
 
-    /// Transmits what is due at the port of `link` at `now`, before other packets arrive there at that
+    /// Transmits the due packets at the port of `link` at `now`, before other packets arrive there at that
     /// instant.
     pub fn catch_up(&mut self, now: Time, link: LinkId) {
         let timeout = self.directions[link.index()].port.poll_timeout();

@@ -83,7 +83,7 @@ pub(crate) fn read_show(py: Python<'_>, output: &str) -> PyResult<String> {
 }
 
 /// Whether a text is an output of a device with the counters of a policy. Raises a `ValueError` of message
-/// and help if it is one that is not whole.
+/// and help if it is incomplete.
 #[pyfunction]
 pub(crate) fn is_counter_output(py: Python<'_>, text: &str) -> PyResult<bool> {
     py.detach(|| FRONT_ENDS.find_show(text)).map(|found| found.is_some()).map_err(wrong)

@@ -359,7 +359,7 @@ _add(
     "Apply a policy between two interfaces until Ctrl-C.",
     examples.LIVE_BRIDGE,
 )
-_add(live, "clean", "live:clean", "Remove what crashed testbeds left behind.", examples.LIVE_CLEAN)
+_add(live, "clean", "live:clean", "Remove the remains of crashed testbeds.", examples.LIVE_CLEAN)
 app.command(live)
 _add(app, "doctor", "doctor:doctor", "Check whether this machine can run live testbeds.", examples.DOCTOR)
 

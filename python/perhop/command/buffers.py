@@ -48,8 +48,8 @@ def buffers(
     """Show how a switch divides the packet memory of a port among its queues, and the bursts that fit.
 
     Catalyst 3650, 3850 and 9000 with UADP chips, Catalyst 2960, 3560 and 3750 with `mls qos`, Nexus 9300-FX2
-    and 3064. Nothing is simulated: the numbers are limits of single queues while the rest of the shared memory
-    is free.
+    and 3064. Nothing is simulated: the numbers are limits of single queues while the rest of the shared
+    memory is free.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ class Burst:
 
 
 def _loss(row: Mapping[str, Any]) -> str:
-    """Return the loss of a class in words."""
+    """Return the loss of a class as text."""
     offered = f"{_mean(row, 'offered_packets'):.0f}"
     dropped = _mean(row, "dropped_packets")
     if not dropped:

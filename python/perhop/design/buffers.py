@@ -96,7 +96,7 @@ def buffers(
     arrival
         The rate at which it arrives, `10Gb/s` or bits per second: the sum of all senders.
     interface
-        The port by which it leaves.
+        The port through which it leaves.
     queue
         The class or the number of the queue; by default the last.
     model, port_units
@@ -152,8 +152,8 @@ def buffers(
     notes = (
         "the line sends only from this queue while the burst lasts: queues that are served before it add "
         "to the need",
-        "the limit is no reservation: the memory of the chip must have room, which other ports use too",
-        "simulated is this queue: the other queues of the port are empty, and the memory has room",
+        "the limit is not a reservation: other ports use the memory of the chip too, and it must have room",
+        "only this queue is simulated: the other queues of the port are empty, and the memory has room",
     )
     title = f"{port['interface']}, {name}: a burst of {burst_bytes:,} bytes at {arrival_bps / 1e9:g} Gb/s"
     return Advice(title, steps, lines, notes)

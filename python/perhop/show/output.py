@@ -19,7 +19,7 @@ _OTHERS = ("replication", "dropped_percent")
 
 
 def sampled(scenario: Scenario, commands: Sequence[str]) -> Scenario:
-    """Ask a scenario for one sample of every queue that `commands` show, where it asks for none.
+    """Add one sample of every queue that `commands` show to a scenario that requests none.
 
     Depths and averages of queues are not in the other tables.
 

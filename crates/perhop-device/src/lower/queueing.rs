@@ -6,7 +6,7 @@
 //! without:                                             └─ scheduler ─ the other classes, class-default last
 //! ```
 //!
-//! The scheduler of the other classes is SCFQ by weights; where the profile says so and a class has a
+//! The scheduler of the other classes is SCFQ by weights; if the profile requires it and a class has a
 //! minimum, the three-parameter scheduler.
 
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};

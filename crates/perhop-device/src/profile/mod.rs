@@ -37,7 +37,7 @@ pub struct Sourced<T> {
     pub certainty: EvidenceKind,
     /// The document and section, the device's output or the measurement.
     pub source: String,
-    /// The value in words.
+    /// The value as text.
     #[serde(default)]
     pub note: Option<String>,
 }

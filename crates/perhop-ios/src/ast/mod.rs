@@ -61,7 +61,7 @@ pub enum LabelUse {
     OneField,
     /// The `qos-group`: the `traffic-class` is in use, too, and is not modeled.
     GroupOfBoth,
-    /// Both: eight traffic classes for each group.
+    /// Both values: eight traffic classes for each group.
     Both,
 }
 
@@ -81,7 +81,7 @@ pub struct MarksInUse {
 pub enum HardwareProfile {
     /// `hqos-enable`: policies on sub-interfaces queue.
     Hierarchy,
-    /// `conform-aware-policer`: a policer around others drops what exceeds inside first.
+    /// `conform-aware-policer`: a policer around others first drops packets that exceed inside.
     ConformAwarePolicer,
     /// `qosg-dscp-mark-enable`: an input policy may set groups and codepoints.
     GroupWithDscp,

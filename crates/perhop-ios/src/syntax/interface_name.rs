@@ -120,7 +120,7 @@ pub(super) fn full_name(written: &str) -> Name {
     match kind(letters) {
         Some(Kind(name, _, hardware, kilobits)) => {
             let (nominal, default) = match hardware {
-                // Packets leave by another interface, regardless of this number.
+                // Packets leave via another interface, regardless of this number.
                 Hardware::Virtual | Hardware::Serial if *name != "Hssi" => (None, *kilobits),
                 _ => (*kilobits, None),
             };

@@ -32,7 +32,7 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("shape max-buffers", "the shaper's queue has another limit"),
     irrelevant("description"),
     irrelevant("estimate"),
-    not_modelled("admit", "flows ask for admission"),
+    not_modelled("admit", "flows request admission"),
     not_modelled("fragment", "large packets are fragmented"),
     not_modelled("inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled("pass", "sessions are not inspected"),

@@ -34,7 +34,7 @@ pub(crate) fn hold_page(name: &str, begin: &str, end: &str, right: &str) {
     if std::env::var_os("BLESS").is_some() {
         fs::write(&path, right).unwrap();
     } else {
-        assert!(page == right, "docs/{name} is not what the tables say: BLESS=1 writes it");
+        assert!(page == right, "docs/{name} differs from the tables: BLESS=1 writes it");
     }
 }
 

@@ -19,7 +19,7 @@ use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Unit};
 use crate::rules;
 
-/// The rate of a port whose name and statements do not tell it, bits per second.
+/// The rate of a port whose name and statements do not define it, bits per second.
 const ASSUMED: u64 = 100_000_000_000;
 /// Bytes of an Ethernet header in the MTU of an interface.
 const ETHERNET: u64 = 14;
@@ -236,9 +236,9 @@ impl LineOf<'_> {
         mtu.checked_sub(ETHERNET + tag).filter(|mtu| *mtu >= 68).map(ByteSize::from_bytes)
     }
 
-    /// Returns the port of one of several units, whose packets leave by the port of the interface. It has the
-    /// nodes of the unit alone; without schedulers of units it has the queues of the port, as if the other
-    /// units sent nothing.
+    /// Returns the port of one of several units, whose packets leave via the port of the interface. It has
+    /// the nodes of the unit alone; without schedulers of units it has the queues of the port, as if the
+    /// other units sent nothing.
     fn unit_port(
         &self,
         unit: &Unit,
@@ -256,7 +256,7 @@ impl LineOf<'_> {
         let inside = self.inside(physical);
         let nodes: Vec<Node> = chain.iter().filter(|node| !node.is_port).cloned().collect();
         if let Some(innermost) = nodes.last() {
-            // The queues of the remaining units are those of the port, as their line tells.
+            // The queues of the remaining units are those of the port, as their output line shows.
             port.forwarding.output_line = match innermost.name.as_str() {
                 REMAINING => output_line(&chain),
                 _ => innermost.scheduler_map.as_ref().map(|map| map.line),

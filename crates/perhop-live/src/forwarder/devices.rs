@@ -153,7 +153,7 @@ impl Devices {
         }
     }
 
-    /// Whether `packet`, which comes from another process, passes the conditioners of `input`.
+    /// Whether `packet`, which another process sent, passes the conditioners of `input`.
     fn passes(&mut self, now: Time, input: usize, packet: &mut Packet) -> bool {
         let Input { conditioner, dropped, .. } = &mut self.inputs[input];
         if !conditioner.is_empty()

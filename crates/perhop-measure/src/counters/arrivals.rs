@@ -11,7 +11,7 @@ use super::{DelayStatistics, Delays};
 /// Counters of the arrived packets of one flow.
 ///
 /// Every delivery is counted here, so only independent values are counted: the flow's packets are the sum
-/// over its colors; every packet that does not begin a run forms a pair with the one before; and the sum of
+/// over its colors; every packet that does not begin a run forms a pair with the previous one; and the sum of
 /// the delay differences in a run is its last delay minus its first.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first

@@ -1,6 +1,6 @@
 //! [`GrowingRing`]: first in, first out.
 
-/// Packets, or their stand-ins, in order of arrival, in a ring that grows to its high-water mark once;
+/// Packets, or their substitutes, in order of arrival, in a ring that grows to its high-water mark once;
 /// after that nothing is allocated.
 ///
 /// Its length is a power of two, and its front is read without being taken: unlike `VecDeque`, which moves

@@ -80,7 +80,7 @@ impl<W: PortObservers> World<W> {
         false
     }
 
-    /// Runs what is due at `link`'s port by `now`, each step at its own instant.
+    /// Runs the due steps of `link`'s port by `now`, each step at its own instant.
     ///
     /// A poll is not necessary when the transmit ring has room again. The departure of a packet is known when
     /// it enters the ring, so while a port is busy, a packet is in flight on its wire. Its arrival calls this
@@ -95,7 +95,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Sends what is due at `link`'s port by `now`.
+    /// Sends the due packets of `link`'s port by `now`.
     #[inline(never)]
     pub(super) fn let_out(&mut self, now: Time, link: LinkId) {
         let due = |world: &Self| world.links[link.index()].direction.port.poll_timeout();
@@ -105,7 +105,7 @@ impl<W: PortObservers> World<W> {
         self.await_poll(link);
     }
 
-    /// Sends what is due by `now` from the sources that look ahead by `link`, before any packet leaves a
+    /// Sends the due packets by `now` from the sources that look ahead by `link`, before any packet leaves a
     /// later port at that time.
     #[inline(never)]
     pub(super) fn bring_upstream_to(&mut self, now: Time, link: LinkId) {
@@ -114,8 +114,8 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Sends what is due by `now` from a host's sources, and continues until a packet is in flight at their
-    /// barrier.
+    /// Sends the due packets by `now` from a host's sources, and continues until a packet is in flight at
+    /// their barrier.
     ///
     /// The rest of the network does not change what these sources send or its fate up to the barrier, so the
     /// arrival of that packet is the only event that the agenda needs.

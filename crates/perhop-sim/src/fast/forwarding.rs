@@ -157,7 +157,7 @@ impl<W: PortObservers> World<W> {
         self.go_on(now, link, &mut packet);
     }
 
-    /// Runs what became due before a packet reached the far end of `link`.
+    /// Runs the steps that became due before a packet reached the far end of `link`.
     #[inline(always)]
     fn follow(&mut self, now: Time, link: LinkId) {
         let Link { entry, direction, .. } = &self.links[link.index()];

@@ -22,7 +22,7 @@ use crate::hosts::{FarNode, FlowSource, Hosts};
 use crate::session::{Answers, Session};
 use crate::setup::{Entering, Setup};
 
-/// The links over which packets reach the node that they leave by another link.
+/// The links over which packets reach the node that they leave via another link.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Feeding {
     Unused,

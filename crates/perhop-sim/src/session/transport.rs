@@ -90,7 +90,7 @@ pub(crate) enum Answers {
     /// The time at which the agenda reaches the arrival.
     #[default]
     OnTime,
-    /// At once when the arrival is known: no other flow uses the link by which its packets leave, and no
+    /// At once when the arrival is known: no other flow uses the link through which its packets leave, and no
     /// probe observes that link's queues.
     Ahead,
 }

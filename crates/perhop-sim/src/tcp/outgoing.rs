@@ -164,7 +164,7 @@ impl Connection {
         if !piece.is_new && !parameters.repeats_capable() {
             return;
         }
-        // RFC 9331 §4.1: ECT(1) says that the response is scalable.
+        // RFC 9331 §4.1: ECT(1) means that the response is scalable.
         let is_prague = parameters.congestion == CongestionControl::Prague;
         segment.ecn = if is_prague { Ecn::Capable1 } else { Ecn::Capable0 };
         let has_cwr = parameters.ecn_feedback != EcnFeedback::Accurate;
