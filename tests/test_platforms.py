@@ -54,11 +54,10 @@ def test_a_platform_that_is_not_known_is_not_mentioned() -> None:
 #: A line by which each system is recognized, and the name of the system.
 SYSTEMS = {
     "!! IOS XR Configuration 7.5.2\nPID: 8201-SYS, VID: V01": "Cisco 8000",
-    "feature interface-vlan": "NX-OS",
     "mls qos\ninterface GigabitEthernet1/1\n wrr-queue bandwidth 20 80": "Catalyst 6500 (WRR)",
     "switch 1 provision ws-c4500x-32": "Catalyst 4500",
     "interface GigabitEthernet1/0/1\n switchport mode access": "Catalyst (switchport)",
-    "license udi pid ASR-920-12CZ-A sn X": "ASR 900 and 920",
+    "license udi pid ASR-903 sn X": "ASR 900",
 }
 
 
@@ -117,3 +116,49 @@ def test_a_report_has_the_hardware_that_a_scenario_sets() -> None:
         assert policy["classes"][0]["queue_limit"]["value"] == limit
     with pytest.raises(InvalidInputError, match="there is no setting `depth`"):
         examined_as(text, {"text": text, "platform": {"settings": {"depth": 1}}})
+
+
+ASR_920 = """version 16.9
+license udi pid ASR-920-24SZ-M sn X
+class-map match-all VOICE
+ match dscp ef
+policy-map IN
+ class class-default
+  set cos 5
+policy-map OUT
+ class VOICE
+  priority percent 10
+ class class-default
+interface GigabitEthernet0/0/1
+ ip address 10.0.0.1 255.255.255.0
+ service-policy input IN
+ service-policy output OUT
+interface TenGigabitEthernet0/0/25
+ ip address 10.0.1.1 255.255.255.0
+ service-policy output OUT
+interface GigabitEthernet0/0/2
+ ip address 10.0.2.1 255.255.255.0
+"""
+
+
+def test_queues_of_an_asr_920_have_limits_in_bytes_by_port() -> None:
+    """Cisco TAC 218310: 48 kB at 1 Gb/s, 120 kB at 10 Gb/s; outputs print 49,152 and 122,880 bytes."""
+    report: Any = checked(ASR_920)
+    assert is_supported(report) and report["platform"]["profile"] == "asr-920"
+    assert [one["rule"] for one in report["diagnostics"] if one["severity"] != "note"] == []
+    limits = {port["name"]: _limits(port["output"]["queueing"]) for port in report["router"]["ports"]}
+    assert limits == {
+        "GigabitEthernet0/0/1": {"48KiB"},
+        "TenGigabitEthernet0/0/25": {"120KiB"},
+        "GigabitEthernet0/0/2": {"48KiB"},
+    }
+
+
+def _limits(queueing: dict[str, Any]) -> set[str]:
+    found: set[str] = set()
+    for one in queueing["classes"]:
+        if "queueing" in one:
+            found |= _limits(one["queueing"])
+        else:
+            found.add(one["buffer"]["tail-drop"]["limit"])
+    return found

@@ -457,7 +457,7 @@ def test_a_configuration_is_compared_under_the_load_of_the_router(perhop: Comman
 
 
 def test_a_chosen_platform_is_accepted(perhop: Command, tmp_path: Path) -> None:
-    text = BRANCH.replace("hostname", "license udi pid ASR-920-24SZ-M sn X\nhostname", 1)
+    text = BRANCH.replace("hostname", "license udi pid ASR-903 sn X\nhostname", 1)
     (tmp_path / "metro.cfg").write_text(text)
     chosen = ("--platform", "hqf", "--duration", "20s", "-q")
     shown = perhop("show", "policy-map", "interface", "metro.cfg", *chosen)

@@ -99,7 +99,7 @@ OTHER_SYSTEMS = {
     "Catalyst 6500 (WRR)": "version 12.2\nmls qos\n"
     "interface GigabitEthernet1/1\n wrr-queue bandwidth 20 80\n",
     "Catalyst (switchport)": "version 15.2\ninterface GigabitEthernet0/1\n switchport mode access\n",
-    "ASR 900 and 920": "version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\ninterface GigabitEthernet0/0/1\n",
+    "ASR 900": "version 16.9\nlicense udi pid ASR-903 sn X\ninterface GigabitEthernet0/0/1\n",
 }
 
 

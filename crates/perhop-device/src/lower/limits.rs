@@ -45,6 +45,9 @@ pub(super) fn default_class_limit(
     packets.map_or_else(by_rule, Limit::packets)
 }
 
+/// The fastest interface of the first group of ports.
+const GIGABIT: Rate = Rate::from_bits_per_second(1_000_000_000);
+
 /// The limit by a rule of the profile.
 pub(super) fn limit_by_rule(rule: DefaultLimit, rate: Rate, line: Rate, reference: Reference) -> Limit {
     match rule {
@@ -54,6 +57,8 @@ pub(super) fn limit_by_rule(rule: DefaultLimit, rate: Rate, line: Rate, referenc
         }
         DefaultLimit::ServiceTime { microseconds } => bytes(bytes_in(rate, microseconds)),
         DefaultLimit::InterfaceTime { microseconds } => bytes(bytes_in(reference.interface, microseconds)),
+        DefaultLimit::PortBytes { gigabit, .. } if reference.interface <= GIGABIT => bytes(gigabit),
+        DefaultLimit::PortBytes { faster, .. } => bytes(faster),
     }
 }
 
@@ -75,7 +80,7 @@ pub(super) fn rate_of_times(
         DefaultLimit::ServiceTime { .. } if service_bps > 0 => Some(Rate::from_bits_per_second(service_bps)),
         DefaultLimit::ServiceTime { .. } => Some(percent_of(reference.line, LEAST_SERVICE_PERCENT)),
         DefaultLimit::InterfaceTime { .. } => Some(reference.interface),
-        DefaultLimit::Fixed { .. } | DefaultLimit::LineTime { .. } => None,
+        DefaultLimit::Fixed { .. } | DefaultLimit::LineTime { .. } | DefaultLimit::PortBytes { .. } => None,
     }
 }
 

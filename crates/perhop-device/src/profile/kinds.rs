@@ -130,6 +130,13 @@ pub enum DefaultLimit {
         /// The time.
         microseconds: u64,
     },
+    /// Bytes by the speed of the interface.
+    PortBytes {
+        /// Up to 1 Gb/s.
+        gigabit: u64,
+        /// Above 1 Gb/s.
+        faster: u64,
+    },
 }
 
 /// The precision with which the hardware stores limits of queues in bytes.

@@ -58,11 +58,12 @@ pub struct Platform {
 impl Platform {
     /// The names of the platforms: the profiles, two of them with their port adapter, and families of
     /// switches.
-    pub const NAMES: [&'static str; 18] = [
+    pub const NAMES: [&'static str; 19] = [
         "pre-hqf",
         "7500-vip",
         "hqf",
         "ios-xe",
+        "asr-920",
         "catalyst-mls",
         "catalyst-uadp",
         "c3650",

@@ -22,6 +22,8 @@ pub enum Profile {
     Hqf,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
+    /// ASR 920 (RSP2): IOS-XE with queues in forwarding hardware.
+    Asr920,
     /// Catalyst switches with `mls qos` and shaped round robin: 2960, 3560, 3750.
     CatalystMls,
     /// Catalyst switches with UADP hardware, whose queues share a packet memory.
@@ -39,11 +41,12 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 9] = [
+    pub const ALL: [Profile; 10] = [
         Profile::PreHqf,
         Profile::Vip7500,
         Profile::Hqf,
         Profile::IosXe,
+        Profile::Asr920,
         Profile::CatalystMls,
         Profile::CatalystUadp,
         Profile::Nexus9000,
@@ -58,6 +61,7 @@ impl Profile {
             Profile::Vip7500 => "7500-vip",
             Profile::Hqf => "hqf",
             Profile::IosXe => "ios-xe",
+            Profile::Asr920 => "asr-920",
             Profile::CatalystMls => "catalyst-mls",
             Profile::CatalystUadp => "catalyst-uadp",
             Profile::Nexus9000 => "nexus-9000",
@@ -85,6 +89,7 @@ impl Profile {
             | Profile::Vip7500
             | Profile::Hqf
             | Profile::IosXe
+            | Profile::Asr920
             | Profile::CatalystMls
             | Profile::CatalystUadp => Grammar::Ios,
         }
@@ -96,6 +101,7 @@ impl Profile {
             Profile::Vip7500 => include_str!("../../profiles/7500-vip.toml"),
             Profile::Hqf => include_str!("../../profiles/hqf.toml"),
             Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
+            Profile::Asr920 => include_str!("../../profiles/asr-920.toml"),
             Profile::CatalystMls => include_str!("../../profiles/catalyst-mls.toml"),
             Profile::CatalystUadp => include_str!("../../profiles/catalyst-uadp.toml"),
             Profile::Nexus9000 => include_str!("../../profiles/nexus-9000.toml"),

@@ -25,7 +25,9 @@ pub enum Dialect {
     CatalystUadp,
     /// A switch that only `switchport` reveals.
     Catalyst,
-    /// An ASR 900 or 920, which queues in forwarding hardware.
+    /// An ASR 920, which queues in forwarding hardware.
+    Asr920,
+    /// An ASR 900, which queues in other forwarding hardware.
     CarrierEthernet,
     /// Cisco IOS XR.
     IosXr,
@@ -38,10 +40,13 @@ pub enum Dialect {
 impl Dialect {
     /// Whether perhop models the queueing of its hardware.
     pub fn is_supported(self) -> bool {
-        self.is_of_router() || matches!(self, Dialect::CatalystMls | Dialect::CatalystUadp | Dialect::NxOs)
+        let is_modeled = |own| {
+            matches!(own, Dialect::Asr920 | Dialect::CatalystMls | Dialect::CatalystUadp | Dialect::NxOs)
+        };
+        self.is_of_router() || is_modeled(self)
     }
 
-    /// Whether it is that of routers.
+    /// Whether it is that of routers whose processors forward.
     pub fn is_of_router(self) -> bool {
         matches!(self, Dialect::Ios | Dialect::IosXe | Dialect::IosXr)
     }
@@ -131,6 +136,7 @@ const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::Catalyst4500], Dialect::Catalyst4500, Profile::IosXe),
     (&[Sign::Catalyst6500], Dialect::Catalyst6500, Profile::Hqf),
     (&[Sign::Mls], Dialect::CatalystMls, Profile::CatalystMls),
+    (&[Sign::Asr920], Dialect::Asr920, Profile::Asr920),
     (&[Sign::CarrierEthernet], Dialect::CarrierEthernet, Profile::IosXe),
     (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
 ];
@@ -182,7 +188,7 @@ mod tests {
 
     #[test]
     fn the_platform_is_recognized_by_its_configuration() {
-        use Dialect::{CarrierEthernet, Catalyst, CatalystUadp, Ios, IosXe, NxOs};
+        use Dialect::{Asr920, CarrierEthernet, Catalyst, CatalystUadp, Ios, IosXe, NxOs};
         for (text, expected) in [
             ("version 12.2\nhostname a\n", ("pre-hqf", Ios, true)),
             ("version 12.4\nhostname a\n", ("pre-hqf", Ios, false)),
@@ -205,7 +211,7 @@ mod tests {
             ("version 12.0\ninterface Serial4/0/0\n", ("7500-vip", Ios, false)),
             ("version 16.12\nswitch 1 provision c9300-24t\n", ("catalyst-uadp", CatalystUadp, true)),
             ("!Command: show running-config\nversion 9.2(3)\n", ("nexus-9000", NxOs, true)),
-            ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("ios-xe", CarrierEthernet, true)),
+            ("version 16.9\nlicense udi pid ASR-920-12CZ-A sn X\n", ("asr-920", Asr920, true)),
             (
                 "version 16.9\nboot system bootflash:asr903rsp2-universalk9.bin\n",
                 ("ios-xe", CarrierEthernet, true),

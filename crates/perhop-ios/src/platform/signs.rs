@@ -40,7 +40,9 @@ pub(super) enum Sign {
     Catalyst6500,
     /// `mls qos` alone, which a Catalyst 6500 has, too.
     Mls,
-    /// An ASR 900 or 920.
+    /// An ASR 920.
+    Asr920,
+    /// An ASR 900.
     CarrierEthernet,
     /// Switching interfaces, and no routed interface with its own line.
     Switching,
@@ -227,8 +229,10 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
     if begins(UADP) {
         Some((Sign::Uadp, "a Catalyst switch with UADP hardware"))
+    } else if product.starts_with("asr-920") {
+        Some((Sign::Asr920, "an ASR 920, whose forwarding hardware queues"))
     } else if product.starts_with("asr-9") {
-        Some((Sign::CarrierEthernet, "an ASR 900 or 920, whose forwarding hardware queues"))
+        Some((Sign::CarrierEthernet, "an ASR 900, whose forwarding hardware queues"))
     } else if begins(XE) {
         Some((Sign::XeProduct, "a router with IOS-XE"))
     } else if product.starts_with("ws-") || product.starts_with("ie-2000") {
@@ -261,8 +265,11 @@ fn image(file: &str) -> Option<(Sign, &'static str)> {
     if name.starts_with("asr9k") {
         return Some((Sign::IosXr, "an image of IOS XR"));
     }
+    if name.starts_with("asr920") {
+        return Some((Sign::Asr920, "an image of an ASR 920"));
+    }
     if name.starts_with("asr9") {
-        return Some((Sign::CarrierEthernet, "an image of an ASR 900 or 920"));
+        return Some((Sign::CarrierEthernet, "an image of an ASR 900"));
     }
     if XE.iter().any(|prefix| name.starts_with(prefix)) {
         return Some((Sign::XeImage, "an image of IOS-XE"));

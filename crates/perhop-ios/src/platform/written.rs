@@ -13,6 +13,7 @@ impl Profile {
             Profile::Vip7500 => "boot system flash slot0:rsp-jsv-mz.121-5.T8.bin",
             Profile::Hqf => "version 15.2",
             Profile::IosXe => "version 16.9",
+            Profile::Asr920 => "license udi pid ASR-920-24SZ-M sn FOC00000000",
             Profile::CatalystMls => "mls qos srr-queue input bandwidth 4 4",
             Profile::CatalystUadp => "qos queue-softmax-multiplier 100",
             Profile::Nexus9000 => "version 9.3(5)",
@@ -29,6 +30,7 @@ impl Profile {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
             Profile::Hqf | Profile::CatalystMls => &[20, 22, 24, 26, 28, 30, 32, 34],
             Profile::IosXe
+            | Profile::Asr920
             | Profile::CatalystUadp
             | Profile::Nexus9000
             | Profile::Asr9000

@@ -32,7 +32,7 @@ impl Style {
             return Ok(match platform {
                 _ if grammar == Some(Grammar::IosXr) => Style::IosXr,
                 _ if grammar == Some(Grammar::NxOs) => Style::NxOs,
-                "ios-xe" => Style::IosXe,
+                "ios-xe" | "asr-920" => Style::IosXe,
                 _ => Style::Ios15,
             });
         };
