@@ -39,8 +39,11 @@ LISTED = {
     # The header of encrypted packets that a class sees differs between the interfaces.
     "pre-classify": "web-2",
 }
-# IOS XR is another language: its commands have no equal in IOS.
-WITH_POLICIES = [file for file in CONFIGURATIONS if file.stem not in NONE and not file.stem.startswith("xr-")]
+# IOS XR and NX-OS are other languages: their commands have no equal in IOS.
+OTHERS = ("nx-", "xr-")
+WITH_POLICIES = [
+    file for file in CONFIGURATIONS if file.stem not in NONE and not file.stem.startswith(OTHERS)
+]
 # Packets in a class table: what runs by text and by policies is compared.
 # Not by the interface of arrival, which a scenario knows by the node behind it.
 RUN = ["router", *(file.stem for file in WITH_POLICIES if file.parent.name == "configurations")]

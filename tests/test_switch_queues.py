@@ -77,7 +77,7 @@ def test_the_document_of_a_port(perhop: Command, switch: Path) -> None:
 
 def test_an_output_of_the_switch_is_not_printed(perhop: Command, switch: Path) -> None:
     ended = perhop("buffers", switch, "--printed")
-    assert (ended.code, ended.out) == (2, "") and "prints no output of this switch" in ended.err
+    assert (ended.code, ended.out) == (2, "") and "does not print the output of this switch" in ended.err
 
 
 def test_a_run_without_the_memory_is_not_decided(perhop: Command, switch: Path) -> None:

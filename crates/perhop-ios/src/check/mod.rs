@@ -21,6 +21,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use perhop_lint::{Diagnostic, LineState, Severity};
 
 use crate::ast::{Configuration, Family, Interface, InterfaceAddress};
+use crate::grammar::Grammar;
 use crate::rules;
 
 pub use dependencies::Dependencies;
@@ -53,8 +54,8 @@ pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>)
             line.state = LineState::Suspicious;
         }
     }
-    // Parts that the device has without a line.
-    found.retain(|diagnostic| diagnostic.line > 0);
+    // NX-OS has classes and policies without a line. An assumption of the user has no line, too.
+    found.retain(|diagnostic| diagnostic.line > 0 || configuration.grammar != Grammar::NxOs);
     configuration.diagnostics.extend(found);
     configuration.diagnostics.sort();
 }
