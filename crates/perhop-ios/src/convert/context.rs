@@ -19,7 +19,7 @@ pub(super) const MOST_CLASSES: usize = 50_000;
 const UNKNOWN_UNITS: &str = "the memory of its ports is not published, so thresholds are known in percent only: \
                              give it by --platform catalyst-mls,port-units=N";
 
-/// The same for a port without `mls qos`.
+/// Why the limit of the only queue of a port without `mls qos` is unknown.
 const UNKNOWN_LIMIT: &str = "without mls qos its only queue may take all memory, whose size is not published: \
                              give it by --platform catalyst-mls,shared-units=N";
 

@@ -1,7 +1,9 @@
 //! The rules of the queues with their evidence.
 
 use perhop_device::EvidenceKind::{Documented, Inferred, Recalled};
-use perhop_device::{EvidenceKind, PlatformRule, RuleValue};
+use perhop_device::{EvidenceKind, PlatformRule};
+
+use crate::rule_rows::words;
 
 const TAC: &str = "Cisco TAC 116102, Catalyst 3750: egress thresholds";
 const REFERENCE_3560: &str = "Cisco, Catalyst 3560 Switch Command Reference (78-16405-05), page 2-253";
@@ -62,23 +64,6 @@ const OF_QUEUES: &[Row] = &[
 /// Returns the rules of a switch with `mls qos`.
 pub(super) fn rows() -> Vec<PlatformRule> {
     let all = OF_MARKS.iter().chain(OF_QUEUES);
-    all.map(|(rule, meaning, value, certainty, source)| row(rule, meaning, value, *certainty, source))
+    all.map(|(rule, meaning, value, certainty, source)| words(rule, meaning, value, *certainty, source))
         .collect()
-}
-
-fn row(
-    rule: &str,
-    meaning: &'static str,
-    value: &str,
-    certainty: EvidenceKind,
-    source: &str,
-) -> PlatformRule {
-    PlatformRule {
-        rule: rule.to_owned(),
-        meaning,
-        value: RuleValue::Word(value.to_owned()),
-        certainty,
-        source: source.to_owned(),
-        note: None,
-    }
 }

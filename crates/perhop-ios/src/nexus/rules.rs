@@ -4,6 +4,8 @@ use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
 
 use super::model::{Chip, Model};
 
+use crate::rule_rows::{row, words};
+
 const GUIDE: &str = "Cisco Nexus 9000 Series NX-OS Quality of Service Configuration Guide, 7.x and 10.x";
 const UCSC: &str = "J. Warner, Packet Buffers, people.ucsc.edu/~warner/Bufs/cisco-3064";
 const OUTPUT: &str = "show policy-map and show class-map of NX-OS 10.3 in microsoft/arc-switch";
@@ -57,24 +59,4 @@ pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOpt
 
 fn number(value: u64) -> RuleValue {
     RuleValue::Number(i64::try_from(value).unwrap_or(i64::MAX))
-}
-
-fn row(
-    rule: &str,
-    meaning: &'static str,
-    value: RuleValue,
-    certainty: EvidenceKind,
-    source: &str,
-) -> PlatformRule {
-    PlatformRule { rule: rule.to_owned(), meaning, value, certainty, source: source.to_owned(), note: None }
-}
-
-fn words(
-    rule: &str,
-    meaning: &'static str,
-    value: &str,
-    certainty: EvidenceKind,
-    source: &str,
-) -> PlatformRule {
-    row(rule, meaning, RuleValue::Word(value.to_owned()), certainty, source)
 }

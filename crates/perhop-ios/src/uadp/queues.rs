@@ -172,7 +172,7 @@ pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
     let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
     if written > 100 {
         let last = classes.iter().filter(|class| class.ratio.is_some()).map(|class| class.line).max()?;
-        return refusal(last, format!("the ratios sum to {written} %"));
+        return refusal(last, format!("the ratios sum to {written} % (certainty of the rule: recalled)"));
     }
     if let Some(class) = classes.iter().find(|class| merged(&class.limits).len() > 3) {
         return refusal(class.line, format!("class {} has more than three thresholds", class.name));
@@ -181,7 +181,10 @@ pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
         classes.windows(2).find(|pair| pair[0].level.is_some() && pair[0].level == pair[1].level)
     {
         let level = first.level.unwrap_or_default();
-        let text = format!("classes {} and {} have priority level {level}", first.name, second.name);
+        let text = format!(
+            "classes {} and {} have priority level {level} (certainty of the rule: recalled)",
+            first.name, second.name
+        );
         return refusal(first.line.max(second.line), text);
     }
     let above = |class: &&QueueClass| class.level.is_some_and(|level| level > MOST_LEVELS);

@@ -4,6 +4,8 @@ use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
 
 use super::model::{Chip, Model, UNIT_BYTES};
 
+use crate::rule_rows::{row, words};
+
 const TAC: &str = "Cisco TAC 200594, Catalyst 3850: troubleshooting output drops";
 const GUIDE: &str = "Cisco EasyQoS guide for Catalyst 3850 and 9000";
 const STATS: &str = "GlobalSoftLimit of show platform hardware fed … qos queue stats in genieparser";
@@ -84,24 +86,4 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
         found[0] = row("shared-units", found[0].meaning, shared(units), Inferred, "the user");
     }
     found
-}
-
-fn row(
-    rule: &str,
-    meaning: &'static str,
-    value: RuleValue,
-    certainty: EvidenceKind,
-    source: &str,
-) -> PlatformRule {
-    PlatformRule { rule: rule.to_owned(), meaning, value, certainty, source: source.to_owned(), note: None }
-}
-
-fn words(
-    rule: &str,
-    meaning: &'static str,
-    value: &str,
-    certainty: EvidenceKind,
-    source: &str,
-) -> PlatformRule {
-    row(rule, meaning, RuleValue::Word(value.to_owned()), certainty, source)
 }

@@ -18,8 +18,8 @@ const TAKES: Takes = Takes {
 ///
 /// A child with a cap has its priority while a token bucket of the cap's rate and burst
 /// covers its head. Beyond that it is served only when no child that has its priority wants
-/// to send, and then without being charged: the cap bounds what priority takes from others, not
-/// what is sent (RFC 2598 §2 requires such a limit if a priority queue serves EF).
+/// to send, and then without being charged: the cap limits the rate that other children lose to
+/// it, not its own rate (RFC 2598 §2 requires such a limit if a priority queue serves EF).
 #[derive(Clone, Debug)]
 pub struct Priority {
     /// The children in order of level.
