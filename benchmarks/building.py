@@ -33,9 +33,9 @@ def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Seq
     for tool in (compiler, "pkg-config"):
         if not shutil.which(tool):
             raise MissingError(f"{tool} is not installed")
-    options = _ask_pkg_config("--cflags", "--libs", *libraries)
+    options = _pkg_config("--cflags", "--libs", *libraries)
     # A different version of the library needs a rebuild.
-    program = _BUILT / f"{libraries[0]}-{_ask_pkg_config('--modversion', libraries[0])}" / source.stem
+    program = _BUILT / f"{libraries[0]}-{_pkg_config('--modversion', libraries[0])}" / source.stem
     if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +48,7 @@ def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Seq
     return program
 
 
-def _ask_pkg_config(*words: str) -> str:
+def _pkg_config(*words: str) -> str:
     asked = subprocess.run(["pkg-config", *words], capture_output=True, text=True, check=False)
     if asked.returncode != 0:
         library = next(word for word in words if not word.startswith("-"))

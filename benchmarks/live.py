@@ -135,14 +135,14 @@ class Cable:
     @contextmanager
     def copying(self) -> Iterator[dict[str, Any]]:
         """Run the plain loop in the middle; its result is available after its end."""
-        said: dict[str, Any] = {}
+        report: dict[str, Any] = {}
         with self._start(
             "middle", [str(self._wire), "copy", "middle0", "middle1"], self._processors[1]
         ) as process:
             self._await_socket("middle", "middle1")
-            yield said
+            yield report
             process.send_signal(signal.SIGTERM)
-            said |= json.loads(process.communicate()[0])
+            report |= json.loads(process.communicate()[0])
 
     @contextmanager
     def forwarding(self, directions: list[dict[str, Any]], kind: str) -> Iterator[dict[str, Any]]:
@@ -158,24 +158,24 @@ class Cable:
         }
         path = self.folder / "config"
         path.write_text(json.dumps(config))
-        said: dict[str, Any] = {}
+        report: dict[str, Any] = {}
         with self._start("middle", [str(self._wire), "forward", str(path)], self._processors[1]) as process:
             _await(control.exists, process)
-            yield said
+            yield report
             process.send_signal(signal.SIGTERM)
             process.communicate()
-            said |= json.loads(result.read_text())
+            report |= json.loads(result.read_text())
 
     @contextmanager
     def listening(self) -> Iterator[dict[str, Any]]:
         """Record arrivals at the right end by kernel timestamps."""
-        said: dict[str, Any] = {}
+        report: dict[str, Any] = {}
         with self._start("right", [str(self._wire), "listen", "right0"], self._processors[0]) as process:
             self._await_socket("right", "right0")
-            yield said
+            yield report
             time.sleep(0.2)
             process.send_signal(signal.SIGTERM)
-            said |= json.loads(process.communicate()[0])
+            report |= json.loads(process.communicate()[0])
 
     def _await_socket(self, place: str, device: str) -> None:
         """Wait for a packet socket on `device`, the last one that a program opens."""

@@ -82,8 +82,8 @@ def _of_engines(found: dict[str, Any]) -> str:
 def _of_data_plane(found: dict[str, Any]) -> str:
     lines = ["| ns per packet | perhop | DPDK | ratio |", "|---|---:|---:|---:|"]
     for row in found["data_plane"]:
-        beside = f"{row['dpdk']:.1f} | {row['ratio']:.2f}" if "dpdk" in row else "|"
-        lines.append(f"| {_in_words(row['case'])} | {row['perhop']:.1f} | {beside} |")
+        peer = f"{row['dpdk']:.1f} | {row['ratio']:.2f}" if "dpdk" in row else "|"
+        lines.append(f"| {_in_words(row['case'])} | {row['perhop']:.1f} | {peer} |")
     return "\n".join(lines)
 
 

@@ -101,13 +101,13 @@ class Forks:
 
         `more` is what happens to it (fork_server.py).
         """
-        said = self.base / "said"
-        with said.open("wb") as written, Path(os.devnull).open("rb+") as nothing:
+        output = self.base / "said"
+        with output.open("wb") as written, Path(os.devnull).open("rb+") as nothing:
             streams = [nothing.fileno(), (written if shows else nothing).fileno(), written.fileno()]
             # No command of these tests takes a minute.
             request = {"environment": self._environment, "is_limited": True, "hangs_after_s": 600, **more}
             ended = self._reply(streams, folder=str(folder), arguments=list(arguments), **request)
-        return Ended(said=said.read_text(encoding="utf-8", errors="replace"), **ended)
+        return Ended(said=output.read_text(encoding="utf-8", errors="replace"), **ended)
 
     def takes(self, environment: Mapping[str, str]) -> bool:
         """Whether a fork with this environment does as a process that starts with it."""

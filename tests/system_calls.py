@@ -96,7 +96,7 @@ def _changes(calls: Iterator[tuple[re.Match[str], int, int]], folder: Path) -> I
 def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
     name, given = call["name"], call["given"]
     descriptor = re.match(rf"\d+<{_HEX}>", given)
-    of = _inside(_bytes(descriptor[1]), folder) if descriptor else None
+    changed = _inside(_bytes(descriptor[1]), folder) if descriptor else None
     # What is written may look like names.
     paths = [] if descriptor and '"' in given and "write" in name else _paths(given, folder)
     names = [one for one in (_inside(path, folder) for path in paths) if one]
@@ -105,12 +105,12 @@ def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
             # A file without a name is invisible.
             if names and "O_TMPFILE" not in given and re.search("O_CREAT|O_TRUNC", given):
                 yield Change("truncate" if "O_TRUNC" in given else "create", tuple(names))
-        case "write" | "writev" | "pwrite64" if of:
+        case "write" | "writev" | "pwrite64" if changed:
             written = b"".join(map(_bytes, re.findall(rf'"{_HEX}"', given)))[: int(call["result"])]
             at = int(given.rpartition(", ")[2]) if name == "pwrite64" else None
-            yield Change("write", (of,), written, at)
-        case "fsync" | "fdatasync" if of:
-            yield Change("sync", (of,))
+            yield Change("write", (changed,), written, at)
+        case "fsync" | "fdatasync" if changed:
+            yield Change("sync", (changed,))
         case "mkdir" | "mkdirat" if names:
             yield Change("make", tuple(names))
         case "unlink" | "unlinkat" | "rmdir" if names:
@@ -119,7 +119,7 @@ def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
             yield Change("link", tuple(names))
         case "rename" | "renameat" | "renameat2" if names:
             yield Change("exchange" if "RENAME_EXCHANGE" in given else "rename", tuple(names))
-        case _ if of or names:
+        case _ if changed or names:
             raise ValueError(f"a change that is not understood: {call[0][:200]}")
 
 

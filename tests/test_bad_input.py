@@ -130,10 +130,10 @@ def test_a_closed_pipe(scenario: Path, arguments: list[str]) -> None:
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
-    said = process.stderr.read()
+    stderr = process.stderr.read()
     process.stderr.close()
     assert process.wait(60) == 74
-    assert said == ""
+    assert stderr == ""
 
 
 @pytest.mark.parametrize(

@@ -55,8 +55,8 @@ def test_tc_gets_rates_and_a_list_of_what_is_missing(policy: Path) -> None:
 
 
 def test_ios_gets_shares_and_a_list_of_what_is_missing(policy: Path) -> None:
-    said = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
-    assert {"scheduler cbq", "borrow false of cbq", "extra-delay 2ms of cbq", "level 1 of cbq"} <= said
+    constructs = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
+    assert {"scheduler cbq", "borrow false of cbq", "extra-delay 2ms of cbq", "level 1 of cbq"} <= constructs
 
 
 def test_allotments_are_guarantees() -> None:

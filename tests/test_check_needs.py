@@ -95,9 +95,9 @@ def test_the_burst_of_the_design_is_neither_too_small_nor_too_large(perhop: Comm
     ],
 )
 def test_a_burst_of_tbf_below_a_tick(perhop: Command, tmp_path: Path, numbers: str, is_small: bool) -> None:
-    said = found(perhop, tmp_path, TBF.format(numbers=numbers), "tc-tbf-burst-small")
-    assert bool(said) == is_small
-    assert not said or "12500 bytes at 1000 Hz or 125000 at 100 Hz" in said[0][1]
+    findings = found(perhop, tmp_path, TBF.format(numbers=numbers), "tc-tbf-burst-small")
+    assert bool(findings) == is_small
+    assert not findings or "12500 bytes at 1000 Hz or 125000 at 100 Hz" in findings[0][1]
 
 
 HTB = """\
@@ -121,8 +121,8 @@ tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1mbit ceil 10mbit {inner}
 def test_a_large_cburst_of_htb(
     perhop: Command, tmp_path: Path, outer: str, inner: str, line: int | None
 ) -> None:
-    said = found(perhop, tmp_path, HTB.format(outer=outer, inner=inner), "shape-burst-large")
-    assert [one for one, _ in said] == ([] if line is None else [line])
+    findings = found(perhop, tmp_path, HTB.format(outer=outer, inner=inner), "shape-burst-large")
+    assert [one for one, _ in findings] == ([] if line is None else [line])
 
 
 PRIORITY = """\

@@ -203,9 +203,9 @@ def test_the_folder_contains_all_results(perhop: Command, scenario: Path, tmp_pa
     manifest = json.loads((out / "manifest.json").read_text())
     names = {f"{table}.parquet" for table in manifest["tables"]}
     assert {path.name for path in out.iterdir()} == names | {"manifest.json", "scenario.json", "summary.json"}
-    told = ended.json()
-    del told["verdicts"]
-    assert json.loads((out / "summary.json").read_text()) == told
+    printed = ended.json()
+    del printed["verdicts"]
+    assert json.loads((out / "summary.json").read_text()) == printed
     classes = pl.read_parquet(out / "classes.parquet")
     assert classes.columns == list(manifest["tables"]["classes"])
     assert classes["class"].to_list() == ["steady", "random"]

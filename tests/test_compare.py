@@ -55,11 +55,11 @@ def test_another_seed_is_within_random_variation(results: Results, overload: Pat
 def test_another_rate_is_beyond_random_variation(results: Results, overload: Path) -> None:
     faster = perhop.run(overload, replications=5, set={"links.1.rate": "3Mb/s"})
     found = compare(results, faster)
-    of = {(one.class_name, one.quantity.key): one for one in found.rows}
+    rows = {(one.class_name, one.quantity.key): one for one in found.rows}
     assert not found.agrees
-    assert of["random", "throughput_bps"].verdict == "differs"
-    assert of["random", "dropped_percent"].within is False
-    assert of["random", "dropped_percent"].difference < -10
+    assert rows["random", "throughput_bps"].verdict == "differs"
+    assert rows["random", "dropped_percent"].within is False
+    assert rows["random", "dropped_percent"].difference < -10
 
 
 def test_causes_without_drops_have_no_row(results: Results) -> None:

@@ -233,9 +233,9 @@ def _packet(draw: random.Random, said: Mapping[str, set[Any]]) -> dict[str, Any]
 
 def _same_packets(one: Any, other: Any, where: str) -> None:
     draw = drawing(where)
-    said = _named_values([one, other], {})
+    values = _named_values([one, other], {})
     for _ in range(300):
-        packet = _packet(draw, said)
+        packet = _packet(draw, values)
         assert matches(one, packet) == matches(other, packet), (where, packet)
 
 

@@ -135,9 +135,9 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
         if refused or len(number) != len(names):
             continue
         draw = drawing(file.name)
-        said = _named_values([match for _, matches in leaves for match in matches], {})
+        values = _named_values([match for _, matches in leaves for match in matches], {})
         for _ in range(150):
-            packet = {**_packet(draw, said), "cos": 0, "mpls-exp": 0, "color": 0, "input": "elsewhere"}
+            packet = {**_packet(draw, values), "cos": 0, "mpls-exp": 0, "color": 0, "input": "elsewhere"}
             packet["length"] = max(packet["length"], 40)
             if packet["protocol"] not in {6, 17}:
                 # Without ports, filters must not look for them; perhop's packets always have some.
@@ -183,9 +183,9 @@ def test_tc_by_hand(policy: Path) -> None:
         'tc filter add dev "$DEV" parent 1: protocol ipv6 pref 2 u32 match u16 0x0b80 0x0fc0 at 0 flowid 1:2',
         *(line for line in lines if line.endswith("flowid 1:3")),
     ]
-    said = {(remark.construct, remark.where.rpartition(" ")[2]) for remark in converted.remarks}
-    assert ("limit of 1000000 b/s", "voice") in said
-    assert any(construct.startswith("excess of a three-parameter") for construct, _ in said)
+    remarks = {(remark.construct, remark.where.rpartition(" ")[2]) for remark in converted.remarks}
+    assert ("limit of 1000000 b/s", "voice") in remarks
+    assert any(construct.startswith("excess of a three-parameter") for construct, _ in remarks)
 
 
 def test_features_that_linux_lacks_are_listed(perhop: Command) -> None:
@@ -479,10 +479,10 @@ policies:
         - {{ name: {odd}, match: {{ dscp: ef }}, share: {{ bandwidth: 1Mb/s }} }}
         - {{ name: rest, share: {{ bandwidth: 1Mb/s }} }}
 """)
-    said = perhop("convert", file, "--to", "tc", "--rate", "2Mb/s")
-    assert said.code == 0
+    converted = perhop("convert", file, "--to", "tc", "--rate", "2Mb/s")
+    assert converted.code == 0
     fixed = ("#", "set -e", "DEV=", "P=", "tc ")
-    assert all(line.startswith(fixed) for line in said.out.splitlines() if line)
+    assert all(line.startswith(fixed) for line in converted.out.splitlines() if line)
     written = perhop("convert", file, "--to", "ios", "--rate", "2Mb/s")
     assert written.code == 0
     assert not any(line.lstrip().startswith("rm") for line in written.out.splitlines())

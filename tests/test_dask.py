@@ -94,10 +94,10 @@ def test_a_scheduler_that_is_killed_loses_nothing_that_was_finished(
     tmp_path: Path,
 ) -> None:
     address, scheduler, _ = cluster
-    told: list[int] = []
+    advances: list[int] = []
 
     def kill(now: Advance) -> None:
-        told.append(now.done)
+        advances.append(now.done)
         if now.done >= 20 and scheduler.poll() is None:
             scheduler.kill()
             scheduler.wait()
@@ -106,7 +106,7 @@ def test_a_scheduler_that_is_killed_loses_nothing_that_was_finished(
     with pytest.raises(EngineLostError, match="the scheduler of the cluster has stopped"):
         library.sweep(scenario, LONG, output=tmp_path / "out", engine=engine, progress=kill)
     half = Sweep.load(tmp_path / "out")
-    assert told[-1] <= half.points.height < 240
+    assert advances[-1] <= half.points.height < 240
     library.sweep(scenario, LONG, output=tmp_path / "out")
     library.sweep(scenario, LONG).save(tmp_path / "whole")
     assert files_in(tmp_path / "out") == files_in(tmp_path / "whole")

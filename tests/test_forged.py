@@ -44,10 +44,10 @@ def seal(folder: Path) -> None:
     """Write the checksums of the current files of a folder."""
     inner = [path.parent for path in folder.rglob(manifest.MANIFEST)]
     for one in sorted(inner, key=lambda path: -len(path.parts)):
-        said = json.loads((one / manifest.MANIFEST).read_text())
+        sealed = json.loads((one / manifest.MANIFEST).read_text())
         (one / manifest.MANIFEST).unlink()
         own = ("format", "schema_version", "perhop", "kind", "files", "sha256")
-        manifest.seal(one, said["kind"], {key: value for key, value in said.items() if key not in own})
+        manifest.seal(one, sealed["kind"], {key: value for key, value in sealed.items() if key not in own})
 
 
 @pytest.fixture(scope="module")
@@ -125,13 +125,13 @@ def _forge(folder: Path, draw: random.Random) -> str:
     files = sorted(path for path in folder.rglob("*") if path.suffix in (".json", ".parquet"))
     tables = [path for path in files if path.suffix == ".parquet"]
     texts = [path for path in files if path.suffix == ".json" and path.name != manifest.MANIFEST]
-    told = (
+    forgery = (
         _forge_table(draw.choice(tables), draw)
         if draw.random() < 0.4
         else _forge_json(draw.choice(texts), draw)
     )
     seal(folder)
-    return told
+    return forgery
 
 
 def _readers(kind: str, others: dict[str, Path], folder: Path, out: Path) -> Iterator[Callable[[], object]]:
@@ -153,18 +153,18 @@ def test_forged_contents_are_used_or_refused(
         read()
     for number in range(FORGED):
         shutil.copytree(saved[kind], folder)
-        told = _forge(folder, draw)
+        forgery = _forge(folder, draw)
         for read in _readers(kind, saved, folder, tmp_path):
             try:
                 read()
             except PerhopError as error:
                 refused += 1
                 if error.exit_code != Exit.INVALID_INPUT:
-                    wrong.append(f"{number} {told}: exit code {error.exit_code}")
+                    wrong.append(f"{number} {forgery}: exit code {error.exit_code}")
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt):
                     raise
-                wrong.append(f"{number} {told}: {type(error).__name__}: {str(error)[:100]}")
+                wrong.append(f"{number} {forgery}: {type(error).__name__}: {str(error)[:100]}")
         shutil.rmtree(folder)
     record_property("refused", refused)
     assert wrong == []

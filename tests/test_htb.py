@@ -65,8 +65,8 @@ def test_tc_gets_the_written_classes(policy: Path) -> None:
 
 
 def test_ios_gets_guarantees_and_a_list_of_what_is_missing(policy: Path) -> None:
-    said = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
-    assert {"scheduler htb", "ceil 8Mb/s of htb", "level 1 of htb", "quantum 300B of htb"} <= said
+    constructs = {remark.construct for remark in convert.convert(policy, to="ios", rate="10Mb/s").remarks}
+    assert {"scheduler htb", "ceil 8Mb/s of htb", "level 1 of htb", "quantum 300B of htb"} <= constructs
 
 
 def test_rates_are_the_written_rates_of_classes() -> None:

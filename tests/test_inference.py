@@ -122,10 +122,10 @@ def test_a_class_without_matching_packets_is_reported(perhop: Command, branch: P
     """The classes above it take all its packets, and the message reports that."""
     above = " class VOICE\n  priority 512\n"
     branch.write_text(BRANCH.replace(above, f" class EVERYTHING\n  bandwidth 100\n{above}") + EVERYTHING)
-    said = perhop("run", branch).err
+    stderr = perhop("run", branch).err
     for name in ("VOICE", "SIGNALLING", "BUSINESS"):
-        assert f"class `{name}`: no header reaches it: packets for it reach `EVERYTHING`\n" in said
-    assert "class `EVERYTHING`" not in said
+        assert f"class `{name}`: no header reaches it: packets for it reach `EVERYTHING`\n" in stderr
+    assert "class `EVERYTHING`" not in stderr
 
 
 EVERYTHING = """\

@@ -131,7 +131,7 @@ def test_a_bridge_executes_nothing_of_its_folder(hostile: Hostile, program: Path
         while not list(Path("/run/perhop").glob("*/bridge.sock")):
             assert bridge.code is None and time.monotonic() < until, bridge.failure()
             time.sleep(0.05)
-        bridge.ask_to_end()
+        bridge.request_end()
         assert bridge.process.wait(timeout=WITHIN_S) == 0, bridge.failure()
     assert hostile.executed == []
 

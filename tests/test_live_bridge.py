@@ -22,6 +22,7 @@ from perhop.errors import InvalidInputError
 from perhop.live import kernel, namespaces
 from perhop.live.bridging import Side, configuration
 from perhop.live.claiming import claimed
+from perhop.live.cleaning import clean
 from perhop.live.owner import Owner
 from perhop.live.state import State, load, running
 from perhop.live.testbed import LiveTestbed
@@ -141,7 +142,7 @@ def bridged(*options: str | Path) -> Iterator[tuple[LiveTestbed, subprocess.Pope
             assert bridge.code is None, bridge.failure()
             time.sleep(0.05)
         yield testbed, bridge.process
-        bridge.ask_to_end()
+        bridge.request_end()
         bridge.process.wait(timeout=WITHIN_S)
 
 
@@ -203,6 +204,8 @@ def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
         process.wait()
         with namespaces.inside(testbed.state.namespaces["router"]), claimed(["eth0", "eth1"]):
             pass
+        # Once the namespace is gone, nobody can restore the interface, and the folder stays.
+        assert any(str(process.pid) in Path(folder).name for folder in clean().folders)
 
 
 # Claims an interface, reports it, and ends with standard input.

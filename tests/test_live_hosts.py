@@ -129,15 +129,15 @@ def play(wanted: Scenario, names: tuple[str, str], tmp_path: Path) -> Results:
         )
         for name, host, file in zip(names, "ab", files, strict=True)
     ]
-    said = []
+    reports = []
     for program in programs:
         assert program.stdin is not None
         program.stdin.write(wanted.to_json())
         program.stdin.close()
         program.stdin = None
     for program in programs:
-        said.append(program.communicate(timeout=WITHIN_S)[1])
-    assert [program.returncode for program in programs] == [0, 0], said
+        reports.append(program.communicate(timeout=WITHIN_S)[1])
+    assert [program.returncode for program in programs] == [0, 0], reports
     runs = json.dumps([{"hosts": [str(file) for file in files], "forwarders": []}])
     summary, tables, units = _core.live_results(wanted.to_json(), "/", 1, runs)
     return Results(json.loads(summary), dict(wanted), 1, 1, units, tables)

@@ -33,9 +33,11 @@ def test_names_resolve_to_metrics(text: str, found: tuple[str | None, str, str])
 def test_every_number_of_a_class_and_every_asserted_column_has_a_name() -> None:
     numbers = {name for name, kind in TABLES["classes"].items() if kind != "text"} - {"replication"}
     assert numbers | {SHARE} <= set(UNITS)
-    told = {name: unit for name, unit in units().items() if name not in ("r", "mos", "mouth_to_ear", "late")}
-    del told["y1541"]
-    assert {name: resolve(name).unit for name in told} == told
+    own_units = {
+        name: unit for name, unit in units().items() if name not in ("r", "mos", "mouth_to_ear", "late")
+    }
+    del own_units["y1541"]
+    assert {name: resolve(name).unit for name in own_units} == own_units
 
 
 def test_metrics_have_words() -> None:

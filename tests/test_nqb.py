@@ -191,8 +191,8 @@ def test_the_type_of_service_of_prio_is_reported(perhop: Command, tmp_path: Path
     file = tmp_path / "plain.tc"
     file.write_text("tc qdisc add dev eth0 root handle 1: prio\n")
     (found,) = perhop("check", file, "--json").json()["files"]
-    told = [one["message"] for one in found["findings"] if one["rule"] == "nqb-may-get-priority"]
-    assert told == [
+    messages = [one["message"] for one in found["findings"] if one["rule"] == "nqb-may-get-priority"]
+    assert messages == [
         "class 1:1 has priority and would take nqb (45) by the low bits of its codepoint, on eth0"
     ]
 

@@ -126,8 +126,8 @@ def test_verdicts_show_guarantees(file: Path) -> None:
     with page(file) as here:
         here.tab.locator("#verdicts .sure").first.wait_for(state="attached")
         here.tab.click("#verdicts li:nth-child(1) summary")
-        told = here.tab.locator("#verdicts .sure").all_inner_texts()
-        assert told[0].endswith(f"no packet that arrives takes more than {1e3 * voice:.3g} ms")
+        bounds = here.tab.locator("#verdicts .sure").all_inner_texts()
+        assert bounds[0].endswith(f"no packet that arrives takes more than {1e3 * voice:.3g} ms")
 
 
 @needs_page

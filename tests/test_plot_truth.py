@@ -16,9 +16,9 @@ from conftest import ROOT, Command
 from perhop.directions import against_the_first, line_rates
 from perhop.palette import of_classes
 from perhop.plot import Line, Rule, static, style
-from perhop.plot.asking import asking, remedy
-from perhop.plot.kinds import KINDS, asked_for
+from perhop.plot.kinds import KINDS, settings_for
 from perhop.plot.look import Look
+from perhop.plot.sampled import remedy, sampling_settings
 
 TEMPLATES = ROOT / "python" / "perhop" / "templates"
 EXAMPLES = sorted(ROOT.glob("examples/*.perhop.yaml"))
@@ -140,9 +140,9 @@ def test_delays_on_a_logarithmic_axis(perhop: Command, tmp_path: Path) -> None:
 def test_every_example_can_have_every_natural_plot(file: Path) -> None:
     scenario = perhop.Scenario.load(file)
     natural = [kind for kind in KINDS if kind != "cwnd"]
-    added = asked_for(scenario, natural)
+    added = settings_for(scenario, natural)
     changed = scenario.changed(added)
-    assert not asked_for(changed, natural)
+    assert not settings_for(changed, natural)
     for path, value in added.items():
         every = value if "every" in path else changed["measure"]["queues"][0]["every"]
         assert every.endswith(("ms", "us")) and not every.startswith("0")
@@ -172,7 +172,7 @@ def test_a_plot_adds_its_measurements(perhop: Command, tmp_path: Path) -> None:
 def test_impossible_measurements_are_reported() -> None:
     scenario = perhop.Scenario.load(TEMPLATES / "voice.perhop.yaml")
     assert remedy(scenario, "connections") == "no samples for this plot: the scenario has no TCP traffic"
-    assert "edge" in asking(scenario, "queues")["measure.queues"]
+    assert "edge" in sampling_settings(scenario, "queues")["measure.queues"]
 
 
 def test_axes_end_in_labels(classes: perhop.Results) -> None:

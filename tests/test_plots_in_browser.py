@@ -169,10 +169,10 @@ def test_every_kind_is_read_and_zoomed_with_the_keyboard(page: Path, charts: lis
             plot.focus()
             tab.keyboard.press("ArrowRight")
             tab.keyboard.press("ArrowRight")
-            said = tab.locator("figure.chart .says").nth(number).text_content()
+            spoken = tab.locator("figure.chart .says").nth(number).text_content()
             names = [mark.name for mark in chart.marks if isinstance(mark, (Line, Points))]
-            assert said.strip()
-            assert any(word in said for word in (*names, *chart.y.categories)), (chart.title, said)
+            assert spoken.strip()
+            assert any(word in spoken for word in (*names, *chart.y.categories)), (chart.title, spoken)
             tab.keyboard.press("+")
             assert plot.evaluate(ZOOM) == 50
             tab.keyboard.press("Escape")

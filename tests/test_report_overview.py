@@ -9,7 +9,7 @@ import pytest
 import perhop
 from chromium import needs_chromium, opened
 from conftest import Command
-from perhop.plot.overlay import overlaid, told_apart
+from perhop.plot.overlay import numbered_names, overlaid
 from perhop.report import page
 from perhop.report.glance import classes, ratios, sketch
 
@@ -92,7 +92,7 @@ def test_the_command_overlays_runs(perhop: Command, folders: list[Path], tmp_pat
 
 
 def test_names_are_distinguished() -> None:
-    assert told_apart(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
+    assert numbered_names(["a", "b", "a", "a"]) == ["a", "b", "a (2)", "a (3)"]
 
 
 def test_the_overview_chart_of_classes(folders: list[Path]) -> None:

@@ -60,11 +60,11 @@ def test_nothing_is_lost_outside_the_router(ran: tuple[Scenario, library.Results
 
 def test_the_reported_offered_load_is_offered(ran: tuple[Scenario, library.Results]) -> None:
     scenario, results = ran
-    said = offers(scenario.inferred or "")
+    offered = offers(scenario.inferred or "")
     seconds = results.summary["duration_s"] - results.summary["warmup_s"]
     classes = {one["class"]: one for one in results.summary["classes"]}
-    assert list(said) == [one["name"] for one in scenario["traffic"]]
-    for name, (rate, may_be_more, kind) in said.items():
+    assert list(offered) == [one["name"] for one in scenario["traffic"]]
+    for name, (rate, may_be_more, kind) in offered.items():
         sent = 8 * classes[name]["offered_bytes"]["mean"] / seconds
         if "TCP transfers" in kind:
             # Retransmissions add to it, behind a policer the same again; the windows of a congested class
@@ -118,15 +118,15 @@ def test_every_queue_has_configured_and_obtained_rates(
     ],
 )
 def test_a_class_that_no_header_reaches_is_reported(name: str, class_: str, said: str) -> None:
-    told = Scenario.infer(CONFIGURATIONS / f"{name}.cfg").inferred or ""
-    assert f"class `{class_}`: no header reaches it: {said}\n" in f"{told}\n"
-    assert class_ not in offers(told)
+    inferred = Scenario.infer(CONFIGURATIONS / f"{name}.cfg").inferred or ""
+    assert f"class `{class_}`: no header reaches it: {said}\n" in f"{inferred}\n"
+    assert class_ not in offers(inferred)
 
 
 def test_discard_classes_are_entered_by_the_policy_that_sets_them() -> None:
-    told = Scenario.infer(CONFIGURATIONS / "link-marks.cfg").inferred or ""
-    assert "packets enter at GigabitEthernet0/0.10 and its input policy" in told
-    assert set(offers(told)) == {"LATE", "class-default"}
+    inferred = Scenario.infer(CONFIGURATIONS / "link-marks.cfg").inferred or ""
+    assert "packets enter at GigabitEthernet0/0.10 and its input policy" in inferred
+    assert set(offers(inferred)) == {"LATE", "class-default"}
 
 
 def test_classes_that_an_input_policy_marks_are_entered_by_it() -> None:
@@ -220,8 +220,8 @@ ip access-list extended FEED
 
 def test_addresses_without_a_host_are_reported(tmp_path: Path) -> None:
     (tmp_path / "feed.cfg").write_text(GROUPS)
-    told = Scenario.infer(tmp_path / "feed.cfg").inferred or ""
-    assert "class `MARKET`: no header reaches it: it matches addresses that no host has" in told
+    inferred = Scenario.infer(tmp_path / "feed.cfg").inferred or ""
+    assert "class `MARKET`: no header reaches it: it matches addresses that no host has" in inferred
 
 
 @pytest.mark.parametrize(

@@ -167,8 +167,8 @@ class Expected:
         for mark in config["marks"]:
             key, _, value = mark.rpartition(" ")
             counted = config["counters"]["classified"]["packets"]
-            said = {"marker_statistics": "Disabled"} if self.is_xe else {"packets_marked": counted}
-            found["qos_set"].setdefault(key, {})[value] = said
+            marker = {"marker_statistics": "Disabled"} if self.is_xe else {"packets_marked": counted}
+            found["qos_set"].setdefault(key, {})[value] = marker
         return found
 
     def police(self, config: dict[str, Any], counters: dict[str, Any]) -> dict[str, Any]:

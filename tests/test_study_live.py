@@ -59,7 +59,7 @@ def test_a_case_runs_on_real_packets(perhop: Command, tmp_path: Path) -> None:
     (case,) = ended.json()["cases"].values()
     assert case["first"]["kind"] == "simulated" and case["second"]["kind"] == "live"
     assert case["agrees"] == (ended.code == 0)
-    of = {(row["class"], row["quantity"]): row for row in case["rows"]}
+    rows = {(row["class"], row["quantity"]): row for row in case["rows"]}
     # The rate of the circuit does not depend on the timing of the machine.
-    assert of["be", "throughput_bps"]["second"]["mean"] == pytest.approx(1.47e6, rel=0.2)
+    assert rows["be", "throughput_bps"]["second"]["mean"] == pytest.approx(1.47e6, rel=0.2)
     assert len(list((tmp_path / "live").glob("*/comparison.json"))) == 1

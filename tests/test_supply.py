@@ -62,11 +62,11 @@ def test_licenses_of_installed_packages_require_only_a_notice() -> None:
 
 def test_every_rule_of_licenses_is_needed() -> None:
     names = installed()
-    said = " ".join(license_of(name) or "" for name in names)
+    licenses = " ".join(license_of(name) or "" for name in names)
     parts = [part for file in BUNDLED for part in file["parts"]]
-    said += " ".join(part["license"] for part in parts)
+    licenses += " ".join(part["license"] for part in parts)
     allowed = {*RULES["allow"], *RULES["allow-development"]}
-    assert {license for license in allowed if license not in re.findall(r"[A-Za-z0-9.-]+", said)} == set()
+    assert {license for license in allowed if license not in re.findall(r"[A-Za-z0-9.-]+", licenses)} == set()
     assert set(RULES["stated"]) <= set(names)
 
 

@@ -79,18 +79,18 @@ def test_a_killed_sweep_keeps_all_reported_points(scenario: Path, tmp_path: Path
         f"sweep({str(scenario)!r}, {values!r}, output='out',"
         " progress=lambda now: print(now.done, flush=True))"
     )
-    told = 0
+    written = 0
     for kill in range(3):
         command = [sys.executable, "-c", code]
         with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as running:
             assert running.stdout is not None
             for line in running.stdout:
-                told = int(line)
-                if told > 20 * (kill + 1):
+                written = int(line)
+                if written > 20 * (kill + 1):
                     break
             running.send_signal(signal.SIGKILL)
         found = Sweep.load(tmp_path / "out")
-        assert found.points.height >= told > 0
+        assert found.points.height >= written > 0
         assert not found.points["point"].is_duplicated().any()
         assert set(found.classes["point"]) == set(found.points["point"])
     library.sweep(scenario, values, output=tmp_path / "out")

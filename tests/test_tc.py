@@ -61,9 +61,9 @@ def test_help_mentions_tc(perhop: Command) -> None:
         ("check", "tc -j -d qdisc show | perhop check -"),
         ("run", "perhop run uplink.tc"),
     ):
-        told = perhop("help", command).out
-        assert "tc" in told and "linux" in told
-        assert example in told
+        help_text = perhop("help", command).out
+        assert "tc" in help_text and "linux" in help_text
+        assert example in help_text
 
 
 SHOWN = """\
@@ -210,15 +210,15 @@ def test_tc_accepts_the_commands_that_perhop_accepts() -> None:
     try:
         near.run("ip", "link", "add", "near0", "type", "veth", "peer", "name", "far0")
         near.run("ip", "link", "set", "near0", "up")
-        said = verdicts(near.within(), list(commands()))
+        judged = verdicts(near.within(), list(commands()))
     finally:
         near.end()
     report = {}
-    for command, verdict in said.items():
+    for command, verdict in judged.items():
         if verdict is None:
             continue
         found = examined(command, "linux", detail="remarks")
         report[command] = not any(one["severity"] == "error" for one in found["diagnostics"])
-    differ = {command: said[command] for command, taken in report.items() if taken != said[command]}
+    differ = {command: judged[command] for command, taken in report.items() if taken != judged[command]}
     assert differ == {}, json.dumps(differ, indent=1)
     assert len(report) > 300

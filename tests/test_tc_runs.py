@@ -54,8 +54,8 @@ def test_the_line_rate_is_assumed_for_every_root_qdisc(tmp_path: Path, perhop: C
     file = written(tmp_path, f"tc qdisc add dev eth0 root handle 1: {root}\n")
     assert perhop("init", "line", "--from", file).err.count(ASSUMED) == 1
     assert "rate: 1Gb/s" in (tmp_path / "line.perhop.yaml").read_text()
-    said = perhop("init", "given", "--from", file, "--rate", "20Mb/s").err
-    assert "is taken for" not in said
+    stderr = perhop("init", "given", "--from", file, "--rate", "20Mb/s").err
+    assert "is taken for" not in stderr
     assert "rate: 20Mb/s" in (tmp_path / "given.perhop.yaml").read_text()
 
 
@@ -170,20 +170,20 @@ def test_a_verdict_is_about_the_queue_of_its_own_class(tmp_path: Path, perhop: C
     rates = tmp_path / "rates.csv"
     rates.write_text("class,rate,kind\nSITE/class-default,60Mb/s,cbr\nclass-default,105Mb/s,cbr\n")
     document = perhop("run", file, "--duration", "2s", "--traffic", rates, "--json").json()
-    said = {one["class"]: one["text"] for one in document["verdicts"]}
+    texts = {one["class"]: one["text"] for one in document["verdicts"]}
     promised = {row["queue"]: row["guaranteed_bps"] for row in document["rates"]}
     assert promised["class-default"] == 2e6
     # Another class-default has another guarantee.
-    assert "of which 2 Mb/s are guaranteed" in said["class-default"]
-    assert "of which 1.500 Mb/s are guaranteed" in said["SITE/class-default"]
+    assert "of which 2 Mb/s are guaranteed" in texts["class-default"]
+    assert "of which 1.500 Mb/s are guaranteed" in texts["SITE/class-default"]
     assert promised["SITE/class-default"] == 1.5e6
 
 
 def test_a_policy_used_twice_has_two_classes_of_each_name(tmp_path: Path, perhop: Command) -> None:
     file = written(tmp_path, WRAPPED.replace("service-policy SECOND", "service-policy CHILD"), "twice.cfg")
-    said = perhop("init", "twice", "--from", file).err
-    assert "  INET/VIDEO" in said
-    assert "class `SITE`" not in said
+    stderr = perhop("init", "twice", "--from", file).err
+    assert "  INET/VIDEO" in stderr
+    assert "class `SITE`" not in stderr
 
 
 def test_a_class_with_contradictory_conditions_is_still_reported(tmp_path: Path, perhop: Command) -> None:
@@ -191,8 +191,8 @@ def test_a_class_with_contradictory_conditions_is_still_reported(tmp_path: Path,
         "class-map match-all SITE\n match dscp cs3 cs4\n",
         "class-map match-all SITE\n match dscp cs3\n match dscp cs4\n",
     )
-    said = perhop("init", "never", "--from", written(tmp_path, text, "never.cfg")).err
-    assert "class `SITE`: no header reaches it: its conditions exclude each other" in said
+    stderr = perhop("init", "never", "--from", written(tmp_path, text, "never.cfg")).err
+    assert "class `SITE`: no header reaches it: its conditions exclude each other" in stderr
 
 
 FILTERED = """\
@@ -266,12 +266,12 @@ def test_a_guarantee_counts_the_headers_that_the_policy_counts(tmp_path: Path, p
     )
     file = written(tmp_path, SIGNALING, "signaling.cfg")
     document = perhop("run", file, "--traffic", rates, "--json").json()
-    said = {one["class"]: one for one in document["verdicts"]}
+    verdicts = {one["class"]: one for one in document["verdicts"]}
     (row,) = (row for row in document["rates"] if row["queue"] == "SIGNALING")
     # 100 of the 114 bytes that count are IP bytes.
     assert row["obtained_bps"]["mean"] < 0.95 * row["guaranteed_bps"]
-    assert said["SIGNALING"]["holder"] is None
-    assert "its own load: 912" in said["SIGNALING"]["text"]
+    assert verdicts["SIGNALING"]["holder"] is None
+    assert "its own load: 912" in verdicts["SIGNALING"]["text"]
 
 
 def test_an_idle_port_has_no_holder(tmp_path: Path, perhop: Command) -> None:

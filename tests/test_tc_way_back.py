@@ -143,15 +143,15 @@ def test_a_policy_read_back_is_equal_or_its_losses_are_listed(file: Path) -> Non
         assert not [
             found for found in checked(converted.text, "linux")["diagnostics"] if found["severity"] == "error"
         ]
-        said = [remark.construct for remark in converted.remarks]
+        constructs = [remark.construct for remark in converted.remarks]
         for path, left, right in _differences(one, converted.text):
             reasons = [
                 why
                 for place, remark, why in TABLE
                 if re.fullmatch(place, path)
-                and (remark is None or any(re.fullmatch(remark, construct) for construct in said))
+                and (remark is None or any(re.fullmatch(remark, construct) for construct in constructs))
             ]
-            assert reasons, f"{one.where}: {path}: {left} came back as {right}; said was {said}"
+            assert reasons, f"{one.where}: {path}: {left} came back as {right}; said was {constructs}"
 
 
 def test_every_row_of_the_table_occurs() -> None:

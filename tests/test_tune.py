@@ -62,8 +62,8 @@ def test_wred_is_tuned_to_shares_and_its_lines_give_them(perhop: Command, tmp_pa
     pasted = shares(library.run(file, seed=found["seed"], replications=10).classes)
     for name, wanted in SHARES.items():
         assert pasted[name] == pytest.approx(wanted, abs=3.0)
-        told = next(one for one in found["best"]["goals"] if one["goal"].startswith(name))
-        assert pasted[name] == pytest.approx(told["mean"], rel=1e-12)
+        goal = next(one for one in found["best"]["goals"] if one["goal"].startswith(name))
+        assert pasted[name] == pytest.approx(goal["mean"], rel=1e-12)
 
 
 @pytest.mark.parametrize("varied", ["160:600:8", "160:1400"])

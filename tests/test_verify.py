@@ -107,12 +107,12 @@ def test_changed_summaries_and_tables_are_found(out: Path) -> None:
     disk.write(out / "flows.parquet", as_parquet(flows.head(1)))
     disk.write(out / "ports.parquet", as_parquet(pl.read_parquet(out / "ports.parquet").drop("sent_packets")))
     resealed(out)
-    told = {one.file: str(one) for one in verify(out).repeated[0].differences}
-    assert set(told) == {"summary.json", "flows.parquet", "ports.parquet"}
-    assert "2 of " in told["summary.json"]
-    assert "first classes.0.class: 'renamed' was saved, 'steady' is now" in told["summary.json"]
-    assert told["flows.parquet"] == f"flows.parquet: had 1 row and has {flows.height} now"
-    assert told["ports.parquet"] == "ports.parquet: has other columns now: sent_packets"
+    differences = {one.file: str(one) for one in verify(out).repeated[0].differences}
+    assert set(differences) == {"summary.json", "flows.parquet", "ports.parquet"}
+    assert "2 of " in differences["summary.json"]
+    assert "first classes.0.class: 'renamed' was saved, 'steady' is now" in differences["summary.json"]
+    assert differences["flows.parquet"] == f"flows.parquet: had 1 row and has {flows.height} now"
+    assert differences["ports.parquet"] == "ports.parquet: has other columns now: sent_packets"
 
 
 def test_equal_cells_in_other_bytes_are_accepted(out: Path) -> None:

@@ -167,5 +167,5 @@ def test_the_page_of_a_bridge_ends_with_its_counters(tmp_path: Path) -> None:
 @needs_view
 @pytest.mark.parametrize("arguments", [["live", "run"], ["live", "bridge"]])
 def test_help_names_the_view(arguments: list[str], perhop: Any) -> None:
-    said = perhop(*arguments, "--help").out
-    assert "--watch" in said and "--no-open" in said
+    help_text = perhop(*arguments, "--help").out
+    assert "--watch" in help_text and "--no-open" in help_text

@@ -160,11 +160,11 @@ def test_events_are_reported_as_they_happen() -> None:
         token = server.link.partition("token=")[2]
         connection.sendall(f"GET /events?token={token} HTTP/1.1\r\nHost: {server.host}\r\n\r\n".encode())
         lines = connection.makefile("r", encoding="utf-8")
-        told = next(line for line in lines if line.startswith("data: "))
-        assert json.loads(told[6:]) == {"started": {"name": "first"}, "frames": [{"at": 1}], "left_out": 0}
+        event = next(line for line in lines if line.startswith("data: "))
+        assert json.loads(event[6:]) == {"started": {"name": "first"}, "frames": [{"at": 1}], "left_out": 0}
         hub.publish("done", {"summary": 1})
-        told = next(line for line in lines if line.startswith("data: "))
-        assert json.loads(told[6:]) == {"done": {"summary": 1}}
+        event = next(line for line in lines if line.startswith("data: "))
+        assert json.loads(event[6:]) == {"done": {"summary": 1}}
     server.close()
 
 
@@ -174,10 +174,10 @@ def test_a_page_that_does_not_read_delays_nothing() -> None:
     for at in range(10_000):
         hub.frame({"at": at})
         hub.publish("state", {"at": at})
-    told = hub.take(page, 0.0)
-    assert [frame["at"] for frame in told["frames"]] == [*range(10_000 - MOST_WAITING, 10_000)]
-    assert told["left_out"] == 10_000 - MOST_WAITING, "and the page receives the number"
-    assert told["state"] == {"at": 9999}
+    taken = hub.take(page, 0.0)
+    assert [frame["at"] for frame in taken["frames"]] == [*range(10_000 - MOST_WAITING, 10_000)]
+    assert taken["left_out"] == 10_000 - MOST_WAITING, "and the page receives the number"
+    assert taken["state"] == {"at": 9999}
     assert hub.take(page, 0.0) == {}
     later = hub.take(hub.enter(), 0.0)["frames"]
     assert len(later) <= MOST_KEPT

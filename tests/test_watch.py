@@ -95,8 +95,8 @@ def test_queues_and_shares_are_drawn_in_place() -> None:
     last = frames[-1]
     assert "1500 s simulated, 100 % of the run" in drawn
     assert "space: pause" in seen[0] and "space: pause" not in last
-    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
-    summary = json.loads(said[said.rindex('{"schema_version"') :])
+    screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
+    summary = json.loads(screen[screen.rindex('{"schema_version"') :])
     plain = perhop.run(EXAMPLE, duration="1500s")
     assert summary["classes"] == plain.summary["classes"]
 
@@ -120,8 +120,8 @@ def test_keys_pause_change_the_speed_choose_a_port_and_leave() -> None:
     )
     assert code == 0, drawn
     # Left, it goes on without the view, as fast as it can, to the same results.
-    said = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
-    summary = json.loads(said[said.rindex('{"schema_version"') :])
+    screen = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", drawn)
+    summary = json.loads(screen[screen.rindex('{"schema_version"') :])
     assert summary == perhop.run(EXAMPLE, duration="900s").summary | {"verdicts": summary["verdicts"]}
 
 

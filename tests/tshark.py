@@ -41,9 +41,9 @@ def fields_without_complaint(file: Path, *names: str, decode_as: str = "") -> li
     of tshark does for both: it takes longer than the packets.
     """
     signs = (*_NONSENSE, *_CHECKSUMS, _SEVERITY)
-    said = ("frame.number", "_ws.col.Info", "_ws.expert.message")
+    shown = ("frame.number", "_ws.col.Info", "_ws.expert.message")
     rows, complaints = [], []
-    for row in _occurrences(file, (*names, *signs, *said), "", decode_as):
+    for row in _occurrences(file, (*names, *signs, *shown), "", decode_as):
         of_name = dict(zip(signs, row[len(names) :], strict=False))
         is_bad = any(any(of_name[name]) for name in _NONSENSE)
         is_bad |= any("0" in of_name[name] for name in _CHECKSUMS) or _ERROR in of_name[_SEVERITY]

@@ -100,7 +100,7 @@ class _Test:
         return [str(self.program), *(["--exact", *self.names] if self.names else [])]
 
 
-def _say(text: str) -> None:
+def _report(text: str) -> None:
     sys.stdout.write(text + "\n")
     sys.stdout.flush()
 
@@ -249,7 +249,7 @@ class Workspace:
                 raise SystemExit(
                     "error: the copy does not compile, and no fault is to blame:\n" + _rendered(messages)
                 )
-            _say(f"{len(wrong)} of {len(viable)} do not compile")
+            _report(f"{len(wrong)} of {len(viable)} do not compile")
             for mutant in viable:
                 if mutant.number in wrong:
                     mutant.outcome = "unviable"
@@ -352,7 +352,7 @@ def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float
     with ThreadPoolExecutor(jobs) as pool:
         for mutant in pool.map(run_tests, mutants):
             if mutant.outcome in ("missed", "timeout"):
-                _say(f"{mutant.outcome}: {mutant.name}")
+                _report(f"{mutant.outcome}: {mutant.name}")
 
 
 def interval(share: float, count: int) -> tuple[float, float]:
@@ -370,7 +370,7 @@ def report(mutants: list[Mutant], rest: int, *, is_sample: bool) -> float:
     share = found / max(1, viable)
     low, high = interval(share, max(1, viable))
     by_chance = f", 95 % interval {100 * low:.1f} to {100 * high:.1f} %" if is_sample else ""
-    _say(
+    _report(
         f"{len(mutants)} faults: {counts['caught']} caught, {counts['timeout']} timed out,"
         f" {counts['missed']} missed, {counts['unviable']} unviable;"
         f" {100 * share:.1f} % of the viable ones were found{by_chance};"
@@ -410,7 +410,7 @@ def main() -> int:
     numbers = {one.number for one in able}
     rest = [one.name for one in chosen if one.number not in numbers]
     if arguments.rest:
-        _say("\n".join(rest))
+        _report("\n".join(rest))
         return 0
     # Everything is built, so that another sample needs no other build.
     workspace = Workspace(arguments.package, arguments.tests or [])

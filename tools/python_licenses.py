@@ -37,10 +37,10 @@ def license_of(name: str) -> str | None:
     """Find the SPDX expression of an installed package; None if nothing says it, or only in unknown words."""
     if name in RULES["stated"]:
         return str(RULES["stated"][name])
-    said = metadata.metadata(name)
-    if expression := said.get("License-Expression"):
+    fields = metadata.metadata(name)
+    if expression := fields.get("License-Expression"):
         return str(expression)
-    classifiers = [line for line in said.get_all("Classifier") or [] if line.startswith("License ::")]
-    words = [said.get("License") or "", *(line.rpartition(" :: ")[2] for line in classifiers)]
+    classifiers = [line for line in fields.get_all("Classifier") or [] if line.startswith("License ::")]
+    words = [fields.get("License") or "", *(line.rpartition(" :: ")[2] for line in classifiers)]
     known = [RULES["spelled"].get(word, word) for word in words if word and len(word) < NAME_CHARACTERS]
     return next((word for word in known if word != "UNKNOWN" and "OSI Approved" not in word), None)

@@ -123,7 +123,7 @@ def bits_per_second(rate: str) -> float:
     return found[0] if found else float("inf")
 
 
-def told_apart(values: Sequence[str]) -> list[str]:
+def shortened(values: Sequence[str]) -> list[str]:
     """Return values truncated where they still differ: a whole part of a policy can be one."""
     different = set(values)
     kept = next(n for n in count(WIDE) if len({one[:n] for one in different}) == len(different))

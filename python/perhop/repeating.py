@@ -251,7 +251,7 @@ def _share(
     if progress is None:
         return None
 
-    def tell(now: Progress) -> None:
+    def report(now: Progress) -> None:
         progress(Progress((number + now.fraction) / of, now.simulated_s, now.packet_hops))
 
-    return tell
+    return report

@@ -130,14 +130,14 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
     folder = place.folder
     if not place.is_there:
         disk.rename(new, folder)
-        _tell(target, folder)
+        _record(target, folder)
         _keep(folder.parent, target)
         return
     new.chmod(folder.stat().st_mode & 0o7777)
     old = _move_aside(new, folder) if place.aside else _exchange(new, folder)
     # It is now an earlier result and not unfinished.
     _unfinished.discard(new)
-    _tell(target, folder)
+    _record(target, folder)
     try:
         _keep(folder.parent, target)
     except OSError:
@@ -242,7 +242,7 @@ def _keep(folder: Path, target: Path) -> None:
         raise OSError(error.errno, reason, str(target)) from error
 
 
-def _tell(path: Path, place: Path) -> None:
+def _record(path: Path, place: Path) -> None:
     """Record a written path, unless it is in an unfinished folder."""
     if not _is_within_hidden(place):
         written.append(f"`{path}`")
@@ -303,7 +303,7 @@ def whole_file(path: Path, *, is_result: bool = True) -> Iterator[Path]:
                 disk.rename(temporary, target)
                 _unfinished.discard(temporary)
                 if is_result:
-                    _tell(path, target)
+                    _record(path, target)
                 _keep(target.parent, path)
         finally:
             _forget(temporary)
@@ -346,7 +346,7 @@ def write_new(path: Path, text: str) -> None:
             disk.sync(temporary)
             # A link, unlike a rename, never replaces an existing file.
             disk.link(temporary, path)
-            _tell(path, path.absolute())
+            _record(path, path.absolute())
             _keep(path.absolute().parent, path)
     except FileExistsError as error:
         raise InvalidInputError(

@@ -25,9 +25,9 @@ def rates(results: Results) -> list[tuple[float, float]]:
     assert results.tcp is not None
     found = []
     for number in range(results.replications):
-        of = {
+        goodput = {
             name: float(results.tcp.filter(**{"class": name, "replication": number})["goodput_bps"].sum())
             for name in ("first", "second")
         }
-        found.append((of["first"], of["second"]))
+        found.append((goodput["first"], goodput["second"]))
     return found

@@ -57,13 +57,13 @@ def order(outcome: Outcome) -> Verdict:
                 for one in of_table(outcome, "four-flows")
                 if one.metric == "wait_p50_ms" and (one.case["flows"], one.case["rtt_ms"]) == (flows, rtt)
             ]
-            told = [
+            agreements = [
                 (one.published < other.published) is (one.measured < other.measured)
                 for one, other in combinations(waits, 2)
                 if abs(one.published - other.published) > EQUAL_MS
             ]
-            parts[f"{flows}, {rtt} ms"] = all(told)
-            evidence.append(f"{flows}, {rtt} ms: {sum(told)} of {len(told)} pairs")
+            parts[f"{flows}, {rtt} ms"] = all(agreements)
+            evidence.append(f"{flows}, {rtt} ms: {sum(agreements)} of {len(agreements)} pairs")
     return judged(parts, "; ".join(evidence))
 
 

@@ -92,22 +92,22 @@ fn of_traffic(
 fn reads_ports(scenario: &Scenario) -> bool {
     scenario.policies.values().any(|policy| {
         let stages = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
-        stages.into_iter().any(asks_for_ports) || policy.queueing.as_ref().is_some_and(has_class_by_ports)
+        stages.into_iter().any(matches_ports) || policy.queueing.as_ref().is_some_and(has_class_by_ports)
     })
 }
 
 fn has_class_by_ports(queueing: &QueueingConfig) -> bool {
     queueing.classes.iter().any(|class| {
-        class.matches.as_ref().is_some_and(asks_for_ports)
+        class.matches.as_ref().is_some_and(matches_ports)
             || class.queueing.as_ref().is_some_and(has_class_by_ports)
     })
 }
 
-fn asks_for_ports(matches: &MatchConfig) -> bool {
+fn matches_ports(matches: &MatchConfig) -> bool {
     let inner = matches.all.iter().chain(&matches.any).flatten().chain(matches.not.as_deref());
     matches.source_port.is_some()
         || matches.destination_port.is_some()
-        || inner.into_iter().any(asks_for_ports)
+        || inner.into_iter().any(matches_ports)
 }
 
 /// Lengths of the TCP, IPv4 and IPv6 headers without options, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200

@@ -38,11 +38,11 @@ pub struct NotesAt<'a> {
 
 impl NotesAt<'_> {
     /// Adds a construct, and the reason for the difference.
-    pub fn say(&mut self, construct: impl Into<String>, reason: impl Into<String>) {
+    pub fn report(&mut self, construct: impl Into<String>, reason: impl Into<String>) {
         self.add(Missing::new(construct, reason));
     }
     /// Adds a construct, the reason for the difference, and a change that avoids it.
-    pub fn say_instead(&mut self, construct: impl Into<String>, reason: impl Into<String>, instead: &str) {
+    pub fn report_with_change(&mut self, construct: impl Into<String>, reason: impl Into<String>, instead: &str) {
         self.add(Missing::new(construct, reason).instead(instead));
     }
     /// Adds a part that is missing.

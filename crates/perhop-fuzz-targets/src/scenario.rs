@@ -30,11 +30,11 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
     if !is_small {
         return Outcome::Refused;
     }
-    let of = |engine| {
+    let run_by = |engine| {
         let options = RunOptions { seed: 1, replications: 1, threads: 1, engine };
         run(&scenario, Path::new("/nowhere"), &options, &Progress::new())
     };
-    match (of(EngineChoice::Fast), of(EngineChoice::Plain)) {
+    match (run_by(EngineChoice::Fast), run_by(EngineChoice::Plain)) {
         (Ok(fast), Ok(plain)) => {
             conserved(&fast);
             // Probes see the state before precomputed departures; the other tables are equal.
@@ -53,12 +53,12 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
 /// The approximate number of packets of `scenario`; infinite if it has many flows, or takes packets from
 /// files.
 fn packets(scenario: &Scenario) -> f64 {
-    let of = |traffic: &TrafficConfig| match &traffic.source {
+    let packets = |traffic: &TrafficConfig| match &traffic.source {
         SourceConfig::Trace(_) | SourceConfig::Pcap(_) => f64::INFINITY,
         _ if traffic.count > MOST_FLOWS => f64::INFINITY,
         _ => budget::packets(scenario, traffic),
     };
-    scenario.traffic.iter().map(of).sum()
+    scenario.traffic.iter().map(packets).sum()
 }
 
 /// Offered = delivered + dropped + in the network, for every class.

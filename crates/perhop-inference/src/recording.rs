@@ -107,7 +107,7 @@ fn flow(path: &str, class: Class, coming: &[Value]) -> Flow {
 /// Returns the classes, or nothing where headers do not distinguish them.
 fn classes(network: &Network) -> Vec<Class> {
     let is_told_by_headers =
-        network.leaves.iter().all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &asks_more)));
+        network.leaves.iter().all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &reads_more_than_headers)));
     let is_marked = stages(network).any(|(_, _, stage)| {
         let actions = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
         // A conditioner that marks changes what later classes match.
@@ -134,7 +134,7 @@ fn classes(network: &Network) -> Vec<Class> {
 }
 
 /// Whether a condition depends on more than the headers of a packet.
-fn asks_more(condition: &MatchConfig) -> bool {
+fn reads_more_than_headers(condition: &MatchConfig) -> bool {
     let is_of_node = condition.color.is_some() || condition.label.is_some() || condition.input.is_some();
     is_of_node || condition.cos.is_some() || condition.mpls_exp.is_some() || condition.length.is_some()
 }

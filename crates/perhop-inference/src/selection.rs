@@ -139,7 +139,7 @@ impl<'a> Selection<'a> {
         let fast: Vec<&Port> = open.iter().filter(is_fast).copied().collect();
         let marking: Vec<&Port> = others.iter().copied().filter(|port| has_input_policy(port)).collect();
         let marking: Vec<&Port> = marking.into_iter().filter(|port| is_fast(&port)).collect();
-        if let Some(entrance) = widest(&marking).filter(|_| !tells_classes_apart(&leaving)) {
+        if let Some(entrance) = widest(&marking).filter(|_| !distinguishes_classes(&leaving)) {
             let (input, output) = (entrance.name.clone(), leaving.name.clone());
             let mut network = Network::new(self.site, entrance, leaving);
             network.assumed.push(format!(
@@ -250,7 +250,7 @@ pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> 
 }
 
 /// Whether the output policy of an interface has classes.
-fn tells_classes_apart(interface: &Interface) -> bool {
+fn distinguishes_classes(interface: &Interface) -> bool {
     interface.port.is_some_and(|port| {
         let queues = port.output.queueing.as_ref().map_or(0, |queueing| queueing.queue_names().len());
         queues > 1 || !port.output.conditioners.is_empty()

@@ -170,12 +170,12 @@ impl FrontEnd for Ios {
     }
 
     fn added_interface(&self, rate: Rate) -> AddedInterface {
-        let of = |(name, gigabits): (&str, u64)| AddedInterface {
+        let with_rate = |(name, gigabits): (&str, u64)| AddedInterface {
             name: name.to_owned(),
             command: format!("interface {name}"),
             rate: Rate::from_bits_per_second(gigabits * 1_000_000_000),
         };
-        let [first, second, fastest] = ADDED.map(of);
+        let [first, second, fastest] = ADDED.map(with_rate);
         [first, second].into_iter().find(|candidate| candidate.rate >= rate).unwrap_or(fastest)
     }
 

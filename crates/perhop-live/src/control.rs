@@ -160,7 +160,7 @@ fn talk(mut stream: UnixStream, desk: &Desk) -> io::Result<()> {
         let answer = if start_ns.is_some() { "ok" } else { "error: expected a number of nanoseconds" };
         return writeln!(stream, "{answer}");
     }
-    let Some(status) = desk.ask() else { return Ok(()) };
+    let Some(status) = desk.request_status() else { return Ok(()) };
     match words.as_slice() {
         ["metrics"] => stream.write_all(status.metrics().as_bytes()),
         ["GET", "/metrics", ..] => reply(&mut stream, "text/plain; version=0.0.4", &status.metrics()),
@@ -175,7 +175,7 @@ fn reply(stream: &mut UnixStream, kind: &str, body: &str) -> io::Result<()> {
 
 impl Desk {
     /// Requests a copy of the forwarder's counters; `None` if it has ended.
-    fn ask(&self) -> Option<Status> {
+    fn request_status(&self) -> Option<Status> {
         let mut answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         *answer = None; // a late answer to an earlier request
         self.wanted.store(true, Ordering::Relaxed);

@@ -204,7 +204,7 @@ pub struct Queue {
     /// An order other than that of arrival. Most queues have none.
     order: Option<Box<Order>>,
     /// The times at which packets joined, if the buffer manager [reads sojourn
-    /// times](crate::buffer::BufferManager::asks_for_stays).
+    /// times](crate::buffer::BufferManager::needs_sojourn_times).
     joined: Option<Box<Joined>>,
     precedences: Precedences,
     occupancy: Occupancy,
@@ -384,7 +384,7 @@ mod tests {
 
     #[test]
     fn drop_precedences_by_codepoint() {
-        let of = |source: &PrecedenceSource, name: &str| {
+        let precedence = |source: &PrecedenceSource, name: &str| {
             let dscp = name.parse().unwrap();
             let packet = Packet { dscp, color: Color::new(5), ..Packet::default() };
             Queue::new(source).precedence_of(&packet).index()
@@ -392,15 +392,15 @@ mod tests {
         let lists: PrecedenceSource =
             serde_json::from_str(r#"{"by-dscp": [["ef", "af11"], "af12", [14, "default"]]}"#).unwrap();
         lists.check().unwrap();
-        let found = ["ef", "af11", "af12", "af13", "default", "cs6"].map(|name| of(&lists, name));
+        let found = ["ef", "af11", "af12", "af13", "default", "cs6"].map(|name| precedence(&lists, name));
         assert_eq!(found, [0, 0, 1, 2, 2, 2]);
         assert_eq!(
-            ["ef", "af13", "default"].map(|name| of(&PrecedenceSource::IpPrecedence, name)),
+            ["ef", "af13", "default"].map(|name| precedence(&PrecedenceSource::IpPrecedence, name)),
             [5, 1, 0]
         );
-        assert_eq!(["ef", "af13", "af22"].map(|name| of(&PrecedenceSource::Dscp, name)), [0, 2, 1]);
-        assert_eq!(of(&PrecedenceSource::Color, "af13"), 5);
-        assert_eq!(of(&PrecedenceSource::Cos, "af13"), 0, "no tag");
+        assert_eq!(["ef", "af13", "af22"].map(|name| precedence(&PrecedenceSource::Dscp, name)), [0, 2, 1]);
+        assert_eq!(precedence(&PrecedenceSource::Color, "af13"), 5);
+        assert_eq!(precedence(&PrecedenceSource::Cos, "af13"), 0, "no tag");
         let mut tagged = Packet::default();
         tagged.set_cos("6".parse().unwrap());
         assert_eq!(Queue::new(&PrecedenceSource::Cos).precedence_of(&tagged).index(), 6);

@@ -251,11 +251,11 @@ mod tests {
         std::iter::from_fn(|| pieces.next(fragments)).collect()
     }
     fn places(fragments: &mut Fragments, pieces: &[Packet]) -> Vec<(u32, u16, bool)> {
-        let of = |piece: &Packet| {
+        let fields = |piece: &Packet| {
             let Piece { offset, has_more, .. } = *fragments.pieces.at(piece.payload as u32);
             (piece.length, offset, has_more)
         };
-        pieces.iter().map(of).collect()
+        pieces.iter().map(fields).collect()
     }
 
     /// RFC 791 §3.2: 1480 bytes of payload fit into 1500; 980 into 1000 would be 122.5 units, so 976 do.

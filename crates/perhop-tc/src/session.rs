@@ -171,7 +171,7 @@ impl Session {
                 && comment.iter().any(|word| matches!(word.as_str(), "show" | "ls" | "list"))
             {
                 self.shown.close();
-                self.shown.told_to(&mut Words::new(&comment, Voice::Told));
+                self.shown.read_device(&mut Words::new(&comment, Voice::Told));
             }
             self.kernel.log.state(number, LineState::Irrelevant);
             return None;
@@ -328,7 +328,7 @@ impl Session {
             );
         };
         if matches!(verb, "list" | "show" | "lst" | "get" | "help") {
-            self.shown.told_to(words);
+            self.shown.read_device(words);
             return self.say_irrelevant(number, "output");
         }
         if verb != "delete" {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Json, Quiet, Seed
-from perhop.command.terminal import print_json, say_written, share_bar
+from perhop.command.terminal import print_json, print_written, share_bar
 from perhop.errors import Exit
 from perhop.printable import printable
 
@@ -73,7 +73,7 @@ def bufferbloat(
     if plot is not None:
         for file in write([tested.chart()], plot):
             if not quiet:
-                say_written(file)
+                print_written(file)
     if json:
         print_json(tested.to_dict())
     elif not quiet:

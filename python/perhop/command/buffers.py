@@ -13,7 +13,7 @@ from perhop.command.explain import show_platform_rules
 from perhop.command.lines import show_lines
 from perhop.command.options import Json
 from perhop.command.srr_table import show_input_queues, show_srr_port
-from perhop.command.terminal import print_json, say
+from perhop.command.terminal import print_json, print_note
 from perhop.errors import Exit, InvalidInputError
 from perhop.printable import printable
 from perhop.profiles import PlatformRule
@@ -89,7 +89,7 @@ def buffers(
         for port in chosen["ports"]:
             print(f"{port['interface']}\n{port['printed']}" if port["interface"] else port["printed"])
         for line in _omissions(chosen):
-            say(printable(line))
+            print_note(printable(line))
     else:
         for port in chosen["ports"]:
             if "has_qos" in port:

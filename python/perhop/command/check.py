@@ -19,7 +19,7 @@ from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.sarif import sarif_log
 from perhop.command.settings import CheckSettings, check_settings
-from perhop.command.terminal import colors, print_json, say
+from perhop.command.terminal import colors, print_json, print_note
 from perhop.configuration import NOT_SUPPORTED, Detail, is_supported
 from perhop.errors import Exit, InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred
@@ -100,7 +100,7 @@ def check(
     defaults = check_settings()
     if defaults.file is not None:
         # A rule that a file leaves out is not looked for, and nothing else shows it.
-        say(f"settings: {defaults.file}")
+        print_note(f"settings: {defaults.file}")
     chosen = chosen_files(files)
     failing = _failing(defaults, fail_on, strict=strict)
     shape = _format(chosen, output_format or defaults.output_format, json=json, sarif=sarif, lines=lines)
@@ -204,7 +204,7 @@ def _check_all(
                 try:
                     found = future.result()
                 except UnreadableFileError as error:
-                    say(f"error: {error}")
+                    print_note(f"error: {error}")
                     unreadable += 1
                     continue
                 checked.append(found)
@@ -253,7 +253,7 @@ def _show(found: Checked, *, lines: bool, failing: Sequence[Severity]) -> None:
     else:
         for finding in found.findings:
             place = f"{found.file}:{finding.line}" if finding.line else str(found.file)
-            say(f"{place}: {finding.severity}[{finding.rule}]: {finding.message}")
+            print_note(f"{place}: {finding.severity}[{finding.rule}]: {finding.message}")
     verdict = f"{found.kind}, ok" if passed else "not ok"
     show_lines(f"{found.file}: {verdict}")
 

@@ -31,7 +31,7 @@ from perhop.command.options import (
     assumptions,
     changes,
 )
-from perhop.command.terminal import print_json, say_written, show_warnings
+from perhop.command.terminal import print_json, print_written, show_warnings
 from perhop.compare import Comparison
 from perhop.compare import compare as compare_results
 from perhop.errors import Exit, InvalidInputError
@@ -156,7 +156,7 @@ def compare(
     if output is not None:
         found.save(output, force=force)
         if not quiet:
-            say_written(output)
+            print_written(output)
     if json:
         print_json(found.to_json())
     elif not quiet:

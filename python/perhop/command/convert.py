@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from perhop import convert as converting
 from perhop.command.options import Interface, Json, Platform
-from perhop.command.terminal import print_json, say_written
+from perhop.command.terminal import print_json, print_written
 from perhop.errors import Exit
 from perhop.printable import printable
 from perhop.saving import replace_file
@@ -73,7 +73,7 @@ def convert(
     if output is not None and output != Path("-"):
         replace_file(output, found.text)
         if not json:
-            say_written(output)
+            print_written(output)
     if json:
         print_json({"schema_version": 1, "to": to, **found.to_dict()})
     elif output is None or output == Path("-"):

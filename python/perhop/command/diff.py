@@ -13,7 +13,7 @@ from perhop.command.diff_network import diff_networks
 from perhop.command.differences import markdown_of, text_of
 from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Load, Platform, Replications, Seed, assumptions
-from perhop.command.terminal import print_json, progress_bar, say_written
+from perhop.command.terminal import print_json, print_written, progress_bar
 from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
 from perhop.errors import Exit, InvalidInputError
 from perhop.manifest import MANIFEST
@@ -189,4 +189,4 @@ def _draw(comparison: Comparison, old: Path, new: Path, file: Path) -> None:
 
     names = (old.name, new.name) if old.name != new.name else (str(old), str(new))
     for written in write(compared(comparison, names), file):
-        say_written(written)
+        print_written(written)

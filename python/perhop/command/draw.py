@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Overrides, RoutesFile, ScenarioFile, pairs
-from perhop.command.terminal import say_written
+from perhop.command.terminal import print_written
 from perhop.configuration import router_text
 from perhop.draw import draw as picture
 from perhop.draw.router import router
@@ -57,7 +57,7 @@ def draw(
         made = image(text, file.suffix)
         with whole_file(file) as new:
             new.write_bytes(made)
-    say_written(file)
+    print_written(file)
     return Exit.OK
 
 

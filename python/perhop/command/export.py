@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from perhop import interchange
 from perhop.command.options import Force, Output
-from perhop.command.terminal import say_written
+from perhop.command.terminal import print_written
 from perhop.errors import Exit
 from perhop.manifest import MANIFEST
 from perhop.results import Results
@@ -59,5 +59,5 @@ def export(
         written = datetime.fromtimestamp((folder / MANIFEST).stat().st_mtime, UTC)
         title = folder.resolve().name
         interchange.write_flent(results, target, replication=replication, title=title, date=written)
-    say_written(target)
+    print_written(target)
     return Exit.OK

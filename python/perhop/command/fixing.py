@@ -7,7 +7,7 @@ from difflib import unified_diff
 from pathlib import Path
 
 from perhop.checking import Checked
-from perhop.command.terminal import colors, say
+from perhop.command.terminal import colors, print_note
 from perhop.configuration import read
 from perhop.errors import InvalidInputError
 from perhop.printable import printable
@@ -43,7 +43,7 @@ def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
         print()
         for row in unified_diff(before, after, str(found.file), str(target), n=2):
             print(_colored(row.rstrip("\r\n")))
-    say(f"{target}: {counted(len(mended), 'line')} mended")
+    print_note(f"{target}: {counted(len(mended), 'line')} mended")
 
 
 def _colored(row: str) -> str:

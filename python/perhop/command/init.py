@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from perhop import _core
 from perhop.command.options import Assume, Interface, Load, Over, Platform, Policy, Traffic, assumptions
-from perhop.command.terminal import say
+from perhop.command.terminal import print_note
 from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError
 from perhop.inference import infer
@@ -93,8 +93,8 @@ def init(
     )
     # The schema is always replaced, so that it matches the installed version.
     replace_file(schema, _core.schema() + "\n")
-    say(f"written: {scenario}, {schema}")
-    say(f"next:    perhop run {scenario}")
+    print_note(f"written: {scenario}, {schema}")
+    print_note(f"next:    perhop run {scenario}")
     return Exit.OK
 
 
@@ -128,6 +128,6 @@ def _inferred(router: Path, scenario: Path, options: RouterOptions) -> str:
         load=options.get("load"),
         over=options.get("over"),
     )
-    say(made.summary)
+    print_note(made.summary)
     ignored = [f"not run: {one}" for one in made.not_looked_at]
     return as_yaml(made.data, [*ignored, made.load, *made.offers, *made.missing], file)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from perhop.command.lines import BAD, DOUBTFUL, GOOD, show_lines
-from perhop.command.terminal import console, say
+from perhop.command.terminal import console, print_note
 from perhop.errors import Exit
 from perhop.quantity import counted
 from perhop.results import Results
@@ -99,11 +99,11 @@ class Judgement:
         if self.replications == 1:
             yield "1 replication: no interval"
 
-    def tell_failed(self) -> None:
+    def report_failed(self) -> None:
         """Say on stderr which assertions do not hold, where nothing else is shown."""
         for judged in self.judged:
             if not judged.passed:
-                say(f"failed: {judged.text}: {measured_words(judged)}")
+                print_note(f"failed: {judged.text}: {measured_words(judged)}")
 
 
 def _show_beside(name: str, words: str, room: int) -> None:

@@ -33,7 +33,7 @@ from perhop.command.options import (
     changes,
     on_hosts,
 )
-from perhop.command.terminal import console, print_json, say, say_written, share_bar, show_warnings
+from perhop.command.terminal import console, print_json, print_note, print_written, share_bar, show_warnings
 from perhop.document import Document
 from perhop.errors import Exit, InvalidInputError, MissingCapabilityError, PerhopError
 from perhop.live import rights
@@ -152,7 +152,7 @@ def run(
         if output is not None:
             measured.save(output, force=force)
             if not quiet:
-                say_written(output)
+                print_written(output)
         show(measured, wide=wide, json=json, quiet=quiet)
         if page is not None:
             sys.stdout.flush()
@@ -313,6 +313,6 @@ def _watching(
             yield Watching(progress=view.progress, line=line, ready=view.ready)
     else:
         if watch == "terminal" and not quiet:
-            say("--watch needs a terminal; continuing without it")
+            print_note("--watch needs a terminal; continuing without it")
         with share_bar(title, quiet=quiet) as progress:
             yield Watching(progress=progress, line=line)

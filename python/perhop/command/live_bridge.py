@@ -18,13 +18,13 @@ from cyclopts import Parameter
 
 from perhop.command.live_table import Row, queue_table, rows
 from perhop.command.options import Json, Opened, Quiet, View, Watch
-from perhop.command.terminal import console, print_json, say
+from perhop.command.terminal import console, print_json, print_note
 from perhop.errors import Exit
 from perhop.live import bridging, namespaces, rights
 from perhop.live.children import Child
 from perhop.live.claiming import claimed
 from perhop.live.cleaning import clean
-from perhop.live.control import ask
+from perhop.live.control import read_counters
 from perhop.live.inside import Place
 from perhop.live.owner import Owner
 from perhop.live.scratch import scratch
@@ -160,7 +160,7 @@ def _shown(
     def reports() -> Iterator[dict[str, Any]]:
         # Not before it listens.
         with suppress(OSError, ValueError):
-            yield ask(control)
+            yield read_counters(control)
 
     def tell() -> None:
         for report in reports():
@@ -168,10 +168,10 @@ def _shown(
             for doubt in report["doubts"]:
                 if (kind := doubt.translate(_DIGITS)) not in reported:
                     reported.add(kind)
-                    say(f"note: {doubt}")
+                    print_note(f"note: {doubt}")
 
     if page is not None:
-        page.ask({"bridge": control})
+        page.poll({"bridge": control})
     if quiet:
         yield lambda: None
         return
@@ -207,7 +207,7 @@ def _forward(configuration: dict[str, Any], files: Path, look: Callable[[], None
     bridge = Child("bridge", "the bridge", place, ["bridge", str(text)], files / "bridge.log")
 
     def end(number: int, frame: FrameType | None) -> None:
-        bridge.ask_to_end()
+        bridge.request_end()
 
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:

@@ -13,7 +13,7 @@ from perhop.command.live_table import queue_table, rows
 from perhop.command.options import Json
 from perhop.command.terminal import console, print_json
 from perhop.errors import Exit, InvalidInputError, PerhopError
-from perhop.live.control import ask
+from perhop.live.control import read_counters
 from perhop.live.state import State, running
 
 Pid = Annotated[int | None, Parameter(name="--pid")]
@@ -87,6 +87,6 @@ def find_testbed(pid: int | None) -> State:
 def _reports(state: State) -> dict[str, dict[str, Any]]:
 
     try:
-        return {node: ask(state.folder / socket) for node, socket in state.sockets.items()}
+        return {node: read_counters(state.folder / socket) for node, socket in state.sockets.items()}
     except (OSError, ValueError) as error:
         raise PerhopError("the testbed has ended or is not ready yet") from error

@@ -31,14 +31,14 @@ Reports = Mapping[str, dict[str, Any]]
 class LiveView:
     """Forwarders whose counters a thread polls during a run."""
 
-    def __init__(self, tell: Callable[[Reports], None], every_s: float) -> None:
-        """Pass the counters to `tell`."""
-        self._poller = Poller(tell, every_s)
+    def __init__(self, publish: Callable[[Reports], None], every_s: float) -> None:
+        """Pass the counters to `publish`."""
+        self._poller = Poller(publish, every_s)
 
     def ready(self, testbed: LiveTestbed) -> None:
         """Ask the forwarders of a testbed."""
         state = testbed.state
-        self._poller.ask({node: state.folder / socket for node, socket in state.sockets.items()})
+        self._poller.poll({node: state.folder / socket for node, socket in state.sockets.items()})
 
     def close(self) -> None:
         """Ask no more."""
@@ -90,9 +90,9 @@ class PageView(LiveView):
         self._poller.close()
         self._forwarding.finish(reports, words)
 
-    def ask(self, sockets: Mapping[str, Path]) -> None:
+    def poll(self, sockets: Mapping[str, Path]) -> None:
         """Ask at control sockets."""
-        self._poller.ask(sockets)
+        self._poller.poll(sockets)
 
     def stay(self) -> None:
         """Stay until the page is closed."""

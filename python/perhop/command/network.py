@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from perhop.command.lines import show_lines
 from perhop.command.options import Json, RoutesFile
-from perhop.command.terminal import print_json, say_written
+from perhop.command.terminal import print_json, print_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.network import FACTS, Network
 from perhop.printable import printable
@@ -48,7 +48,7 @@ def network(
         if file.exists():
             raise InvalidInputError(f"{file} exists", "delete it first, or edit it")
         write_new(file, facts_text(summary))
-        say_written(file)
+        print_written(file)
     if json:
         print_json({"schema_version": 1, **summary})
     else:

@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Output
-from perhop.command.terminal import say, say_written
+from perhop.command.terminal import print_note, print_written
 from perhop.errors import Exit
 from perhop.playground import page
 from perhop.saving import replace_file
@@ -31,7 +31,7 @@ def playground(*, teacher: Annotated[bool, Parameter(negative=())] = False, outp
     text = page("teachers" if teacher else "students")
     if output is not None:
         replace_file(output, text)
-        say_written(output)
+        print_written(output)
         return Exit.OK
     # It stays: the browser reads it after this has ended.
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perhop"
@@ -39,7 +39,7 @@ def playground(*, teacher: Annotated[bool, Parameter(negative=())] = False, outp
     file = folder / ("playground-teacher.html" if teacher else "playground.html")
     replace_file(file, text)
     if webbrowser.open(file.as_uri()):
-        say(f"opened {file}")
+        print_note(f"opened {file}")
     else:
-        say(f"no browser opened: open {file} in one, or write the page with -o")
+        print_note(f"no browser opened: open {file} in one, or write the page with -o")
     return Exit.OK

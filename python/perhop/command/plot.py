@@ -11,11 +11,11 @@ from cyclopts import Parameter
 from perhop import plot as plots
 from perhop.command.options import Against, Classes, LogY, Series, pairs
 from perhop.command.sweep_plots import wish_of
-from perhop.command.terminal import say_written
+from perhop.command.terminal import print_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.plot.chart import Chart
 from perhop.plot.look import Look
-from perhop.plot.overlay import overlaid, told_apart
+from perhop.plot.overlay import numbered_names, overlaid
 from perhop.plot.studies import STUDY_KINDS, study_charts
 from perhop.plot.writing import Destination, check_file, write
 from perhop.results import Results
@@ -95,7 +95,7 @@ def plot(
                 f"{kind} takes one folder of results, not {len(results)}",
                 f"{', '.join(_OVERLAID)} show several runs in one plot; share compares them",
             )
-        charts = [overlaid([one for (one,) in each], told_apart([folder.name for folder in folders]))]
+        charts = [overlaid([one for (one,) in each], numbered_names([folder.name for folder in folders]))]
     else:
         charts = plots.charts(results[0], kind, log_x=log_x)
     return _written(charts, where, look)
@@ -103,5 +103,5 @@ def plot(
 
 def _written(charts: Sequence[Chart], where: Destination, look: Look) -> Exit:
     for file in write(charts, where.file_for(charts), look):
-        say_written(file)
+        print_written(file)
     return Exit.OK

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from perhop.command.terminal import say_written
+from perhop.command.terminal import print_written
 from perhop.saving import named
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ class Plots:
     def write_rest(self, *, quiet: bool) -> None:
         """Report those, raise what went wrong with them, and write the others."""
         for file in self._written:
-            _say(file, quiet=quiet)
+            _report_written(file, quiet=quiet)
         if self._error is not None:
             raise self._error
         for where, charts in self._rest:
             drawn = charts()
             for written in _write(drawn, where.file_for(drawn)):
-                _say(written, quiet=quiet)
+                _report_written(written, quiet=quiet)
 
 
 def _write(charts: Sequence[Description], file: Path) -> list[Path]:
@@ -64,6 +64,6 @@ def _write(charts: Sequence[Description], file: Path) -> list[Path]:
     return write(charts, file)
 
 
-def _say(file: Path, *, quiet: bool) -> None:
+def _report_written(file: Path, *, quiet: bool) -> None:
     if not quiet:
-        say_written(file)
+        print_written(file)

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from perhop.command.options import Back
-from perhop.command.terminal import say_written
+from perhop.command.terminal import print_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.page import is_page
 from perhop.report import write
@@ -33,7 +33,7 @@ def report(
     """
     check_page(output)
     write(folders, output, back=back)
-    say_written(output)
+    print_written(output)
     return Exit.OK
 
 

@@ -50,7 +50,7 @@ from perhop.command.plotting import Plots
 from perhop.command.run_burst import Burst
 from perhop.command.run_report import RunReport
 from perhop.command.run_view import Wanted, viewed
-from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
+from perhop.command.terminal import print_json, print_note, print_written, show_inferred, show_warnings
 from perhop.errors import Exit, InvalidInputError
 from perhop.pacing import Pace
 from perhop.results import Results
@@ -234,7 +234,7 @@ def run(
         if page:
             page.write(results, loaded, scenario, network)
             if not quiet:
-                say_written(page.file)
+                print_written(page.file)
         sys.stdout.flush()
     return judgement.code
 
@@ -260,12 +260,12 @@ class _Shown:
             between = network.document(results, verdicts["verdicts"]) if network else {}
             print_json(results.summary | verdicts | bounded | left_out | between)
         elif self.quiet:
-            judgement.tell_failed()
+            judgement.report_failed()
         elif network is not None:
             from perhop.command.network_run import show_network  # lazy: only for folders
 
             show_network(network, results, verdicts["verdicts"])
-            judgement.tell_failed()
+            judgement.report_failed()
         else:
             _show(results, loaded, wide=self.wide, bounds=self.bounds)
             if self.burst is None:
@@ -273,7 +273,7 @@ class _Shown:
             else:
                 # Verdicts are about calls and transfers; of a burst, the losses are the answer.
                 self.burst.show(results)
-                judgement.tell_failed()
+                judgement.report_failed()
 
 
 def _show(results: Results, scenario: Scenario, *, wide: bool, bounds: bool) -> None:
@@ -389,7 +389,7 @@ def _charts(results: Results, kind: str) -> Sequence[Description]:
 
 def _report_written(results: Results, output: Path | None, pcap: Path | None) -> None:
     if output is not None:
-        say_written(output)
+        print_written(output)
     for captured in results.captured:
         packets, dropped = captured["packets"], captured["dropped"]
         counts = f"{packets:,} {'packet' if packets == 1 else 'packets'}, {dropped:,} of them dropped"
@@ -418,11 +418,11 @@ def _with_samples(scenario: Scenario, wanted: list[tuple[str, Destination]]) -> 
     """Return the scenario with the missing samples that its plots need, and report them."""
     if not wanted:
         return scenario
-    from perhop.plot.kinds import asked_for  # lazy: polars, which only plots need
+    from perhop.plot.kinds import settings_for  # lazy: polars, which only plots need
 
-    added = asked_for(scenario, [kind for kind, _ in wanted])
+    added = settings_for(scenario, [kind for kind, _ in wanted])
     for path, value in added.items():
-        say(f"measured for the plot: {path} = {value}")
+        print_note(f"measured for the plot: {path} = {value}")
     return scenario.changed(added) if added else scenario
 
 

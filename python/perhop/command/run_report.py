@@ -34,10 +34,10 @@ class RunReport:
 
     def sampled(self, scenario: Scenario) -> Scenario:
         """Return the scenario with the samples of the page's charts."""
-        from perhop.plot.kinds import asked_for  # lazy: polars, which only plots need
+        from perhop.plot.kinds import settings_for  # lazy: polars, which only plots need
         from perhop.plot.linked import SAMPLED  # lazy: polars
 
-        added = asked_for(scenario, SAMPLED)
+        added = settings_for(scenario, SAMPLED)
         return scenario.changed(added) if added else scenario
 
     def write(

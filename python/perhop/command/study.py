@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from perhop import study as studies
 from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
-from perhop.command.terminal import print_json, progress_bar, say_written
+from perhop.command.terminal import print_json, print_written, progress_bar
 from perhop.errors import Exit, InvalidInputError
 from perhop.interrupts import deferred
 from perhop.quantity import counted
@@ -158,7 +158,7 @@ def _write(report: Report, folder: Path, *, force: bool, quiet: bool) -> None:
 
     report.save(folder, force=force, texts={_TABLES: tables_text(report)})
     if not quiet:
-        say_written(folder)
+        print_written(folder)
 
 
 def _write_page(folders: Sequence[Path], page: Path) -> None:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from perhop.command.compare_table import show
 from perhop.command.comparing import compared_bar
 from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
-from perhop.command.terminal import print_json, say_written
+from perhop.command.terminal import print_json, print_written
 from perhop.compare import Comparison
 from perhop.errors import Exit
 from perhop.live import rights
@@ -75,7 +75,7 @@ def live(
         if target is not None:
             comparison.save(target, force=force)
             if not quiet:
-                say_written(target)
+                print_written(target)
         if not json and not quiet:
             print(f"{title}: {one.why}")
             show(comparison)

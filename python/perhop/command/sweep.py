@@ -35,7 +35,7 @@ from perhop.command.plotting import Plots
 from perhop.command.sweep_plots import Wish, check_parameters, wishes
 from perhop.command.sweep_progress import counted_points, paged, watching
 from perhop.command.sweep_table import show_failures, show_sweep
-from perhop.command.terminal import print_json, say, say_written, show_inferred, show_warnings
+from perhop.command.terminal import print_json, print_note, print_written, show_inferred, show_warnings
 from perhop.engines import Name, named
 from perhop.errors import Exit
 from perhop.plot.chart import Chart
@@ -182,11 +182,11 @@ def sweep(
             page.finish(f"{counted_points(len(design))} have ended; the results are in the terminal")
         if output is not None and not quiet:
             if before := len(plan.design) - ran:
-                say(f"{counted(before, 'point was', 'points were')} there already")
-            say_written(output)
+                print_note(f"{counted(before, 'point was', 'points were')} there already")
+            print_written(output)
         if output is not None and len(design) > _READ and not json:
             if not quiet:
-                say(f"{len(design):,} points are not shown: read them from {output} or plot them")
+                print_note(f"{len(design):,} points are not shown: read them from {output} or plot them")
             code = Exit.OK
         else:
             code = _shown(held.read(), output, json=json, quiet=quiet)

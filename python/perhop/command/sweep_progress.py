@@ -13,7 +13,7 @@ from rich.table import Table
 
 from perhop.command.screen import styled
 from perhop.command.sweep_plots import Wish
-from perhop.command.terminal import console, new_bar, say
+from perhop.command.terminal import console, new_bar, print_note
 from perhop.command.watching import heights
 from perhop.metrics import SHARE, resolve
 from perhop.palette import PALETTE, of_classes
@@ -39,7 +39,7 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal:
         if wish is not None and not quiet:
-            say("--watch needs a terminal; continuing without it")
+            print_note("--watch needs a terminal; continuing without it")
         yield None
         return
     bar = new_bar(screen, "share", "work", "remaining")

@@ -8,8 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from perhop.command.columns import Column, show
-from perhop.command.terminal import say
-from perhop.quantity import WIDE, told_apart
+from perhop.command.terminal import print_note
+from perhop.quantity import WIDE, shortened
 from perhop.sweeping import Sweep
 
 # Points and reasons of failures that are shown; the folder has all of them.
@@ -30,7 +30,7 @@ def show_sweep(sweep: Sweep) -> None:
     if table.rows:
         show(table.caption, columns[:keys], columns[keys:])
     if (more := sweep.points.height - _MOST) > 0:
-        say(f"and {more:,} more points: -o keeps them, --json prints them")
+        print_note(f"and {more:,} more points: -o keeps them, --json prints them")
 
 
 def show_failures(failures: pl.DataFrame, folder: Path | None) -> None:
@@ -40,11 +40,11 @@ def show_failures(failures: pl.DataFrame, folder: Path | None) -> None:
         reasons.setdefault(error, []).append(point)
     for error, points in list(reasons.items())[:_REASONS]:
         others = f" and {len(points) - 1:,} more" if len(points) > 1 else ""
-        say(f"point {points[0]}{others} failed: {error}")
+        print_note(f"point {points[0]}{others} failed: {error}")
         if folder is not None:
-            say(f"  to repeat it: perhop run --from {shlex.quote(f'{folder}:{points[0]}')}")
+            print_note(f"  to repeat it: perhop run --from {shlex.quote(f'{folder}:{points[0]}')}")
     if (more := len(reasons) - _REASONS) > 0:
-        say(f"and {more:,} more reasons")
+        print_note(f"and {more:,} more reasons")
 
 
 def _parameter(column: Column) -> Column:
@@ -57,4 +57,4 @@ def _parameter(column: Column) -> Column:
             lines.append(part)
         else:
             lines[-1] = longer
-    return Column("\n".join(lines), told_apart(column.cells), column.numeric)
+    return Column("\n".join(lines), shortened(column.cells), column.numeric)

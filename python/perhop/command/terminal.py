@@ -57,15 +57,15 @@ def print_json_rows(key: str, rows: Iterable[object]) -> None:
     print("]}" if before == ", " else f"{before}]}}")
 
 
-def say(text: str) -> None:
+def print_note(text: str) -> None:
     """Print a line on stderr."""
     # At once, so that no signal comes between the text and its end: another message begins a line.
     sys.stderr.write(f"{printable(wrapped(printable(text), columns_of(sys.stderr)))}\n")
 
 
-def say_written(file: Path) -> None:
+def print_written(file: Path) -> None:
     """Report on stderr that a file or folder was written."""
-    say(f"written to {file}")
+    print_note(f"written to {file}")
 
 
 def show_warnings(scenario: Scenario) -> None:
@@ -77,10 +77,10 @@ def show_warnings(scenario: Scenario) -> None:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
         return
     for diagnostic in warnings.diagnostics[:_MOST_WARNINGS]:
-        say(f"warning[{diagnostic['rule']}]: {diagnostic['message']} (line {diagnostic['line']})")
+        print_note(f"warning[{diagnostic['rule']}]: {diagnostic['message']} (line {diagnostic['line']})")
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
-        say(f"{more} more warning{'s' * (more > 1)}: `perhop check` has all, and what would be right")
+        print_note(f"{more} more warning{'s' * (more > 1)}: `perhop check` has all, and what would be right")
 
 
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:
@@ -90,19 +90,19 @@ def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None 
     """
     if scenario.inferred:
         show_left_out(file, options)
-        say(scenario.inferred)
+        print_note(scenario.inferred)
         if file != STANDARD_INPUT:
             words = " ".join(
                 map(shlex.quote, ["perhop", "init", "--from", str(file), *_as_arguments(options)])
             )
-            say(f"to edit it: {words}")
+            print_note(f"to edit it: {words}")
 
 
 def show_left_out(file: Path, options: RouterOptions | None) -> int:
     """Report on stderr each error in a policy of an interface, and return how many there are."""
     lines = list(_left_out(file, options))
     for line in lines:
-        say(line)
+        print_note(line)
     return len(lines)
 
 

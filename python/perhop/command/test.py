@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from perhop import testing
 from perhop.command.options import Json, Quiet, Threads
-from perhop.command.terminal import print_json, progress_bar, say, say_written
+from perhop.command.terminal import print_json, print_note, print_written, progress_bar
 from perhop.errors import Exit, InvalidInputError
 from perhop.quantity import counted, number
 from perhop.saving import replace_file
@@ -47,13 +47,13 @@ def test(
         with progress_bar(one.name, quiet=quiet) as progress:
             outcomes.append(testing.run(one, threads, progress))
         if quiet:
-            _tell_failed(outcomes[-1])
+            _report_failed(outcomes[-1])
         elif not json:
             _show(outcomes[-1])
     if junit is not None:
         replace_file(junit, testing.junit(outcomes))
         if not quiet:
-            say_written(junit)
+            print_written(junit)
     if json:
         print_json(testing.to_json(outcomes))
     elif not quiet:
@@ -85,7 +85,7 @@ def _show(outcome: Outcome) -> None:
 
     console().print(f"{outcome.test.name} ({outcome.test.scenario})")
     if outcome.warnings:
-        say(outcome.warnings)
+        print_note(outcome.warnings)
     if outcome.error:
         console().print(f" ERROR {_explained(outcome)}", soft_wrap=True)
     else:
@@ -93,14 +93,14 @@ def _show(outcome: Outcome) -> None:
     print()
 
 
-def _tell_failed(outcome: Outcome) -> None:
+def _report_failed(outcome: Outcome) -> None:
     """Report on stderr the failures of a test."""
     from perhop.command.judging import measured_words  # lazy: with results, which a wrong file does not need
 
     if outcome.error:
-        say(f"error: {outcome.test.name}: {_explained(outcome)}")
+        print_note(f"error: {outcome.test.name}: {_explained(outcome)}")
     for assertion in outcome.failed:
-        say(f"failed: {outcome.test.name}: {assertion.text}: {measured_words(assertion)}")
+        print_note(f"failed: {outcome.test.name}: {assertion.text}: {measured_words(assertion)}")
 
 
 def _explained(outcome: Outcome) -> str:

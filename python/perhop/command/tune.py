@@ -24,7 +24,7 @@ from perhop.command.options import (
     changes,
     pairs,
 )
-from perhop.command.terminal import console, new_bar, print_json, say_written, show_inferred, show_warnings
+from perhop.command.terminal import console, new_bar, print_json, print_written, show_inferred, show_warnings
 from perhop.command.tune_table import show_tuning
 from perhop.engines import Name, named
 from perhop.errors import Exit
@@ -123,7 +123,7 @@ def tune(
         begin = pairs(start, "--start", "min=15")
         found = answer(question, where, output, start=begin, force=force, progress=progress)
     if output is not None and not quiet:
-        say_written(output)
+        print_written(output)
     if json:
         print_json(found.to_json())
     elif not quiet:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from perhop.command.terminal import say
+from perhop.command.terminal import print_note
 from perhop.viewing.hub import Hub
 from perhop.viewing.page import Kind, page, script
 from perhop.viewing.server import Answer, Server
@@ -39,7 +39,7 @@ def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator
     try:
         with ExitStack() as until_closed:
             shown = opened and _has_display() and _open_page(until_closed, server.link)
-            say(f"{'opened' if shown else 'to watch, open'} {server.link}")
+            print_note(f"{'opened' if shown else 'to watch, open'} {server.link}")
             yield server
     finally:
         server.close()
@@ -66,11 +66,11 @@ def _page_to(link: str) -> Iterator[str]:
 def stay(hub: Hub) -> None:
     """Stay there for as long as the page is open, once everything is done; Ctrl-C ends that as well."""
     try:
-        say("everything is done; the page stays until it is closed, or until Ctrl-C")
+        print_note("everything is done; the page stays until it is closed, or until Ctrl-C")
         hub.wait_until_left(_FIRST_S, _AGAIN_S)
     except KeyboardInterrupt:
         # The command is done.
-        say("")
+        print_note("")
 
 
 def _has_display() -> bool:

@@ -147,8 +147,8 @@ class View:
         """Return the view with some words below it, fitted to the screen."""
         name, seconds = self.scenario["name"], self.snapshots[-1].time_s if self.snapshots else 0.0
         runs = self.scenario.get("replications", 1)
-        of = f", replication 1 of {runs}" if runs > 1 else ""
-        done = f"{seconds:.4g} s simulated{of}, {100 * self.fraction:.0f} % of the run"
+        replication = f", replication 1 of {runs}" if runs > 1 else ""
+        done = f"{seconds:.4g} s simulated{replication}, {100 * self.fraction:.0f} % of the run"
         head = styled((f"{name}: {done}", "bold"))
         foot = [styled((words, "dim"))] if words else []
         if not self.snapshots:

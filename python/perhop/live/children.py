@@ -76,7 +76,7 @@ class Child:
         )
         return PerhopError(f"{self.name} {how}" + (f": {output}" if output else ""))
 
-    def ask_to_end(self) -> None:
+    def request_end(self) -> None:
         """Send SIGTERM to its process group."""
         self._signal(signal.SIGTERM)
 
@@ -102,7 +102,7 @@ def end(children: Iterable[Child]) -> list[Child]:
     every = list(children)
     running = [child for child in every if child.code is None]
     for child in running:
-        child.ask_to_end()
+        child.request_end()
     until = time.monotonic() + _END_WITHIN_S
     while (unresponsive := [child for child in running if child.code is None]) and time.monotonic() < until:
         time.sleep(_POLL_EVERY_S)

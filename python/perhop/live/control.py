@@ -11,7 +11,7 @@ from typing import Any
 _ANSWER_WITHIN_S = 2.0
 
 
-def ask(path: Path) -> dict[str, Any]:
+def read_counters(path: Path) -> dict[str, Any]:
     """Return the current counters of a forwarder; raises `OSError` if it does not answer."""
     answer: dict[str, Any] = json.loads(_request(path, "json"))
     return answer
@@ -26,12 +26,12 @@ def count_from(path: Path, nanoseconds: int) -> None:
 
 def _request(path: Path, request: str) -> str:
     """Send a request to a forwarder and return the answer."""
-    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
-        asking.settimeout(_ANSWER_WITHIN_S)
-        asking.connect(str(path))
-        asking.sendall(f"{request}\n".encode())
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
+        connection.settimeout(_ANSWER_WITHIN_S)
+        connection.connect(str(path))
+        connection.sendall(f"{request}\n".encode())
         answer = b""
-        while more := asking.recv(65536):
+        while more := connection.recv(65536):
             answer += more
     if not answer:
         raise ConnectionError(f"{path}: the forwarder did not answer")

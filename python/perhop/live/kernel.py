@@ -112,9 +112,9 @@ def _offload(device: str, command: int, value: int) -> int:
     """Send an ethtool command to the driver of `device` in this namespace; returns its value."""
     request = ctypes.create_string_buffer(struct.pack("=II", command, value))
     ifreq = struct.pack("=16sQ16x", device.encode(), ctypes.addressof(request))
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            fcntl.ioctl(asking, _SIOCETHTOOL, ifreq)
+            fcntl.ioctl(probe, _SIOCETHTOOL, ifreq)
         except OSError as error:
             raise OSError(error.errno, error.strerror, device) from error
     _, answer = struct.unpack("=II", request.raw[:8])

@@ -207,7 +207,7 @@ def _wait_for_answer(socket: Path, child: Child, until: float) -> None:
         if child.code is not None:
             raise child.failure()
         try:
-            control.ask(socket)
+            control.read_counters(socket)
         except OSError as error:
             if time.monotonic() > until:
                 raise PerhopError(f"{child.name} does not answer", child.new_output() or None) from error

@@ -14,7 +14,7 @@ from perhop.paths import short_names
 from perhop.plot.captions import caption, heading_of
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark, Points
-from perhop.quantity import case_words, metric_words, quantity, scale, told_apart, unit_words
+from perhop.quantity import case_words, metric_words, quantity, scale, shortened, unit_words
 from perhop.results import Results
 
 if TYPE_CHECKING:
@@ -172,7 +172,7 @@ def _axis(parameter: str, texts: Sequence[str]) -> tuple[Axis, dict[str, float]]
     quantities = [quantity(text) for text in texts]
     units = {unit for _, unit in filter(None, quantities)}
     if None in quantities or len(units) != 1:
-        return Axis(name, categories=tuple(told_apart(texts))), {
+        return Axis(name, categories=tuple(shortened(texts))), {
             text: float(at) for at, text in enumerate(texts)
         }
     numbers = [value for value, _ in filter(None, quantities)]

@@ -7,7 +7,6 @@ from difflib import get_close_matches
 from typing import Any
 
 from perhop.errors import InvalidInputError, ScenarioError, UnreadableFileError
-from perhop.plot.asking import asking, asks
 from perhop.plot.chart import Chart
 from perhop.plot.distributions import delay_cdf, delay_histogram, drop_curve, page_load_cdf
 from perhop.plot.over_time import (
@@ -19,6 +18,7 @@ from perhop.plot.over_time import (
     sampled_queues,
     throughput,
 )
+from perhop.plot.sampled import is_sampled, sampling_settings
 from perhop.results import Results
 from perhop.schema_types import ScenarioConfig
 
@@ -68,8 +68,8 @@ def check_kind(kind: str) -> None:
         raise InvalidInputError(f"there is no plot `{kind}`", help)
 
 
-def asked_for(scenario: ScenarioConfig | Mapping[str, Any], kinds: Iterable[str]) -> dict[str, str]:
-    """Return what a scenario must measure besides, by paths, so that a run of it has samples for these kinds.
+def settings_for(scenario: ScenarioConfig | Mapping[str, Any], kinds: Iterable[str]) -> dict[str, str]:
+    """Return the values of `measure`, by paths, with which a run has the samples of these kinds.
 
     Raises:
         InvalidInputError: there is nothing to sample for a kind.
@@ -77,8 +77,8 @@ def asked_for(scenario: ScenarioConfig | Mapping[str, Any], kinds: Iterable[str]
     """
     found: dict[str, str] = {}
     for table in dict.fromkeys(_TABLES[kind] for kind in kinds if kind in _TABLES):
-        if not asks(scenario, table):
-            found |= asking(scenario, table)
+        if not is_sampled(scenario, table):
+            found |= sampling_settings(scenario, table)
     return found
 
 

@@ -15,10 +15,10 @@ from perhop.core_types import DropCurves
 from perhop.directions import against_the_first, line_rates
 from perhop.errors import InvalidInputError
 from perhop.palette import STROKES, of_classes, of_precedences
-from perhop.plot.asking import remedy
 from perhop.plot.captions import caption
 from perhop.plot.chart import Chart
 from perhop.plot.description import Axis, Line, Mark, Rule, thinned
+from perhop.plot.sampled import remedy
 from perhop.plot.words import precedence_words
 from perhop.ports import find_queue
 from perhop.quantity import scale

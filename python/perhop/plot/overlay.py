@@ -80,7 +80,7 @@ def _size(unit: str) -> float:
     return next((family[unit] for family in _UNITS if unit in family), 1.0)
 
 
-def told_apart(names: Sequence[Any]) -> list[str]:
+def numbered_names(names: Sequence[Any]) -> list[str]:
     """Return names of which none is there twice: those that are get numbers."""
     found: list[str] = []
     for name in map(str, names):

@@ -13,7 +13,7 @@ from perhop.errors import InvalidInputError
 from perhop.metrics import SHARE, UNITS, Metric, resolve
 from perhop.paths import base_unit, short_names
 from perhop.plot.description import Axis
-from perhop.quantity import scale, short, told_apart
+from perhop.quantity import scale, short, shortened
 
 #: Columns of a tidy frame that are not parameters.
 FIXED = ("point", "class", "metric", "unit", "mean", "low", "high", "replications")
@@ -55,7 +55,7 @@ class Parameter:
     def texts(self) -> tuple[str, ...]:
         """The values as texts that differ, without the unit."""
         if self.named:
-            return tuple(told_apart([str(one) for one in self.values]))
+            return tuple(shortened([str(one) for one in self.values]))
         return tuple(short(float(one) / self.divisor) for one in self.values)
 
     def axis(self, *, log: bool = False) -> Axis:

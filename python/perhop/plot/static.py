@@ -297,8 +297,8 @@ class _Blocks:
             return None
         font = FontProperties(size=rcParams["legend.fontsize"])
         # A handle is two letters wide, with spaces around it.
-        beside = 4.0 * font.get_size_in_points() / 72.0
-        labels = ["\n".join(self._ruler.wrapped(one, room - beside, font)) for one in labels]
+        handle = 4.0 * font.get_size_in_points() / 72.0
+        labels = ["\n".join(self._ruler.wrapped(one, room - handle, font)) for one in labels]
         for columns in range(min(_MOST_COLUMNS, len(handles)), 0, -1):
             made = self.figure.legend(
                 handles, labels, loc="upper left", ncols=columns, borderaxespad=0.0, borderpad=0.1

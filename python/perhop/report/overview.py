@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from perhop.plot.chart import Chart
-from perhop.plot.overlay import overlaid, told_apart
+from perhop.plot.overlay import numbered_names, overlaid
 from perhop.quantity import counted, number, scale
 from perhop.report import glance
 from perhop.report.comparison import Compared
@@ -119,7 +119,7 @@ def overlays(runs: Sequence[Run]) -> list[Chart]:
     """Return the plots of several runs, each kind that all of them have in one plot."""
     if not 1 < len(runs) <= _MOST_OVERLAID:
         return []
-    names = told_apart([run.name for run in runs])
+    names = numbered_names([run.name for run in runs])
     by_kind = [{one.kind: one for one in reversed(run.charts)} for run in runs]
     common = [kind for kind in _OVERLAID if all(kind in charts for charts in by_kind)]
     return [overlaid([charts[kind] for charts in by_kind], names) for kind in common]

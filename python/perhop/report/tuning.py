@@ -79,8 +79,8 @@ class Tuned:
         numbers = [one for one in tuned.parameters(self.trials) if self.trials[one].dtype.is_numeric()]
         # With one parameter, a chart of two goals would repeat the chart of a goal over the parameter.
         alone = len(numbers) == 1
-        beside = [one for one in goals if not (alone and one in self._of_parameters)]
-        pairs = [tuned.front(self.trials, *pair, caption=caption) for pair in combinations(beside, 2)]
+        plotted = [one for one in goals if not (alone and one in self._of_parameters)]
+        pairs = [tuned.front(self.trials, *pair, caption=caption) for pair in combinations(plotted, 2)]
         single = [
             tuned.along(self.trials, goal, one, unit=self.found["units"][one], caption=caption)
             for goal in goals

@@ -57,7 +57,7 @@ class Growing:
         self._found = verified(folder, self._identity, plan.tables, len(plan.design))
         self._drop_unused()
         written.append("")
-        self._tell()
+        self._report_progress()
 
     @property
     def ended(self) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
@@ -99,7 +99,7 @@ class Growing:
         self._found.ended[points["point"].to_numpy()] = True
         self._found.failed += points["error"].drop_nulls().len()
         self._storing_s = time.monotonic() - begin
-        self._tell()
+        self._report_progress()
 
     def complete(self, also: Callable[[Path], None] | None = None) -> None:
         """Rewrite every table in its final form, which does not depend on the writer, and seal the folder.
@@ -163,7 +163,7 @@ class Growing:
         for path in (*found.alone, *found.wrong, *found.unused):
             disk.remove(path)
 
-    def _tell(self) -> None:
+    def _report_progress(self) -> None:
         """Remember how far it is, for the message of a command that ends early."""
         written[-1] = (
             f"`{self._shown}` with {int(self.ended.sum()):,} of {len(self.ended):,} points: "

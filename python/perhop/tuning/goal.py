@@ -165,8 +165,8 @@ def _value(text: str, written: str, unit: str) -> float:
     """Return a number in the base unit `unit`; a plain one has it."""
     found = quantity(written.removesuffix("%").strip() if unit == "%" else written)
     if found is None or found[1] not in ("", unit):
-        of = f", whose unit is {unit}" if unit else ""
-        raise InvalidInputError(f"`{text}`: `{written}` is not a value of the metric{of}", _EXAMPLE)
+        unit_note = f", whose unit is {unit}" if unit else ""
+        raise InvalidInputError(f"`{text}`: `{written}` is not a value of the metric{unit_note}", _EXAMPLE)
     return found[0]
 
 

@@ -153,14 +153,16 @@ class Search:
     def _show(self, phase: str, now: Advance) -> None:
         if self._progress is None:
             return
-        of = self._question.trials
+        planned = self._question.trials
         # Deciding has no known end: it comes nearer to it with each round.
-        exploring = min(1.0, len(self.trials) / of)
+        exploring = min(1.0, len(self.trials) / planned)
         self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
         failed = sum(one.error is not None for one in self.trials.values())
         runs = self._evaluator.runs
         self._progress(
-            Searched(self._share, now.simulated_s, now.packet_hops, len(self.trials), of, failed, runs, phase)
+            Searched(
+                self._share, now.simulated_s, now.packet_hops, len(self.trials), planned, failed, runs, phase
+            )
         )
 
 

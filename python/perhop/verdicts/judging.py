@@ -30,8 +30,8 @@ def judge(
     """Return the verdict on each class of a run, from its summary and columns of its tables."""
     rated = calls(heard, telephony)
     # An inferred scenario has the queue of each class, also where the codepoint alone does not decide.
-    told = summary.get("inferred", {}).get("queues", {})
-    waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in told.items()}}
+    inferred = summary.get("inferred", {}).get("queues", {})
+    waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in inferred.items()}}
     names = [str(group["class"]) for group in summary["classes"]]
     overheads = {one.name: int((one.policy or {}).get("overhead") or 0) for one in ports(scenario)}
     queues = {name: queue_of(name, summary, waits.get(name), overheads) for name in names}

@@ -84,15 +84,15 @@ def queue_of(
 
 def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Holder | None:
     """Return the class that obtains most of a port, other than that of `queue`; `None` if unknown."""
-    beside = [one for one in summary.get("rates", []) if one["port"] == port]
-    others = [one for one in beside if queue is None or one["queue"] != queue.name]
+    of_port = [one for one in summary.get("rates", []) if one["port"] == port]
+    others = [one for one in of_port if queue is None or one["queue"] != queue.name]
     most = max(others, key=lambda one: _mean(one["obtained_bps"]), default=None)
     held = _mean(most["obtained_bps"]) if most else 0.0
     if most is None or not held:
         return None
-    total = sum(_mean(one["obtained_bps"]) for one in beside)
+    total = sum(_mean(one["obtained_bps"]) for one in of_port)
     name = most["queue"].rpartition("/")[2]
-    is_shared = sum(one["queue"].rpartition("/")[2] == name for one in beside) > 1
+    is_shared = sum(one["queue"].rpartition("/")[2] == name for one in of_port) > 1
     return Holder(port, most["queue"] if is_shared else name, 100.0 * held / total)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
-from perhop.live.control import ask
+from perhop.live.control import read_counters
 from perhop.viewing.hub import Hub
 
 Reports = Mapping[str, dict[str, Any]]
@@ -103,13 +103,13 @@ def _counted(direction: Mapping[str, Any]) -> list[dict[str, Any]]:
 class Poller:
     """Polls the counters of forwarders several times a second, in its own thread."""
 
-    def __init__(self, tell: Callable[[Reports], None], every_s: float = 0.3) -> None:
-        """Pass the answers to `tell`."""
-        self._tell, self._every_s = tell, every_s
+    def __init__(self, publish: Callable[[Reports], None], every_s: float = 0.3) -> None:
+        """Pass the answers to `publish`."""
+        self._publish, self._every_s = publish, every_s
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 
-    def ask(self, sockets: Mapping[str, Path]) -> None:
+    def poll(self, sockets: Mapping[str, Path]) -> None:
         """Poll these control sockets from now on."""
         self.close()
         self._ended = threading.Event()
@@ -126,6 +126,6 @@ class Poller:
         while not ended.wait(self._every_s):
             # A forwarder that does not answer has not begun to listen, or has ended.
             with suppress(OSError, ValueError):
-                reports = {node: ask(socket) for node, socket in sockets.items()}
+                reports = {node: read_counters(socket) for node, socket in sockets.items()}
                 if not ended.is_set():
-                    self._tell(reports)
+                    self._publish(reports)

@@ -105,7 +105,7 @@ class Server:
         """Answer a question."""
         return self._answer(question)
 
-    def tell(self, write: Callable[[bytes], object]) -> None:
+    def stream(self, write: Callable[[bytes], object]) -> None:
         """Send events to a page until it or the server ends; raises `OSError` when the page is gone."""
         page = self._hub.enter()
         try:
@@ -201,7 +201,7 @@ class _Handler(BaseHTTPRequestHandler):
             case "/events":
                 self._begin("text/event-stream; charset=utf-8")
                 with suppress(OSError):
-                    self.server.server.tell(self._write)
+                    self.server.server.stream(self._write)
             case _:
                 self._refuse()
 

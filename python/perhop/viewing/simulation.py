@@ -52,12 +52,12 @@ class Simulation:
     def progress(self, now: Progress) -> None:
         """Publish the progress and the pace of the run."""
         self._fraction = now.fraction
-        self._tell_state()
+        self._send_state()
 
     def finish(self, results: Results) -> None:
         """Publish the results."""
         self._fraction = 1.0
-        self._tell_state()
+        self._send_state()
         self._hub.publish("done", {"summary": results.summary})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -75,10 +75,10 @@ class Simulation:
                 self._pace.set_speed(speed_of(question["speed"]))
             case other:
                 raise InvalidInputError(f"unknown question `{other}`")
-        self._tell_state()
+        self._send_state()
         return {}
 
-    def _tell_state(self) -> None:
+    def _send_state(self) -> None:
         state = {
             "fraction": self._fraction,
             "reached": self._pace.reached_s,

@@ -43,18 +43,18 @@ class Sweeping:
         self._chart.add(now)
         self._hub.publish("state", {"fraction": now.fraction, "words": self._words(now)})
         if self._clock() - self._told_at >= _TELL_EVERY_S:
-            self._tell_chart()
+            self._send_chart()
 
     def finish(self, words: str) -> None:
         """Publish that all points have ended."""
-        self._tell_chart()
+        self._send_chart()
         self._hub.publish("done", {"words": words})
 
     def answer(self, question: Mapping[str, Any]) -> Mapping[str, Any]:
         """Refuse: a sweep has no requests."""
         raise InvalidInputError(f"unknown question `{question['ask']}`")
 
-    def _tell_chart(self) -> None:
+    def _send_chart(self) -> None:
         self._told_at = self._clock()
         lines = [{"name": name, "points": [*means.items()]} for name, means in self._chart.lines().items()]
         self._hub.publish("chart", {"lines": lines})

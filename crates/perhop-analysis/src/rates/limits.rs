@@ -75,18 +75,18 @@ pub fn conditioner_limit(stage: &ConditionerConfig) -> Option<f64> {
 
 /// Returns the rates of a meter up to which packets are green, and up to which they are not red.
 fn metered_rates(meter: &MeterConfig) -> Option<(f64, f64)> {
-    let one = |rate: Rate| (bits(rate), bits(rate));
+    let both_rates = |rate: Rate| (bits(rate), bits(rate));
     Some(match meter {
-        MeterConfig::TokenBucket(meter) => one(meter.rate),
-        MeterConfig::TokenBucketWithDebt(meter) => one(meter.rate),
+        MeterConfig::TokenBucket(meter) => both_rates(meter.rate),
+        MeterConfig::TokenBucketWithDebt(meter) => both_rates(meter.rate),
         // RFC 2697: only tokens that overflow the committed bucket fill the excess bucket.
-        MeterConfig::SingleRateTcm(meter) => one(meter.cir),
-        MeterConfig::EarlyTcm(meter) => one(meter.cir),
+        MeterConfig::SingleRateTcm(meter) => both_rates(meter.cir),
+        MeterConfig::EarlyTcm(meter) => both_rates(meter.cir),
         // RFC 2698: the peak rate includes the committed one.
         MeterConfig::TwoRateTcm(meter) => (bits(meter.cir), bits(meter.pir)),
         // RFC 4115: the excess rate comes on top of the committed one.
         MeterConfig::Rfc4115(meter) => (bits(meter.cir), bits(meter.cir) + bits(meter.eir)),
-        MeterConfig::Tsw2cm(meter) => one(meter.ctr),
+        MeterConfig::Tsw2cm(meter) => both_rates(meter.ctr),
         MeterConfig::Tsw3cm(meter) => (bits(meter.ctr), bits(meter.ptr)),
         MeterConfig::PacketRate(_) | MeterConfig::RateBased(_) => return None,
     })

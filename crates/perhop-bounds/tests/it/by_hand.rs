@@ -163,15 +163,15 @@ fn unbounded_priority_leaves_lower_levels_unbounded() {
 
 #[test]
 fn a_cap_that_is_never_reached() {
-    let of = |burst| {
+    let bounds_behind = |burst| {
         let cap = share("cap", json!({"rate": "2Mb/s", "burst": "2000B"}));
         let queueing = classes("priority", &[cap, json!({})]);
         bounds(queueing, vec![stream(200, Some((burst, 0.05))), stream(1000, None)])
     };
     // As late as with priority, 1400 µs, what leaves at once is no more than 400 + 0.05 · 1400 bytes.
-    assert_delay(&of(400.0)[0], 1000.0 + 400.0);
+    assert_delay(&bounds_behind(400.0)[0], 1000.0 + 400.0);
     // 1900 and 0.05 · 2900 would be more than 2000.
-    assert!(of(1900.0)[0].delay.as_ref().unwrap_err().contains("above its cap"));
+    assert!(bounds_behind(1900.0)[0].delay.as_ref().unwrap_err().contains("above its cap"));
 }
 
 #[test]
@@ -186,16 +186,16 @@ fn a_shaper_before_the_wire() {
 #[test]
 fn a_shaper_next_to_other_classes() {
     let shaped = |burst: &str| json!({"shape": {"rate": "1Mb/s", "burst": burst}});
-    let of = |burst| {
+    let bounds_at = |burst| {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
         bounds(queueing, vec![stream(1000, Some((2000.0, 0.01))), stream(1500, None)])
     };
     // Half of the wire, behind one packet of the other and what is on the wire: 2000 + 1500 + 1500 for each
     // of the two packets, and 8 µs for each byte at an eighth of a byte per microsecond.
-    assert_delay(&of("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
+    assert_delay(&bounds_at("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
     // A burst with room for two packets and what comes in 3 ms, 2375 bytes, makes up for that: the latency is
     // paid once, and one packet at half of the wire.
-    assert_delay(&of("2375B")[0], 2.0 * 8000.0 + 3000.0 + 2000.0);
+    assert_delay(&bounds_at("2375B")[0], 2.0 * 8000.0 + 3000.0 + 2000.0);
 }
 
 #[test]

@@ -136,12 +136,12 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
         }),
         not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
     ];
-    let others = asks_more_than_codepoints(config).then_some(None);
+    let others = matches_more_than_codepoints(config).then_some(None);
     every(own.into_iter().flatten().chain(others))
 }
 
 /// Whether `config` matches more than the codepoint, without nested conditions.
-fn asks_more_than_codepoints(config: &MatchConfig) -> bool {
+fn matches_more_than_codepoints(config: &MatchConfig) -> bool {
     let MatchConfig {
         dscp: _,
         precedence: _,

@@ -130,8 +130,11 @@ fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
         .filter(|(field, _, _)| queue.srr.is_none() || *field == MarkedField::Mark(Basis::Dscp))
         .collect();
     let by_number = |field: MarkedField| {
-        let of = |value: u8| named.iter().find(|(own, number, _)| *own == field && *number == value);
-        (0..VALUES).map(|value| threshold(of(value).map_or(ceiling, |(_, _, units)| *units))).collect()
+        let named_threshold =
+            |value: u8| named.iter().find(|(own, number, _)| *own == field && *number == value);
+        (0..VALUES)
+            .map(|value| threshold(named_threshold(value).map_or(ceiling, |(_, _, units)| *units)))
+            .collect()
     };
     match named.first().map(|(field, _, _)| *field) {
         Some(MarkedField::Mark(Basis::Dscp)) => by_codepoint(all, ceiling),

@@ -35,11 +35,11 @@ pub(super) fn random_detect(
         list.get(&number).map(|at| in_unit(at.value, detect.unit, queue))
     };
     let by_number = |list: &BTreeMap<u8, At<Thresholds>>| {
-        let one = |number: u8| {
+        let precedence_row = |number: u8| {
             let default = aggregate.unwrap_or_else(|| defaults.of_precedence(number));
             row(number.to_string(), number, written(list, number), default, defaults.unit)
         };
-        (0..8).map(one).collect()
+        (0..8).map(precedence_row).collect()
     };
     let rows = match detect.basis {
         Basis::Precedence => by_number(&detect.precedences),

@@ -40,14 +40,14 @@ pub(super) fn weighted_tail_drop(
     limits: &ResolvedValueLimits,
     own: Limit,
 ) -> (BufferConfig, PrecedenceSource) {
-    let of = |value: u8| queue_size(limits.limits.get(&value).copied().unwrap_or(own));
-    let by_number = || (0..8).map(of).collect();
+    let limit = |value: u8| queue_size(limits.limits.get(&value).copied().unwrap_or(own));
+    let by_number = || (0..8).map(limit).collect();
     let (limits, source): (Vec<QueueSize>, _) = match limits.basis {
         Basis::Precedence => (by_number(), PrecedenceSource::IpPrecedence),
         Basis::Cos => (by_number(), PrecedenceSource::Cos),
         // The discard class is the packet's color here: both are the drop precedence within the node.
         Basis::DiscardClass => (by_number(), PrecedenceSource::Color),
-        Basis::Dscp => by_dscp(of, queue_size(own)),
+        Basis::Dscp => by_dscp(limit, queue_size(own)),
     };
     (BufferConfig::WeightedTailDrop(WeightedTailDropConfig { limits }), source)
 }

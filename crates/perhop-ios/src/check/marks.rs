@@ -23,7 +23,7 @@ pub(super) fn check(configuration: &mut Configuration) {
         (true, true) => LabelUse::Both,
         (true, false) => LabelUse::GroupOfBoth,
     };
-    configuration.marks.discard_class = configuration.asks_for(Field::DiscardClass);
+    configuration.marks.discard_class = configuration.is_read(Field::DiscardClass);
     configuration.marks.labels = configuration.sets_any_label();
     let mut lines = Vec::new();
     if configuration.marks.label == LabelUse::GroupOfBoth {
@@ -143,7 +143,7 @@ impl Configuration {
     }
 
     /// Whether any line reads `field`. Early drops read the discard class.
-    fn asks_for(&self, field: Field) -> bool {
+    fn is_read(&self, field: Field) -> bool {
         let asks = |class: &PolicyClass| {
             let detect = class.random_detect.as_ref();
             detect.is_some_and(|detect| {
@@ -160,7 +160,7 @@ impl Configuration {
         if police.peak.is_none() && police.violate.is_empty() {
             return Some("only a policer with a second bucket (violate-action or pir) uses packet colors");
         }
-        if self.tells_by_discard_class(class) {
+        if self.matches_discard_classes(class) {
             return Some(COLORS);
         }
         let named = [(&police.conform_class, 0), (&police.exceed_class, 1)];
@@ -168,7 +168,7 @@ impl Configuration {
             if self.class_maps.get(name).is_none() {
                 return Some("a class-map for colors is not defined");
             }
-            if self.tells_by_discard_class(name) && !self.is_discard_class(name, color) {
+            if self.matches_discard_classes(name) && !self.is_discard_class(name, color) {
                 return Some(COLORS);
             }
         }
@@ -176,10 +176,10 @@ impl Configuration {
     }
 
     /// Whether the class `name` matches discard classes.
-    fn tells_by_discard_class(&self, name: &str) -> bool {
+    fn matches_discard_classes(&self, name: &str) -> bool {
         let mut statements = self.class_maps.get(name).into_iter().flat_map(|map| &map.statements);
         statements.any(|statement| match &statement.criterion {
-            Criterion::ClassMap(inner) => self.tells_by_discard_class(inner),
+            Criterion::ClassMap(inner) => self.matches_discard_classes(inner),
             criterion => looks_at(criterion, Field::DiscardClass),
         })
     }

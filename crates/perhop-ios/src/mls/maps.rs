@@ -27,15 +27,15 @@ pub(crate) fn codepoints_of_precedence(mls: &MlsQos) -> [u8; 8] {
 
 /// Returns the new values of each value of a field, by the words of the map's command.
 pub(super) fn all(mls: &MlsQos) -> BTreeMap<&'static str, Vec<u8>> {
-    let of = |written: &BTreeMap<u8, At<u8>>, usual: fn(u8) -> u8| -> Vec<u8> {
+    let mapped = |written: &BTreeMap<u8, At<u8>>, usual: fn(u8) -> u8| -> Vec<u8> {
         (0..CODEPOINTS).map(|dscp| written.get(&dscp).map_or(usual(dscp), |at| at.value)).collect()
     };
     BTreeMap::from([
         ("cos-dscp", codepoints_of_cos(mls).to_vec()),
         ("ip-prec-dscp", codepoints_of_precedence(mls).to_vec()),
         // Source: Cisco, "Catalyst 4500 Software Configuration Guide" (OL-23818-01).
-        ("dscp-cos", of(&mls.dscp_cos, |dscp| dscp / 8)),
-        ("policed-dscp", of(&mls.policed_dscp, |dscp| dscp)),
+        ("dscp-cos", mapped(&mls.dscp_cos, |dscp| dscp / 8)),
+        ("policed-dscp", mapped(&mls.policed_dscp, |dscp| dscp)),
     ])
 }
 

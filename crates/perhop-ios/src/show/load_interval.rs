@@ -38,12 +38,12 @@ impl LoadIntervals {
 
     /// Returns the interval of a port, seconds. A sub-interface inherits that of its parent.
     pub(super) fn of_port(&self, name: &str) -> u64 {
-        let of = |name: &str| {
+        let written = |name: &str| {
             let found = self.0.iter().rfind(|(section, _)| section.eq_ignore_ascii_case(name));
             found.map(|(_, seconds)| *seconds)
         };
         let whole = name.split_once('.').map_or(name, |(whole, _)| whole);
-        of(name).or_else(|| of(whole)).unwrap_or(DEFAULT_S)
+        written(name).or_else(|| written(whole)).unwrap_or(DEFAULT_S)
     }
 }
 

@@ -224,7 +224,7 @@ fn scattered(entry: &AclEntry) -> Option<Finding> {
 
 impl AclEntry {
     /// Whether both entries match the same packets and have the same action.
-    pub(super) fn says_the_same(&self, other: &AclEntry) -> bool {
+    pub(super) fn is_equivalent(&self, other: &AclEntry) -> bool {
         let AclEntry { line: _, sequence: _, .. } = other;
         *self == AclEntry { line: self.line, sequence: self.sequence, ..other.clone() }
     }

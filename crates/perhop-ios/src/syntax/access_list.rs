@@ -46,7 +46,7 @@ fn numbered_entry(
     let next = list.entries.last().map_or(10, |last| last.sequence.saturating_add(10));
     let (entry, finding) = entry(list.kind, action, sequence.unwrap_or(next), reader)?;
     if reader.negated() {
-        list.entries.retain(|other| !other.says_the_same(&entry));
+        list.entries.retain(|other| !other.is_equivalent(&entry));
         return Ok(Finding::MODELLED);
     }
     match list.entries.binary_search_by_key(&entry.sequence, |other| other.sequence) {

@@ -87,7 +87,7 @@ impl PolicyMaps {
     pub(super) fn queues(&mut self, queueing: &QueueingConfig, place: &str) -> Vec<Class> {
         if let Some(limit) = queueing.limit {
             let construct = format!("limit {limit} of all queues together");
-            self.notes.at(place).say(construct, "IOS limits each queue");
+            self.notes.at(place).report(construct, "IOS limits each queue");
         }
         if queueing.scheduler == SchedulerConfig::Priority {
             return self.under_priority(&queueing.classes, place);
@@ -108,7 +108,7 @@ impl PolicyMaps {
             let name = serde_json::to_value(scheduler).unwrap_or_default();
             let construct = format!("scheduler {}", name.as_str().unwrap_or_default());
             let reason = "IOS shares by its own scheduler, which perhop has as scfq or three-parameter";
-            self.notes.at(place).say(construct, reason);
+            self.notes.at(place).report(construct, reason);
         }
         let plain = queueing.classes.iter().map(|class| ClassConfig {
             share: self.plain_share(class, scheduler, &format!("{place}, class {}", class.name)),
@@ -133,7 +133,7 @@ impl PolicyMaps {
                 serde_json::to_value(fields).unwrap_or_default().as_object().into_iter().flatten()
             {
                 let value = value.to_string().replace('"', "");
-                notes.say(format!("{key} {value} of {scheduler}"), reason);
+                notes.report(format!("{key} {value} of {scheduler}"), reason);
             }
         };
         match scheduler {
@@ -186,7 +186,7 @@ impl PolicyMaps {
         if priorities.len() > most {
             let construct = format!("{} levels of priority", priorities.len());
             let reason = format!("a router of {} has {most}", self.profile.name());
-            self.notes.at(place).say(construct, reason);
+            self.notes.at(place).report(construct, reason);
         }
         let Some(others) = others else { return found };
         match &others.queueing {

@@ -146,14 +146,14 @@ police cir 8000 bc 1000 pir 16000 be 2000 {colors}
 
 #[test]
 fn colors_outside_the_model_are_reported() {
-    let of = |colors: &str, police: &str, class_maps: &str| {
+    let reported = |colors: &str, police: &str, class_maps: &str| {
         let text = format!("{class_maps}{AWARE}").replace("POLICE", &format!("{police}\n   {colors}"));
         let node = Node::from_text(&text, Profile::IosXe);
         let (state, note) = node.line("conform-color");
         (state, note.to_owned(), node.says("is not defined"))
     };
     let two = "police cir 8000 bc 1000 be 1000 violate-action drop";
-    let (state, note, _) = of("conform-color green", "police cir 8000 bc 1000", "");
+    let (state, note, _) = reported("conform-color green", "police cir 8000 bc 1000", "");
     assert_eq!(state, LineState::NotModelled);
     assert!(note.contains("second bucket"), "{note}");
     let dc = "class-map dc
@@ -163,11 +163,11 @@ class-map dc0
 class-map dc1
  match discard-class 1
 ";
-    let (state, note, _) = of("conform-color dc", two, dc);
+    let (state, note, _) = reported("conform-color dc", two, dc);
     assert_eq!(state, LineState::NotModelled);
     assert!(note.contains("discard classes"), "{note}");
-    assert_eq!(of("conform-color dc0 exceed-color dc1", two, dc).0, LineState::Modelled);
-    let (state, _, undefined) = of("conform-color missing", two, "");
+    assert_eq!(reported("conform-color dc0 exceed-color dc1", two, dc).0, LineState::Modelled);
+    let (state, _, undefined) = reported("conform-color missing", two, "");
     assert_eq!((state, undefined), (LineState::Suspicious, true));
 }
 

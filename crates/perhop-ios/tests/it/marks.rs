@@ -49,10 +49,11 @@ class-map labeled
     let found = &node.configuration.diagnostics;
     assert!(found.iter().all(|diagnostic| diagnostic.severity == Severity::Note), "{found:?}");
     let group = |packet: Packet, link| node.receives("GigabitEthernet0/0.5", packet, link).label;
-    let of = |value: u8, length: u32| group(with_cos(Packet { length, ..packet("ef") }, value), TAGGED);
-    assert_eq!([5, 6, 7, 0].map(|value| of(value, 500)), [1, 1, 4, 0]);
-    assert_eq!([99, 100, 499, 500].map(|length| of(3, length)), [3, 2, 2, 3]);
-    assert_eq!([599, 600].map(|length| of(7, length)), [4, 0]);
+    let tagged_group =
+        |value: u8, length: u32| group(with_cos(Packet { length, ..packet("ef") }, value), TAGGED);
+    assert_eq!([5, 6, 7, 0].map(|value| tagged_group(value, 500)), [1, 1, 4, 0]);
+    assert_eq!([99, 100, 499, 500].map(|length| tagged_group(3, length)), [3, 2, 2, 3]);
+    assert_eq!([599, 600].map(|length| tagged_group(7, length)), [4, 0]);
     let short = Packet { length: 600, ..packet("ef") };
     assert_eq!(group(with_exp(short, 1), LABELED), 5);
     assert_eq!(group(short, PLAIN), 0, "without a label no packet matches by EXP");
@@ -333,7 +334,11 @@ interface GigabitEthernet0/1
     assert!(one >= 100 && voice > one, "{one} {voice}");
     assert_eq!(other, 8, "class-default keeps the group, which is not a label of a class");
     let queueing = node.port("GigabitEthernet0/1").output.queueing.as_ref().unwrap();
-    let of = |class: &perhop_qos::policy::ClassConfig| class.matches.as_ref().and_then(|it| it.label.clone());
+    let label =
+        |class: &perhop_qos::policy::ClassConfig| class.matches.as_ref().and_then(|it| it.label.clone());
     let others = queueing.classes[1].queueing.as_ref().unwrap();
-    assert_eq!((of(&queueing.classes[0]), of(&others.classes[0])), (Some(voice.into()), Some(one.into())));
+    assert_eq!(
+        (label(&queueing.classes[0]), label(&others.classes[0])),
+        (Some(voice.into()), Some(one.into()))
+    );
 }

@@ -40,7 +40,7 @@ fn reservations_above_the_limit_are_refused() {
 
 #[test]
 fn a_reservation_on_a_circuit_without_a_rate() {
-    let of = |service: &str| {
+    let with_service = |service: &str| {
         let lines = format!(
             "policy-map P\n class DATA\n  bandwidth 64\n\
              interface ATM0/0\n pvc 1/100\n  {service}\n  service-policy output P\n"
@@ -48,38 +48,38 @@ fn a_reservation_on_a_circuit_without_a_rate() {
         router(&lines, Profile::PreHqf)
     };
     let words = "reserves bandwidth on a circuit without a guaranteed rate";
-    assert!(of("ubr 1000").says(words));
-    assert!(!of("vbr-nrt 1000 1000").says(words));
+    assert!(with_service("ubr 1000").says(words));
+    assert!(!with_service("vbr-nrt 1000 1000").says(words));
 }
 
 #[test]
 fn an_input_policy_cannot_queue() {
-    let of = |command: &str| {
+    let with_input = |command: &str| {
         let lines = format!(
             "policy-map P\n class DATA\n  {command}\ninterface GigabitEthernet0/0\n service-policy input P\n"
         );
         router(&lines, Profile::Hqf)
     };
     assert!(
-        of("bandwidth 64")
+        with_input("bandwidth 64")
             .says("policy P queues packets (class DATA, line 6), but an input policy cannot queue")
     );
-    assert!(of("bandwidth 64").policies("GigabitEthernet0/0").input.is_none());
-    assert!(!of("set dscp af22").says("cannot queue"));
+    assert!(with_input("bandwidth 64").policies("GigabitEthernet0/0").input.is_none());
+    assert!(!with_input("set dscp af22").says("cannot queue"));
 }
 
 #[test]
 fn commands_that_exclude_each_other_in_a_class() {
-    let of = |command: &str| {
+    let with_priority = |command: &str| {
         let lines = format!(
             "policy-map P\n class VOICE\n  priority 64\n  {command}\n\
              interface GigabitEthernet0/0\n service-policy output P\n"
         );
         router(&lines, Profile::Hqf)
     };
-    assert!(of("random-detect").says("random-detect in a class with priority (class VOICE)"));
-    assert!(of("fair-queue").says("fair-queue in a class with priority (class VOICE)"));
-    assert!(!of("set dscp ef").says("in a class with priority"));
+    assert!(with_priority("random-detect").says("random-detect in a class with priority (class VOICE)"));
+    assert!(with_priority("fair-queue").says("fair-queue in a class with priority (class VOICE)"));
+    assert!(!with_priority("set dscp ef").says("in a class with priority"));
 }
 
 #[test]
@@ -90,17 +90,17 @@ fn commands_of_a_class_need_their_prerequisites() {
 
 #[test]
 fn a_peak_below_the_committed_rate() {
-    let of = |peak: u32| {
+    let with_peak = |peak: u32| {
         let lines = format!("policy-map P\n class DATA\n  police cir 8000 pir {peak}\n");
         router(&lines, Profile::Hqf)
     };
-    assert!(of(7999).says("the peak rate, 7999 b/s, is below the committed rate, 8000 b/s"));
-    assert!(!of(8000).says("below the committed rate"));
+    assert!(with_peak(7999).says("the peak rate, 7999 b/s, is below the committed rate, 8000 b/s"));
+    assert!(!with_peak(8000).says("below the committed rate"));
     let polices = |node: Node| {
         let policy = node.configuration.policy_maps.iter().next().expect("a policy-map");
         policy.classes[0].police.is_some()
     };
-    assert_eq!([7999, 8000].map(|peak| polices(of(peak))), [false, true]);
+    assert_eq!([7999, 8000].map(|peak| polices(with_peak(peak))), [false, true]);
 }
 
 /// A burst of 0 is refused in every notation.

@@ -68,9 +68,10 @@ fn a_negated_line_leaves_no_effect() {
     for (block, line) in LINES {
         let depth = if block.is_empty() { 0 } else { block.lines().count() };
         let indent = " ".repeat(depth);
-        let of = |lines: [&str; 2]| parse(&format!("{block}\n{indent}{}\n{indent}{}\n", lines[0], lines[1]));
-        let (never, once) = (of(["!", "!"]), of([line, "!"]));
-        let back = of([line, &format!("no {line}")]);
+        let parsed =
+            |lines: [&str; 2]| parse(&format!("{block}\n{indent}{}\n{indent}{}\n", lines[0], lines[1]));
+        let (never, once) = (parsed(["!", "!"]), parsed([line, "!"]));
+        let back = parsed([line, &format!("no {line}")]);
         if content(&once) == content(&never) {
             wrong.push(format!("{block} / {line}: says nothing"));
         }

@@ -77,8 +77,8 @@ impl Classes {
 
     /// Returns the labels and names of the classes of a queue.
     pub(crate) fn of_queue(&self, queue: u8) -> Vec<(u8, &ForwardingClass)> {
-        let of = self.0.iter().enumerate().filter(|(_, class)| class.queue == queue);
-        of.map(|(label, class)| (label as u8, class)).collect()
+        let numbered = self.0.iter().enumerate().filter(|(_, class)| class.queue == queue);
+        numbered.map(|(label, class)| (label as u8, class)).collect()
     }
 
     /// Puts a class on a queue. A configured class replaces the built-in classes of its queue.

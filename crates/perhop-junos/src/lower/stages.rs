@@ -51,18 +51,20 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
         let treatment = Treatment { label, ..Treatment::default() };
         return vec![classified(device, "fixed", treatment, None, vec![name.line])];
     }
-    let of = |kind| attached.classifiers.iter().find(|(known, _)| *known == kind).map(|(_, at)| at);
-    let (inet, kind) = match (of(CodePoints::Dscp), of(CodePoints::InetPrecedence)) {
+    let classifier_line =
+        |kind| attached.classifiers.iter().find(|(known, _)| *known == kind).map(|(_, at)| at);
+    let (inet, kind) = match (classifier_line(CodePoints::Dscp), classifier_line(CodePoints::InetPrecedence))
+    {
         (Some(at), _) => (Some(at), CodePoints::Dscp),
         (None, at) => (at, CodePoints::InetPrecedence),
     };
     let table4 = codepoint_table(device, kind, inet);
-    let table6 = codepoint_table(device, CodePoints::DscpIpv6, of(CodePoints::DscpIpv6));
+    let table6 = codepoint_table(device, CodePoints::DscpIpv6, classifier_line(CodePoints::DscpIpv6));
     let mut stages = Vec::new();
     if table4 == table6 || family_condition(unit, FilterFamily::Inet).is_none() {
         let is_only_6 = unit.families == [FilterFamily::Inet6];
         let (table, kind, at) = if is_only_6 {
-            (&table6, CodePoints::DscpIpv6, of(CodePoints::DscpIpv6))
+            (&table6, CodePoints::DscpIpv6, classifier_line(CodePoints::DscpIpv6))
         } else {
             (&table4, kind, inet)
         };
@@ -70,7 +72,7 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
     } else {
         let condition = |family| family_condition(unit, family);
         by_codepoint(device, &table4, (kind, inet), condition(FilterFamily::Inet).as_ref(), &mut stages);
-        let at = of(CodePoints::DscpIpv6);
+        let at = classifier_line(CodePoints::DscpIpv6);
         by_codepoint(
             device,
             &table6,
@@ -80,10 +82,10 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
         );
     }
     // IP packets follow the 802.1p classifier only if none of IP is attached.
-    if let Some(at) = of(CodePoints::Ieee8021).filter(|_| inet.is_none()) {
+    if let Some(at) = classifier_line(CodePoints::Ieee8021).filter(|_| inet.is_none()) {
         by_mark(device, CodePoints::Ieee8021, at, &mut stages);
     }
-    if let Some(at) = of(CodePoints::Exp) {
+    if let Some(at) = classifier_line(CodePoints::Exp) {
         by_mark(device, CodePoints::Exp, at, &mut stages);
     }
     stages

@@ -44,21 +44,24 @@ fn schedulers_of_units_need_a_port_that_schedules_units() {
         let found = model.diagnostics.iter().map(|one| one.diagnostic.rule.id);
         found.filter(|rule| *rule != "junos-class-without-scheduler").collect::<Vec<_>>()
     };
-    let of = |name: &str| format!("set class-of-service interfaces {name} unit 0 scheduler-map m\n");
-    assert_eq!(rules(&of("ge-0/0/0")), ["junos-value-invalid"]);
-    assert_eq!(rules(&of("ge-*")), ["junos-without-effect"]);
+    let scheduler_map_on =
+        |name: &str| format!("set class-of-service interfaces {name} unit 0 scheduler-map m\n");
+    assert_eq!(rules(&scheduler_map_on("ge-0/0/0")), ["junos-value-invalid"]);
+    assert_eq!(rules(&scheduler_map_on("ge-*")), ["junos-without-effect"]);
     let rate = "set class-of-service interfaces ge-0/0/0 unit 0 shaping-rate 5m\n";
     assert!(rules(rate).contains(&"junos-without-effect"));
-    let scheduled = format!("set interfaces ge-0/0/0 per-unit-scheduler\n{}", of("ge-0/0/0"));
+    let scheduled = format!("set interfaces ge-0/0/0 per-unit-scheduler\n{}", scheduler_map_on("ge-0/0/0"));
     assert_eq!(rules(&scheduled), [] as [&str; 0]);
 }
 
 #[test]
 fn rates_that_are_no_rates_are_reported() {
-    let of = |statement: &str| show(&mx(&format!("set class-of-service schedulers s {statement}\n")));
-    assert!(of("transmit-rate percent 200").contains("`200` is not a value of `transmit-rate percent`"));
-    assert!(of("transmit-rate").contains("`transmit-rate` has no value"));
-    assert!(of("transmit-rate remainder percent 20").contains("a percentage of the remainder"));
+    let reported = |statement: &str| show(&mx(&format!("set class-of-service schedulers s {statement}\n")));
+    assert!(
+        reported("transmit-rate percent 200").contains("`200` is not a value of `transmit-rate percent`")
+    );
+    assert!(reported("transmit-rate").contains("`transmit-rate` has no value"));
+    assert!(reported("transmit-rate remainder percent 20").contains("a percentage of the remainder"));
 }
 
 #[test]
@@ -143,12 +146,12 @@ fn links_of_bundles_have_no_class_of_service() {
     };
     assert_eq!(rate(bundle).unwrap().as_bits_per_second(), 10_000_000_000);
     assert_eq!(rate(&format!("{bundle}set interfaces et-0/1/0 gigether-options 802.3ad ae0\n")), None);
-    let of = |name: &str| {
+    let state_on = |name: &str| {
         let text = format!("{bundle}set class-of-service interfaces {name} shaping-rate 5g\n");
         parse(&text, Some("junos-mx")).lines[4].state
     };
-    assert_eq!(of("xe-0/0/0"), LineState::Suspicious);
-    assert_eq!(of("xe-*"), LineState::Modelled);
+    assert_eq!(state_on("xe-0/0/0"), LineState::Suspicious);
+    assert_eq!(state_on("xe-*"), LineState::Modelled);
 }
 
 /// A port with slices does not have the default schedulers; perhop shows none.

@@ -52,10 +52,10 @@ fn strict_high_has_a_limit() {
 fn a_node_does_not_promise_more_than_it_passes() {
     let attached = "set interfaces ge-0/0/0 hierarchical-scheduler\n\
                     set class-of-service interfaces ge-0/0/0 unit 0 output-traffic-control-profile t\n";
-    let of = |text: &str| found(attached, text);
+    let found_in = |text: &str| found(attached, text);
     let text = "set class-of-service traffic-control-profiles t shaping-rate 5m guaranteed-rate 6m\n";
-    assert_eq!(of(text), [("junos-rates-crossed", 1)]);
-    assert_eq!(of(&text.replace("6m", "5m")), []);
+    assert_eq!(found_in(text), [("junos-rates-crossed", 1)]);
+    assert_eq!(found_in(&text.replace("6m", "5m")), []);
 }
 
 #[test]

@@ -80,8 +80,8 @@ fn braces_and_set_lines_are_the_same_router() {
 
 /// Returns the policies of the ports.
 fn policies(model: &DeviceModel) -> String {
-    let of = |port: &perhop_device::Port| format!("{} {:?} {:?}", port.name, port.input, port.output);
-    model.router.ports.iter().map(of).collect()
+    let described = |port: &perhop_device::Port| format!("{} {:?} {:?}", port.name, port.input, port.output);
+    model.router.ports.iter().map(described).collect()
 }
 
 #[test]
@@ -166,28 +166,28 @@ fn unknown_statements_are_not_recognized_only_where_they_count() {
 
 #[test]
 fn the_family_is_recognized_or_asked_for() {
-    let of = |text: &str| {
+    let recognized = |text: &str| {
         let model = parse(text, None);
         let refusal = model.refusal().map(|found| format!("{} {}", found.message, found.router));
         (model.platform.name.clone(), model.platform.supported, refusal.unwrap_or_default())
     };
     let cos = "set class-of-service interfaces ge-0/0/0 shaping-rate 50m\n";
     let mx = "set interfaces xe-0/0/0 unit 0\nset chassis network-services ip\n";
-    assert_eq!(of(&format!("{cos}{mx}")), ("junos-mx".into(), true, String::new()));
+    assert_eq!(recognized(&format!("{cos}{mx}")), ("junos-mx".into(), true, String::new()));
     assert_eq!(
-        of(&format!("{cos}set security zones security-zone a\n")),
+        recognized(&format!("{cos}set security zones security-zone a\n")),
         ("junos-srx".into(), true, String::new())
     );
-    let (_, supported, refusal) = of(cos);
+    let (_, supported, refusal) = recognized(cos);
     assert!(!supported && refusal.contains("does not show the family"), "{refusal}");
     assert!(refusal.contains("--platform"), "{refusal}");
     // PTX and ACX7000 have network services, too.
     for other in ["set system host-name acx5448-1\n", "set version 23.4R2-EVO\n"] {
-        assert!(!of(&format!("{mx}{other}")).1, "{other}");
+        assert!(!recognized(&format!("{mx}{other}")).1, "{other}");
     }
     let acx = "set class-of-service schedulers a priority low-latency\n";
-    assert_eq!(of(acx), ("junos-acx".into(), true, String::new()));
-    let (_, _, refusal) = of(&format!("{cos}{{% for x in y %}}\n"));
+    assert_eq!(recognized(acx), ("junos-acx".into(), true, String::new()));
+    let (_, _, refusal) = recognized(&format!("{cos}{{% for x in y %}}\n"));
     assert!(refusal.contains("Jinja"), "{refusal}");
 }
 

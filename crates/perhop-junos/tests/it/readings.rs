@@ -171,7 +171,7 @@ fn tags_count() {
 #[test]
 fn the_buffer_of_a_queue_is_limited() {
     let speed = "set interfaces et-0/0/0 speed 100g\nset interfaces et-0/0/0 unit 0 family inet\n";
-    let of = |statement: &str| {
+    let with_buffer_size = |statement: &str| {
         let text = format!(
             "{speed}set class-of-service schedulers be transmit-rate percent 90\n\
              set class-of-service schedulers be buffer-size {statement}\n\
@@ -182,8 +182,11 @@ fn the_buffer_of_a_queue_is_limited() {
         let queueing = model.router.ports[0].output.queueing.clone().unwrap();
         limit(named(&queueing.classes[0].queueing.clone().unwrap().classes, "best-effort"))
     };
-    assert_eq!((of("percent 90"), of("temporal 100000")), (268_435_456, 268_435_456));
-    assert_eq!(of("temporal 1000"), 11_250_000);
+    assert_eq!(
+        (with_buffer_size("percent 90"), with_buffer_size("temporal 100000")),
+        (268_435_456, 268_435_456)
+    );
+    assert_eq!(with_buffer_size("temporal 1000"), 11_250_000);
 }
 
 /// ITU-T G.703.

@@ -26,7 +26,7 @@ impl Exit {
         devices: &[&str],
         link_layer: LinkLayer,
     ) -> Result<Vec<Exit>, ConfigError> {
-        let of = |name: &&str| {
+        let exit = |name: &&str| {
             // A frame without Ethernet header has no place for an address.
             let is_ethernet = link_layer == LinkLayer::Ethernet;
             let neighbor = config.neighbors.get(*name).copied().filter(|_| is_ethernet);
@@ -40,7 +40,7 @@ impl Exit {
             let most_plain_bytes = if keeps_plain { Layout::MOST_PLAIN_BYTES } else { 0 };
             Ok(Exit { neighbor, envelope, most_plain_bytes })
         };
-        devices.iter().map(of).collect()
+        devices.iter().map(exit).collect()
     }
 
     /// Returns the form in which `frame` is sent. It contains a packet with these marks at `layout`.

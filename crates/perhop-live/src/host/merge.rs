@@ -226,8 +226,8 @@ struct ForwarderReport {
 
 /// The causes in `dropped`, with their counts.
 fn causes(dropped: &ByCause) -> impl Iterator<Item = (DropCause, Count)> {
-    let of = |name: &str| DropCause::ALL.into_iter().find(|cause| cause.name() == name);
-    dropped.iter().filter_map(move |(name, count)| Some((of(name)?, *count)))
+    let cause = |name: &str| DropCause::ALL.into_iter().find(|cause| cause.name() == name);
+    dropped.iter().filter_map(move |(name, count)| Some((cause(name)?, *count)))
 }
 
 impl ForwarderReport {

@@ -168,16 +168,16 @@ mod tests {
     #[test]
     fn measurements_of_two_flows_add_up() {
         let packets = [(10, None), (14, Some(4)), (11, Some(-3)), (13, Some(2))];
-        let of = |packets: &[(u64, Option<i64>)]| {
+        let statistics = |packets: &[(u64, Option<i64>)]| {
             let mut found = DelayStatistics::default();
             for (delay, variation) in packets {
                 found.add(Time::from_milliseconds(*delay), *variation);
             }
             found
         };
-        let mut both = of(&packets[..2]);
-        both.merge(&of(&packets[2..]));
-        assert_eq!(both, of(&packets));
+        let mut both = statistics(&packets[..2]);
+        both.merge(&statistics(&packets[2..]));
+        assert_eq!(both, statistics(&packets));
     }
 
     #[test]

@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn a_delivered_packet_is_in_every_sample_of_its_flow_and_class() {
         let ms = Time::from_milliseconds;
-        let of = |nothing| Intervals::new(Time::ZERO, ms(200), ms(100), nothing);
+        let intervals = |nothing| Intervals::new(Time::ZERO, ms(200), ms(100), nothing);
         let delays = Intervals::new(Time::ZERO, ms(200), ms(100), DelayStatistics::default());
         let mut samples = Samples {
-            throughput: Some(of(vec![Count::default(); 2])),
+            throughput: Some(intervals(vec![Count::default(); 2])),
             drops: None,
             packets: Some(PacketLog { kept: vec![false, true], packets: Vec::new() }),
             heard: None,

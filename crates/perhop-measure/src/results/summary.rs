@@ -83,9 +83,10 @@ impl Serialize for Group {
 impl Summary {
     pub(super) fn new(scenario: &Scenario, seed: u64, replications: u32, tables: &[Table]) -> Summary {
         let table = |name: &str| tables.iter().find(|table| table.name == name);
-        let of = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
+        let rows = |name: &str, keys: &[&'static str]| table(name).map(|table| groups(table, keys));
         // Few scenarios have applications.
-        let present = |name: &str, keys: &[&'static str]| of(name, keys).filter(|groups| !groups.is_empty());
+        let present =
+            |name: &str, keys: &[&'static str]| rows(name, keys).filter(|groups| !groups.is_empty());
         let of_runs = |column: &str| table("runs").and_then(|table| table.column(column));
         Summary {
             schema_version: SCHEMA_VERSION,
@@ -96,11 +97,11 @@ impl Summary {
             duration_s: scenario.duration.as_seconds(),
             warmup_s: scenario.measure.warmup.as_seconds(),
             roles: roles(scenario),
-            classes: of("classes", &["class"]),
-            ports: of("ports", &["port", "queue", "precedence"]),
-            conditioners: of("conditioners", &["node", "neighbor", "side", "stage", "color"]),
-            colors: of("colors", &["class", "color"]),
-            tcp: of("transactions", &["class"]),
+            classes: rows("classes", &["class"]),
+            ports: rows("ports", &["port", "queue", "precedence"]),
+            conditioners: rows("conditioners", &["node", "neighbor", "side", "stage", "color"]),
+            colors: rows("colors", &["class", "color"]),
+            tcp: rows("transactions", &["class"]),
             calls: present("calls", &["class", "codec"]),
             games: present("games", &["class"]),
             videos: present("videos", &["class"]),

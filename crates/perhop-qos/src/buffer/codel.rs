@@ -51,7 +51,7 @@ impl BufferManager for Codel {
         let backlog = || self.controller.counted(queue.packets, queue.bytes);
         self.control.decide(&self.controller, now, stay.since, backlog, packet.marks.ecn())
     }
-    fn asks_for_stays(&self) -> bool {
+    fn needs_sojourn_times(&self) -> bool {
         true
     }
     /// The last packet of a queue leaves it below the MTU, which resets the control loop.

@@ -35,7 +35,7 @@ pub trait BufferManager {
         let _ = flow;
     }
     /// Whether [`release`](BufferManager::release) needs the times at which packets joined the queue.
-    fn asks_for_stays(&self) -> bool {
+    fn needs_sojourn_times(&self) -> bool {
         false
     }
     /// Whether every queued packet passes at the head.

@@ -170,7 +170,7 @@ impl BufferManager for FqCodel {
             self.controls[usize::from(flow)].strengthen();
         }
     }
-    fn asks_for_stays(&self) -> bool {
+    fn needs_sojourn_times(&self) -> bool {
         true
     }
 }

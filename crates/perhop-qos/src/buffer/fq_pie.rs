@@ -248,7 +248,7 @@ impl BufferManager for FqPie {
         control.departed(now, stay.since, packet.length, *backlog);
         Verdict::Pass
     }
-    fn asks_for_stays(&self) -> bool {
+    fn needs_sojourn_times(&self) -> bool {
         true
     }
 }

@@ -328,8 +328,8 @@ impl BufferManager for AnyBuffer {
     fn gave_up(&mut self, flow: u16) {
         dispatch!(self, buffer => buffer.gave_up(flow));
     }
-    fn asks_for_stays(&self) -> bool {
-        dispatch!(self, buffer => buffer.asks_for_stays())
+    fn needs_sojourn_times(&self) -> bool {
+        dispatch!(self, buffer => buffer.needs_sojourn_times())
     }
     fn decides_on_arrival(&self) -> bool {
         dispatch!(self, buffer => buffer.decides_on_arrival())

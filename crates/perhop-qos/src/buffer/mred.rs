@@ -424,10 +424,10 @@ impl BufferManager for Mred {
         let is_marked = scalable.marks_on_departure(waited, &mut self.cold.scalable);
         if is_marked { Verdict::MarkCe } else { Verdict::Pass }
     }
-    fn asks_for_stays(&self) -> bool {
+    fn needs_sojourn_times(&self) -> bool {
         self.profile.scalable.is_some_and(|scalable| scalable.goes_by_wait())
     }
     fn decides_on_arrival(&self) -> bool {
-        !self.asks_for_stays()
+        !self.needs_sojourn_times()
     }
 }

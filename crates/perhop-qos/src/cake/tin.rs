@@ -207,15 +207,18 @@ impl Tin {
     /// The flow in turn and its list, decaying flows first if `looks_at_decaying`.
     #[inline]
     pub(super) fn first(&self, looks_at_decaying: LooksAtDecaying) -> Option<(u16, Place)> {
-        let of = |place: Place| {
+        let first_flow = |place: Place| {
             let first = self.list(place).first;
             (first != NO_FLOW).then_some((first, place))
         };
         let early = match looks_at_decaying {
-            LooksAtDecaying::First => of(Place::Decaying),
+            LooksAtDecaying::First => first_flow(Place::Decaying),
             LooksAtDecaying::Last => None,
         };
-        early.or_else(|| of(Place::Fresh)).or_else(|| of(Place::Old)).or_else(|| of(Place::Decaying))
+        early
+            .or_else(|| first_flow(Place::Fresh))
+            .or_else(|| first_flow(Place::Old))
+            .or_else(|| first_flow(Place::Decaying))
     }
 
     /// Gives flow `index`, the first of `place`, another turn at the end of the list, because its deficit is

@@ -178,7 +178,7 @@ impl Leaves {
             None => match (sparse, dual) {
                 (Some(settings), _) => Queue::sparse(&class.precedence, SparseFlows::new(settings)),
                 (None, Some(dual)) => Queue::dual(&class.precedence, dual),
-                (None, None) if buffer.asks_for_stays() => Queue::timed(&class.precedence),
+                (None, None) if buffer.needs_sojourn_times() => Queue::timed(&class.precedence),
                 (None, None) => Queue::new(&class.precedence),
             },
         };
@@ -205,7 +205,7 @@ fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
 
 /// Whether a buffer manager must know in which order packets leave.
 fn goes_by_order(buffer: &AnyBuffer) -> bool {
-    buffer.asks_for_stays() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
+    buffer.needs_sojourn_times() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 
 /// Reports that the buffer manager of `class` does not go with fair queueing, for `reason`.

@@ -6,7 +6,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stay {
     /// The time at which it joined; unknown unless the buffer manager [needs
-    /// it](crate::buffer::BufferManager::asks_for_stays).
+    /// it](crate::buffer::BufferManager::needs_sojourn_times).
     pub since: Time,
     /// Bytes that it leaves behind in the queue of its flow, where flows have queues; up to 4 GiB.
     pub left: u32,

@@ -159,8 +159,8 @@ impl Scheduler for AnyScheduler {
     fn dropped(&mut self, now: Time, child: usize, length: u32, next: u32) {
         dispatch!(self, scheduler => scheduler.dropped(now, child, length, next));
     }
-    fn heeds_time(&self) -> bool {
-        dispatch!(self, scheduler => scheduler.heeds_time())
+    fn depends_on_time(&self) -> bool {
+        dispatch!(self, scheduler => scheduler.depends_on_time())
     }
     fn holds_back(&self) -> bool {
         dispatch!(self, scheduler => scheduler.holds_back())

@@ -306,7 +306,7 @@ impl Scheduler for Cbq {
         self.decision = None;
     }
     /// Allotments grow with time.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         true
     }
     fn holds_back(&self) -> bool {

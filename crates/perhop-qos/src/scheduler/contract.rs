@@ -49,7 +49,7 @@ pub trait Scheduler {
         None
     }
     /// Whether time alone can change the choice, without packets that join, leave or are held back.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         false
     }
 }

@@ -257,7 +257,7 @@ impl Scheduler for GuaranteeExcess {
         self.decision = None;
     }
     /// Buckets fill with time.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         true
     }
     fn holds_back(&self) -> bool {

@@ -319,7 +319,7 @@ impl Scheduler for Hfsc {
     }
 
     /// Classes become eligible, and upper limits expire, with time.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         true
     }
     fn holds_back(&self) -> bool {

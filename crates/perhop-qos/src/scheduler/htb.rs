@@ -234,7 +234,7 @@ impl Scheduler for Htb {
         self.note_head(child, next);
     }
     /// Tokens grow with time.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         true
     }
     fn holds_back(&self) -> bool {

@@ -138,7 +138,7 @@ impl Scheduler for Priority {
         self.head_changed(child, next);
     }
     /// A cap's tokens come in with time.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         !self.caps.is_empty()
     }
 }

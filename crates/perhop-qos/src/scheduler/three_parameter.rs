@@ -249,7 +249,7 @@ impl Scheduler for ThreeParameter {
         self.excess.sent_uncharged(index, next);
     }
     /// Heads become due with time.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         self.guarantees.of.iter().any(Option::is_some)
     }
 }

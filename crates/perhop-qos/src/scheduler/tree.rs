@@ -29,7 +29,7 @@ pub struct SchedulerTree {
     leaves: Vec<Place>,
     /// Whether there are shapers, or inner schedulers whose choices depend on time. Then every node is
     /// updated before every choice.
-    heeds_time: bool,
+    depends_on_time: bool,
     /// Whether a choice may have changed since the last one. Not maintained if every node is updated before
     /// every choice.
     is_stale: bool,
@@ -70,7 +70,7 @@ struct Node {
     /// Whether the node's choice may have changed since the last one.
     is_stale: bool,
     /// Whether time alone may change the node's choice.
-    heeds_time: bool,
+    depends_on_time: bool,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -103,7 +103,7 @@ impl SchedulerTree {
             layout: Layout::Single,
             nodes: Vec::new(),
             leaves: Vec::new(),
-            heeds_time: false,
+            depends_on_time: false,
             is_stale: false,
             accounting: Accounting::IP,
         }
@@ -118,7 +118,7 @@ impl SchedulerTree {
         tree.add(config, None, rate)?;
         let nodes = &tree.nodes;
         let is_shaped = nodes.iter().flat_map(|node| &node.shaping).any(|child| child.shaper.is_some());
-        tree.heeds_time = is_shaped || nodes.iter().any(|node| node.heeds_time);
+        tree.depends_on_time = is_shaped || nodes.iter().any(|node| node.depends_on_time);
         tree.layout = match (is_shaped, nodes.len(), tree.leaves.len()) {
             (false, 1, 1) if !nodes[0].scheduler.holds_back() => Layout::Single,
             (false, 1, _) => Layout::Flat,
@@ -135,7 +135,7 @@ impl SchedulerTree {
     ) -> Result<usize, ConfigError> {
         let node = self.nodes.len();
         let scheduler = config.build_scheduler(rate)?;
-        let heeds_time = scheduler.heeds_time();
+        let depends_on_time = scheduler.depends_on_time();
         let count = members(config);
         self.nodes.push(Node {
             scheduler,
@@ -146,7 +146,7 @@ impl SchedulerTree {
             parent,
             choice: None,
             is_stale: false,
-            heeds_time,
+            depends_on_time,
         });
         self.add_members(config, node, rate)?;
         Ok(node)
@@ -196,7 +196,7 @@ impl SchedulerTree {
     pub fn counting(mut self, accounting: Accounting) -> SchedulerTree {
         if !accounting.is_ip() {
             self.accounting = accounting;
-            self.heeds_time = true;
+            self.depends_on_time = true;
             if let Layout::Flat = self.layout {
                 self.layout = Layout::Counting;
             }
@@ -216,7 +216,7 @@ impl SchedulerTree {
             Layout::Single => {}
             Layout::Flat => self.enqueued_flat(now, id, length, queue),
             Layout::Counting => self.enqueued_counting(now, id, length, queue),
-            Layout::Deep if self.heeds_time => self.enqueued_timed(now, id, length, queue),
+            Layout::Deep if self.depends_on_time => self.enqueued_timed(now, id, length, queue),
             Layout::Deep => self.enqueued_nested(now, id, length, queue),
         }
     }
@@ -255,7 +255,7 @@ impl SchedulerTree {
                     None => node.held_back(),
                 }
             }
-            Layout::Deep if self.heeds_time => self.select_timed(now, queues),
+            Layout::Deep if self.depends_on_time => self.select_timed(now, queues),
             Layout::Deep => self.select_nested(now).map_or(Selection::Idle, Selection::Serve),
         }
     }
@@ -268,7 +268,7 @@ impl SchedulerTree {
             Layout::Single => {}
             Layout::Flat => self.dequeued_flat(now, id, length, head_of(queue, Accounting::IP)),
             Layout::Counting => self.dequeued_counting(now, id, length, queue),
-            Layout::Deep if self.heeds_time => self.dequeued_timed(now, id, length, queue),
+            Layout::Deep if self.depends_on_time => self.dequeued_timed(now, id, length, queue),
             Layout::Deep => self.dequeued_nested(now, id, length, queue),
         }
     }

@@ -117,7 +117,7 @@ impl Scheduler for Wf2qPlus {
         self.children[index].waiting -= 1;
     }
     /// Eligibility depends on the virtual time, which advances while a packet is on the wire.
-    fn heeds_time(&self) -> bool {
+    fn depends_on_time(&self) -> bool {
         true
     }
 }

@@ -455,7 +455,7 @@ fn mistakes_are_named() {
     let built = |classes: Value, wire: &WireConfig| {
         Port::build(Some(&queueing(&classes)), wire, &[], &streams()).map(|_| ()).unwrap_err()
     };
-    let one = |options: Value| json!([{"name": "all", "buffer": {"cake": options}}]);
+    let with_options = |options: Value| json!([{"name": "all", "buffer": {"cake": options}}]);
     for (options, field) in [
         (json!({"rtt": "0s"}), "rtt"),
         (json!({"bandwidth": "100b/s"}), "bandwidth"),
@@ -463,11 +463,11 @@ fn mistakes_are_named() {
         (json!({"mpu": 300}), "mpu"),
         (json!({"memory-limit": "1B"}), "memory-limit"),
     ] {
-        let error = built(one(options), &WIRE);
+        let error = built(with_options(options), &WIRE);
         assert!(error.path.iter().any(|part| part == field) && error.help.is_some(), "{error}");
     }
     let with = |key: &str, value: Value| {
-        let mut classes = one(json!({}));
+        let mut classes = with_options(json!({}));
         classes[0][key] = value;
         classes
     };
@@ -481,7 +481,7 @@ fn mistakes_are_named() {
         assert!(error.path.iter().any(|part| part == key) && error.help.is_some(), "{error}");
     }
     let config: QueueingConfig =
-        serde_json::from_value(json!({"scheduler": "drr", "classes": one(json!({}))})).unwrap();
+        serde_json::from_value(json!({"scheduler": "drr", "classes": with_options(json!({}))})).unwrap();
     let error = Port::build(Some(&config), &WIRE, &[], &streams()).map(|_| ()).unwrap_err();
     assert!(error.path.iter().any(|part| part == "scheduler") && error.help.is_some(), "{error}");
     let two_classes =
@@ -494,7 +494,7 @@ fn mistakes_are_named() {
         admission: RingAdmission::default(),
         release: RingRelease::default(),
     };
-    let error = built(one(json!({})), &WireConfig { ring, ..WIRE });
+    let error = built(with_options(json!({})), &WireConfig { ring, ..WIRE });
     assert!(error.message.contains("whole packets"), "{error}");
 }
 

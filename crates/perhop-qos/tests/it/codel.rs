@@ -88,14 +88,14 @@ fn by_port(mut port: Port, arrivals: &[(u64, u32, bool)]) -> Vec<Happened> {
 /// A queue that is polled for the next packet whenever the wire is free.
 trait Asked {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain>;
-    fn ask(&mut self, now: u64) -> Dequeued;
+    fn request(&mut self, now: u64) -> Dequeued;
 }
 
 impl Asked for RfcQueue {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain> {
         &mut self.packets
     }
-    fn ask(&mut self, now: u64) -> Dequeued {
+    fn request(&mut self, now: u64) -> Dequeued {
         self.dequeue(now)
     }
 }
@@ -104,7 +104,7 @@ impl Asked for LinuxQueue {
     fn packets(&mut self) -> &mut std::collections::VecDeque<Plain> {
         &mut self.packets
     }
-    fn ask(&mut self, now: u64) -> Dequeued {
+    fn request(&mut self, now: u64) -> Dequeued {
         self.dequeue(now)
     }
 }
@@ -128,7 +128,7 @@ fn by_plain(
     for (id, (gap, length, is_capable)) in arrivals.iter().enumerate() {
         let at = now + gap * 1_000_000;
         while free_at < at && !queue.packets().is_empty() {
-            free_at = serve(&mut |at| queue.ask(at), free_at.max(now), &mut happened);
+            free_at = serve(&mut |at| queue.request(at), free_at.max(now), &mut happened);
         }
         now = at;
         if queue.packets().len() >= limit {
@@ -139,11 +139,11 @@ fn by_plain(
         }
         // At equal times, an arrival precedes a departure, and the next arrival follows it.
         if free_at <= now {
-            free_at = serve(&mut |at| queue.ask(at), now, &mut happened);
+            free_at = serve(&mut |at| queue.request(at), now, &mut happened);
         }
     }
     while !queue.packets().is_empty() {
-        free_at = serve(&mut |at| queue.ask(at), free_at.max(now), &mut happened);
+        free_at = serve(&mut |at| queue.request(at), free_at.max(now), &mut happened);
     }
     happened
 }
@@ -186,7 +186,7 @@ fn a_steady_excess_is_dropped_completely() {
         let gaps = (0..360_000u64).map(|k| ((k + 1) * 1_000_000 / 3000 - k * 1_000_000 / 3000, 500, false));
         let arrivals: Vec<_> = gaps.collect();
         let happened = by_port(port, &arrivals);
-        let of = |from: u64, until: u64| {
+        let drops_between = |from: u64, until: u64| {
             let seconds = from * 1_000_000_000_000..until * 1_000_000_000_000;
             happened
                 .iter()
@@ -194,7 +194,7 @@ fn a_steady_excess_is_dropped_completely() {
                 .count()
         };
         // The queue grows until the control loop has adapted; then this backlog is dropped as well.
-        let (first, late) = (of(0, 1), of(60, 120));
+        let (first, late) = (drops_between(0, 1), drops_between(60, 120));
         assert!(first < 100, "{law}: {first} in the first second, when 1000 are too many");
         assert!((58_000..62_000).contains(&late), "{law}: {late} in a minute, when 60000 are too many");
     }

@@ -192,9 +192,9 @@ proptest! {
             if queues == 1 || (queues == 256 && !hashed) {
                 for flow in 0..40 {
                     for precedence in 0..8 {
-                        let of = |packet: &&Packet| packet.source_port == flow
+                        let is_of_flow = |packet: &&Packet| packet.source_port == flow
                             && packet.dscp.precedence().value() == precedence;
-                        let order: Vec<u64> = sent.iter().filter(of).map(|packet| packet.payload).collect();
+                        let order: Vec<u64> = sent.iter().filter(is_of_flow).map(|packet| packet.payload).collect();
                         prop_assert!(order.is_sorted());
                     }
                 }

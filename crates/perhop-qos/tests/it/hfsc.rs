@@ -202,14 +202,14 @@ fn the_rest_of_guarantees_is_shared_in_the_tree() {
     // a claims half of the wire and has a small link-share; x (3) has b and c (1:1), y (1). All are
     // saturated.
     let megabits = |m2: u128| (m2 * 1_000_000, 0, m2 * 1_000_000);
-    let of = |claim: Option<u128>, share: u128, inside: Vec<Tree>| Tree {
+    let tree = |claim: Option<u128>, share: u128, inside: Vec<Tree>| Tree {
         curves: [claim.map(megabits), Some(megabits(share)), None],
         inside,
     };
     let classes = [
-        of(Some(4), 1, vec![]),
-        of(None, 3, vec![of(None, 1, vec![]), of(None, 1, vec![])]),
-        of(None, 1, vec![]),
+        tree(Some(4), 1, vec![]),
+        tree(None, 3, vec![tree(None, 1, vec![]), tree(None, 1, vec![])]),
+        tree(None, 1, vec![]),
     ];
     let mut trace: Vec<Arrival> = (0..4)
         .flat_map(|queue| {

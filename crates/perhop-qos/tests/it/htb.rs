@@ -232,10 +232,10 @@ fn refused(policy: Value) -> String {
 #[test]
 fn mistakes_are_named() {
     let htb = |classes: Value| json!({"scheduler": "htb", "classes": classes});
-    let one = |share: Value| htb(json!([{"name": "all", "share": share}]));
-    assert_eq!(refused(one(json!({"rate": "1Mb/s", "direct": true}))), "direct");
-    assert_eq!(refused(one(json!({"rate": "1Mb/s", "level": 8}))), "level");
-    assert_eq!(refused(one(json!({"rate": "1Mb/s", "quantum": "0B"}))), "quantum");
+    let with_share = |share: Value| htb(json!([{"name": "all", "share": share}]));
+    assert_eq!(refused(with_share(json!({"rate": "1Mb/s", "direct": true}))), "direct");
+    assert_eq!(refused(with_share(json!({"rate": "1Mb/s", "level": 8}))), "level");
+    assert_eq!(refused(with_share(json!({"rate": "1Mb/s", "quantum": "0B"}))), "quantum");
     let direct = |name: &str| json!({"name": name, "share": {"direct": true}, "match": {"dscp": [name]}});
     assert_eq!(refused(htb(json!([direct("ef"), direct("cs6")]))), "direct");
     let inside = |inner: Value| json!({"name": "outer", "share": {"rate": "1Mb/s"}, "queueing": inner});

@@ -65,7 +65,7 @@ struct Link<'i> {
 }
 
 impl Link<'_> {
-    fn ask(&mut self, now: Time) -> bool {
+    fn request(&mut self, now: Time) -> bool {
         let Some(packet) = self.queue.pop() else {
             self.peer.deque(now.as_seconds(), None);
             self.was_asked = true;
@@ -84,7 +84,7 @@ impl Link<'_> {
     }
     fn advance(&mut self, until: Time) {
         while self.free_at <= until && !self.was_asked {
-            self.ask(self.free_at);
+            self.request(self.free_at);
         }
     }
 }
@@ -143,7 +143,7 @@ fn compare_on(
             compared.dropped += 1;
         }
         if link.free_at <= now {
-            link.ask(now);
+            link.request(now);
         }
     }
     Ok(compared)
@@ -180,18 +180,18 @@ fn hold(test: impl Fn(Arrivals, u64) -> Result<Compared, TestCaseError>) {
 }
 
 fn packets(curves: &[Curve]) -> Value {
-    let of = |curve: &Curve| {
+    let in_packets = |curve: &Curve| {
         json!({"min": format!("{} packets", curve.min), "max": format!("{} packets", curve.max),
                "max-probability": curve.max_p})
     };
-    curves.iter().map(of).collect()
+    curves.iter().map(in_packets).collect()
 }
 fn bytes(curves: &[Curve]) -> Value {
-    let of = |curve: &Curve| {
+    let in_bytes = |curve: &Curve| {
         json!({"min": format!("{}B", curve.min), "max": format!("{}B", curve.max),
                "max-probability": curve.max_p})
     };
-    curves.iter().map(of).collect()
+    curves.iter().map(in_bytes).collect()
 }
 fn scaled(curves: &[Curve], by: f64) -> Vec<Curve> {
     curves.iter().map(|curve| Curve { min: curve.min * by, max: curve.max * by, ..*curve }).collect()

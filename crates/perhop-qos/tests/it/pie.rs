@@ -341,17 +341,17 @@ fn unresponsive_overload_agrees_with_measurements_of_linux() {
             frames(&json!({"law": "linux"}), phase, 666_666, 300, seed)
         })
         .collect();
-    let of =
+    let samples =
         |metric: &dyn Fn(&Found) -> f64| -> Vec<f64> { runs.iter().map(|(run, _)| metric(run)).collect() };
     assert_as_linux("pie_prob_mean", &runs.iter().map(|(_, probability)| *probability).collect::<Vec<_>>());
-    assert_as_linux("qdisc_drops", &of(&|run| run.drops as f64));
-    assert_as_linux("loss", &of(&|run| 100.0 * run.drops as f64 / run.arrivals as f64));
-    assert_as_linux("sojourn_mean", &of(&|run| run.mean(20.0, 300.0)));
-    assert_as_linux("sojourn_sd", &of(&|run| run.deviation(20.0, 300.0)));
+    assert_as_linux("qdisc_drops", &samples(&|run| run.drops as f64));
+    assert_as_linux("loss", &samples(&|run| 100.0 * run.drops as f64 / run.arrivals as f64));
+    assert_as_linux("sojourn_mean", &samples(&|run| run.mean(20.0, 300.0)));
+    assert_as_linux("sojourn_sd", &samples(&|run| run.deviation(20.0, 300.0)));
     let times = [0, 1, 2, 5, 10, 20, 30, 60, 100, 150, 200, 250, 300];
     for pair in times.windows(2) {
         let metric = format!("sojourn_mean_since_last_until_{}s", pair[1]);
-        assert_as_linux(&metric, &of(&|run| run.mean(pair[0].into(), pair[1].into())));
+        assert_as_linux(&metric, &samples(&|run| run.mean(pair[0].into(), pair[1].into())));
     }
     let sorted = |run: &Found| {
         let mut waits: Vec<f64> = run.waits(20.0, 300.0).collect();

@@ -124,7 +124,7 @@ proptest! {
             "averaging": {"weight": 0.1}, "ecn": "ignore", "scalable": marks.config(),
         })).unwrap();
         let mut found = config.build(DRAIN, &Streams::new(11, 0)).unwrap();
-        prop_assert_eq!(found.asks_for_stays(), marks.unit == "time");
+        prop_assert_eq!(found.needs_sojourn_times(), marks.unit == "time");
         prop_assert_eq!(found.decides_on_arrival(), marks.unit != "time");
         let mut others = PlainRed::new(&config, averages, DRAIN, Streams::new(11, 0).stream());
         let (mut plain, mut queue, mut now) = (marks, Waiting::default(), Time::ZERO);

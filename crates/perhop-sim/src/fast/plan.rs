@@ -161,8 +161,8 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool
 /// ends of sessions that may answer ahead of the agenda: no other flow uses the link by which their packets
 /// leave, and no probe observes that link's queues or any connection.
 fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> {
-    let of = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
-    let mut far_ends: Vec<FarEnd> = inline.iter().map(of).collect();
+    let far_end = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
+    let mut far_ends: Vec<FarEnd> = inline.iter().map(far_end).collect();
     let mut leaving = vec![0u32; inline.len()];
     for flow in 0..hosts.flow_paths.len() {
         leaving[hosts.link_of(flow, 0).index()] += 1;
@@ -223,19 +223,19 @@ fn onward(hosts: &Hosts) -> Vec<Onward> {
             *known = known.filter(|next| *next == pair[1]);
         }
     }
-    let of = |(far_node, next): (&FarNode, Option<Option<LinkId>>)| match far_node {
+    let onward = |(far_node, next): (&FarNode, Option<Option<LinkId>>)| match far_node {
         FarNode::Host => Onward::Host,
         FarNode::Router => next.flatten().map_or(Onward::Routed, Onward::Link),
     };
-    hosts.far_nodes.iter().zip(next).map(of).collect()
+    hosts.far_nodes.iter().zip(next).map(onward).collect()
 }
 
 /// The processing on each wire.
 fn wires(hosts: &Hosts, directions: &[Direction]) -> Vec<Wire> {
-    let of = |(direction, tap): (&Direction, &Option<_>)| {
+    let wire = |(direction, tap): (&Direction, &Option<_>)| {
         if direction.loss.is_none() && tap.is_none() { Wire::Ideal } else { Wire::Inspected }
     };
-    directions.iter().zip(&hosts.taps).map(of).collect()
+    directions.iter().zip(&hosts.taps).map(wire).collect()
 }
 
 /// The feeding of each link.

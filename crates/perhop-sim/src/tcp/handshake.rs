@@ -23,7 +23,7 @@ impl Connection {
                 self.stage = Stage::SynReceived;
                 self.syn_due = true;
                 // RFC 3168 §6.1.1: an ECN-setup SYN has ECE and CWR.
-                self.negotiate_ecn(segment.has(self.asks_for_ecn()));
+                self.negotiate_ecn(segment.has(self.ecn_request_flags()));
                 self.receiver.update_ts_recent(segment);
                 false
             }
@@ -63,7 +63,7 @@ impl Connection {
     }
 
     /// The flags of a SYN that requests ECN (RFC 3168 §6.1.1, RFC 9768 §3.1.1).
-    fn asks_for_ecn(&self) -> Flags {
+    fn ecn_request_flags(&self) -> Flags {
         let classic = Flags::ECE | Flags::CWR;
         if self.is_accurate() { classic | Flags::AE } else { classic }
     }
@@ -109,7 +109,7 @@ impl Connection {
                 segment.flags |= self.answers_with().0;
             }
         } else if self.sender.parameters.ecn && self.syns < self.sender.parameters.ecn_setups {
-            segment.flags |= self.asks_for_ecn();
+            segment.flags |= self.ecn_request_flags();
         }
         segment.window = self.sender.parameters.first_window();
         let factor = 1u64 << self.syns.min(16);

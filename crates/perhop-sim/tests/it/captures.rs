@@ -229,10 +229,10 @@ fn a_capture_as_a_source_gives_the_same_arrivals() {
     assert!(count(&before, "flows", "dropped_packets") > 50);
     assert_eq!(after.table("flows").unwrap().columns[0].values.len(), 5, "a flow for each five-tuple");
     // As one flow the packets are those of the two hosts, and the rest is unchanged.
-    let one =
+    let one_flow =
         replay("one.pcapng", &files["a--r.pcapng"], &json!({"flows": "one", "match": {"dscp": "af12"}}));
-    let (one, _, files_one) = capture(&replayable(&one), MOST_PACKETS);
-    assert_eq!(one.table("flows").unwrap().columns[0].values.len(), 1);
+    let (one_flow, _, files_one) = capture(&replayable(&one_flow), MOST_PACKETS);
+    assert_eq!(one_flow.table("flows").unwrap().columns[0].values.len(), 1);
     let only_data = |file: &[u8]| {
         let packets = read(file).unwrap().packets.into_iter();
         let data = packets.filter(|seen| seen.packet.dscp.to_string() == "af12");

@@ -37,10 +37,12 @@ fn results(threads: usize) -> Results {
 fn offered_is_delivered_dropped_or_in_the_network() {
     let results = results(1);
     for class in ["steady", "bursty"] {
-        let of = |metric: &str| mean(&results, class, metric);
-        assert!(of("dropped_packets") > 0.0, "{class} meets congestion");
-        let accounted = of("delivered_packets") + of("dropped_packets") + of("in_network_packets");
-        assert!((of("offered_packets") - accounted).abs() < 1e-9);
+        let class_mean = |metric: &str| mean(&results, class, metric);
+        assert!(class_mean("dropped_packets") > 0.0, "{class} meets congestion");
+        let accounted = class_mean("delivered_packets")
+            + class_mean("dropped_packets")
+            + class_mean("in_network_packets");
+        assert!((class_mean("offered_packets") - accounted).abs() < 1e-9);
     }
 }
 

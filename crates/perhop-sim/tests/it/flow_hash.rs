@@ -28,8 +28,12 @@ fn results(buffer: &str, flow_hash: &str, recovery: &str, loss: f64, engine: Eng
 
 /// Packets sent and dropped, and timeouts.
 fn outcome(results: &Results) -> [u64; 3] {
-    let of = |table, column| count(results, table, column);
-    [of("flows", "offered_packets"), of("flows", "dropped_early_forced"), of("tcp", "timeouts")]
+    let counter = |table, column| count(results, table, column);
+    [
+        counter("flows", "offered_packets"),
+        counter("flows", "dropped_early_forced"),
+        counter("tcp", "timeouts"),
+    ]
 }
 
 /// Both engines use the same hashes.

@@ -44,9 +44,12 @@ fn run(scenario: &Value) -> Results {
 fn a_datagram_arrives_with_its_last_fragment() {
     let scenario = network(IPV4, &json!({"mtu": "1500B"}), &json!({"source": datagrams(4000)}));
     let results = run(&scenario);
-    let of = |column: &str| count(&results, "flows", column);
-    assert_eq!((of("offered_packets"), of("delivered_packets"), of("dropped_packets")), (100, 100, 0));
-    assert_eq!(of("delivered_bytes"), 400_000);
+    let flow_counter = |column: &str| count(&results, "flows", column);
+    assert_eq!(
+        (flow_counter("offered_packets"), flow_counter("delivered_packets"), flow_counter("dropped_packets")),
+        (100, 100, 0)
+    );
+    assert_eq!(flow_counter("delivered_bytes"), 400_000);
     assert_eq!(count(&results, "ports", "sent_packets"), 100 + 300 + 300);
     // 1500, 1500 and 1040 bytes (RFC 791: 1480, 1480 and 1020 of 3980 bytes of payload) over the middle; the
     // last one alone after that.
@@ -65,10 +68,10 @@ fn packets_with_df_are_dropped() {
     {
         let flow = json!({"source": datagrams(size), "dont-fragment": is_forbidden});
         let results = run(&network(addresses, &mtu, &flow));
-        let of = |table: &str, column: &str| count(&results, table, column);
-        assert_eq!(of("flows", "dropped_too_big"), dropped, "{addresses:?} {size}");
-        assert_eq!(of("ports", "dropped_too_big"), dropped);
-        assert_eq!(of("flows", "delivered_packets"), 100 - dropped);
+        let counter = |table: &str, column: &str| count(&results, table, column);
+        assert_eq!(counter("flows", "dropped_too_big"), dropped, "{addresses:?} {size}");
+        assert_eq!(counter("ports", "dropped_too_big"), dropped);
+        assert_eq!(counter("flows", "delivered_packets"), 100 - dropped);
     }
 }
 
@@ -78,9 +81,10 @@ fn packets_with_df_are_dropped() {
 fn a_lost_fragment_loses_its_datagram() {
     let flow = json!({"source": {"cbr": {"rate": "6Mb/s", "packet": {"ip": "4000B"}}}});
     let results = run(&network(IPV4, &json!({"mtu": "1500B", "loss": 0.2}), &flow));
-    let of = |column: &str| count(&results, "flows", column);
-    let (offered, delivered, lost) = (of("offered_packets"), of("delivered_packets"), of("dropped_lost"));
-    assert_eq!(offered, delivered + lost + of("in_network_packets"));
+    let flow_counter = |column: &str| count(&results, "flows", column);
+    let (offered, delivered, lost) =
+        (flow_counter("offered_packets"), flow_counter("delivered_packets"), flow_counter("dropped_lost"));
+    assert_eq!(offered, delivered + lost + flow_counter("in_network_packets"));
     let share = delivered as f64 / offered as f64;
     // Three standard deviations of 1875 datagrams.
     assert!((share - 0.512).abs() < 0.035, "{share} of {offered}");

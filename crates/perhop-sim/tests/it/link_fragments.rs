@@ -109,9 +109,10 @@ fn interleaved_packets_are_not_fragmented() {
 fn a_lost_fragment_loses_its_packet() {
     let lossy = json!({"rate": "6400kb/s", "loss": 0.01});
     let results = run(&network(&cut(true), &lossy, &[cbr("bulk", "default", 1_200_000, 1500)]));
-    let of = |column: &str| count(&results, "flows", column);
-    let (offered, delivered, lost) = (of("offered_packets"), of("delivered_packets"), of("dropped_lost"));
-    assert_eq!(offered, delivered + lost + of("in_network_packets"));
+    let flow_counter = |column: &str| count(&results, "flows", column);
+    let (offered, delivered, lost) =
+        (flow_counter("offered_packets"), flow_counter("delivered_packets"), flow_counter("dropped_lost"));
+    assert_eq!(offered, delivered + lost + flow_counter("in_network_packets"));
     let share = delivered as f64 / (delivered + lost) as f64;
     // Three standard deviations of 20 000 packets.
     assert!((share - 0.99f64.powi(21)).abs() < 0.0085, "{share} of {offered}");

@@ -86,8 +86,8 @@ fn reno_through_red_agrees_with_ns2() {
     let known = 0.01;
     for (index, quantity) in ["packets per second", "drops, %", "mean queue, packets"].into_iter().enumerate()
     {
-        let of = |rows: &Rows| -> Vec<f64> { rows.iter().map(|row| row[index]).collect() };
-        let (own, peer) = (of(&own), of(&peer));
+        let column = |rows: &Rows| -> Vec<f64> { rows.iter().map(|row| row[index]).collect() };
+        let (own, peer) = (column(&own), column(&peer));
         let mean = |samples: &[f64]| samples.iter().sum::<f64>() / samples.len() as f64;
         let half = |samples: &[f64]| {
             confidence_95(samples).map_or(f64::NAN, |interval| (interval.high - interval.low) / 2.0)

@@ -68,7 +68,7 @@ fn replayed_packets_match_the_counters() {
     measured["measure"] = json!({});
     let whole = simulate(&measured, ONCE);
     let ways = all(&scenario);
-    let of =
+    let dropped_by =
         |cause: DropCause| ways.iter().filter(|way| way.dropped.is_some_and(|(_, why)| why == cause)).count();
     for (cause, column) in [
         (DropCause::Policed, "dropped_policed"),
@@ -77,10 +77,13 @@ fn replayed_packets_match_the_counters() {
         (DropCause::EarlyForced, "dropped_early_forced"),
     ] {
         let elsewhere = 0; // no other port drops anything
-        assert_eq!(of(cause) as u64, count(&whole, "classes", column) - elsewhere, "{column}");
+        assert_eq!(dropped_by(cause) as u64, count(&whole, "classes", column) - elsewhere, "{column}");
     }
-    assert!(of(DropCause::Policed) > 50 && of(DropCause::EarlyRandom) + of(DropCause::EarlyForced) > 5);
-    assert!(of(DropCause::Lost) > 0, "losses on the wire are reported for the lost packets");
+    assert!(
+        dropped_by(DropCause::Policed) > 50
+            && dropped_by(DropCause::EarlyRandom) + dropped_by(DropCause::EarlyForced) > 5
+    );
+    assert!(dropped_by(DropCause::Lost) > 0, "losses on the wire are reported for the lost packets");
 }
 
 /// All packets at the bottleneck, in one span.

@@ -38,7 +38,7 @@ fn tables(
     engine: EngineChoice,
     seed: u64,
 ) -> Vec<String> {
-    let of = |changes: &[(u64, u64)]| -> Vec<Value> {
+    let in_json = |changes: &[(u64, u64)]| -> Vec<Value> {
         let mut at = 0;
         let change = |&(after, rate): &(u64, u64)| {
             at += after;
@@ -58,7 +58,7 @@ fn tables(
                             "averaging": {"weight": 0.1}}})
         }
     };
-    let [first, second] = changes.map(of);
+    let [first, second] = changes.map(in_json);
     let tcp =
         json!({"profile": "linux-6", "congestion": if seed.is_multiple_of(2) { "ledbat" } else { "cubic" }});
     let scenario = json!({

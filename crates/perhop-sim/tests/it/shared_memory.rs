@@ -89,13 +89,20 @@ fn a_burst_that_fits_loses_nothing_and_a_longer_one_the_rest() {
                 buffer["limit"] = json!(limit);
             }
             let results = run(&bursts(packets, &memory(5000, None, &buffer)));
-            let of = |column: &str| count(&results, "ports", column);
+            let port_counter = |column: &str| count(&results, "ports", column);
             let cause = if thresholds.is_empty() { "dropped_shared_memory" } else { "dropped_queue_full" };
             let expected = expected_drops(packets, frames, 1);
-            assert_eq!((of(cause), of("dropped_packets")), (expected, expected), "{frames} {packets}");
-            let of = |column: &str| count(&results, "flows", column);
-            assert_eq!(of("offered_packets"), SENDERS * packets);
-            assert_eq!(of("delivered_packets") + of("dropped_packets"), SENDERS * packets);
+            assert_eq!(
+                (port_counter(cause), port_counter("dropped_packets")),
+                (expected, expected),
+                "{frames} {packets}"
+            );
+            let flow_counter = |column: &str| count(&results, "flows", column);
+            assert_eq!(flow_counter("offered_packets"), SENDERS * packets);
+            assert_eq!(
+                flow_counter("delivered_packets") + flow_counter("dropped_packets"),
+                SENDERS * packets
+            );
         }
     }
 }

@@ -298,14 +298,18 @@ fn a_shaper_between_routers_sends_packets_one_by_one() {
                      "source": {"cbr": {"rate": "100Mb/s", "packet": {"ip": "1250B"}}}}],
     });
     let results = simulate(&scenario, ONCE);
-    let of = |metric: &str| mean(&results, "burst", metric);
+    let burst_mean = |metric: &str| mean(&results, "burst", metric);
     // A packet takes 0.1 ms on each wire, and its tokens take 100 ms.
-    assert_eq!((of("offered_packets"), of("delivered_packets")), (20.0, 20.0));
+    assert_eq!((burst_mean("offered_packets"), burst_mean("delivered_packets")), (20.0, 20.0));
     // Packet k of 20 is sent at 0.1 k ms, and its tokens are available 100 k ms after the first reached the
     // shaper.
     for (metric, last) in [("delay_min_s", 0.0), ("delay_max_s", 19.0)] {
         let expected = 0.0003 + last * (0.1 - 0.0001);
-        assert!((of(metric) - expected).abs() < 1e-9, "{metric}: {} and not {expected}", of(metric));
+        assert!(
+            (burst_mean(metric) - expected).abs() < 1e-9,
+            "{metric}: {} and not {expected}",
+            burst_mean(metric)
+        );
     }
 }
 

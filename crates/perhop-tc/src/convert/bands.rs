@@ -48,7 +48,7 @@ impl Tree<'_> {
         let count = qdisc.options.number("bands").unwrap_or(3).clamp(1, 16) as usize;
         let map = band_map(&qdisc.options, count);
         let usual = map[0];
-        self.tell_of_service(qdisc, &map);
+        self.report_service(qdisc, &map);
         let rules = self.rules_of_bands(qdisc, &map);
         let bands_in_order: Vec<usize> = (0..count).filter(|band| *band != usual).chain([usual]).collect();
         let order = bands_in_order.iter().map(|band| id(qdisc, *band)).collect();
@@ -111,7 +111,7 @@ impl Tree<'_> {
     }
 
     /// Notes codepoints whose band follows from the old meaning of the type of service.
-    fn tell_of_service(&mut self, qdisc: &Qdisc, map: &[usize; 16]) {
+    fn report_service(&mut self, qdisc: &Qdisc, map: &[usize; 16]) {
         let band = |dscp: u8| map[priority_of(dscp)];
         // The default map of every discipline puts AF12 before EF.
         if band(12) < band(46) {

@@ -40,7 +40,7 @@ impl Tree<'_> {
             }
             rules = joined(rules);
         } else if scheduler != SchedulerConfig::Htb {
-            self.tell_of_the_unclassified(qdisc, &rules);
+            self.report_unclassified(qdisc, &rules);
         }
         let tree = ClassTree::new(qdisc, &rules, default, self.depth);
         for class in tree.too_deep() {
@@ -84,7 +84,7 @@ impl Tree<'_> {
         Branch { config, demands: Demands::of_level(qdisc.line, 0), inside: None }
     }
 
-    fn tell_of_the_unclassified(&mut self, qdisc: &Qdisc, rules: &[Rule]) {
+    fn report_unclassified(&mut self, qdisc: &Qdisc, rules: &[Rule]) {
         if rules.last().is_some_and(|rule| rule.condition().is_none()) {
             return;
         }

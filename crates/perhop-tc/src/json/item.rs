@@ -13,7 +13,7 @@ pub(crate) struct Item {
 
 /// Adds the position to the unindented line.
 pub(super) fn place(object: &Object, line: &mut String) {
-    let mut say = |words: &[&str]| {
+    let mut push_words = |words: &[&str]| {
         for word in words {
             line.push(' ');
             line.push_str(&plain(word));
@@ -23,10 +23,10 @@ pub(super) fn place(object: &Object, line: &mut String) {
         match (key.as_str(), value) {
             ("dev" | "parent" | "ingress_block" | "egress_block" | "block" | "refcnt", value) => {
                 if let Some(word) = value.word() {
-                    say(&[key, word]);
+                    push_words(&[key, word]);
                 }
             }
-            ("root" | "ingress" | "egress" | "offloaded", Value::Flag(true)) => say(&[key]),
+            ("root" | "ingress" | "egress" | "offloaded", Value::Flag(true)) => push_words(&[key]),
             _ => {}
         }
     }

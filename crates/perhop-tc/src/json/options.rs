@@ -90,17 +90,17 @@ fn option(kind: &str, table: &[Opt], (key, value): (&str, &Value), line: &mut St
             *of == kind && *name == key && (*value == word || (*value == "0" && word == "0x0"))
         };
         if let Some((.., option)) = VALUES.iter().find(is_own) {
-            return say(line, option);
+            return push_word(line, option);
         }
     }
     let named = NAMES.iter().find(|(of, name, _)| *of == kind && *name == key).map(|(.., name)| *name);
     let name = match named {
         Some("") => return,
-        Some("=") => return say(line, value.word().unwrap_or("unknown")),
+        Some("=") => return push_word(line, value.word().unwrap_or("unknown")),
         Some(name) => name,
         // In text, cake's cell types are separate options.
         None if kind == "cake" && matches!(key, "atm" | "autorate") => {
-            return say(line, value.word().unwrap_or("unknown"));
+            return push_word(line, value.word().unwrap_or("unknown"));
         }
         None => key,
     };
@@ -110,31 +110,31 @@ fn option(kind: &str, table: &[Opt], (key, value): (&str, &Value), line: &mut St
     });
     let (name, opt) = known.map_or((name, None), |(name, opt)| (name, Some(opt)));
     match value {
-        Value::Flag(true) | Value::Null | Value::Object(_) => say(line, name),
+        Value::Flag(true) | Value::Null | Value::Object(_) => push_word(line, name),
         Value::Flag(false) => {
             // Some options have a name for the off state: nonat, no-split-gso.
             let off = [format!("no{name}"), format!("no-{name}")];
             let known = off.iter().find(|off| table.iter().any(|opt| opt.names.contains(&off.as_str())));
             if let Some(off) = known {
-                say(line, off);
+                push_word(line, off);
             }
         }
         Value::Number(number) => {
-            say(line, name);
-            say(line, &with_unit(opt.map(|opt| opt.argument), number));
+            push_word(line, name);
+            push_word(line, &with_unit(opt.map(|opt| opt.argument), number));
         }
         Value::Text(text) => {
-            say(line, name);
-            say(line, text);
+            push_word(line, name);
+            push_word(line, text);
         }
         Value::List(list) => {
-            say(line, name);
-            list.iter().filter_map(Value::word).for_each(|word| say(line, word));
+            push_word(line, name);
+            list.iter().filter_map(Value::word).for_each(|word| push_word(line, word));
         }
     }
 }
 
-fn say(line: &mut String, word: &str) {
+fn push_word(line: &mut String, word: &str) {
     if !word.is_empty() {
         line.push(' ');
         line.push_str(&plain(word));

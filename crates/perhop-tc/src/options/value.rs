@@ -89,7 +89,7 @@ pub(super) fn value_of(
     };
     if let Some(value) = value {
         if matches!(value, Value::Rate(_)) && units::counts_bytes(word) {
-            tell_of_bytes(name, word, place.line, log);
+            report_byte_suffix(name, word, place.line, log);
         }
         return Ok(value);
     }
@@ -104,7 +104,7 @@ pub(super) fn value_of(
 }
 
 /// Warns of a rate in bytes per second, which is usually meant as bits.
-fn tell_of_bytes(name: &str, word: &str, line: usize, log: &mut Log) {
+fn report_byte_suffix(name: &str, word: &str, line: usize, log: &mut Log) {
     let bits = units::in_bits(word);
     let message = format!("`{name} {word}` is in bytes per second, eight times `{bits}`");
     let linux = "tc and perhop read bytes per second";

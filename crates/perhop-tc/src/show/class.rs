@@ -43,7 +43,7 @@ impl Shown {
         let by_number = kernel.devices.iter().position(|device| device.of_major(id).is_some());
         let device = match (&self.asked, by_number) {
             (None, Some(device)) => device,
-            _ => self.asked_or_unnamed(kernel, number),
+            _ => self.device_or_unnamed(kernel, number),
         };
         kernel.device_of_line = Some(device);
         Self::around(kernel, number, device, kind, id);

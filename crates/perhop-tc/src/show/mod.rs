@@ -35,7 +35,7 @@ enum Open {
 
 impl Shown {
     /// Reads the device of a `show` command.
-    pub(crate) fn told_to(&mut self, words: &mut Words) {
+    pub(crate) fn read_device(&mut self, words: &mut Words) {
         let (mut device, mut parent) = (None, None);
         while let Some(word) = words.next() {
             match word {
@@ -139,7 +139,7 @@ impl Shown {
         }
         let device = match device {
             Some(name) => kernel.device(name, number),
-            None => self.asked_or_unnamed(kernel, number),
+            None => self.device_or_unnamed(kernel, number),
         };
         let options = Self::shown_options(kernel, number, kind, words, &mut stab);
         let place = if matches!(kind.name, "ingress" | "clsact") { Place::Hooks } else { place };
@@ -163,7 +163,7 @@ impl Shown {
     }
 
     /// Returns the device of the `show` command; without one, an unnamed device, which is reported.
-    fn asked_or_unnamed(&self, kernel: &mut Kernel, number: usize) -> usize {
+    fn device_or_unnamed(&self, kernel: &mut Kernel, number: usize) -> usize {
         if let Some((name, _)) = &self.asked {
             return kernel.device(name, number);
         }

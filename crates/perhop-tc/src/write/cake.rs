@@ -27,7 +27,7 @@ pub(super) fn discipline(cake: &CakeConfig, notes: &mut NotesAt) -> String {
     words.push(cells.to_owned());
     if let Some(limit) = cake.memory_limit {
         words.push(format!("memlimit {}", limit.as_bytes()));
-        notes.say("memory-limit", "the kernel counts the buffers of its drivers");
+        notes.report("memory-limit", "the kernel counts the buffers of its drivers");
     }
     words.push(if cake.wash { "wash" } else { "nowash" }.to_owned());
     words.push(if cake.ingress { "ingress" } else { "egress" }.to_owned());

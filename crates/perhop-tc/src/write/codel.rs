@@ -25,7 +25,7 @@ pub(super) fn codel(config: &CodelConfig, notes: &mut NotesAt) -> String {
     if let Some(CeThresholdConfig { wait, of }) = config.ce_threshold {
         words.push(format!("ce_threshold {}", microseconds(wait)));
         if of == CeThresholdOf::Ect1 {
-            notes.say("ce-threshold of ECT(1)", "codel also marks ECT(0) above it");
+            notes.report("ce-threshold of ECT(1)", "codel also marks ECT(0) above it");
         }
     }
     words.join(" ")
@@ -57,13 +57,13 @@ pub(super) fn fq_codel(config: &FqCodelConfig, notes: &mut NotesAt) -> String {
 fn check_law(law: CodelLaw, source: &str, notes: &mut NotesAt) {
     if law == CodelLaw::Rfc {
         let reason = "Linux approximates square roots, so the second drop is early";
-        notes.say_instead(source, reason, WRITE_LINUX);
+        notes.report_with_change(source, reason, WRITE_LINUX);
     }
 }
 
 fn check_mtu(mtu: perhop_qos::ByteSize, notes: &mut NotesAt) {
     if mtu != CodelConfig::default().mtu {
-        notes.say(format!("mtu: {mtu}"), "the device's");
+        notes.report(format!("mtu: {mtu}"), "the device's");
     }
 }
 
@@ -84,7 +84,7 @@ fn pie_words(config: &PieConfig, notes: &mut NotesAt) -> String {
     let limit = packets(config.limit, "pie", "pie limit", notes);
     if config.law == PieLaw::Rfc {
         let reason = "the pie of Linux has its own burst allowance, spacing and updates";
-        notes.say_instead("law: rfc", reason, WRITE_LINUX);
+        notes.report_with_change("law: rfc", reason, WRITE_LINUX);
     }
     let (target, interval) = (microseconds(config.target), microseconds(config.update_interval));
     let (alpha, beta) = (sixteenths(config.alpha), sixteenths(config.beta));
@@ -114,13 +114,13 @@ pub(super) fn dualpi2(config: &DualPi2Config, rate_bps: u64, notes: &mut NotesAt
     };
     if config.law == DualPi2Law::Rfc {
         let reason = "Linux marks at random, with a step of 1 ms instead of the ramp";
-        notes.say_instead("DualPI2 of RFC 9332", reason, WRITE_LINUX);
+        notes.report_with_change("DualPI2 of RFC 9332", reason, WRITE_LINUX);
     }
     let limit = packets(limit, "dualpi2", "limit", notes);
     if config.queues == CoupledQueues::One {
-        notes.say("queues: one", "dualpi2 has two");
+        notes.report("queues: one", "dualpi2 has two");
     }
-    notes.say("dualpi2", "needs Linux 6.17 and its iproute2");
+    notes.report("dualpi2", "needs Linux 6.17 and its iproute2");
     let usual = PieConfig::default();
     let target = microseconds(config.target.unwrap_or(usual.target));
     let interval = config.update_interval.map_or_else(|| "16000us".to_owned(), microseconds);
@@ -132,7 +132,7 @@ pub(super) fn dualpi2(config: &DualPi2Config, rate_bps: u64, notes: &mut NotesAt
         words.push("any_ect".to_owned());
     }
     if config.low_latency.dscp.is_some() {
-        notes.say("low-latency by codepoint", "a filter of the qdisc would name its class 2");
+        notes.report("low-latency by codepoint", "a filter of the qdisc would name its class 2");
     }
     if let Some(NativeMarking::Step(step)) = config.native {
         words.push(format!("step_thresh {}", microseconds(step)));

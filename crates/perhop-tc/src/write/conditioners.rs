@@ -69,7 +69,7 @@ impl Conditioners<'_> {
         }
         let actions = if stage.actions.is_empty() { &stage.green } else { &stage.actions };
         if [&stage.yellow, &stage.red].into_iter().any(|other| !other.is_empty() && other != actions) {
-            notes.say("actions by color without a meter", "colors are perhop's own: those of green packets");
+            notes.report("actions by color without a meter", "colors are perhop's own: those of green packets");
         }
         let words = Version::BOTH.map(|version| words(actions, version, notes));
         self.add_filters(stage.matches.as_ref(), (actions, &words), conditions)
@@ -178,7 +178,7 @@ fn words(actions: &[Action], version: Version, notes: &mut NotesAt) -> String {
     for action in actions.iter().filter(|action| action.ends_with().is_none()) {
         match field_action(action, version) {
             Some(words) => found.push(words),
-            None => notes.say(format!("action {}", written(action)), "Linux has no such field here"),
+            None => notes.report(format!("action {}", written(action)), "Linux has no such field here"),
         }
     }
     found.push(end.to_owned());

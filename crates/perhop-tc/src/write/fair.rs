@@ -14,10 +14,10 @@ pub(super) fn sfq(flows: &FairQueueingConfig, notes: &mut NotesAt) -> String {
     let divisor = u64::from(flows.queues.max(2)).next_power_of_two();
     if flows.weights == FlowWeights::ByPrecedence {
         let reason = "sfq serves all flows equally";
-        notes.say_instead("fair queueing by precedence", reason, "write `weights: equal`");
+        notes.report_with_change("fair queueing by precedence", reason, "write `weights: equal`");
     }
     if depth > MOST_DEPTH {
-        notes.say(format!("flow-limit {depth} packets"), format!("sfq takes {MOST_DEPTH}"));
+        notes.report(format!("flow-limit {depth} packets"), format!("sfq takes {MOST_DEPTH}"));
     }
     let depth = depth.min(MOST_DEPTH);
     let limit = limit.min(depth * divisor).min(MOST_PACKETS);

@@ -15,7 +15,7 @@ pub(super) fn as_htb(queueing: &QueueingConfig, rate: Rate, notes: &mut NotesAt)
     if queueing.scheduler != SchedulerConfig::GuaranteeExcess {
         return None;
     }
-    notes.say(
+    notes.report(
         "scheduler guarantee-excess",
         "HTB has one priority for guarantee and excess, and serves classes within their guarantee also if a \
          class around them is at its ceiling",

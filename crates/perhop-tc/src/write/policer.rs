@@ -62,7 +62,7 @@ pub(super) fn buckets(
             aware(two.mode)?;
             let both = ByteSize::from_bytes(two.cbs.as_bytes() + two.ebs.as_bytes());
             let words = bucket(two.cir, both);
-            notes.say(
+            notes.report(
                 "meter single-rate-tcm",
                 "Linux has no bucket that fills from another: one bucket has both bursts, without yellow",
             );
@@ -80,7 +80,7 @@ pub(super) fn buckets(
 fn bucket(rate: Rate, burst: ByteSize, counted: Counted, notes: &mut NotesAt) -> String {
     let more = counted.overhead - if counted.leaves { ETHERNET } else { 0 };
     if more < 0 {
-        notes.say(
+        notes.report(
             format!("lengths of IP packets plus {} bytes", counted.overhead),
             format!("a policer of departing packets also counts {ETHERNET} bytes of Ethernet"),
         );

@@ -74,7 +74,7 @@ pub(super) fn quanta(weights: &[f64], notes: &mut NotesAt) -> Vec<u64> {
     let scale = least / least_weight;
     let quanta: Vec<u64> = weights.iter().map(|weight| (weight * scale).round_ties_even() as u64).collect();
     if quanta.iter().any(|quantum| *quantum > most) {
-        notes.say(
+        notes.report(
             format!("shares of the excess from {least_weight} to {most_weight}"),
             format!("HTB accepts quanta up to {most} bytes: larger ones are reduced"),
         );

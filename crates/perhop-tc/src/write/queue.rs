@@ -22,7 +22,7 @@ pub(super) fn discipline(
     if let Some(flows) = &class.fair_queueing {
         if let Some(buffer) = &class.buffer {
             let reason = "only the limits of flows are written";
-            notes.say(format!("{} together with fair queueing", kind(buffer)), reason);
+            notes.report(format!("{} together with fair queueing", kind(buffer)), reason);
         }
         return fair::sfq(flows, notes);
     }
@@ -37,16 +37,16 @@ pub(super) fn discipline(
             let first = config.limits.first().copied().unwrap_or(QueueSize::Packets(64));
             let most = config.limits.iter().fold(first, longer);
             let reason = format!("one limit of {most} for all packets of the class");
-            notes.say("limits by drop precedence", reason);
+            notes.report("limits by drop precedence", reason);
             fifo(most)
         }
         BufferConfig::FillProfile(config) => {
             let reason = format!("tail drop at {} in its place", config.limit);
-            notes.say(kind(buffer), reason);
+            notes.report(kind(buffer), reason);
             fifo(config.limit)
         }
         BufferConfig::SharedMemory(_) => {
-            notes.say(kind(buffer), "queues of tc share no memory: tail drop of 64 packets in its place");
+            notes.report(kind(buffer), "queues of tc share no memory: tail drop of 64 packets in its place");
             USUAL.to_owned()
         }
         BufferConfig::Codel(config) => codel::codel(config, notes),
@@ -61,16 +61,16 @@ pub(super) fn discipline(
         | BufferConfig::Mred(config) => {
             let rows = red::thresholds(class, config, conditions, notes);
             let Some(row) = rows.first() else {
-                notes.say(format!("{} by a model", kind(buffer)), "tail drop of 64 packets in its place");
+                notes.report(format!("{} by a model", kind(buffer)), "tail drop of 64 packets in its place");
                 return USUAL.to_owned();
             };
             if !matches!(buffer, BufferConfig::Red(_) | BufferConfig::Wred(_)) {
-                notes.say(kind(buffer), "one RED in place of several averages");
+                notes.report(kind(buffer), "one RED in place of several averages");
             }
             red::red(row, config, rate_bps, notes)
         }
         BufferConfig::Cake(_) => {
-            notes.say("cake", "it is the discipline of a whole port: tail drop of 64 packets in its place");
+            notes.report("cake", "it is the discipline of a whole port: tail drop of 64 packets in its place");
             USUAL.to_owned()
         }
     }

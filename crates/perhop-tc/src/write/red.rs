@@ -47,7 +47,7 @@ pub(super) fn thresholds(
         let construct = format!("{} thresholds by drop precedence", different.len());
         let reason =
             "red has one: the first of the class; gred would take it from tc_index, which no filter sets";
-        notes.say_instead(construct, reason, "write a class for each drop precedence");
+        notes.report_with_change(construct, reason, "write a class for each drop precedence");
     }
     different
 }
@@ -59,7 +59,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     if let QueueSize::Packets(_) = row.min {
         let construct = format!("thresholds of {low} and {high} packets");
         let reason = format!("red counts bytes: packets of {AVERAGE} bytes are assumed");
-        notes.say_instead(construct, reason, "write the thresholds in bytes");
+        notes.report_with_change(construct, reason, "write the thresholds in bytes");
         scale = AVERAGE;
     }
     let (low, high) = (low * scale, high * scale);
@@ -74,14 +74,14 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     let exponent = exponent(config.averaging, notes);
     let burst = burst_of(exponent, low, average).unwrap_or_else(|| {
         let reason = "no burst results in it: the burst of tc-red(8) is used";
-        notes.say(format!("averaging exponent {exponent}"), reason);
+        notes.report(format!("averaging exponent {exponent}"), reason);
         ((2 * low + high) / (3 * average)).max(low / average + 1)
     });
     if config.above_max == Some(AboveMaxConfig::Gentle) {
-        notes.say("above-max: gentle", "red drops every packet above the maximum");
+        notes.report("above-max: gentle", "red drops every packet above the maximum");
     }
     if config.scalable.is_some() {
-        notes.say("scalable", "red does not mark by the current queue length");
+        notes.report("scalable", "red does not mark by the current queue length");
     }
     // tc-red(8): with `ecn` alone, packets above the maximum are marked, too.
     let ecn = match config.ecn {
@@ -102,7 +102,7 @@ fn exponent(averaging: Option<AveragingConfig>, notes: &mut NotesAt) -> u32 {
         Some(AveragingConfig::Weight(weight)) => {
             let nearest = (-weight.log2()).round_ties_even().clamp(1.0, f64::from(MOST_EXPONENT));
             if (-nearest).exp2().to_bits() != weight.to_bits() {
-                notes.say(
+                notes.report(
                     format!("averaging weight {weight}"),
                     format!("red takes powers of two: 2^-{nearest}"),
                 );

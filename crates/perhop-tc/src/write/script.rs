@@ -119,7 +119,7 @@ fn queues(
     if let Ok(Some((_, config))) = queueing.cake() {
         let mut notes = notes.at(&place);
         if overhead != 0 {
-            notes.say(format!("overhead: {overhead}"), "CAKE counts by its own `overhead`");
+            notes.report(format!("overhead: {overhead}"), "CAKE counts by its own `overhead`");
         }
         let words = cake::discipline(config, &mut notes);
         return Ok(vec![format!("tc qdisc add dev \"$DEV\" root handle 1: {words}")]);
@@ -144,7 +144,7 @@ fn queues(
     // HFSC drops them, too.
     if default.is_none() && kind != "hfsc" && !has_direct {
         let reason = "perhop drops them; HTB sends them unshaped, before others";
-        notes.at(&place).say_instead("packets without a class", reason, "write a last class without `match`");
+        notes.at(&place).report_with_change("packets without a class", reason, "write a last class without `match`");
     }
     Ok(commands)
 }

@@ -75,8 +75,8 @@ pub(super) struct Discipline {
 }
 
 impl Tree<'_, '_> {
-    fn say(&mut self, place: &str, construct: impl Into<String>, reason: impl Into<String>) {
-        self.0.notes.at(place).say(construct, reason);
+    fn report(&mut self, place: &str, construct: impl Into<String>, reason: impl Into<String>) {
+        self.0.notes.at(place).report(construct, reason);
     }
 
     fn add_queueing(&mut self, queueing: &QueueingConfig, inside: &Inside) {
@@ -97,7 +97,7 @@ impl Tree<'_, '_> {
         // If almost all is borrowed, a priority would also apply against classes around this one.
         let step = u16::from(!(borrows && inside.parent != 1));
         if step == 0 {
-            self.say(
+            self.report(
                 &inside.place,
                 "priority in a child class of a class without a limit",
                 "priority applies to the guarantee of the class; borrowed bandwidth is shared in turns",
@@ -108,7 +108,7 @@ impl Tree<'_, '_> {
             let priority = inside.priority + step * number;
             if priority > MOST_PRIORITY {
                 let construct = format!("{} levels of priority", priority + 1);
-                self.say(&inside.place, construct, format!("HTB has {}", MOST_PRIORITY + 1));
+                self.report(&inside.place, construct, format!("HTB has {}", MOST_PRIORITY + 1));
             }
             let priority = priority.min(MOST_PRIORITY);
             let below = Inside { rate_bps: left, priority, borrows, ..inside.clone() };
@@ -140,7 +140,7 @@ impl Tree<'_, '_> {
             let ceil = if inside.parent == 1 { rate.min(ceil) } else { ceil };
             if class.share.direct == Some(true) {
                 let reason = "up to the rate of the port, whose class contains all others";
-                self.say(&place, "direct class", reason);
+                self.report(&place, "direct class", reason);
             }
             let same = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb);
             let mut words = htb::words(&class.share, rate, ceil);
@@ -175,7 +175,7 @@ impl Tree<'_, '_> {
         let bounds: Vec<u64> = queueing.classes.iter().filter_map(bound).collect();
         if !bounds.is_empty() {
             let reason = "the classes of one queue share the sum of their guarantees";
-            self.say(&inside.place, format!("policers of {names}"), reason);
+            self.report(&inside.place, format!("policers of {names}"), reason);
         }
         let limit = queueing.limit.unwrap_or(QueueSize::Packets(64));
         let buffer = Some(BufferConfig::TailDrop(TailDropConfig { limit }));
@@ -194,18 +194,18 @@ impl Tree<'_, '_> {
         let rates = proportions::promised(classes, scheduler, inside.rate_bps, self.0.rate_bps);
         let weights = proportions::excess(classes, &rates, scheduler);
         let quanta = proportions::quanta(&weights, &mut self.0.notes.at(&inside.place));
-        self.say_scheduler(classes.len(), scheduler, inside);
+        self.report_scheduler(classes.len(), scheduler, inside);
         for ((class, rate), quantum) in classes.iter().zip(rates).zip(quanta) {
             self.add_class(class, inside, rate, quantum);
         }
     }
 
-    fn say_scheduler(&mut self, classes: usize, scheduler: SchedulerConfig, inside: &Inside) {
+    fn report_scheduler(&mut self, classes: usize, scheduler: SchedulerConfig, inside: &Inside) {
         let name = keyword(&scheduler);
         let is_shared = classes > 1;
         if is_shared && !matches!(scheduler, SchedulerConfig::Drr | SchedulerConfig::ThreeParameter) {
             let reason = "HTB serves guaranteed rates first and shares the rest by quanta, in turns (DRR)";
-            self.say(&inside.place, format!("scheduler {name}"), reason);
+            self.report(&inside.place, format!("scheduler {name}"), reason);
         }
         let of_kind = match scheduler {
             SchedulerConfig::Cbq => Some((
@@ -224,10 +224,10 @@ impl Tree<'_, '_> {
         };
         if is_shared && inside.parent != 1 {
             let reason = "the quanta of single queues divide the bandwidth that they borrow";
-            self.say(&inside.place, "child classes that share", reason);
+            self.report(&inside.place, "child classes that share", reason);
         }
         if let Some((construct, reason)) = of_kind {
-            self.say(&inside.place, construct, reason);
+            self.report(&inside.place, construct, reason);
         }
     }
 
@@ -290,7 +290,7 @@ impl Tree<'_, '_> {
             ShapeForm::Average => {
                 if excess > 0 {
                     let construct = format!("excess burst of {excess} bytes");
-                    self.say(place, construct, "HTB has one bucket: the committed burst");
+                    self.report(place, construct, "HTB has one bucket: the committed burst");
                 }
                 rate
             }
@@ -301,7 +301,7 @@ impl Tree<'_, '_> {
     fn policed(&mut self, class: &ClassConfig, place: &str, ceil: u64) -> u64 {
         let Some(bound) = bound(class) else { return ceil };
         if let Some(police) = class.police.filter(|police| police.when == PoliceWhen::Congested) {
-            self.say(
+            self.report(
                 place,
                 format!("policer of {} under congestion", police.rate),
                 "HTB guarantees the rate and lends unused bandwidth; its queue drops packets beyond its limit",
@@ -309,7 +309,7 @@ impl Tree<'_, '_> {
             return ceil;
         }
         let reason = "HTB delays excess packets, up to the limit of the queue";
-        self.say(place, format!("limit of {bound} b/s"), reason);
+        self.report(place, format!("limit of {bound} b/s"), reason);
         bound.min(ceil)
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn packets(limit: QueueSize, what: &str, construct: &str, notes: &mut
             let packets = (bytes / AVERAGE).max(1);
             let reason = format!("{what} counts packets; {AVERAGE} bytes each are assumed");
             let instead = format!("write `limit: {packets} packets`");
-            notes.say_instead(format!("{construct} of {bytes} bytes"), reason, &instead);
+            notes.report_with_change(format!("{construct} of {bytes} bytes"), reason, &instead);
             packets
         }
     }

@@ -140,14 +140,14 @@ fn json_and_text_output_agree() {
             (notes, found.lines.iter().any(|line| line.state.differs()))
         };
         assert_eq!(states(&one), states(&other), "{json}");
-        let told = |found: &perhop_tc::Configuration| {
+        let findings = |found: &perhop_tc::Configuration| {
             found
                 .diagnostics
                 .iter()
                 .map(|diagnostic| (diagnostic.rule, diagnostic.message.clone()))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(told(&one), told(&other), "{json}");
+        assert_eq!(findings(&one), findings(&other), "{json}");
         assert!(perhop_tc::is_configuration(json), "{json}");
     }
 }

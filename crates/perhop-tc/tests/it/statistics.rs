@@ -195,12 +195,12 @@ fn output_of_a_kernel_is_read() {
     let policies = shows().read_show(OF_A_KERNEL).expect("output of tc");
     let names: Vec<&str> = policies.iter().map(|policy| policy.interface.as_str()).collect();
     assert_eq!(names, ["lo", "eth1", ""]);
-    let of = |index: usize, path: &[&str], name: &str| number(&policies[index..], path, name);
-    let fair = |name| of(1, &["qdisc root"], name);
+    let counter = |index: usize, path: &[&str], name: &str| number(&policies[index..], path, name);
+    let fair = |name| counter(1, &["qdisc root"], name);
     assert_eq!((fair("sent_bytes"), fair("sent_packets")), (Some(4242), Some(17)));
     assert_eq!((fair("queue_drops"), fair("overlimits"), fair("depth")), (Some(3), Some(9), Some(1)));
     assert_eq!((fair("limit_drops"), fair("marked_packets")), (Some(2), Some(4)));
-    assert_eq!(of(2, &["1:1", "1:10"], "overlimits"), Some(7));
+    assert_eq!(counter(2, &["1:1", "1:10"], "overlimits"), Some(7));
     assert_eq!(policies[2].classes.len(), 2, "flows are not classes");
 }
 

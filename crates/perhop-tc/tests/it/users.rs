@@ -139,8 +139,8 @@ fn output_of_one_device_has_no_name() {
     let differing: Vec<&str> = configuration.differing().map(|line| line.text.trim()).collect();
     assert_eq!(differing.len(), 1, "{:?}", configuration.diagnostics);
     assert!(differing[0].starts_with("action order 1: mirred"));
-    let said = configuration.differing().find_map(|line| line.note.as_deref());
-    assert!(said.is_some_and(|note| note.contains("queue of ifb0")), "{said:?}");
+    let note = configuration.differing().find_map(|line| line.note.as_deref());
+    assert!(note.is_some_and(|note| note.contains("queue of ifb0")), "{note:?}");
     let found = output(&router, 0);
     // 14 bytes of Ethernet and 8 of the size table.
     assert_eq!(found["overhead"], 22);

@@ -29,8 +29,8 @@ impl Context<'_> {
     /// Changes the conditions of `policy`, attached by `line` as output policy of `interface`, to the outer
     /// header of encrypted packets. Reports conditions on fields that encryption or a tunnel hides.
     pub(in crate::convert) fn hide(&mut self, interface: &Interface, line: usize, policy: &mut Policy) {
-        let asking = asking(policy);
-        if asking.is_empty() {
+        let with_inner_fields = with_inner_fields(policy);
+        if with_inner_fields.is_empty() {
             return;
         }
         let mut hidden = Vec::new();
@@ -50,7 +50,7 @@ impl Context<'_> {
                 format!(
                     "policy {} classifies {} by addresses, protocols or ports, which {by} hides",
                     policy.name,
-                    asking.join(", ")
+                    with_inner_fields.join(", ")
                 ),
                 format!(
                     "the policy sees the outer header; `qos pre-classify` {place} shows it the inner one"
@@ -73,7 +73,7 @@ impl Context<'_> {
 fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
     for class in &mut policy.classes {
         if let Condition::When(config) = &class.condition
-            && asks(config)
+            && matches_inner_fields(config)
         {
             let plain = if implies(config, encrypted) {
                 Condition::Never
@@ -134,12 +134,12 @@ impl Outer<'_> {
 }
 
 /// Returns the classes of `policy` that match fields that are not copied to the outer header.
-fn asking(policy: &Policy) -> Vec<String> {
+fn with_inner_fields(policy: &Policy) -> Vec<String> {
     let own = |class: &Class| match &class.condition {
-        Condition::When(config) if asks(config) => vec![class.name.clone()],
+        Condition::When(config) if matches_inner_fields(config) => vec![class.name.clone()],
         _ => Vec::new(),
     };
-    let inside = |class: &Class| class.children().map_or_else(Vec::new, asking);
+    let inside = |class: &Class| class.children().map_or_else(Vec::new, with_inner_fields);
     let mut names: Vec<String> =
         policy.classes.iter().flat_map(|class| [own(class), inside(class)].concat()).collect();
     names.sort();
@@ -148,7 +148,7 @@ fn asking(policy: &Policy) -> Vec<String> {
 }
 
 /// Whether `config` matches addresses, protocol or ports.
-fn asks(config: &MatchConfig) -> bool {
+fn matches_inner_fields(config: &MatchConfig) -> bool {
     // A prefix of length 0 is any address of its family.
     let is_some = |prefix: &Prefix| !prefix.to_string().ends_with("/0");
     let mut addresses = [&config.source, &config.destination].into_iter().flatten();
@@ -157,5 +157,5 @@ fn asks(config: &MatchConfig) -> bool {
         || config.protocol.is_some()
         || config.source_port.is_some()
         || config.destination_port.is_some()
-        || inside.any(asks)
+        || inside.any(matches_inner_fields)
 }

@@ -60,7 +60,7 @@ impl Context<'_> {
                     ));
                 }
             }
-            if tells_by_cos(class) {
+            if matches_by_cos(class) {
                 self.found.extend(without_class_of_service(class, direction, tag));
             }
             let by_vlan = class.matches.lines.iter().any(|line| line.starts_with("vlan"));
@@ -79,7 +79,7 @@ impl Context<'_> {
     }
 }
 
-fn tells_by_cos(class: &Class) -> bool {
+fn matches_by_cos(class: &Class) -> bool {
     matched_fields(class.visible()).contain(Fields::COS)
 }
 

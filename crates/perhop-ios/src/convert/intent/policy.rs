@@ -198,9 +198,9 @@ impl Context<'_> {
         if self.configuration.color_blind(class, police).is_some() {
             return None;
         }
-        let of = |name: &str| of_class(self.configuration, name, tags);
-        let exceed = police.exceed_class.as_ref().and_then(|exceed| of(&exceed.value));
-        Some(Awareness { conform: of(&conform.value)?, exceed })
+        let condition = |name: &str| of_class(self.configuration, name, tags);
+        let exceed = police.exceed_class.as_ref().and_then(|exceed| condition(&exceed.value));
+        Some(Awareness { conform: condition(&conform.value)?, exceed })
     }
 }
 

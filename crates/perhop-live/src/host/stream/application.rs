@@ -26,7 +26,7 @@ impl Exchange {
         if plan.beginning != Beginning::InTurn {
             tally.transfers.push(at_port(connection.port, connection.began));
         }
-        connection.say(if plan.is_continuous() { u64::MAX } else { request });
+        connection.send(if plan.is_continuous() { u64::MAX } else { request });
         if plan.closes(Closing::Client) && plan.response == 0 {
             connection.close();
         }
@@ -65,7 +65,7 @@ impl Exchange {
         let Session { plan, tally, .. } = &mut self.sessions[connection.session];
         while connection.heard >= connection.request {
             connection.heard -= connection.request;
-            connection.say(plan.response);
+            connection.send(plan.response);
             if plan.closes(Closing::Server) {
                 connection.close();
             }
@@ -109,7 +109,7 @@ impl Exchange {
     pub(super) fn stop(&mut self, session: usize) {
         let own = |connection: &&mut Connection| connection.session == session;
         for connection in self.connections.iter_mut().flatten().filter(own) {
-            connection.unsaid = 0;
+            connection.unsent = 0;
         }
     }
 

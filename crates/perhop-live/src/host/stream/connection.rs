@@ -27,12 +27,12 @@ pub(super) struct Connection {
     pub(super) open: bool,
     /// Bytes that the application has sent and the kernel has not accepted; [`u64::MAX`] for an endless
     /// transfer.
-    pub(super) unsaid: u64,
+    pub(super) unsent: u64,
     /// Bytes received in the current transaction.
     pub(super) heard: u64,
     /// Size of a request at the server, bytes.
     pub(super) request: u64,
-    pub(super) saying: Saying,
+    pub(super) sending: Sending,
     /// Whether the peer has closed its direction.
     pub(super) peer_finished: bool,
     /// Counters at the end of the warm-up.
@@ -41,7 +41,7 @@ pub(super) struct Connection {
 
 /// State of the sending direction of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Saying {
+pub(super) enum Sending {
     /// More data may follow.
     On,
     /// Closed by the application; pending data and FIN are to be sent.
@@ -74,44 +74,44 @@ impl Connection {
             port,
             began,
             open: false,
-            unsaid: 0,
+            unsent: 0,
             heard: 0,
             request: u64::MAX,
-            saying: Saying::On,
+            sending: Sending::On,
             peer_finished: false,
             before: Counted::default(),
         }
     }
     /// Closes after the pending data.
     pub(super) fn close(&mut self) {
-        if self.saying == Saying::On {
-            self.saying = Saying::Closing;
+        if self.sending == Sending::On {
+            self.sending = Sending::Closing;
         }
     }
     /// Sends `bytes` more.
-    pub(super) fn say(&mut self, bytes: u64) {
-        self.unsaid = self.unsaid.saturating_add(bytes);
+    pub(super) fn send(&mut self, bytes: u64) {
+        self.unsent = self.unsent.saturating_add(bytes);
     }
     /// Writes pending data as far as the kernel accepts them, then FIN. Returns whether data remain.
     pub(super) fn speak(&mut self) -> io::Result<bool> {
         for _ in 0..TURN {
-            if self.unsaid == 0 {
+            if self.unsent == 0 {
                 break;
             }
-            let part = self.unsaid.min(NOTHING.len() as u64) as usize;
-            let next = if self.unsaid > part as u64 { Next::More } else { Next::Nothing };
+            let part = self.unsent.min(NOTHING.len() as u64) as usize;
+            let next = if self.unsent > part as u64 { Next::More } else { Next::Nothing };
             let Some(taken) = system::write(self.fd.as_fd(), &NOTHING[..part], next)? else {
                 return Ok(true);
             };
-            if self.unsaid != u64::MAX {
-                self.unsaid -= taken as u64;
+            if self.unsent != u64::MAX {
+                self.unsent -= taken as u64;
             }
         }
-        if self.unsaid == 0 && self.saying == Saying::Closing {
-            self.saying = Saying::Finished;
+        if self.unsent == 0 && self.sending == Sending::Closing {
+            self.sending = Sending::Finished;
             system::finish(self.fd.as_fd())?;
         }
-        Ok(self.unsaid > 0)
+        Ok(self.unsent > 0)
     }
     /// Reads data of the peer.
     pub(super) fn hear(&mut self, room: &mut [u8]) -> io::Result<Heard> {
@@ -123,7 +123,7 @@ impl Connection {
     }
     /// Whether both directions are closed.
     pub(super) fn is_over(&self) -> bool {
-        self.saying == Saying::Finished && self.peer_finished
+        self.sending == Sending::Finished && self.peer_finished
     }
     /// The kernel's counters.
     pub(super) fn counted(&self) -> Counted {

@@ -273,8 +273,8 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let waits = lone_routes_wait(&votes);
     for (ends, mut votes) in votes {
         votes.retain(|vote| waits || !(vote.is_alone && vote.is_first));
-        let of = |end: PortId| votes.iter().filter(move |vote| vote.device == end.device);
-        if ends.iter().any(|end| of(*end).next().is_none()) {
+        let votes_of = |end: PortId| votes.iter().filter(move |vote| vote.device == end.device);
+        if ends.iter().any(|end| votes_of(*end).next().is_none()) {
             continue;
         }
         let first = votes.iter().filter(|vote| vote.is_first).count();

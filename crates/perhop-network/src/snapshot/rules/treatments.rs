@@ -122,11 +122,11 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let has_queues = |id: PortId| queueing_policy(snapshot.port(id)).is_some();
     let wires: Vec<[PortId; 2]> = snapshot.wires().collect();
     let both = wires.iter().filter(|[a, b]| has_queues(*a) && has_queues(*b)).count();
-    let one = wires.iter().filter(|[a, b]| has_queues(*a) && !has_queues(*b)).count();
+    let one_end = wires.iter().filter(|[a, b]| has_queues(*a) && !has_queues(*b)).count();
     for [own, other] in wires.iter().filter(|[own, other]| !has_queues(*own) && has_queues(*other)) {
         // Where most links have queues at one end only, that is the design.
         let has_some = snapshot.router(own.device).ports.iter().any(|port| queueing_policy(port).is_some());
-        let is_exception = both > one || (both == one && has_some);
+        let is_exception = both > one_end || (both == one_end && has_some);
         if !is_exception {
             continue;
         }

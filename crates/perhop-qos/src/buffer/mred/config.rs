@@ -160,12 +160,12 @@ impl MredConfig {
     pub fn drop_curves(&self) -> Result<Vec<PrecedenceCurves>, ConfigError> {
         let above_max = self.rules()?.above_max;
         let corners = |thresholds| DropCurve::new(&thresholds, above_max).corners();
-        let of = |precedence: &PrecedenceConfig| PrecedenceCurves {
+        let curves = |precedence: &PrecedenceConfig| PrecedenceCurves {
             unit: precedence.min,
             shared: corners(precedence.shared()),
             own: precedence.own.map(corners),
         };
-        Ok(self.expanded()?.iter().map(of).collect())
+        Ok(self.expanded()?.iter().map(curves).collect())
     }
 
     /// The weight of one sample in an average.

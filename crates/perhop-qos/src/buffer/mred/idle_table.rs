@@ -59,8 +59,8 @@ mod tests {
 
     /// The entries: this number of each shift from 0 on, and one of 31 at the end.
     fn entries(runs: &[usize]) -> Vec<u8> {
-        let of = |(shift, run): (u8, &usize)| std::iter::repeat_n(shift, *run);
-        (0..).zip(runs).flat_map(of).chain([31]).collect()
+        let repeated = |(shift, run): (u8, &usize)| std::iter::repeat_n(shift, *run);
+        (0..).zip(runs).flat_map(repeated).chain([31]).collect()
     }
 
     /// The netlink message of tc (iproute2 6.1.0, recorded by strace) for `red limit 153600 min 25600 max

@@ -96,7 +96,7 @@ impl Htb {
         let (mut groups, mut depth) = ([level; LEVELS], 0);
         loop {
             let group = groups[depth];
-            match self.feeds[group * PRIORITIES + priority].ask() {
+            match self.feeds[group * PRIORITIES + priority].next_class() {
                 Some(seat) => {
                     let index = usize::from(self.groups[group].members[usize::from(seat)]);
                     let class = &self.classes[index];

@@ -48,7 +48,7 @@ impl Feed {
         self.turn = self.turn.and_then(|turn| self.at_or_after(turn + 1));
     }
     /// Returns the class whose turn it is; after the last, the first (`htb_lookup_leaf`).
-    pub(super) fn ask(&mut self) -> Option<u16> {
+    pub(super) fn next_class(&mut self) -> Option<u16> {
         if let (None, Some(left)) = (self.turn, self.left) {
             self.turn = self.at_or_after(left);
         }

@@ -110,7 +110,7 @@ fn build(policy: Value) -> SchedulerTree {
 
 /// Every scheduler is to choose, whether or not its choice may have changed.
 fn choose_always(tree: &mut SchedulerTree) {
-    tree.nodes.iter_mut().for_each(|node| node.heeds_time = true);
+    tree.nodes.iter_mut().for_each(|node| node.depends_on_time = true);
 }
 
 proptest! {
@@ -118,7 +118,7 @@ proptest! {
     fn a_choice_remains_until_a_head_changes(policy in policies(&[0, 1, 2, 3, 4, 5], 0), steps in steps()) {
         let tree = build(policy);
         prop_assume!(matches!(tree.layout, Layout::Deep));
-        let afresh = SchedulerTree { heeds_time: true, ..tree.clone() };
+        let afresh = SchedulerTree { depends_on_time: true, ..tree.clone() };
         compare(tree, afresh, &steps, choose_always)?;
     }
 

@@ -29,7 +29,7 @@ impl SchedulerTree {
                 release = release.min(ready_at.unwrap_or(Time::MAX));
             }
             let node = &mut self.nodes[index];
-            if node.is_stale || node.heeds_time {
+            if node.is_stale || node.depends_on_time {
                 node.choose(now);
             }
             if node.choice.is_none() {

@@ -179,7 +179,7 @@ fn distance(from: u32, to: u32) -> i64 {
 
 /// Whether `one` adds nothing to `latest`: `latest` acknowledges every byte that `one` acknowledges, in a
 /// single block.
-fn says_less(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
+fn is_superseded(earlier: &TcpHeader, latest: &TcpHeader) -> bool {
     let plain = [TcpHeader::ACK, TcpHeader::ACK | TcpHeader::ECE, TcpHeader::ACK | TcpHeader::CWR, 0xd0];
     if !plain.contains(&earlier.flags) || earlier.has_payload || earlier.has_others {
         return false;
@@ -219,7 +219,7 @@ pub(crate) fn needless(queue: &[Option<TcpHeader>], aggressive: bool) -> Option<
         if first.is_some_and(|first| ecn(before[first].as_ref().unwrap()) != ecn(header)) {
             first = None;
         }
-        if says_less(header, latest) {
+        if is_superseded(header, latest) {
             match first {
                 Some(first) => return Some(first),
                 None => first = Some(number),

@@ -65,10 +65,14 @@ impl Protocol {
     /// Packets from `neighbor` to the router's address `own`, for each way of classifying them.
     fn packets(self, neighbor: Ipv4Addr, own: Ipv4Addr) -> Vec<Packet> {
         // RFC 2328 §A.1 and appendix A.1 of RFC 7868: IP protocols and groups.
-        let of = |number: u8, to: Ipv4Addr| packet(IpProtocol(number), (neighbor, 0), (to, 0));
+        let protocol_packet = |number: u8, to: Ipv4Addr| packet(IpProtocol(number), (neighbor, 0), (to, 0));
         match self {
-            Protocol::Ospf => vec![of(89, Ipv4Addr::new(224, 0, 0, 5)), of(89, own)],
-            Protocol::Eigrp => vec![of(88, Ipv4Addr::new(224, 0, 0, 10)), of(88, own)],
+            Protocol::Ospf => {
+                vec![protocol_packet(89, Ipv4Addr::new(224, 0, 0, 5)), protocol_packet(89, own)]
+            }
+            Protocol::Eigrp => {
+                vec![protocol_packet(88, Ipv4Addr::new(224, 0, 0, 10)), protocol_packet(88, own)]
+            }
             Protocol::Bgp => vec![
                 packet(IpProtocol::TCP, (neighbor, OTHER_PORT), (own, BGP_PORT)),
                 packet(IpProtocol::TCP, (neighbor, BGP_PORT), (own, OTHER_PORT)),

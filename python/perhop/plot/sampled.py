@@ -25,12 +25,12 @@ _SAMPLES, _QUEUE_SAMPLES = 100, 400
 _Scenario = ScenarioConfig | Mapping[str, Any]
 
 
-def asks(scenario: _Scenario, table: str) -> bool:
+def is_sampled(scenario: _Scenario, table: str) -> bool:
     """Return whether a run of the scenario has samples for a table."""
     return bool((scenario.get("measure") or {}).get(_KEYS[table]))
 
 
-def asking(scenario: _Scenario, table: str) -> dict[str, str]:
+def sampling_settings(scenario: _Scenario, table: str) -> dict[str, str]:
     """Return the values, by their paths, with which a run of the scenario has samples for a table.
 
     Raises:
@@ -55,7 +55,7 @@ def asking(scenario: _Scenario, table: str) -> dict[str, str]:
 def remedy(scenario: _Scenario, table: str) -> str:
     """Return how to run the scenario so that there are samples for a table."""
     try:
-        ((path, value),) = asking(scenario, table).items()
+        ((path, value),) = sampling_settings(scenario, table).items()
     except InvalidInputError as error:
         return str(error)
     return f"run it again with --set {shlex.quote(f'{path}={value}')}"
