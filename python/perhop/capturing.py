@@ -13,9 +13,6 @@ from perhop import manifest
 from perhop.document import Document
 from perhop.errors import InvalidInputError
 
-# The largest link-layer frame in bytes: the largest IP packet and room for any header around it.
-LARGEST_FRAME = 65_535 + 64
-
 
 @dataclass(frozen=True)
 class Captures:

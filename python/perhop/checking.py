@@ -21,7 +21,6 @@ from perhop.configuration import (
     read,
     router_text,
 )
-from perhop.core_types import RouterReport
 from perhop.errors import Diagnostic, InvalidInputError, ScenarioError, UnknownNameError
 from perhop.inputs import SCENARIO, read_rest, regular_file
 from perhop.rules import Severity, named, rules
@@ -30,6 +29,8 @@ from perhop.tables import Cell, Column, Table
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from perhop.core_types import RouterReport
 
 # The states of lines that can make a simulation differ from the router, with their rules.
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
@@ -80,7 +81,7 @@ class Checked:
 
 
 #: Returns the report of a file that was parsed before.
-Reported = Callable[[Path, Detail], RouterReport | None]
+Reported = Callable[[Path, Detail], "RouterReport | None"]
 
 
 def check_file(

@@ -7,7 +7,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -15,14 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from perhop import _core
-from perhop.core_types import RecognizedPlatform, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.inputs import ROUTER, SCENARIO, read_input, read_rest, regular_file, require_regular, unreadable
-from perhop.saved import Saved
 from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
 
 if TYPE_CHECKING:
+    from perhop.core_types import RecognizedPlatform, RouterReport
+    from perhop.saved import Saved
     from perhop.schema_types import RouterConfiguration
 
 #: The file: a list of `{"file", "lines": [{"line", "text", "state", "message"}]}`.
@@ -244,6 +243,8 @@ def _peeked() -> bytes:
     descriptor = sys.__stdin__.fileno() if sys.__stdin__ else 0
     with os.fdopen(os.dup(descriptor), "rb") as given:
         content = read_rest(given, SCENARIO, "standard input")
+    import tempfile  # lazy: only for standard input
+
     with tempfile.TemporaryFile() as again:
         again.write(content)
         again.seek(0)

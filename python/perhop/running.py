@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, get_args
 
 from perhop import _core
-from perhop.capturing import LARGEST_FRAME, Captures
+from perhop.capturing import Captures
 from perhop.document import Document, typed
 from perhop.errors import InvalidInputError
+from perhop.limits import LARGEST_FRAME, processors
 from perhop.pacing import Pace
 from perhop.rates import platforms, policers, rates
 from perhop.results import Results
@@ -215,8 +215,3 @@ def _require(name: str, value: int, least: int, greatest: int) -> None:
         raise InvalidInputError(
             f"{name} is {value}", help=f"expected a whole number from {least} to {greatest}"
         )
-
-
-def processors() -> int:
-    """Return the number of processors that this process may use."""
-    return len(os.sched_getaffinity(0))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 from perhop.quantity import NOTHING, column, number
@@ -216,6 +215,8 @@ def figure_cell(value: float | None, digits: int = 4) -> Cell:
 
 def notebook(table: Table) -> str:
     """Return a table as HTML that needs no style sheet, for notebooks."""
+    from html import escape  # lazy: notebooks alone need it
+
     sides = [f"text-align:{'right' if one.numeric else 'left'};padding:.1em .6em" for one in table.columns]
     head = "".join(
         f'<th style="{side}">{escape(one.name)}</th>' for one, side in zip(table.columns, sides, strict=True)

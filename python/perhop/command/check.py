@@ -14,19 +14,17 @@ from cyclopts import Parameter
 from perhop.checking import Checked, check_file
 from perhop.command import check_formats, router_report
 from perhop.command.chosen_files import Chosen, chosen_files
-from perhop.command.fixing import write_fixed
 from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
-from perhop.command.sarif import sarif_log
 from perhop.command.settings import CheckSettings, check_settings
 from perhop.command.terminal import colors, print_json, print_note
 from perhop.configuration import NOT_SUPPORTED, Detail, is_supported
 from perhop.errors import Exit, InvalidInputError, UnreadableFileError
 from perhop.interrupts import deferred
+from perhop.limits import processors
 from perhop.printable import without_log_commands
 from perhop.quantity import counted
 from perhop.rules import Severity, named, rules
-from perhop.running import processors
 
 FailOn = Literal["error", "warning", "note"]
 Format = Literal["full", "concise", "github", "gitlab", "sarif", "junit", "json"]
@@ -132,6 +130,8 @@ def check(
     }.get(shape)
     checked, unreadable = _check_all(chosen, work, shown)
     if fix is not None:
+        from perhop.command.fixing import write_fixed  # lazy: only for --fix
+
         write_fixed(checked[0], fix, quiet=shape not in ("full", "files"))
     if shape == "files":
         if rows := router_report.between_devices(checked, notes="counted"):
@@ -226,6 +226,8 @@ def _print_as(
             stated = None if settings is None else str(settings)
             print_json({"schema_version": 1, "settings": stated, "files": files})
         case "sarif":
+            from perhop.command.sarif import sarif_log  # lazy: only for this format
+
             print_json(sarif_log(checked))
         case "gitlab":
             print_json(check_formats.gitlab(checked))

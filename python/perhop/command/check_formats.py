@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
-from xml.etree import ElementTree as ET
 
 from perhop.checking import Checked, Finding
 from perhop.printable import printable
@@ -67,6 +65,8 @@ def gitlab(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     Source: docs.gitlab.com, "Code Quality", code quality report format. A fingerprint stays while rule, file
     and text of a finding stay; equal ones get a number.
     """
+    import hashlib  # lazy: only for this format
+
     seen: dict[str, int] = {}
     report = []
     for found in checked:
@@ -90,6 +90,8 @@ def junit(checked: Sequence[Checked], failing: Sequence[str]) -> str:
 
     A file without a finding has one case that passes.
     """
+    from xml.etree import ElementTree as ET  # lazy: only for this format
+
     root = ET.Element("testsuites", {"name": "perhop check"})
     for found in checked:
         failures = sum(finding.severity in failing for finding in found.findings)

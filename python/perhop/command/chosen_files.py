@@ -13,7 +13,7 @@ from pathlib import Path
 from perhop.command.options import found_file
 from perhop.configuration import STANDARD_INPUT, router_text
 from perhop.errors import InvalidInputError, PerhopError
-from perhop.running import processors
+from perhop.limits import processors
 
 _PATTERN = re.compile(r"[*?\[]")
 # The first keys of perhop's own files: scenarios, policies, tests.

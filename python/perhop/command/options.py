@@ -13,9 +13,9 @@ from typing import Annotated, Literal
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
-from perhop.capturing import LARGEST_FRAME
 from perhop.configuration import LoadLevel
 from perhop.errors import InvalidInputError
+from perhop.limits import LARGEST_FRAME
 from perhop.pacing import MAX, Pace, speed_of
 
 # Suffix of scenario files; users may leave it out.

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import groupby
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from perhop.checking import STATE_RULES, Checked, Finding
 from perhop.configuration import is_supported, platform_words
-from perhop.core_types import RouterLine, RouterReport
 from perhop.quantity import counted
+
+if TYPE_CHECKING:
+    from perhop.core_types import RouterLine, RouterReport
 
 # The states in the order of the report, and their meanings.
 MEANINGS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -48,6 +47,8 @@ def check_settings() -> CheckSettings:
         file = None
     if file is None:
         return CheckSettings()
+    import tomllib  # lazy: most folders have no settings
+
     try:
         content = tomllib.loads(read_input(file, SETTINGS).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -9,8 +9,8 @@ from typing import Any
 
 from perhop import _core
 from perhop.batch import Job, simulate_all
+from perhop.limits import processors
 from perhop.results import Results
-from perhop.running import processors
 from perhop.scenario import Scenario
 
 #: The packet-hops that all replications of one side may take without `--simulate`.

@@ -12,7 +12,8 @@ from perhop.differing.felt import Felt, felt_briefly
 from perhop.differing.same_load import SameLoad
 from perhop.differing.sides import Side, Source, opened
 from perhop.errors import InvalidInputError, PerhopError
-from perhop.running import Progress, processors
+from perhop.limits import processors
+from perhop.running import Progress
 from perhop.scenario import Scenario
 
 # Random variation needs several.

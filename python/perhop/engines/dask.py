@@ -20,7 +20,7 @@ from perhop import _core
 from perhop.engines.embedded import Embedded
 from perhop.engines.work import Assignment, Finished, Task
 from perhop.errors import InvalidInputError, PerhopError, PerhopWarning
-from perhop.running import processors
+from perhop.limits import processors
 
 _Found = TypeVar("_Found")
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from perhop import _core
 from perhop.engines.work import Assignment, Finished, Task
 from perhop.interrupts import deferred
-from perhop.running import processors
+from perhop.limits import processors
 
 if TYPE_CHECKING:
     import polars as pl

@@ -17,9 +17,9 @@ from pathlib import Path
 from perhop import _core
 from perhop.configuration import ROUTER_SUFFIXES, read
 from perhop.errors import InvalidInputError, PerhopError
+from perhop.limits import processors
 from perhop.network.labs import inner_configurations
 from perhop.network.written import Facts
-from perhop.running import processors
 
 # Suffixes of files that are not configurations: data, documents, pictures, and outputs of devices.
 _OTHER_SUFFIXES = frozenset(

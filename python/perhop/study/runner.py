@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from perhop.batch import Job, simulate_all
 from perhop.errors import InvalidInputError
+from perhop.limits import processors
 from perhop.results import Results
-from perhop.running import Progress, processors
+from perhop.running import Progress
 from perhop.scenario import Scenario
 from perhop.study.checking import require_functions
 from perhop.study.definition import Alternative, Case, Claim, Published, Study, Table

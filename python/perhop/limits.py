@@ -1,0 +1,16 @@
+"""Limits of this machine and of captures.
+
+They are apart from the modules that use them because those load more than `perhop check` needs.
+"""
+
+from __future__ import annotations
+
+import os
+
+# The largest link-layer frame in bytes: the largest IP packet and room for any header around it.
+LARGEST_FRAME = 65_535 + 64
+
+
+def processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0))
