@@ -260,6 +260,15 @@ def test_a_misspelled_command_of_ios_has_a_suggestion(
     assert (found["message"], found["remedy"]) == (f"`{line.strip()}`", meant)
 
 
+def test_a_known_first_word_is_not_suggested_for_itself(perhop: Command, router: Path) -> None:
+    router.write_text(f"{SWAPPED}qos unheard-of\nqos police order parent-first\n")
+    (found,) = perhop("check", router, "--json").json()["files"]
+    unknown = next(one for one in found["findings"] if one["rule"] == "command-unknown")
+    assert (unknown["message"], unknown.get("remedy")) == ("`qos unheard-of`", None)
+    order = next(one for one in found["findings"] if one["message"].startswith("`qos police order"))
+    assert order["rule"] == "command-not-modelled"
+
+
 def test_a_script_of_misspelled_tc_commands_is_recognized_as_tc(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "uplink.txt"
     file.write_text("tc qdisc add dev eth0 root tfb rate 1mbit burst 15k limit 30k\n")

@@ -270,7 +270,8 @@ impl Parser {
         self.suggested += 1;
         let first = words.first()?;
         let known = syntax::first_words(self.configuration.grammar, self.frames.last()?.mode);
-        near(first, known).map(|meant| format!("did you mean `{meant}`?"))
+        // A known first word before unknown ones is no misspelling.
+        near(first, known).filter(|meant| !meant.eq_ignore_ascii_case(first)).map(|meant| format!("did you mean `{meant}`?"))
     }
 }
 

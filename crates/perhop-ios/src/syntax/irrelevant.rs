@@ -14,6 +14,11 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("ip nat outside", "addresses are translated, and access lists see the result"),
     not_modelled("auto qos", "the router applies policies that it generates"),
     not_modelled("qos map", "markings are translated by a table"),
+    // Source: Cisco IOS QoS Command Reference, "qos police order parent-first" (15.1(1)S).
+    not_modelled(
+        "qos police order",
+        "the policer of a class meters first; perhop meters those of its nested policy first",
+    ),
     not_modelled(
         "mpls ip",
         "labels make packets longer and hide the DS field: `headers` of a link adds them",
