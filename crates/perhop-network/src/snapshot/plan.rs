@@ -55,7 +55,7 @@ impl Planner<'_, '_> {
                 match new.get(&key).or_else(|| self.routes.get(&key)) {
                     Some(known) if *known != next => {
                         return Err(NotRun::because(format!(
-                            "other packets to {} leave {} by another way",
+                            "other packets to {} leave {} over another path",
                             to.name,
                             self.wires.name(&key.0)
                         )));

@@ -127,7 +127,7 @@ fn unique_names(devices: &mut [SnapshotDevice]) -> Vec<String> {
     let mut remarks = Vec::new();
     for device in devices.iter_mut().filter(|device| uses[&device.name] > 1) {
         remarks.push(format!(
-            "several devices are called {}: that of {} is called by its file",
+            "several devices are called {}: the one in {} is named after its file",
             device.name, device.file
         ));
         device.name = device.file.clone();

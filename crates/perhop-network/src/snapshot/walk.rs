@@ -296,7 +296,7 @@ impl Snapshot<'_> {
                 }
                 let protocol = self.line_not_computed(device, vrf).map_or(String::new(), |line| {
                     let text = member.device.line_text(line);
-                    format!(", and perhop does not compute those of line {line}, `{text}`")
+                    format!(", and perhop does not compute the routes of line {line}, `{text}`")
                 });
                 Some(stop(format!("no route to {destination} is known{of_table}{protocol}")))
             }
@@ -306,8 +306,7 @@ impl Snapshot<'_> {
                 let line = self.line_not_computed(device, vrf).filter(|_| is_default)?;
                 let text = member.device.line_text(line);
                 Some(stop(format!(
-                    "only the default route leads to {destination}, and line {line}, `{text}`, may bring a \
-                     better one that perhop does not compute"
+                    "only the default route leads to {destination}, and line {line}, `{text}`, may add a better route that perhop does not compute"
                 )))
             }
             _ => None,
@@ -332,7 +331,7 @@ impl Snapshot<'_> {
                 exit.port.name
             ),
             help: format!(
-                "trace the core with the codepoint that the labels carry, and from {} on",
+                "trace the core with the codepoint that the labels carry, then continue from {}",
                 far.unwrap_or_else(|| next_hop.to_string())
             ),
         })

@@ -104,7 +104,7 @@ impl Snapshot<'_> {
                 // A device that only takes a header off forwards the packet in the next hop.
                 if let Some((tunnel, _)) = outer.pop().filter(|(_, sent)| *sent != dscp_of(&hop.packet)) {
                     return Err(NotRun::because(format!(
-                        "the outer header of {tunnel} is marked on its way; packets of a run have one header"
+                        "a router marks the outer header of {tunnel} on its path; packets of a run have one header"
                     )));
                 }
                 continue;

@@ -52,7 +52,7 @@ impl<'s, 'a> Wires<'s, 'a> {
             let (device, interface) = self.snapshot.names_of(first);
             let name = &site.name;
             return Err(NotRun::because(format!(
-                "{name} already sends by the wire of {device}:{interface}: a host has one wire"
+                "{name} already sends over the wire of {device}:{interface}: a host has one wire"
             )));
         }
         self.hosts_at.entry(wire).or_default().insert(site.name.clone());
@@ -248,7 +248,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         for ((device, physical), names) in sharing.into_iter().filter(|(_, names)| names.len() > 1) {
             let names: Vec<&str> = names.into_iter().collect();
             plan.not_modeled.insert(format!(
-                "{}: {} share {physical}; in the run each has its rate alone",
+                "{}: {} share {physical}; in the run each has the whole rate",
                 self.snapshot.devices[device].name,
                 names.join(", ")
             ));

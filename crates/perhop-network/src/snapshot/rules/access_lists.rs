@@ -118,7 +118,7 @@ fn denied(
         probe.from.name,
         probe.to.name
     );
-    let effect = "a class waits for packets that never arrive".to_owned();
+    let effect = "the packets never reach their class".to_owned();
     Some(snapshot.finding(id.device, &rules::NETWORK_ACCESS_LIST_DENIES, line, (message, effect)))
 }
 

@@ -36,13 +36,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let is_usual = is_usual && attachments.len() - count == 1;
         for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
             let message = format!(
-                "{name} is attached to {} of {}, and {count} of {} policies of this name to {}",
+                "{name} is attached to {} of {}, but {count} of {} policies with this name to {}",
                 words(attachment.place),
                 snapshot.port_name(attachment.id),
                 attachments.len(),
                 words(usual)
             );
-            let effect = "packets are marked or queued at the wrong place, and not where they have to be";
+            let effect = "packets are marked or queued at the wrong port, and not at the intended one";
             let rule = &rules::NETWORK_ATTACHMENT_UNUSUAL;
             let device = attachment.id.device;
             found.push(snapshot.finding(device, rule, attachment.line, (message, effect.to_owned())));

@@ -88,7 +88,7 @@ fn check_limit(
     }
     let kind = if limit.is_shaper { "shapes to" } else { "polices to" };
     let message = format!(
-        "{} {kind} {}, and its circuit has {} (policy {})",
+        "{} {kind} {}, but its circuit has {} (policy {})",
         snapshot.port_name(id),
         Rate::from_bits_per_second(limit.rate),
         Rate::from_bits_per_second(circuit),
@@ -97,7 +97,7 @@ fn check_limit(
     let effect = if limit.rate > circuit {
         "the carrier drops the excess, in packets of every class"
     } else {
-        "the circuit is not used up, and packets of every class are dropped or wait"
+        "packets of every class wait or are dropped although the circuit has unused rate"
     };
     let line = if is_mixed_up { limit.attached } else { limit.line };
     let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
@@ -116,7 +116,7 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
     }
     for (id, rate) in with_policy.iter().filter(|(id, _)| !shapes(*id)) {
         let message = format!(
-            "{} sends to a circuit of {} without a shaper, and {count} of {} such ports shape",
+            "{} sends to a circuit of {} without a shaper, but {count} of {} such ports shape",
             snapshot.port_name(*id),
             Rate::from_bits_per_second(*rate),
             with_policy.len()

@@ -79,7 +79,7 @@ fn check_frames(
             continue;
         }
         let message = format!(
-            "{} sends {dscp} in frames with CoS {value}, and {} at the other end keeps it with CoS {}",
+            "{} sends {dscp} in frames with CoS {value}, but {} at the other end keeps the codepoint only with CoS {}",
             snapshot.port_name(sends),
             snapshot.port_name(receives),
             keeps.iter().map(u8::to_string).collect::<Vec<_>>().join(", ")
@@ -124,13 +124,13 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
                 continue;
             }
             let message = format!(
-                "{dscp} enters the core at {} with EXP {}, which gets class {} there, and {dscp} class {}",
+                "{dscp} enters the core at {} with EXP {}: the EXP gets class {} there, but {dscp} gets class {}",
                 snapshot.port_name(id),
                 exp.value(),
                 by_label.class.name,
                 by_codepoint.class.name
             );
-            let effect = "the core reads the label only: its packets are treated as those of that class";
+            let effect = "the core reads only the label: it treats the packets as the class of the EXP";
             let rule = &rules::NETWORK_MARK_CHANGED;
             found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
         }

@@ -17,7 +17,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let [first, second] = duplicate.ports;
         // Networks without a link between them may use the same addresses.
         if part[first.device] == part[second.device] {
-            let effect = "the subnet is not taken for a link: packets to it may reach either of them";
+            let effect = "perhop does not treat the subnet as a link: packets to the address may reach either device";
             report_address(snapshot, duplicate.ports, duplicate.address, effect, found);
         }
     }
@@ -36,7 +36,7 @@ fn report_address(
         let own_address = addresses(snapshot.port(own)).find(|one| one.address == address);
         let line = own_address.map_or(snapshot.port(own).line, |address| address.line);
         let message = format!(
-            "{} has the address {address} that {} has",
+            "{} has the same address, {address}, as {}",
             snapshot.port_name(own),
             snapshot.port_name(other)
         );
@@ -60,7 +60,7 @@ fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFindi
         let [(id, address)] = hosts.as_slice() else { continue };
         let table = snapshot.port(*id).forwarding.vrf.as_ref().map(|vrf| vrf.value.as_str());
         if let Some(other) = owners.insert((*part, table, *address), *id) {
-            let effect = "packets to it reach either of them, and so do sessions and routes that it names";
+            let effect = "packets, sessions and routes to the address may reach either device";
             report_address(snapshot, [other, *id], *address, effect, found);
         }
     }
@@ -81,7 +81,7 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
                     continue;
                 }
                 let message = format!(
-                    "{} has the number {} that {} has",
+                    "{} has the same number, {}, as {}",
                     snapshot.devices[this].name, own.value, snapshot.devices[that].name
                 );
                 let effect = "routers confuse the two: their routes come and go".to_owned();

@@ -36,12 +36,12 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
         return;
     }
     let message = format!(
-        "{} takes packets of {here} bytes, and {} at the other end of the link {there}",
+        "{} accepts packets of {here} bytes, and {} at the other end of the link accepts {there}",
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
     let effect =
-        "one end sends packets that the other fragments or drops; OSPF does not become adjacent".to_owned();
+        "one end fragments or drops long packets of the other; OSPF forms no adjacency".to_owned();
     let line = line(own).unwrap_or(snapshot.port(own).line);
     found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
 }
@@ -65,7 +65,7 @@ fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
         return;
     }
     let message = format!(
-        "{} tags frames with VLAN {}, and {} at the other end of the subnet with {}",
+        "{} tags frames with VLAN {}, but {} at the other end of the subnet with {}",
         snapshot.port_name(own),
         numbers(&here),
         snapshot.port_name(other),
@@ -157,13 +157,13 @@ fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<
             continue;
         }
         let message = format!(
-            "packets that leave via {} cost {}, and those of {} at the other end {}",
+            "the cost of {} is {}, but the cost of {} at the other end is {}",
             snapshot.port_name(own),
             here.cost.value,
             snapshot.port_name(other),
             there.cost.value
         );
-        let effect = "packets may return by another path, with other queues".to_owned();
+        let effect = "packets may return over another path with other queues".to_owned();
         let rule = &rules::NETWORK_COST_DIFFERS;
         found.push(snapshot.finding(own.device, rule, here.cost.line, (message, effect)));
     }

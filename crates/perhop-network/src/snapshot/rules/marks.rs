@@ -76,11 +76,11 @@ fn check_side(
         let names: Vec<String> = codepoints.iter().map(Dscp::to_string).collect();
         let worse = best.get(&after).copied().unwrap_or(Kind::Rest);
         let message = format!(
-            "packets marked {} become {after} between two devices, at {}",
+            "packets marked {} are remarked to {after} between two devices, at {}",
             names.join(", "),
             snapshot.port_name(id)
         );
-        let effect = format!("after it they get {}; the original mark has a better class", worse.words());
+        let effect = format!("the new mark gets {}; the original mark has a better class", worse.words());
         found.push(snapshot.finding(id.device, &rules::NETWORK_MARK_CHANGED, line, (message, effect)));
     }
 }

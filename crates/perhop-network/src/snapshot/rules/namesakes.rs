@@ -111,7 +111,7 @@ fn check_classes(
                 agreement(members, |member| has(member) == usual)
             );
             let effect = if usual {
-                "its packets wait with others at this device, under load the longest"
+                "its packets share a queue with others at this device, and wait longest under load"
             } else {
                 "it takes packets from the classes after it"
             };
@@ -150,7 +150,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                     Some(demand) if values.is_exception(&&demand.value) => {
                         let usual = values.usual().filter(|usual| demand.contradicts(usual, packets));
                         let Some(usual) = usual else { continue };
-                        (demand.line, format!("{kind} {}, and most have {usual}", demand.value))
+                        (demand.line, format!("{kind} {}, but most have {usual}", demand.value))
                     }
                     _ => continue,
                 };

@@ -78,7 +78,7 @@ fn check_lists(
             list.entries.iter().any(|one| Some(one.line) == entry && one.condition.holds(&names, &other));
         let line = entry.filter(|_| !denies_all).unwrap_or(list.line);
         let message = format!("access list {} of {} denies {what}", group.list, snapshot.port_name(id));
-        let effect = "the neighbors are lost, or nothing passes the tunnel".to_owned();
+        let effect = "the router loses its neighbors, or no packet passes the tunnel".to_owned();
         let rule = &rules::NETWORK_PROTOCOL_DENIED;
         found.push(snapshot.finding(id.device, rule, line.max(1), (message, effect)));
     }

@@ -49,7 +49,7 @@ fn check_promises(
                 Rate::from_bits_per_second(more),
                 snapshot.place(other.device, second.class.line)
             );
-            let effect = "calls and answers of one session get different rates".to_owned();
+            let effect = "the two directions of a session get different rates".to_owned();
             let rule = &rules::NETWORK_PROMISE_DIFFERS;
             found.push(snapshot.finding(own.device, rule, line, (message, effect)));
         }
@@ -70,7 +70,7 @@ fn check_whole(snapshot: &Snapshot, sends: PortId, receives: PortId, found: &mut
     }
     let kind = if shaped.is_some() { "shapes to" } else { "sends without a shaper at" };
     let message = format!(
-        "{} {kind} {}, and {} polices what arrives to {} ({})",
+        "{} {kind} {}, but {} polices arriving packets to {} ({})",
         snapshot.port_name(sends),
         Rate::from_bits_per_second(rate),
         snapshot.port_name(receives),
@@ -122,7 +122,7 @@ fn check_classes(
             };
             if limit < rate && seen.insert(police.line) {
                 let message = format!(
-                    "{} polices {} to {}, and {} promises it {} ({})",
+                    "{} polices {} to {}, but {} promises it {} ({})",
                     snapshot.port_name(receives),
                     own.class.name,
                     Rate::from_bits_per_second(limit),
@@ -130,7 +130,7 @@ fn check_classes(
                     Rate::from_bits_per_second(rate),
                     snapshot.place(sends.device, promise.class.line)
                 );
-                let effect = "packets that the other end sent as promised are dropped or marked".to_owned();
+                let effect = "packets within the promised rate are dropped or marked".to_owned();
                 let rule = &rules::NETWORK_POLICER_BELOW_GUARANTEE;
                 // Either end may be wrong: both lines are reported.
                 for (device, line) in

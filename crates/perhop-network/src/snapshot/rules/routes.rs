@@ -161,12 +161,12 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
 
 fn report_missing(snapshot: &Snapshot, port: PortId, site: &Site, found: &mut Vec<NetworkFinding>) {
     let message = format!(
-        "{} has no route to {} behind {}, which sends to it",
+        "{} has no route to {}, but receives packets from there at {}",
         snapshot.devices[port.device].name,
         site.name,
         snapshot.port_name(port)
     );
-    let effect = "hosts there get no answers".to_owned();
+    let effect = "hosts there get no replies".to_owned();
     let line = snapshot.port(port).line;
     found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
@@ -230,7 +230,7 @@ fn check_announced(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec
             snapshot.devices[*device].name,
             processes.len()
         );
-        let effect = "hosts behind these routes are out of reach of the rest of the network".to_owned();
+        let effect = "the rest of the network cannot reach hosts behind these routes".to_owned();
         found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
     }
 }
@@ -284,15 +284,15 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             if vote.is_first { first <= rest && rest > 0 } else { rest <= first && first > 0 }
         });
         for vote in at_fault {
-            let choice = |is_first: bool| if is_first { "its first choice" } else { "a reserve" };
+            let choice = |is_first: bool| if is_first { "its first choice" } else { "its backup" };
             let message = format!(
-                "the link of {} and {} is {} to this route, and {} to routes of the other direction",
+                "this route uses the link of {} and {} as {}, but routes of the other direction use it as {}",
                 snapshot.port_name(ends[0]),
                 snapshot.port_name(ends[1]),
                 choice(vote.is_first),
                 choice(!vote.is_first)
             );
-            let effect = "packets return by another path, with other queues and delays".to_owned();
+            let effect = "packets return over another path with other queues and delays".to_owned();
             let rule = &rules::NETWORK_ROUTE_ASYMMETRIC;
             found.push(snapshot.finding(vote.device, rule, vote.line, (message, effect)));
         }

@@ -38,7 +38,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                     continue;
                 }
                 let message = format!(
-                    "{}: {} is {}, and {} at the other end of the link, {}",
+                    "{}: {} is {}, but {} at the other end of the link, {}",
                     snapshot.port_name(id),
                     kind.words(),
                     own.text,
@@ -81,7 +81,7 @@ fn effect(kind: LinkSettingKind) -> &'static str {
         LinkSettingKind::OspfNetwork | LinkSettingKind::IsisNetwork | LinkSettingKind::IsisMetrics => {
             "the two routers do not use each other's routes: packets take another path, or have none"
         }
-        LinkSettingKind::Labels => "packets with labels do not pass, and classes by label see none",
+        LinkSettingKind::Labels => "labeled packets do not pass, and classes that match labels get no packets",
         LinkSettingKind::FragmentDelay | LinkSettingKind::Interleaving => {
             "voice waits behind long packets in one direction"
         }

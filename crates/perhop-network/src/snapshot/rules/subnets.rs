@@ -49,12 +49,12 @@ fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
     for (id, address) in sites.iter().filter(|(_, address)| address.prefix_length > usual) {
         let message = format!(
-            "the subnet of {} is a /{}, and {count} of {} subnets of hosts are a /{usual}",
+            "the subnet of {} is a /{}, but {count} of {} subnets of hosts are a /{usual}",
             snapshot.port_name(*id),
             address.prefix_length,
             sites.len()
         );
-        let effect = "hosts with addresses in the other part of the usual subnet are out of reach".to_owned();
+        let effect = "the router cannot reach hosts in the other part of the usual subnet".to_owned();
         let rule = &rules::NETWORK_SUBNET_UNUSUAL;
         found.push(snapshot.finding(id.device, rule, address.line, (message, effect)));
     }
@@ -99,7 +99,7 @@ fn check_down(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Ve
     });
     let Some(other) = waits else { return };
     let message = format!(
-        "{} is shut down, and {} at the other end of its subnet is up",
+        "{} is shut down, but {} at the other end of its subnet is up",
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
@@ -135,14 +135,14 @@ fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut 
             });
             let Some(theirs) = theirs else { continue };
             let message = format!(
-                "{} is in a subnet of /{}, and {} in one of /{} with its address",
+                "the mask of {} is /{}, but {} in the same subnet has /{}",
                 snapshot.port_name(own),
                 address.prefix_length,
                 snapshot.port_name(*other),
                 theirs.prefix_length
             );
             let effect =
-                "routing protocols do not see each other, and some hosts are out of reach".to_owned();
+                "routing protocols find no neighbor, and some hosts cannot be reached".to_owned();
             let rule = &rules::NETWORK_SUBNET_DIFFERS;
             found.push(snapshot.finding(own.device, rule, address.line, (message, effect)));
         }
@@ -226,7 +226,7 @@ fn check_far_hop(
     if is_known || learns {
         return;
     }
-    let message = format!("no subnet of {} has the next hop {hop}", snapshot.devices[device].name);
+    let message = format!("no subnet of {} contains the next hop {hop}", snapshot.devices[device].name);
     let effect = "the device does not use the route".to_owned();
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }

@@ -26,7 +26,7 @@ pub(super) enum Kind {
 impl Kind {
     pub(super) fn words(self) -> &'static str {
         match self {
-            Kind::Rest => "the class for the rest",
+            Kind::Rest => "the default class",
             Kind::Class => "a class without a guarantee",
             Kind::Guarantee => "a guarantee",
             Kind::Priority => "priority",

@@ -43,7 +43,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
         let rule =
             if own == Kind::Rest { &rules::NETWORK_CLASS_MISSING } else { &rules::NETWORK_CLASS_DIFFERS };
         let message = format!(
-            "{} gets {} at {}, and {} at most ports of the network (class {name})",
+            "{} gets {} at {}, but most ports of the network give it {} (class {name})",
             names.join(", "),
             own.words(),
             snapshot.port_name(id),
@@ -104,7 +104,7 @@ fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
     for id in ports.iter().filter(|id| !has_policy(id)) {
         let message = format!(
-            "{} has no input policy, and {count} of {} ports towards hosts have one",
+            "{} has no input policy, but {count} of {} ports towards hosts have one",
             snapshot.port_name(*id),
             ports.len()
         );
@@ -131,7 +131,7 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             continue;
         }
         let message = format!(
-            "{} has one queue for all classes, and {} at the other end of the link has queues for them",
+            "{} has one queue for all classes, but {} at the other end of the link has a queue per class",
             snapshot.port_name(*own),
             snapshot.port_name(*other)
         );

@@ -59,13 +59,13 @@ fn check_pair(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<N
     let reaches = has_address(snapshot, other.device, to.value);
     let starts = has_address(snapshot, other.device, from.value);
     let message = format!(
-        "{} leads to {}, and {} at the other end of its subnet starts at {}",
+        "the destination of {} is {}, but the source of {} at the other end of its subnet is {}",
         snapshot.port_name(own),
         to.value,
         snapshot.port_name(other),
         from.value
     );
-    let effect = "each end drops the packets of the other: nothing passes the tunnel".to_owned();
+    let effect = "each end drops the packets of the other: no packet passes the tunnel".to_owned();
     for (device, line, fits) in [(own.device, to.line, reaches), (other.device, from.line, starts)] {
         if !fits || reaches == starts {
             let rule = &rules::NETWORK_TUNNEL_ONE_WAY;
