@@ -142,7 +142,7 @@ def test_verdicts_are_above_their_assumptions_and_omissions(file: Path) -> None:
         lines = here.tab.locator("#premises li")
         here.write(shaped)
         here.tab.click("#premises summary")
-        begin = "assumed: the line of wan0 is taken for Ethernet of 1Gb/s"
+        begin = "assumed: the line of wan0 is Ethernet of 1Gb/s"
         assert any(one.startswith(begin) for one in lines.all_inner_texts())
         load = "load: busy: each class is offered 90 % of its rate while all are busy"
         assert load in lines.all_inner_texts()

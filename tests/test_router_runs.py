@@ -201,7 +201,7 @@ def test_an_entrance_slower_than_the_line_is_not_chosen() -> None:
 def test_datagrams_stand_for_tcp_that_gets_no_replies() -> None:
     scenario = Scenario.infer(CONFIGURATIONS / "replies-dropped.cfg")
     assert {next(iter(one["source"])) for one in scenario["traffic"]} == {"poisson"}
-    assert "1000-byte datagrams, as TCP gets no replies" in str(scenario.inferred)
+    assert "1000-byte datagrams, because TCP gets no replies" in str(scenario.inferred)
 
 
 GROUPS = """\
@@ -271,7 +271,7 @@ def test_packets_do_not_leave_by_a_loopback(perhop: Command, tmp_path: Path) -> 
     (tmp_path / "branch.cfg").write_text(text)
     ended = perhop("run", "branch.cfg", "--interface", "lo0")
     assert (ended.code, ended.out) == (2, "")
-    assert ended.err.startswith("error: no packets leave the router by `Loopback0`\nhelp: ")
+    assert ended.err.startswith("error: no packets leave the router via `Loopback0`\nhelp: ")
 
 
 def test_a_fragment_gets_an_interface_of_a_rate(perhop: Command, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ tc class add dev eth0 parent 1:1 classid 1:20 htb rate 1200kbit ceil 2mbit
 """
 FILTER = "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/32"
 ASSUMED = (
-    "the line of eth0 is taken for Ethernet of 1Gb/s, which the configuration does not set; --rate sets it"
+    "the line of eth0 is Ethernet of 1Gb/s: the configuration does not set its rate, --rate does"
 )
 
 
@@ -42,7 +42,7 @@ def test_children_send_their_rates_though_the_parent_has_less(tmp_path: Path, pe
     # htb_dequeue: a class below its rate does not borrow from its parent.
     assert [round(megabits(one), 1) for one in classes(ended.json()).values()] == [1.2, 1.2]
     given = perhop("run", file, "--duration", "5s", "--rate", "2Mb/s", "--load", "overload", "--json")
-    assert "is taken for" not in given.err
+    assert "is Ethernet of" not in given.err
     assert [round(megabits(one), 1) for one in classes(given.json()).values()] == [1.0, 1.0]
 
 
@@ -55,7 +55,7 @@ def test_the_line_rate_is_assumed_for_every_root_qdisc(tmp_path: Path, perhop: C
     assert perhop("init", "line", "--from", file).err.count(ASSUMED) == 1
     assert "rate: 1Gb/s" in (tmp_path / "line.perhop.yaml").read_text()
     stderr = perhop("init", "given", "--from", file, "--rate", "20Mb/s").err
-    assert "is taken for" not in stderr
+    assert "is Ethernet of" not in stderr
     assert "rate: 20Mb/s" in (tmp_path / "given.perhop.yaml").read_text()
 
 

@@ -54,7 +54,7 @@ impl CommonPort {
         let mut assumed = Vec::new();
         if !has_nodes(below) {
             assumed.push(format!(
-                "the interfaces above {} get equal parts of it while it is full; priority counts within each",
+                "the interfaces above {} get equal parts of its rate while it is full; priority applies within each part",
                 below.name
             ));
         }
@@ -138,7 +138,7 @@ fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<
         carried.iter().map(|carried_port| carried_port.port).filter(|port| shares_rest(port)).collect();
     if !sharing.is_empty() {
         found.push(format!(
-            "the shares of {} in what the interfaces above {} leave",
+            "the shares of {} in the rate that the interfaces above {} leave",
             names(&sharing),
             below.name
         ));

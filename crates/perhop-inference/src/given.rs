@@ -149,7 +149,7 @@ pub(crate) fn by_class(
             return Err(Failure::of_row(
                 row,
                 message,
-                "leave the class out, or choose the interface at which its packets enter",
+                "leave the class out, or choose the interface where its packets enter",
             ));
         };
         flows.push(flow(network, load, hit, &mut taken));

@@ -353,7 +353,7 @@ fn widened<'a>(mut network: Network<'a>, traffic: &Traffic) -> Network<'a> {
         network.entering.rate = Rate::from_bits_per_second((load / MOST_FILLED).ceil() as u64);
         let rate = rate_in_words(network.entering.bits_per_second());
         let name = network.entering.port.map_or("the added interface", |port| &port.name);
-        network.assumed.push(format!("packets enter at {rate}, as if by several interfaces like {name}"));
+        network.assumed.push(format!("packets enter at {rate}, as through several interfaces like {name}"));
     }
     network
 }

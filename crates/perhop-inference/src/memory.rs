@@ -18,12 +18,12 @@ pub(crate) fn memory_remarks(network: &Network) -> Vec<String> {
     }
     if let Some(units) = memory.shared_units {
         found.push(format!(
-            "the other ports of the chip use none of its {units} shared units: with less, queues lose more"
+            "the other ports of the chip use none of its {units} shared units: if they use some, the queues drop more packets"
         ));
     }
     if has_unmodeled_queues(network, &network.entering) {
         found.push(format!(
-            "replies by {} wait without a limit: its memory is not known",
+            "replies via {} wait without a limit: its memory is not known",
             network.entering.name
         ));
     }

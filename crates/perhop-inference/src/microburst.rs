@@ -59,7 +59,7 @@ pub(crate) fn bursts(
             continue;
         };
         if suited(Kind::Constant, &hit.header, false) != Kind::Constant {
-            remarks.push(format!("class `{name}`: it takes TCP only, and a burst has datagrams"));
+            remarks.push(format!("class `{name}`: it matches only TCP, but a burst consists of datagrams"));
             continue;
         }
         flows.push(flow(burst, name, hit, now, network, &mut taken));
@@ -72,7 +72,7 @@ pub(crate) fn bursts(
         ));
     }
     if flows.len() > 1 {
-        remarks.push("each class has its burst alone: the other queues are empty then".to_owned());
+        remarks.push("the classes get their bursts one after the other: the other queues are empty".to_owned());
     }
     Ok(Traffic { flows, remarks, milliseconds: Some((now * 1e3).ceil() + 10.0) })
 }
@@ -84,7 +84,7 @@ pub(crate) fn with_entrance<'a>(mut network: Network<'a>, burst: &Microburst) ->
         network.entering.rate = Rate::from_bits_per_second(arrival.ceil() as u64);
         let name = network.entering.port.map_or("the added interface", |port| &port.name);
         let rate = rate_in_words(arrival);
-        network.assumed.push(format!("packets enter at {rate}, as if by several interfaces like {name}"));
+        network.assumed.push(format!("packets enter at {rate}, as through several interfaces like {name}"));
     }
     network
 }

@@ -49,14 +49,14 @@ pub(crate) fn from_records(
     let mut leaving: Vec<&Conversation> =
         leaving.into_iter().filter(|conversation| conversation.flows[1] > 0).collect();
     if leaving.is_empty() {
-        let help = "the column `bytes` has what each flow carried";
+        let help = "write the bytes of each flow into the column `bytes`";
         return Err(Failure::of_row(0, "no flow that leaves has bytes", help));
     }
     let last = leaving.iter().map(|conversation| conversation.span[1]).fold(f64::NEG_INFINITY, f64::max);
     let first = leaving.iter().map(|conversation| conversation.span[0]).fold(f64::INFINITY, f64::min);
     let others: u64 = leaving.iter().map(|conversation| conversation.others).sum();
     if others > 0 {
-        remarks.push(format!("taken for UDP: {} of unknown protocols", counted(others, "flow")));
+        remarks.push(format!("treated as UDP: {} of unknown protocols", counted(others, "flow")));
     }
     if !records.has_codepoints {
         remarks.push("no column of codepoints: all packets have the default one".to_owned());

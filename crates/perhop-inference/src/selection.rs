@@ -209,7 +209,7 @@ impl<'a> Selection<'a> {
 
     fn taken(self, port: &'a Port) -> Result<&'a Port, Failure> {
         if !self.front_end.has_line(&port.name) {
-            let message = format!("no packets leave the router by `{}`", port.name);
+            let message = format!("no packets leave the router via `{}`", port.name);
             return Err(Failure::invalid(message, "choose an interface with a line behind it"));
         }
         if port.shutdown {
@@ -318,8 +318,7 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
     let assumed = [&network.entering, &network.leaving].into_iter().filter(|end| end.is_assumed);
     let lines = assumed.map(|Interface { name, rate, .. }| {
         format!(
-            "the line of {name} is taken for Ethernet of {rate}, which the configuration does not set; --rate \
-             sets it"
+            "the line of {name} is Ethernet of {rate}: the configuration does not set its rate, --rate does"
         )
     });
     let lines: Vec<String> = lines.collect();

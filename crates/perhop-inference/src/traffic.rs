@@ -165,7 +165,7 @@ fn flow(network: &Network, hit: &Hit, name: &str, demand: Demand) -> Flow {
     };
     let mut words = format!("{} ({basis}): {}", hit.role.name, sent.words);
     if hit.header.is("tcp") && !has_replies {
-        words += ", as TCP gets no replies";
+        words += ", because TCP gets no replies";
     }
     let above = if kind == Kind::Greedy { "> " } else { "" };
     Flow {
@@ -231,7 +231,7 @@ fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, 
         return (part / crowd.in_queue, "its part");
     }
     if share <= 0.0 {
-        return (STARVED * line / crowd.in_queue, "1 % of the line, as nothing is left");
+        return (STARVED * line / crowd.in_queue, "1 % of the line, because nothing is left");
     }
     if let Some(limit) = limit.filter(|limit| *limit < share) {
         return (limit, "limit");

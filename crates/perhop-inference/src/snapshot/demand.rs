@@ -48,7 +48,7 @@ pub(super) fn wishes(demands: &[Demand], sites: &[Site]) -> Result<Vec<Wish>, Fa
         let others: Vec<&Wish> = found.iter().filter(is_same).collect();
         if others.iter().any(|other| other.class == wish.class) {
             let message =
-                format!("`{}` from `{}` to `{}` is there already", demand.class, demand.from, demand.to);
+                format!("`{}` from `{}` to `{}` appears twice", demand.class, demand.from, demand.to);
             return Err(Failure::of_row(row, message, "write one line for each class of a pair"));
         }
         wish.number = others.len();

@@ -201,7 +201,7 @@ fn nothing_runs(found: &Found) -> Failure {
             "no traffic can be run: the packets from {} to {} stop{place}: {because}",
             first.from, first.to
         ),
-        text("help").unwrap_or_else(|| "perhop trace shows their way".to_owned()),
+        text("help").unwrap_or_else(|| "perhop trace shows their path".to_owned()),
     )
 }
 

@@ -75,7 +75,7 @@ fn sub_interfaces_share_the_rate_of_their_port_with_all_their_classes() {
         }
     }
     assert_eq!(offered.len(), 6);
-    assert!(found.assumed[0].contains("get equal parts of it while it is full"), "{:?}", found.assumed);
+    assert!(found.assumed[0].contains("get equal parts of its rate while it is full"), "{:?}", found.assumed);
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn shares_of_ports_in_the_rest_are_named_as_not_applied() {
     let sites = [2, 3].map(|number| subinterface(number, "service-policy output RATIO")).concat();
     let found = whole(&format!("{POLICIES}{ratio}{PORT}{sites}"), "Ethernet0/0").unwrap();
     let left_out =
-        "the shares of Ethernet0/0.2, Ethernet0/0.3 in what the interfaces above Ethernet0/0 leave";
+        "the shares of Ethernet0/0.2, Ethernet0/0.3 in the rate that the interfaces above Ethernet0/0 leave";
     assert_eq!(found.not_looked_at, [left_out]);
     // A share among the classes of one port is applied.
     let inner = "policy-map SITE3\n class VOICE\n  bandwidth remaining ratio 3\n class class-default\n";
