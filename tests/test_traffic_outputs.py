@@ -177,7 +177,7 @@ def test_two_outputs_give_the_rates_between_them(perhop: Command, tmp_path: Path
         ({"over": "300s"}, "--over needs --traffic"),
         ({"traffic": "rates.csv", "over": "300s"}, "--over: `rates.csv` is not an output"),
         ({"traffic": "show.txt", "over": "fast"}, "--over: `fast` is not a time"),
-        ({"traffic": "show.txt"}, "the output has counters and no rates"),
+        ({"traffic": "show.txt"}, "the output has counters but no rates"),
         ({"traffic": "rates.csv,show.txt"}, "`rates.csv` is not an output of a device with counters"),
     ],
 )

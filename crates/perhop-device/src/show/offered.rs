@@ -50,7 +50,7 @@ pub fn offered_rates(
         (None, None) => {
             let bps = class.rate_bps.ok_or_else(|| {
                 missing(
-                    "the output has counters and no rates",
+                    "the output has counters but no rates",
                     "give the time that they counted: --over 300s",
                 )
             })?;

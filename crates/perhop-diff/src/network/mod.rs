@@ -52,7 +52,7 @@ pub fn compare_networks(
     let other_facts: Vec<&DevicePair> = pairs.iter().filter(has_other_facts).collect();
     found.proof.not_decided.extend(other_facts.iter().map(|pair| {
         format!(
-            "the routes and tunnels of {} that its configuration does not have, which differ",
+            "the given routes and tunnels of {}, which differ",
             pair[0].name
         )
     }));
@@ -104,7 +104,7 @@ fn device_difference(front_ends: FrontEnds, pair: DevicePair) -> Result<Differen
     };
     let mut found = configurations::compare(front_ends, &question)?;
     if old.1 != new.1 {
-        found.not_looked_at.push("the platform or the assumptions of network.yaml, which differ".to_owned());
+        found.not_looked_at.push("the platform or the assumptions in network.yaml, which differ".to_owned());
     }
     Ok(found)
 }

@@ -55,7 +55,7 @@ impl Comparer<'_, '_> {
         let paths = [&walks[0].paths, &walks[1].paths];
         if paths[0].len() != paths[1].len() {
             let count = |paths: &Vec<WalkPath>| format!("{} ways", paths.len());
-            add(&mut what, "ways that meters decide", Some(count(paths[0])), Some(count(paths[1])));
+            add(&mut what, "paths that depend on meters", Some(count(paths[0])), Some(count(paths[1])));
         }
         for (old, new) in paths[0].iter().zip(paths[1]) {
             for aspect in self.aspects([old, new]) {
@@ -259,7 +259,7 @@ fn end(end: &WalkEnd) -> String {
             format!("dropped at {device} by {cause}")
         }
         WalkEnd::LeavesSnapshot { device, interface, .. } => {
-            format!("leaves the network by {device}:{interface}")
+            format!("leaves the network via {device}:{interface}")
         }
         WalkEnd::PathUnknown { device, .. } => format!("path unknown at {device}"),
         WalkEnd::Loop { device } => format!("loops at {device}"),
@@ -270,7 +270,7 @@ fn unknown(walk: &Walk, name: &str) -> Vec<String> {
     let reason = |path: &WalkPath| match &path.end {
         WalkEnd::PathUnknown { device, .. } => Some(format!("{name}: path unknown at {device}")),
         WalkEnd::LeavesSnapshot { device, interface, .. } => {
-            Some(format!("{name}: the way behind {device}:{interface}, which leaves the folder"))
+            Some(format!("{name}: the path behind {device}:{interface}, outside the folder"))
         }
         _ => None,
     };
