@@ -95,7 +95,7 @@ impl Walk<'_> {
                     &rules::CLASSES_OVERLAP,
                     place.clone(),
                     format!("classes {} and {} both match {witness}", other.name, class.name),
-                    format!("{} gets it, as it comes first", other.name),
+                    format!("{} gets the packet, because it comes first", other.name),
                 ));
                 return Ok(());
             }

@@ -111,7 +111,7 @@ fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> 
             police.rate
         );
         let remedy = format!(
-            "if all calls send at once, they need {meeting:.0} bytes; see `perhop design policer --calls`"
+            "if all calls send at once, they need {meeting:.0} bytes: see `perhop design policer --calls`"
         );
         return Some(Finding::new(&rules::PRIORITY_BURST_SMALL, place.clone(), message, remedy));
     }
