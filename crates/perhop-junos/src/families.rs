@@ -352,7 +352,7 @@ fn common_rows() -> Vec<PlatformRule> {
         ),
         row(
             "default-classifier",
-            "the classifier of a unit without one",
+            "the classifier of a unit without a configured classifier",
             RuleValue::Word("ipprec-compatibility".to_owned()),
             (EvidenceKind::Documented, "TechLibrary default-ip-prec-compatibility"),
         ),

@@ -175,5 +175,5 @@ pub(crate) const FAMILY_NOT_MODELED: [(&str, &str); 6] = [
     ("rpf-check", "packets that the reverse path check drops"),
     ("service", "services such as address translation"),
     ("simple-filter", "filters of queueing cards"),
-    ("tcp-mss", "segments of TCP that are shorter than the end systems' own"),
+    ("tcp-mss", "TCP segments that the device shortens"),
 ];

@@ -54,7 +54,7 @@ fn not_rewritten(checked: Checked) -> Option<Diagnostic> {
         Some((term.line, name, term.then.label?))
     })?;
     let class = checked.cos.classes.at(label).map_or("", |class| class.name.as_str());
-    let message = format!("filter {name} gives packets class {class}, and no interface has rewrite rules");
-    let router = "the next router sees the codepoints that the packets had before";
+    let message = format!("filter {name} gives packets class {class}, but no interface has rewrite rules");
+    let router = "the packets keep their codepoints, and the next router classifies by them";
     finding(&rules::JUNOS_CLASS_NOT_REWRITTEN, line, message, router)
 }

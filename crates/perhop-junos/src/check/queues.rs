@@ -52,7 +52,7 @@ fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option
         return None;
     }
     let message = format!("scheduler map {name} has no scheduler for {}", missing.join(", "));
-    let router = "the queue gets no transmit rate and low priority: its packets wait for all others";
+    let router = "the queue has no transmit rate and low priority: its packets wait for all others";
     finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
 }
 

@@ -54,7 +54,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     let unused = definitions.iter().filter(|(node, _)| is_unused(*node));
     unused
         .filter_map(|(node, kind)| {
-            let message = format!("nothing names {kind} {}", tree.word(*node));
+            let message = format!("{kind} {} is not used", tree.word(*node));
             finding(&rules::JUNOS_UNUSED, tree.line(*node), message, "it has no effect")
         })
         .collect()

@@ -143,7 +143,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
         }
     }
     if classes.0.len() > MOST_CLASSES {
-        let message = format!("{} forwarding classes are more than a device has", classes.0.len());
+        let message = format!("{} forwarding classes exceed the limit of a device", classes.0.len());
         context.found(&crate::rules::JUNOS_VALUE_INVALID, node, message, "the commit fails");
         classes.0.truncate(MOST_CLASSES);
     }

@@ -160,7 +160,7 @@ fn term(
                 if !policer.exceed.is_discarded && changes_loss(then, policer.exceed.loss) {
                     findings.not_modeled(
                         term.line,
-                        "the loss priority of packets beyond the rate is that of the codepoint",
+                        "packets above the rate get the loss priority of their codepoint",
                     );
                 }
                 plain(place, policer, then, &mut config);
