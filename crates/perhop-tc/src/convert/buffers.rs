@@ -348,7 +348,7 @@ pub(super) fn sfq(qdisc: &Qdisc, log: &mut Log) -> FairQueueingConfig {
     }
     log.note(
         qdisc.line,
-        "perhop shares byte by byte, sfq in turns of a quantum; the long-term shares are equal",
+        "perhop shares byte by byte, sfq serves one quantum per turn; the long-term shares are equal",
     );
     FairQueueingConfig {
         queues: divisor.min(4096) as u16,

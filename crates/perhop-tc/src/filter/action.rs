@@ -16,7 +16,7 @@ const WITHOUT_EFFECT: [(&str, &str); 4] = [
     ("connmark", "marks of connections"),
 ];
 const NOT_MODELLED: [(&str, &str); 13] = [
-    ("nat", "addresses stay as they are in perhop"),
+    ("nat", "perhop does not change addresses"),
     ("ct", "connections are not tracked in perhop"),
     ("ctinfo", "perhop has no marks of connections"),
     ("vlan", "tags belong to the scenario's links"),

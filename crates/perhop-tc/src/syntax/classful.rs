@@ -30,7 +30,7 @@ pub(super) const KINDS: &[Kind] = &[
 const PRIO: &[Opt] = &[
     Opt::new(&["bands"], Decimal, "3 (prio_parse_opt)"),
     Opt::new(&["priomap"], Integers, MAP),
-    Opt::new(&["multiqueue"], Nothing, "").effect(Irrelevant("it is not taken any more since 2.6.27")),
+    Opt::new(&["multiqueue"], Nothing, "").effect(Irrelevant("Linux ignores it since 2.6.27")),
 ];
 
 pub(super) const PFIFO_FAST: &[Opt] = &[

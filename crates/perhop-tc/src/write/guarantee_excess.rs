@@ -17,8 +17,7 @@ pub(super) fn as_htb(queueing: &QueueingConfig, rate: Rate, notes: &mut NotesAt)
     }
     notes.report(
         "scheduler guarantee-excess",
-        "HTB has one priority for guarantee and excess, and serves classes within their guarantee also if a \
-         class around them is at its ceiling",
+        "HTB has one priority for guarantee and excess, and serves classes within their guarantee even if an enclosing class is at its ceiling",
     );
     Some(converted(queueing, rate))
 }

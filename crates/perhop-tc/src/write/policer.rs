@@ -64,7 +64,7 @@ pub(super) fn buckets(
             let words = bucket(two.cir, both);
             notes.report(
                 "meter single-rate-tcm",
-                "Linux has no bucket that fills from another: one bucket has both bursts, without yellow",
+                "Linux has no bucket that fills from the overflow of another: one bucket gets both bursts, and no packet is yellow",
             );
             vec![Bucket { exceeding: Color::RED, words }]
         }
