@@ -161,7 +161,7 @@ def test_markdown_for_a_comment(perhop: Command, old: Path) -> None:
     assert rows[0] == "### QoS: `old.perhop.yaml` to `new.perhop.yaml`"
     assert any(row.startswith("| edge->server | data | rest | `") for row in rows)
     assert any(row.startswith("| bulk | throughput_bps | ") for row in rows)
-    assert rows[-1] == "different besides, and not compared: traffic"
+    assert rows[-1] == "also different, but not compared: traffic"
 
 
 def test_one_scenario_may_be_standard_input(old: Path) -> None:

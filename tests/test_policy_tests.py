@@ -181,7 +181,7 @@ TEST = "  - { name: a, scenario: s.yaml, assert: [ v.loss < 1 ]"
         (HEAD + TEST + ", load: full }\n", "there is no load `full`\nhelp: loads: quiet, busy, overload"),
         (HEAD + TEST + ", codec: g728a }\n", "there is no codec `g728a`\nhelp: did you mean `g728`?"),
         (HEAD + TEST + ", jitter-buffer: 5 }\n", "`5` is not a de-jitter buffer"),
-        (HEAD + TEST + ", name: b }\n", "`name` is there twice"),
+        (HEAD + TEST + ", name: b }\n", "`name` appears twice"),
         (HEAD + TEST + " }\n" + TEST + " }\n", ":4:5: two tests are called `a`"),
         (HEAD + "  - { name: a, scenario: s, assert: [] }\n", ":3:37: there is no assertion"),
         (HEAD + "  - { name: a, scenario: s, assert: v.loss }\n", "`assert` is a list, not `v.loss`"),

@@ -421,4 +421,4 @@ def test_convert_proves_its_output(perhop: Command, tmp_path: Path) -> None:
     ended = perhop("convert", "router.cfg", "--to", "ios", "--json")
     assert [one["verdict"] for one in ended.json()["proofs"]] == ["equal"]
     shown = perhop("convert", "router.cfg", "--to", "ios")
-    assert "the output treats all packets as the input (proved)" in shown.err
+    assert "the output treats all packets like the input (proved)" in shown.err

@@ -150,7 +150,7 @@ def test_other_results_are_kept(perhop: Command, scenario: Path, tmp_path: Path)
     assert files_in(tmp_path / "out.old-1") == before
     again = perhop("sweep", scenario, "--duration", "2s", "-o", "out", "--set", "seed=1,3")
     assert again.code == 0
-    assert "2 points were there already" in again.err
+    assert "2 points were already complete" in again.err
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     assert perhop(*line[:-2], "mine", "--set", "seed=1,2").code == 2

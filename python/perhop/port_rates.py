@@ -151,7 +151,7 @@ def _line(port: RouterPort) -> tuple[float | None, str]:
     if wire := port["wire"]["rate"]:
         return bits_per_second(wire), "configured"
     if assumed := port.get("assumed_rate"):
-        return bits_per_second(assumed), "assumed: the language has no command for it; --rate sets it"
+        return bits_per_second(assumed), "assumed: the configuration cannot state the rate; --rate sets it"
     if bandwidth := port["bandwidth"]:
         return bits_per_second(bandwidth), "assumed: the interface's bandwidth; --rate gives it"
     return None, "not known; --rate gives it"

@@ -166,7 +166,7 @@ def _explain(found: Bounds) -> None:
         show_lines(
             f"{queue['port']} {queue['queue']}: {' then '.join(step['rule'] for step in queue['rules'])}"
         )
-        show_lines(f"  comes at most: {_least_or_largest('min', buckets) or 'no bound'}")
+        show_lines(f"  arrives at most: {_least_or_largest('min', buckets) or 'no bound'}")
         show_lines(f"  sent at least: {_least_or_largest('max', lines) or 'nothing'}")
     for step in steps.values():
         show_lines(f"\n{step['rule']}: {step['formula']}\n  source: {step['source']}")

@@ -23,9 +23,9 @@ else:
 
 
 _WORDS = {
-    "equal": "the output treats all packets as the input (proved)",
+    "equal": "the output treats all packets like the input (proved)",
     "differ": "the output treats some packets differently",
-    "not-decided": "not decided whether the output treats all packets as the input",
+    "not-decided": "not decided whether the output treats all packets like the input",
 }
 
 

@@ -182,7 +182,7 @@ def sweep(
             page.finish(f"{counted_points(len(design))} have ended; the results are in the terminal")
         if output is not None and not quiet:
             if before := len(plan.design) - ran:
-                print_note(f"{counted(before, 'point was', 'points were')} there already")
+                print_note(f"{counted(before, 'point was', 'points were')} already complete")
             print_written(output)
         if output is not None and len(design) > _READ and not json:
             if not quiet:

@@ -214,15 +214,15 @@ def _forwarding(stage: Mapping[str, Any]) -> str:
         case "own":
             return f"{destination} is an address of the device, on {interface}"
         case "connected":
-            return f"{destination} is in {stage['prefix']}: out by {interface}"
+            return f"{destination} is in {stage['prefix']}: out via {interface}"
         case "discard":
             return f"{destination}: the route {stage['prefix']} discards"
         case "chosen":
-            return f"out by {interface}, as chosen"
+            return f"out via {interface}, as chosen"
         case "unknown":
-            return f"no route to {destination}" + (f": out by {interface}" if interface else "")
+            return f"no route to {destination}" + (f": out via {interface}" if interface else "")
         case kind:
-            return f"{destination} has the {kind} route {stage['prefix']}{hop}: out by {interface}"
+            return f"{destination} has the {kind} route {stage['prefix']}{hop}: out via {interface}"
 
 
 def _queue(stage: Mapping[str, Any]) -> str:

@@ -183,7 +183,7 @@ def shaper(
     )  # fmt: skip
     notes = [
         "Be is 0: an excess burst would leave at once and wait in the next queue of the network",
-        "shapers of HQF and IOS-XE have intervals of 4 ms by themselves: leave the burst out there",
+        "shapers of HQF and IOS-XE have intervals of 4 ms by default: leave the burst out there",
     ]
     if burst_bits < 8 * 1500:
         notes.append(

@@ -165,9 +165,9 @@ def calls(
         )
     priority = 1e3 * math.ceil(number * 8 * (call.ip_bytes + link.counted) * per_second / 1e3 - 1e-9)
     steps = _steps(call, link, number, priority)
-    notes = ["silence suppression is not counted on: few calls get no gain from it that is sure"]
+    notes = ["silence suppression is ignored: its gain is not certain for few calls"]
     if framing.startswith("aal5"):
-        notes.append("routers do not count cells: the link needs `call` for each, the priority command less")
+        notes.append("routers do not count cells: on the link each call needs `call`, in the priority command less")
     return Advice(
         f"calls of {codec} on {share * 100:g} % of {bandwidth_bps / 1e3:g} kb/s, {framing}",
         steps,

@@ -119,8 +119,8 @@ def _queue_notes(steps: list[Step], limit: int) -> tuple[str, ...]:
     values = {step.name: step.value for step in steps}
     if values.get("busy", 0) > values["bytes"]:
         notes.append(
-            "the queue is shorter than `busy`: TCP leaves the link idle after losses; the delay is the "
-            "price of the rest"
+            "the queue is shorter than `busy`: TCP leaves the link idle after losses; a busy link "
+            "needs a longer delay"
         )
     if "max_th" not in values:
         notes.append(f"{limit} packets leave no room for thresholds of WRED: tail drop")

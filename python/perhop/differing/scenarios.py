@@ -155,4 +155,4 @@ def _wanted(first: _Network, second: _Network, node: str, out: str | None) -> li
 def _others(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[str]:
     differing = [key for key in _WHOLE if first.get(key) != second.get(key)]
     if differing:
-        yield f"different besides, and not compared: {', '.join(differing)}"
+        yield f"also different, but not compared: {', '.join(differing)}"

@@ -69,7 +69,7 @@ class Place:
             place = Place(self.file, key)
             name = place.text("a key")
             if name in found:
-                raise place.error(f"`{name}` is there twice")
+                raise place.error(f"`{name}` appears twice")
             found[name] = Place(self.file, value)
         return found
 

@@ -39,7 +39,7 @@ def _table(compared: Compared) -> Table:
     counts = comparison.counted()
     verdicts = agreement(counts["agrees"], counts["differs"])
     caption = f"Figures: {verdicts}. A tolerance with a star does not bind: a difference within"
-    caption += " random variation agrees as well"
+    caption += " random variation also counts as agreement"
     if comparison.fidelity_warnings:
         caption += f". Not trustworthy: {'; '.join(comparison.fidelity_warnings)}"
     names = ("difference", "random variation", "tolerance")

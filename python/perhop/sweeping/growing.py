@@ -242,7 +242,7 @@ def _other_sweep(target: Path) -> str:
         return "another sweep"
     if version == SCHEMA_VERSION:
         return "another sweep"
-    return f"a sweep of format {version}, and this version of perhop continues format {SCHEMA_VERSION}"
+    return f"a sweep of format {version}, but this version of perhop continues only format {SCHEMA_VERSION}"
 
 
 def _found(target: Path) -> dict[str, Any] | None:

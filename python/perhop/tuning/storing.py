@@ -70,7 +70,7 @@ def _other_tuning(target: Path) -> str:
         return "another tuning"
     if version == SCHEMA_VERSION:
         return "another tuning"
-    return f"a tuning of format {version}, and this version of perhop continues format {SCHEMA_VERSION}"
+    return f"a tuning of format {version}, but this version of perhop continues only format {SCHEMA_VERSION}"
 
 
 @contextmanager
