@@ -5,11 +5,11 @@ use perhop_lint::{Line, LineState};
 use crate::read::Read;
 use crate::tree::{NodeId, Problem, Tree, rank};
 
-/// Hierarchies of which every statement has a state of its own.
+/// Hierarchies in which every statement has its own state.
 const READ: [&str; 4] = ["class-of-service", "firewall", "interfaces", "policy-options"];
 const GROUPS: &str = "groups";
 
-/// Returns the lines of `text`. `tree` is that of `read` with marks.
+/// Returns the lines of `text`. `tree` is the result of `read`, with marks.
 pub(crate) fn lines(text: &str, read: &Read, tree: &Tree) -> Vec<Line> {
     let line = |(index, text): (usize, &str)| Line {
         number: index + 1,
@@ -55,7 +55,8 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
     (state, Some(note.to_owned()))
 }
 
-/// Returns the state of a statement by the mark of its last node, or by a mark around it that covers it.
+/// Returns the state of a statement: the mark of its last node, or the mark of an enclosing node that covers
+/// it.
 fn state_of(tree: &Tree, node: NodeId) -> (LineState, Option<String>) {
     if let Some(line) = tree.removed_by(node) {
         return (LineState::Irrelevant, Some(format!("deleted by line {line}")));
@@ -91,7 +92,7 @@ fn state_of(tree: &Tree, node: NodeId) -> (LineState, Option<String>) {
     }
 }
 
-/// Whether the configuration inherits a statement of a group, or one below it.
+/// Whether the configuration inherits a statement of a group, or a statement below it.
 fn is_inherited(tree: &Tree, node: NodeId) -> bool {
     tree.was_copied(node) || tree.mark_of(node).is_some()
 }

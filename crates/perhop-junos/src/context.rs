@@ -72,8 +72,8 @@ impl Context {
         self.tree.children(statement).into_iter().map(|node| self.word(node)).collect()
     }
 
-    /// Returns the value of the statement `key`; the last one counts. Both are modeled, and overridden values
-    /// irrelevant.
+    /// Returns the last value of the statement `key`. Marks the statement and this value as modeled, and
+    /// overridden values as irrelevant.
     pub(crate) fn value(&mut self, parent: NodeId, key: &str) -> Option<Word> {
         let statement = self.tree.child(parent, key)?;
         self.modeled(statement);
@@ -88,7 +88,7 @@ impl Context {
         Some(self.word(last))
     }
 
-    /// Returns a parsed value; a value that does not parse becomes a diagnostic.
+    /// Returns a parsed value. Reports a value that cannot be parsed.
     pub(crate) fn parsed<T>(
         &mut self,
         parent: NodeId,
@@ -109,7 +109,7 @@ impl Context {
         self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
     }
 
-    /// Reports a name that the configuration uses and does not define.
+    /// Reports a name that the configuration uses but does not define.
     pub(crate) fn undefined(&mut self, node: NodeId, kind: &str, name: &str) {
         self.found(
             &crate::rules::JUNOS_UNDEFINED,
@@ -119,12 +119,12 @@ impl Context {
         );
     }
 
-    /// Returns the words below a statement with values, in the order in which the text mentions them last.
+    /// Returns the words below a statement with values, in the order of their last occurrence in the text.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
         self.below(statement, Tree::own_children)
     }
 
-    /// Returns all words below a statement, those of all groups included.
+    /// Returns all words below a statement, including the words of all groups.
     pub(crate) fn all_below(&self, statement: NodeId) -> Vec<Word> {
         self.below(statement, Tree::children)
     }

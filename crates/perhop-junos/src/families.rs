@@ -17,9 +17,9 @@ pub(crate) enum Family {
 /// The share of a queue whose scheduler has no transmit rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingRate {
-    /// None: only the excess.
+    /// No guarantee: only the excess.
     Zero,
-    /// An equal part of the rate that the others leave.
+    /// An equal part of the rate that the other queues leave.
     EqualPart,
 }
 
@@ -32,7 +32,8 @@ pub(crate) enum ExcessOrder {
     Priority,
     /// One level for all queues.
     OneLevel,
-    /// The priorities of queues, which preempt each other without guarantees; low queues share by weight.
+    /// The priorities of the queues. Higher priorities preempt lower ones, without guarantees; low queues
+    /// share by weight.
     Preemptive,
 }
 
@@ -43,7 +44,7 @@ pub(crate) struct DelayBuffer {
     pub(crate) fast_us: u64,
     /// Microseconds of slower ports.
     pub(crate) slow_us: u64,
-    /// The bytes of a queue without a buffer, for ports from a rate on, bits per second.
+    /// The bytes of a queue without a buffer, for ports with at least this rate in bits per second.
     pub(crate) least_bytes: &'static [(u64, u64)],
     /// Limit on the bytes of a queue with `buffer-size`, if there is one.
     pub(crate) most_bytes: Option<u64>,
@@ -104,7 +105,7 @@ const SRX: Rules = Rules {
     shaper_burst_ms: 100,
 };
 
-/// ACX7000: the dedicated part of the buffers alone.
+/// ACX7000: only the dedicated part of the buffers.
 const ACX: Rules = Rules {
     classes: &ROUTER_CLASSES,
     missing_rate: MissingRate::EqualPart,

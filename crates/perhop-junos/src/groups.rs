@@ -1,8 +1,8 @@
 //! Inheritance: `apply-groups` and interface ranges.
 //!
-//! A group's statements are copied to the places that apply the group. Statements of the configuration win
-//! over those of groups, and groups that are named first over the others (Junos CLI User Guide,
-//! "Configuration Groups").
+//! A group's statements are copied to the places that apply the group. Statements of the configuration
+//! override statements of groups, and groups that are named first override later groups (Junos CLI User
+//! Guide, "Configuration Groups").
 
 use crate::tree::{NodeId, Tree};
 use crate::wildcard::{expanded, fits, group_pattern, is_pattern};
@@ -12,9 +12,9 @@ const APPLY: &str = "apply-groups";
 const EXCEPT: &str = "apply-groups-except";
 const RANGE: &str = "interface-range";
 
-/// The nodes that inheritance may add. Larger results are cut, and the text gets a note.
+/// Limit on the nodes that inheritance adds. Larger results are cut, and the text gets a note.
 const MOST_COPIES: usize = 2_000_000;
-/// The comparisons of names with wildcards.
+/// Limit on the comparisons of names with wildcards.
 const MOST_COMPARISONS: usize = 10_000_000;
 /// The interfaces of one range.
 const MOST_MEMBERS: usize = 4096;
@@ -53,7 +53,7 @@ struct Walk<'t> {
 }
 
 impl Walk<'_> {
-    /// Copies `sources` to `node` and continues below. The depth of trees bounds the recursion.
+    /// Copies `sources` to `node` and to the nodes below it. The depth of the tree limits the recursion.
     fn node(&mut self, node: NodeId, sources: &[Source], path: &mut Vec<NodeId>) {
         let mut sources = sources.to_vec();
         if let Some(except) = self.tree.child(node, EXCEPT) {
@@ -63,7 +63,7 @@ impl Walk<'_> {
             }
         }
         if let Some(apply) = self.tree.child(node, APPLY) {
-            // TechLibrary "Establishing Regional Configurations": an inner level wins over those around it.
+            // TechLibrary "Establishing Regional Configurations": an inner level overrides the outer levels.
             let outer = std::mem::take(&mut sources);
             for name in self.tree.children(apply) {
                 self.apply(name, path, &mut sources);
@@ -85,10 +85,10 @@ impl Walk<'_> {
         }
     }
 
-    /// Adds the parts of the group that `name` names at `path`.
+    /// Adds the parts of the group `name` at `path`.
     fn apply(&mut self, name: NodeId, path: &[NodeId], sources: &mut Vec<Source>) {
         let word = self.tree.word(name).to_owned();
-        // A copied statement applies its groups where it was written.
+        // A copied statement applies its groups at the place where it was written.
         if word == APPLY {
             return;
         }
@@ -128,7 +128,7 @@ impl Walk<'_> {
         found
     }
 
-    /// Adds the statements of a source that `node` does not have. A wildcard adds none.
+    /// Adds the statements of a source that `node` lacks. A wildcard adds no statement.
     fn copy_new(&mut self, node: NodeId, source: Source) {
         for child in self.tree.children(source.node) {
             if group_pattern(self.tree.word(child)).is_some() {

@@ -34,7 +34,8 @@ const IRRELEVANT: [&str; 23] = [
     "unified-edge",
 ];
 
-/// Hierarchies whose statements can change what packets experience. Without parts it is the whole hierarchy.
+/// Hierarchies whose statements can change the treatment of packets. A hierarchy without parts counts as a
+/// whole.
 const NOT_MODELED: [(&str, &[(&str, &str)]); 8] = [
     ("logical-systems", &[("", "logical systems")]),
     ("tenants", &[("", "tenant systems")]),
@@ -80,7 +81,7 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
         .at(NodeId::ROOT, &["system", "host-name"])
         .and_then(|node| context.tree.last_value(node))
         .map(|node| context.tree.word(node).to_owned());
-    // The statements of groups have the states of the places that inherit them.
+    // A statement of a group has the state of the places that inherit it.
     for name in IRRELEVANT.into_iter().filter(|name| *name != "groups") {
         if let Some(node) = context.tree.child(NodeId::ROOT, name) {
             context.irrelevant(node, "");
@@ -129,7 +130,7 @@ fn labels(context: &mut Context) {
     }
 }
 
-/// Marks VLANs and bridge domains; only their filters concern packets.
+/// Marks VLANs and bridge domains; only their filters affect packets.
 fn bridges(context: &mut Context) {
     for name in ["vlans", "bridge-domains"] {
         let Some(all) = context.tree.child(NodeId::ROOT, name) else { continue };
@@ -144,7 +145,7 @@ fn bridges(context: &mut Context) {
     }
 }
 
-/// Marks routing policies; filters have read the prefix lists.
+/// Marks routing policies; the readers of filters have already read the prefix lists.
 fn policy_options(context: &mut Context) {
     let Some(options) = context.tree.child(NodeId::ROOT, "policy-options") else { return };
     context.modeled(options);

@@ -93,7 +93,7 @@ pub(crate) const ETHERNET_OPTIONS: [&str; 22] = [
     "system-priority",
 ];
 
-/// Options of Ethernet that change what packets experience.
+/// Options of Ethernet that change the treatment of packets.
 pub(crate) const ETHERNET_NOT_MODELED: [(&str, &str); 3] = [
     ("ethernet-switch-profile", "policers of frames, and tags that they need"),
     ("source-address-filter", "frames that the filter of source addresses drops"),
@@ -168,7 +168,7 @@ pub(crate) const FAMILY_OPTIONS: [&str; 23] = [
     "unnumbered-address",
 ];
 
-/// Options of a family of a unit that change what packets experience.
+/// Options of a family of a unit that change the treatment of packets.
 pub(crate) const FAMILY_NOT_MODELED: [(&str, &str); 6] = [
     ("mac-validate", "packets that the check of source addresses drops"),
     ("mtu", "the MTU of a family"),

@@ -24,14 +24,14 @@ pub(crate) struct Interface {
     pub(crate) mtu: Option<At<u64>>,
     /// The configured rate.
     pub(crate) speed: Option<At<Rate>>,
-    /// The bundle that the interface is a link of.
+    /// The bundle to which the interface belongs as a link.
     pub(crate) bundle: Option<String>,
     pub(crate) is_tagged: bool,
     pub(crate) scheduling: Scheduling,
     pub(crate) units: Vec<Unit>,
 }
 
-/// The schedulers of an interface.
+/// The scheduling mode of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Scheduling {
     /// One for the port.
@@ -55,7 +55,7 @@ pub(crate) struct Unit {
     pub(crate) tags: u16,
     pub(crate) addresses: Vec<InterfaceAddress>,
     pub(crate) addresses6: Vec<InterfaceAddress>,
-    /// The set of units that it is in (`interface-set`).
+    /// The set of units to which it belongs (`interface-set`).
     pub(crate) set: Option<String>,
     /// The families of IP packets.
     pub(crate) families: Vec<FilterFamily>,
@@ -66,7 +66,7 @@ pub(crate) struct Unit {
 /// The filters and policers of one direction, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Side {
-    /// Filters by family; those of one family are a list.
+    /// Filters by family; the filters of one family form a list.
     pub(crate) filters: Vec<(FilterFamily, At<String>)>,
     /// Policers by family.
     pub(crate) policers: Vec<(FilterFamily, At<String>)>,
@@ -299,7 +299,7 @@ fn tags(context: &mut Context, word: &Word, unit: &mut Unit) {
                 unit.tags += 1;
                 context.irrelevant(one.node, "");
             }
-            // The tag may have a protocol in front: `0x88a8.100`.
+            // The tag may have a protocol prefix: `0x88a8.100`.
             text => {
                 let id = text.rsplit('.').next().and_then(number);
                 unit.vlan = unit.vlan.or(id.map(|id| At::new(one.line, id)));

@@ -8,11 +8,11 @@ use crate::tree::{NodeId, Problem, Statement, Tree};
 #[derive(Clone, Debug)]
 pub(crate) struct Read {
     pub(crate) tree: Tree,
-    /// The first prompt with the name of another device than the first one.
+    /// The first prompt that names a second device.
     pub(crate) other_device: Option<OtherDevice>,
     /// The first line with a directive of a template.
     pub(crate) template: Option<usize>,
-    /// By line number minus 1: the line that opens the innermost block around the line.
+    /// The line that opens the innermost block around each line, by line number minus 1.
     pub(crate) blocks: Vec<Option<usize>>,
     /// Whether the text has statements in braces or `set` lines.
     pub(crate) is_configuration: bool,
@@ -22,7 +22,7 @@ pub(crate) struct Read {
 #[derive(Clone, Debug)]
 pub(crate) struct OtherDevice {
     pub(crate) name: String,
-    /// The lines of the pieces of all devices but the first.
+    /// The lines of all devices except the first.
     pub(crate) lines: Vec<usize>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) fn read(text: &str) -> Read {
     reader.read
 }
 
-/// The statement that is being read.
+/// The current statement.
 #[derive(Debug)]
 struct Unfinished {
     at: NodeId,
@@ -71,9 +71,9 @@ struct Reader {
     device: Option<String>,
     /// The label in front of the first device.
     label: Option<String>,
-    /// Whether the lines since the last prompt belong to another device than the first one.
+    /// Whether the lines since the last prompt belong to a device other than the first.
     is_other_device: bool,
-    /// The statement around the following lines: of `edit`, or of a prompt with a path.
+    /// The statement that encloses the following lines: from `edit`, or from a prompt with a path.
     base: NodeId,
 }
 
@@ -134,7 +134,7 @@ impl Reader {
         self.braces(number, text);
     }
 
-    /// Reads a label of a device. The prompts behind the first label have the name of the device itself.
+    /// Reads a label of a device. Prompts after the first label contain the name of the device itself.
     fn labeled(&mut self, number: usize, label: &str) {
         let is_first = self.device.is_none() && self.label.is_none();
         if is_first || self.label.as_deref() == Some(label) {

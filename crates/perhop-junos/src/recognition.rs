@@ -5,7 +5,7 @@ use perhop_device::Evidence;
 use crate::families::Family;
 use crate::tree::{NodeId, Tree};
 
-/// Hierarchies that only Junos has in this form.
+/// Hierarchies that only Junos writes in this form.
 const STRONG: [&str; 6] =
     ["class-of-service", "policy-options", "routing-options", "groups", "chassis", "forwarding-options"];
 /// Names of interfaces of Junos begin with these.
@@ -81,7 +81,7 @@ fn sign<'t>(line: &'t str, above: &'t str) -> Option<&'static str> {
 pub(crate) struct RecognizedFamily {
     /// The family if the text leaves no doubt.
     pub(crate) certain: Option<Family>,
-    /// Families that fit, the likely ones first.
+    /// The possible families, the likely ones first.
     pub(crate) likely: Vec<Family>,
     pub(crate) because: Vec<Evidence>,
 }

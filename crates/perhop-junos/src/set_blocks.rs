@@ -2,12 +2,12 @@
 //!
 //! `set class-of-service schedulers S priority low buffer-size percent 10` sets two statements of one
 //! scheduler (Junos CLI User Guide, "Modify the Configuration"). The words alone do not show where a
-//! statement ends: the tables have the least number of values of each.
+//! statement ends, so the tables contain the minimum number of values of each statement.
 
-/// Statements of a level with the least number of their values.
+/// The statements of a level with the minimum number of their values.
 type Statements = &'static [(&'static str, usize)];
 
-/// The values of a statement with a level of its own: nothing ends it.
+/// The number of values of a statement with its own level: no following word ends it.
 const OPEN: usize = usize::MAX;
 
 const SCHEDULER: Statements = &[
@@ -154,12 +154,12 @@ fn statements(path: &[&str]) -> Option<Statements> {
     })
 }
 
-/// The place of a word in a command: the level around it, and the statement before it.
+/// The place of a word in a command: its level, and the statement before it.
 #[derive(Debug, Default)]
 pub(crate) struct Level {
     /// The words in front of the statements, and the statements.
     around: Option<(usize, Statements)>,
-    /// The least number of values of the current statement, and the number that it has.
+    /// The minimum number of values of the current statement, and the number of values so far.
     values: Option<(usize, usize)>,
 }
 
@@ -191,7 +191,7 @@ impl Level {
         None
     }
 
-    /// Counts a list in brackets as all values of its statement.
+    /// Treats a list in brackets as all values of its statement.
     pub(crate) fn close_list(&mut self) {
         if let Some((needed, found)) = &mut self.values
             && *needed != OPEN

@@ -34,7 +34,7 @@ pub(crate) fn is_command(text: &str) -> bool {
     COMMANDS.contains(&first) && !text.ends_with('{') && !text.ends_with(';')
 }
 
-/// The statements, and the one around the following lines (`edit`).
+/// The statements, and the statement that encloses the following lines (`edit`).
 pub(crate) struct Session<'s> {
     pub(crate) tree: &'s mut Tree,
     pub(crate) base: &'s mut NodeId,

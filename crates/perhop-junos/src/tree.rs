@@ -28,7 +28,7 @@ pub(crate) struct Mark {
     pub(crate) state: LineState,
     /// The reason.
     pub(crate) note: Option<Arc<str>>,
-    /// Whether the mark covers all statements below.
+    /// Whether the mark applies to all statements below.
     pub(crate) is_deep: bool,
 }
 
@@ -39,7 +39,7 @@ struct Node {
     symbol: u32,
     line: usize,
     depth: u16,
-    /// The number of the last statement that mentions the node; the last value of a leaf wins.
+    /// The number of the last statement that contains the node; the last value of a leaf wins.
     touched: u32,
     children: Vec<NodeId>,
     inactive: bool,
@@ -69,7 +69,7 @@ pub(crate) enum Problem {
     NothingToMove,
     /// It deletes or deactivates a statement that does not exist.
     NothingToChange,
-    /// It is a command that changes statements, which perhop does not have.
+    /// It is a command that changes statements and that perhop does not implement.
     OtherCommand,
 }
 
@@ -84,18 +84,18 @@ pub(crate) struct Tree {
     index: BTreeMap<(NodeId, u32), NodeId>,
     pub(crate) statements: Vec<Statement>,
     clock: u32,
-    /// The places that moves of statements have visited.
+    /// The number of nodes visited by moves of statements.
     moves: usize,
     /// The values of [`REPEATING`] statements, once for each occurrence in the text.
     mentions: BTreeMap<NodeId, Vec<NodeId>>,
-    /// Places of the configuration, and the statements of groups that they have, too.
+    /// Places of the configuration, with statements of groups that they contain as well.
     merged: Vec<(NodeId, NodeId)>,
 }
 
-/// The statement whose list can have one value several times, in pairs with another list.
+/// The statement whose list can contain one value several times, paired with another list.
 const REPEATING: &str = "drop-probability";
 
-/// The limit of visited places: a text of moves alone takes time in proportion to its length.
+/// Limit on visited nodes: a text that contains only moves takes time in proportion to its length.
 const MOST_MOVES: usize = 20_000_000;
 
 impl Tree {
@@ -153,7 +153,7 @@ impl Tree {
         self.node(id).parent
     }
 
-    /// Begins a statement: its nodes become the last mentioned ones.
+    /// Begins a statement: its nodes count as the last mentioned ones.
     pub(crate) fn begin_statement(&mut self) {
         self.clock += 1;
     }
@@ -238,7 +238,7 @@ impl Tree {
         Some(id)
     }
 
-    /// Gives statements of groups whose places exist already the marks of these places.
+    /// Copies the marks of existing places to the statements of groups with the same place.
     pub(crate) fn mark_merged(&mut self) {
         for (place, origin) in std::mem::take(&mut self.merged) {
             let mark = self.node(place).mark.clone();
@@ -283,8 +283,8 @@ impl Tree {
         self.node(parent).children.iter().copied().filter(is_active).collect()
     }
 
-    /// Returns the children that count for a statement with one value, the last mentioned one last: those of
-    /// the configuration itself, or those of the first group that has some.
+    /// Returns the children that apply to a statement with one value, the last mentioned one last: the
+    /// children in the configuration itself, otherwise in the first group that has some.
     pub(crate) fn own_children(&self, parent: NodeId) -> Vec<NodeId> {
         let mut all = self.children(parent);
         if all.iter().any(|id| !self.is_copy(*id)) {
@@ -355,7 +355,7 @@ impl Tree {
 
     fn set_mark(&mut self, id: NodeId, mark: Mark) {
         let origin = self.node(id).origin;
-        // A statement of a group may be modeled in one place and refused in another: the worse one counts.
+        // A statement of a group may be modeled in one place and refused in another: the worse state applies.
         if let Some(origin) = origin {
             let known = self.node(origin).mark.as_ref();
             if known.is_none_or(|known| rank(known.state) < rank(mark.state)) {
@@ -374,12 +374,12 @@ impl Tree {
         self.node(id).mark.as_ref()
     }
 
-    /// Whether the statement is inactive, or one around it.
+    /// Whether the statement or an enclosing statement is inactive.
     pub(crate) fn is_inactive(&self, id: NodeId) -> bool {
         self.upward(id).any(|node| node.inactive)
     }
 
-    /// Returns the line that removes the statement, or one around it.
+    /// Returns the line that removes the statement or an enclosing statement.
     pub(crate) fn removed_by(&self, id: NodeId) -> Option<usize> {
         self.upward(id).find_map(|node| node.removed_by)
     }
@@ -414,7 +414,7 @@ pub(crate) enum Place {
     After,
 }
 
-/// The rank of a state: a state that may make perhop differ from the router hides the others.
+/// The rank of a state. A state in which perhop may differ from the router has precedence.
 pub(crate) fn rank(state: LineState) -> u8 {
     match state {
         LineState::Irrelevant => 0,

@@ -1,12 +1,12 @@
 //! Wildcards in names of interfaces and of group statements.
 
-/// Whether `text` fits `pattern`: `*` is any text, `?` one character, `[a-c]` one of a set.
+/// Whether `text` matches `pattern`: `*` is any text, `?` one character, `[a-c]` one of a set.
 ///
-/// Both are compared in time proportional to the product of their lengths.
+/// The time is proportional to the product of their lengths.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     let (pattern, text): (Vec<Piece>, Vec<char>) = (pieces(pattern), text.chars().collect());
     let (mut at, mut read) = (0, 0);
-    // The last `*`, and the text up to which it reaches.
+    // The last `*`, and the end of the text that it matches.
     let mut star: Option<(usize, usize)> = None;
     while read < text.len() {
         match pattern.get(at) {
@@ -38,7 +38,7 @@ pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
-/// The number of stars and of characters that are not: a more specific pattern has more of the latter.
+/// The number of stars and of other characters: a more specific pattern has more other characters.
 pub(crate) fn specificity(pattern: &str) -> usize {
     pattern.chars().filter(|character| !matches!(character, '*' | '?')).count()
 }
@@ -95,7 +95,8 @@ fn ranges(inside: &[char]) -> Vec<(char, char)> {
     found
 }
 
-/// Returns the names that a pattern without stars has: `ge-0/0/[0-2]`. `None` if there are more than `most`.
+/// Returns the names that match a pattern without stars: `ge-0/0/[0-2]`. `None` if there are more than
+/// `most`.
 pub(crate) fn expanded(pattern: &str, most: usize) -> Option<Vec<String>> {
     let mut names = vec![String::new()];
     for piece in pieces(pattern) {

@@ -1,4 +1,4 @@
-//! [`Checked`]: a configuration that rules look at.
+//! [`Checked`]: a configuration with the data that rules read.
 
 use perhop_lint::{Diagnostic, Rule};
 
@@ -16,7 +16,7 @@ pub(crate) struct Checked<'c> {
     pub(crate) interfaces: &'c [Interface],
 }
 
-/// Returns a finding in a line; none for a statement without a line, as a built-in one.
+/// Returns a finding in a line; `None` for a statement without a line, such as a built-in statement.
 pub(super) fn finding(rule: &'static Rule, line: usize, message: String, router: &str) -> Option<Diagnostic> {
     (line > 0).then(|| Diagnostic::new(rule, line, message, router))
 }

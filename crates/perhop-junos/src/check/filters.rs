@@ -1,4 +1,4 @@
-//! Filters that classify or police, and discard the rest of the traffic.
+//! Filters that classify or police packets, and discard all other packets.
 
 use perhop_lint::Diagnostic;
 
@@ -10,7 +10,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     let filters = &checked.firewall.filters;
     let is_applied = |family: FilterFamily, name: &str| {
         let units = checked.interfaces.iter().flat_map(|interface| &interface.units);
-        // Of a list, the packets that no filter matches meet the end of the last one.
+        // In a list, the last filter discards the packets that no filter matches.
         units.flat_map(|unit| [&unit.input, &unit.output]).any(|side| {
             let mut own = side.filters.iter().filter(|(known, _)| *known == family);
             own.next_back().is_some_and(|(_, last)| last.value == name)
@@ -23,9 +23,9 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     found
 }
 
-/// Reports a filter that gives packets a class or a policer, rejects none, and has no term for the rest.
-/// Packets that no term matches are discarded (Junos Routing Policies and Firewall Filters User Guide, "How
-/// Standard Firewall Filters Evaluate Packets").
+/// Reports a filter that gives packets a class or a policer, rejects no packet, and has no term for all other
+/// packets. Packets that no term matches are discarded (Junos Routing Policies and Firewall Filters User
+/// Guide, "How Standard Firewall Filters Evaluate Packets").
 fn discards_rest(name: &str, filter: &Filter) -> Option<Diagnostic> {
     let terms = &filter.terms;
     let treats = terms.iter().any(|term| {

@@ -1,5 +1,5 @@
-//! Scheduler maps that leave a class out, priority queues without a limit, and nodes that promise more than
-//! they pass.
+//! Scheduler maps without a scheduler for a class, priority queues without a limit, and nodes with guarantees
+//! above their shaping rate.
 
 use std::collections::BTreeSet;
 
@@ -33,8 +33,8 @@ fn attached_maps(checked: Checked<'_>) -> BTreeSet<&str> {
     own.chain(profiles).map(|name| name.value.as_str()).collect()
 }
 
-/// Reports the classes of a device that a map gives no scheduler, by queue. Packets without a class are in
-/// queue 0, those of routing protocols in the queue of network control.
+/// Reports the classes without a scheduler in a map, by queue. Packets without a class use queue 0, packets
+/// of routing protocols use the queue of network control.
 fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option<Diagnostic> {
     let classes = &checked.cos.classes;
     let control = classes.label_of_role(crate::cos::NETWORK_CONTROL).and_then(|label| classes.at(label));
@@ -56,7 +56,7 @@ fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option
     finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
 }
 
-/// Reports a scheduler that goes before all others and has no limit. A transmit rate is one only with
+/// Reports a scheduler with strict-high priority and without a limit. A transmit rate is a limit only with
 /// `exact` or `rate-limit` (Junos CoS User Guide, "Configuring Strict-High Priority Queues").
 fn unbounded(name: &str, scheduler: &Scheduler) -> Option<Diagnostic> {
     let priority = scheduler
@@ -73,7 +73,7 @@ fn unbounded(name: &str, scheduler: &Scheduler) -> Option<Diagnostic> {
     finding(&common_rules::PRIORITY_UNBOUNDED, priority.line, message, router)
 }
 
-/// Reports a node that promises more than its shaper passes.
+/// Reports a node whose guarantee exceeds its shaping rate.
 fn crossed(name: &str, profile: &Profile) -> Option<Diagnostic> {
     let (guaranteed, shaping) = profile.guaranteed.zip(profile.shaping)?;
     let is_above = match (guaranteed.value, shaping.value) {

@@ -1,4 +1,4 @@
-//! Definitions that nothing names.
+//! Definitions that are not used.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const BY_CODEPOINTS: [(&[&str], &str); 2] = [
 /// The hierarchy of statements to inherit.
 const GROUPS: &str = "groups";
 
-/// Reports definitions whose name the configuration has nowhere else, so that no statement can name them.
+/// Reports definitions whose name appears nowhere else in the configuration.
 pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     let tree = checked.tree;
     let mut definitions: Vec<(NodeId, &str)> = Vec::new();
@@ -64,8 +64,8 @@ fn named(tree: &Tree, around: NodeId) -> impl Iterator<Item = NodeId> {
     tree.children(around).into_iter().filter(|node| !tree.word(*node).starts_with("apply-"))
 }
 
-/// Counts the words of the configuration, without those of groups, which the configuration inherits as its
-/// own.
+/// Counts the words of the configuration. The words of groups are not counted: the configuration inherits
+/// them.
 fn words(tree: &Tree) -> BTreeMap<&str, usize> {
     let mut found = BTreeMap::new();
     let mut open = tree.children(NodeId::ROOT);

@@ -18,10 +18,10 @@ use crate::wildcard::{fits, specificity};
 /// The attachments of a device.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attachments {
-    /// Those of names without wildcards, which can be as many as the interfaces.
+    /// The attachments of names without wildcards. Their number can equal the number of interfaces.
     named: BTreeMap<String, Vec<Entry>>,
     patterns: Vec<Entry>,
-    /// Those to sets of units.
+    /// The attachments to sets of units.
     sets: BTreeMap<String, Attached>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Defined<'d> {
     pub(super) profiles: &'d BTreeMap<String, Profile>,
 }
 
-/// The attachments to the interfaces that a name or pattern fits.
+/// The attachments to the interfaces that match a name or a pattern.
 #[derive(Clone, Debug)]
 struct Entry {
     interface: String,
@@ -60,7 +60,7 @@ pub(crate) struct Attached {
     pub(crate) profile: Option<At<String>>,
     /// The rates and queues of the units without a profile.
     pub(crate) remaining: Option<At<String>>,
-    /// A statement that perhop does not model and that changes the scheduling.
+    /// A statement that changes the scheduling and is not modeled.
     pub(crate) hierarchy: Option<At<String>>,
 }
 
@@ -110,7 +110,7 @@ impl Attached {
         });
     }
 
-    /// Returns these attachments, completed by those of `other`.
+    /// Returns these attachments. Missing ones are taken from `other`.
     pub(crate) fn or(self, other: &Attached) -> Attached {
         let list = |own: Vec<(CodePoints, At<String>)>, others: &[(CodePoints, At<String>)]| {
             let mut list = own;
@@ -136,8 +136,8 @@ impl Attached {
 }
 
 impl Attachments {
-    /// Returns the attachments of an interface, or of a unit. The entry with the most specific name wins
-    /// where several set the same.
+    /// Returns the attachments of an interface, or of a unit. If several entries set the same statement, the
+    /// entry with the most specific name wins.
     pub(crate) fn applied(&self, interface: &str, unit: Option<&str>) -> Attached {
         let is_meant = |entry: &&Entry| {
             let is_interface = entry.interface == "all" || fits(&entry.interface, interface);

@@ -81,7 +81,7 @@ impl Classes {
         numbered.map(|(label, class)| (label as u8, class)).collect()
     }
 
-    /// Puts a class on a queue. A configured class replaces the built-in classes of its queue.
+    /// Assigns a class to a queue. A configured class replaces the built-in classes of its queue.
     fn put(&mut self, name: &str, queue: u8, line: usize) {
         self.0.retain(|class| class.name != name && !(class.queue == queue && class.line == 0));
         self.0.push(ForwardingClass { name: name.to_owned(), queue, line });

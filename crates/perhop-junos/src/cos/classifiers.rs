@@ -20,7 +20,7 @@ pub(crate) struct Treatment {
 pub(crate) struct Classifier {
     /// The line that opens it; 0 for a built-in one.
     pub(crate) line: usize,
-    /// The classifier whose other codepoints it takes over.
+    /// The classifier from which it imports the other codepoints.
     pub(crate) import: Option<String>,
     /// The codepoints that it lists.
     pub(crate) entries: BTreeMap<u8, Entry>,
@@ -37,7 +37,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classifiers(BTreeMap<(CodePoints, String), Classifier>);
 
-/// Imports that follow each other; a longer chain is a circle.
+/// Limit on consecutive imports; a longer chain is a circle.
 const MOST_IMPORTS: usize = 32;
 
 impl Classifiers {

@@ -6,7 +6,7 @@ use crate::context::Context;
 use crate::tree::NodeId;
 use crate::values::binary;
 
-/// The field that a classifier or a rewrite rule concerns.
+/// The field that a classifier reads or a rewrite rule writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum CodePoints {
     Dscp,
@@ -114,7 +114,7 @@ const PRECEDENCE: [(&str, u8); 9] = [
 pub(crate) struct Aliases(BTreeMap<(CodePoints, String), u8>);
 
 impl Aliases {
-    /// Parses a codepoint: bits, an own alias or a built-in one.
+    /// Parses a codepoint: bits, a configured alias or a built-in alias.
     pub(crate) fn parse(&self, kind: CodePoints, text: &str) -> Option<u8> {
         let own = self.0.get(&(kind, text.to_owned())).copied();
         own.or_else(|| binary(text, kind.bits())).or_else(|| kind.built_in(text))

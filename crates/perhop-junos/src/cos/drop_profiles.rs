@@ -19,7 +19,7 @@ pub(crate) struct DropProfile {
 /// The probability between the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// That of the last point.
+    /// The probability of the last point.
     Steps,
     /// A line between the points.
     Interpolated,
@@ -31,8 +31,8 @@ const SAMPLES: usize = 64;
 impl DropProfile {
     /// Returns the corners of the profile from an empty to a full queue.
     ///
-    /// The points (0, 0) and (100, 100) are added where they are missing; between points the probability is
-    /// linear (Junos CoS User Guide, "RED Drop Profiles"; two printed profiles of a vMX, 26 of 26 values).
+    /// Missing points (0, 0) and (100, 100) are added; between points the probability is linear (Junos CoS
+    /// User Guide, "RED Drop Profiles"; two printed profiles of a vMX, 26 of 26 values).
     pub(crate) fn corners(&self) -> Vec<(u8, u8)> {
         let mut corners = self.points.clone();
         if self.form == Form::Interpolated {

@@ -1,4 +1,4 @@
-//! Statements of `[edit class-of-service]` that perhop knows and does not model.
+//! Statements of `[edit class-of-service]` that perhop knows but does not model.
 
 use crate::context::Context;
 use crate::tree::NodeId;

@@ -46,7 +46,7 @@ impl Rewrites {
     }
 }
 
-/// The built-in rules `dscp-default`, `exp-default` and their like for the built-in classes, or those on
+/// The built-in rules `dscp-default`, `exp-default` and so on, for the built-in classes or the classes on
 /// their queues (Junos CoS User Guide, "Default Rewrite Rules").
 fn built_in(kind: CodePoints, classes: &Classes) -> BTreeMap<Treatment, (u8, usize)> {
     let rows: [(u8, u8, u8); 4] = match kind {

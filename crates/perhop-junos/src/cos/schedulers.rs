@@ -10,25 +10,25 @@ use crate::context::{Context, Word};
 use crate::tree::NodeId;
 use crate::values::{number, percent};
 
-/// A rate or a size: absolute, or a part.
+/// A rate or a size: absolute or relative.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Amount {
     /// Bits per second.
     Rate(u64),
     /// Percent of the reference rate.
     Percent(u8),
-    /// An equal part of the rest.
+    /// An equal part of the remainder.
     Remainder,
 }
 
-/// The limit that comes with a transmit rate.
+/// The limit of a transmit rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Limit {
     #[default]
     None,
     /// The queue is shaped to its rate.
     Exact,
-    /// A policer in front of the queue drops packets beyond its rate.
+    /// A policer in front of the queue drops packets above its rate.
     Policed,
 }
 
@@ -64,16 +64,16 @@ pub(crate) enum Priority {
     Low,
 }
 
-/// The priority of a queue beyond its guarantee.
+/// The priority of a queue above its guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum ExcessPriority {
     High,
     Low,
-    /// The queue gets nothing beyond its guarantee.
+    /// The queue gets no more than its guarantee.
     None,
 }
 
-/// The weight of a queue beyond its guarantee.
+/// The weight of a queue above its guarantee.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExcessRate {
     Percent(u8),
@@ -185,7 +185,7 @@ fn scheduler(context: &mut Context, name: &Word, profiles: &BTreeMap<String, Dro
     found
 }
 
-/// A rate with the words behind it.
+/// A rate with its options.
 pub(super) struct Written {
     pub(super) amount: At<Amount>,
     /// Bytes.
@@ -193,7 +193,7 @@ pub(super) struct Written {
     others: Vec<Word>,
 }
 
-/// Reads a rate with its words behind: `percent 20`, `remainder`, `50m burst-size 64k`.
+/// Reads a rate with its options: `percent 20`, `remainder`, `50m burst-size 64k`.
 pub(super) fn amount(context: &mut Context, statement: NodeId, key: &str) -> Option<Written> {
     context.modeled(statement);
     let words = context.flat(statement);

@@ -16,13 +16,13 @@ use crate::values::number;
 pub(crate) enum Condition {
     /// All packets.
     All,
-    /// Those that meet the conditions.
+    /// The packets that meet the conditions.
     When(Vec<MatchConfig>),
     /// The term has a condition that perhop does not model.
     Unknown,
 }
 
-/// Reads `from`. Different conditions must all hold, and one value of each.
+/// Reads `from`. A packet must meet all conditions, and match one value of each.
 pub(super) fn read(
     context: &mut Context,
     term: NodeId,
@@ -155,7 +155,7 @@ fn is_known(key: &str) -> bool {
     exceptions.iter().any(|end| key.ends_with(end)) || OTHERS.contains(&key)
 }
 
-/// Conditions without these endings.
+/// Conditions, without these suffixes.
 const OTHERS: [&str; 38] = [
     "fragment-offset",
     "fragment-flags",
@@ -256,7 +256,7 @@ fn any(conditions: Vec<MatchConfig>) -> MatchConfig {
     MatchConfig { any: Some(conditions), ..MatchConfig::default() }
 }
 
-/// Returns the condition of addresses and prefix lists, which are one list: the longest prefix decides, and
+/// Returns the condition of addresses and prefix lists, which form one list: the longest prefix applies, and
 /// `except` negates it (Junos Routing Policies and Firewall Filters User Guide, "Firewall Filter Match
 /// Conditions Based on Address").
 fn addresses(
@@ -311,7 +311,7 @@ fn longest(included: &[Prefix], excluded: &[Prefix], field: Field) -> MatchConfi
     };
     let without = |prefixes: Vec<Prefix>| Some(Box::new(field(prefixes)));
     if included.is_empty() {
-        // Each list ends with an implicit `0/0 except`: exceptions alone fit no packet.
+        // Each list ends with an implicit `0/0 except`: a list of exceptions alone matches no packet.
         let all = ["0.0.0.0/0", "::/0"].into_iter().filter_map(prefix).collect();
         return MatchConfig { not: without(all), ..MatchConfig::default() };
     }

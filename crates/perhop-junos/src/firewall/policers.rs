@@ -20,7 +20,7 @@ pub(crate) enum Measure {
     Packets { rate: u64, burst: u64 },
 }
 
-/// The action of a policer for packets beyond its rate.
+/// The action of a policer for packets above its rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExceedAction {
     pub(crate) is_discarded: bool,
@@ -49,7 +49,7 @@ pub(crate) struct ThreeColor {
     pub(crate) peak_rate: Option<u64>,
     /// The excess or peak burst, bytes.
     pub(crate) excess_burst: u64,
-    /// Whether the policer raises the loss priority that a packet has.
+    /// Whether the policer raises the existing loss priority of a packet.
     pub(crate) is_color_aware: bool,
     /// Whether red packets are dropped.
     pub(crate) discards_red: bool,
@@ -113,7 +113,7 @@ fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Pol
     Some(Policer { line: name.line, node: name.node, measure, exceed })
 }
 
-/// The limits of bursts in practice (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
+/// The recommended limit of bursts (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
 const LEAST_BURST: u64 = 15_000;
 
 fn measure(context: &mut Context, name: &Word) -> Option<Measure> {

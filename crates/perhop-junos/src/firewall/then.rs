@@ -11,11 +11,11 @@ use super::policers::Policers;
 /// The end of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The packet passes the filter: also the end of a term with other actions alone.
+    /// The packet passes the filter. A term without an end action also ends so.
     #[default]
     Accept,
     Discard,
-    /// The packet goes on to the next term.
+    /// The packet continues with the next term.
     NextTerm,
 }
 

@@ -9,9 +9,9 @@ use crate::families::Rules;
 
 /// The rounding of buffers of 64 KiB or more.
 const COARSE: u64 = 65_536;
-/// The rounding of smaller buffers and of those of slow nodes.
+/// The rounding of smaller buffers and of the buffers of slow nodes.
 const FINE: u64 = 8192;
-/// Ports of this rate have the smaller delay buffer, bits per second.
+/// Ports with at least this rate, bits per second, have the smaller delay buffer.
 const FAST: u64 = 1_000_000_000;
 
 /// Returns the bytes of the delay buffer of `rate` for `percent` of it.
@@ -36,15 +36,16 @@ fn rounded(rules: &Rules, bytes: f64, rate: u64) -> u64 {
     found.max(buffer.least(rate))
 }
 
-/// The parts of the delay buffer that the schedulers of a port leave.
+/// The unassigned parts of the delay buffer of a port.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest {
-    /// Percent that the remainder of one queue has.
+    /// The percentage of each queue with `remainder`.
     pub(super) percent_each: f64,
 }
 
-/// Returns the bytes of a queue with a scheduler, of the delay buffer of a rate. Without `buffer-size` the
-/// `share` of the transmit rate counts, percent. `guarantee` is that rate, bits per second.
+/// Returns the bytes of a queue with a scheduler, as a part of the delay buffer of a rate. Without
+/// `buffer-size`, the `share` of the transmit rate applies, percent. `guarantee` is the transmit rate, bits
+/// per second.
 pub(super) fn queue_bytes(
     rules: &Rules,
     scheduler: Option<&Scheduler>,

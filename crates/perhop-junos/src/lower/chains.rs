@@ -9,11 +9,11 @@ use crate::cos::Attached;
 use crate::interfaces::{Scheduling, Unit};
 use crate::rules;
 
-/// The name of the class around all queues.
+/// The name of the class that contains all queues.
 const PORT: &str = "port";
 
 impl LineOf<'_> {
-    /// Returns the nodes of a port from the outermost one to that of the queues.
+    /// Returns the nodes of a port, from the outermost node to the node of the queues.
     pub(super) fn chain(
         &self,
         unit: &Unit,
@@ -33,7 +33,7 @@ impl LineOf<'_> {
         [port].into_iter().chain(nodes).chain(rest).collect()
     }
 
-    /// Returns the nodes of a unit under its port: that of its set, and its own; none for a unit without.
+    /// Returns the nodes of a unit below its port: the node of its set and its own node, if they exist.
     fn unit_nodes(&self, unit: &Unit, own: &Attached, rate: u64, findings: &mut Findings) -> Vec<Node> {
         let profiles = &self.device.cos.profiles;
         let profile = |attached: &Attached| attached.profile.as_ref().and_then(|at| profiles.get(&at.value));
@@ -63,7 +63,8 @@ impl LineOf<'_> {
     fn note_units(&self, own: &Attached, findings: &mut Findings) {
         let named = self.device.cos.attachments.of_name(&self.interface.name).lines();
         let map = own.scheduler_map.as_ref().map(|at| at.line);
-        // A map at a name without wildcards needs one of both at the commit (observed by S. van de Klundert).
+        // A map at a name without wildcards needs one of the two statements, or the commit fails (observed by
+        // S. van de Klundert).
         if let Some(line) = map.filter(|line| named.contains(line))
             && self.interface.scheduling == Scheduling::Port
         {
@@ -94,8 +95,9 @@ impl LineOf<'_> {
 
     /// Scales the guarantees of the nodes in `chain`, and returns the mode of the nodes under the port.
     ///
-    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": one guarantee anywhere under the port
-    /// puts all its nodes into the mode of guarantees. Those above the rate of their parent are scaled down.
+    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": one guarantee anywhere below the port
+    /// switches all its nodes to the mode of guarantees. Guarantees above the rate of the parent are scaled
+    /// down.
     pub(super) fn scale_guarantees(&self, physical: &Attached, chain: &mut [Node]) -> Mode {
         let mut rate = self.inside(physical);
         let all = self.all_nodes(physical, rate);
@@ -134,7 +136,7 @@ impl LineOf<'_> {
         Node::from_attachments(PORT, physical, profile, self.line_bits()).into_port()
     }
 
-    /// Returns the node of the units without one.
+    /// Returns the node of the units without their own node.
     fn remaining(&self, physical: &Attached, inside: u64) -> Option<Node> {
         let profile = self.device.cos.profiles.get(&physical.remaining.as_ref()?.value)?;
         let rest = Attached { profile: None, ..physical.clone() };

@@ -19,7 +19,7 @@ pub(crate) struct Device<'d> {
     pub(crate) firewall: &'d Firewall,
 }
 
-/// Findings that only the lowering knows.
+/// Findings that only lowering can detect.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Findings {
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -43,7 +43,7 @@ impl Findings {
     }
 }
 
-/// A conditioner and the lines behind it.
+/// A conditioner and the lines that define it.
 #[derive(Clone, Debug)]
 pub(super) struct Stage {
     pub(super) config: ConditionerConfig,

@@ -23,13 +23,13 @@ use crate::interfaces::{Side, Unit};
 /// The continuation of packets that a filter accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Accepted {
-    /// They leave the conditioners.
+    /// The packets leave the conditioners.
     Transmit,
     /// Conditioners follow: later terms skip them by their labels.
     Label,
 }
 
-/// The place of filters: a unit, its classes, and the rate of its port.
+/// The context of filters: a unit, its classes, and the rate of its port.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'p> {
     pub(super) device: Device<'p>,
@@ -47,7 +47,7 @@ struct Reached<'t> {
 }
 
 impl Reached<'_> {
-    /// Whether no packet goes on to the terms and filters behind this one.
+    /// Whether no packet reaches the following terms and filters.
     fn takes_all(self) -> bool {
         self.term.from == Condition::All && self.term.then.end != End::NextTerm
     }
@@ -103,8 +103,8 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
     stages
 }
 
-/// Reports the terms behind one that takes all packets: those of the same filter, and the next filters of its
-/// list, which other interfaces may reach.
+/// Reports the terms behind a term that matches all packets: the terms of the same filter, and the next
+/// filters of its list. Packets of other interfaces may reach these filters.
 fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings) {
     let cause = format!("term {} of filter {} takes all packets", last.term.name, last.filter);
     for one in unreached {
@@ -187,7 +187,8 @@ fn changes_loss(then: &Then, loss: Option<LossPriority>) -> bool {
     is_marked && loss.or(then.loss).is_none()
 }
 
-/// Returns a conditioner for each loss priority, which sets it again behind the codepoint.
+/// Returns a conditioner for each loss priority. It restores the loss priority after the codepoint is
+/// written.
 fn by_loss<'c>(
     place: Place<'c>,
     then: &'c Then,
@@ -250,7 +251,7 @@ fn accept_any(place: Place) -> Action {
     })
 }
 
-/// Returns the actions of a policer for packets beyond its rate.
+/// Returns the actions of a policer for packets above its rate.
 fn exceeding(place: Place, exceed: ExceedAction, then: &Then) -> Vec<Action> {
     if exceed.is_discarded {
         return vec![Action::Drop];
@@ -260,7 +261,7 @@ fn exceeding(place: Place, exceed: ExceedAction, then: &Then) -> Vec<Action> {
 }
 
 /// Packets within the rate get the loss priority low (the topic `burst-size-limit-edit-firewall-policer`),
-/// unless the term has another one.
+/// unless the term sets another loss priority.
 fn plain(place: Place, policer: &Policer, then: &Then, config: &mut ConditionerConfig) {
     config.meter = meter(policer, place.port_rate);
     config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
@@ -274,7 +275,7 @@ fn note_percent(place: Place, policer: &Policer, attached: usize, findings: &mut
     }
 }
 
-/// Returns the meter of a policer; `None` without the rate that a percentage refers to.
+/// Returns the meter of a policer; `None` if it has a percentage of an unknown rate.
 fn meter(policer: &Policer, port_rate: Option<Rate>) -> Option<MeterConfig> {
     let bucket = |rate: u64, burst: u64| {
         MeterConfig::TokenBucket(TokenBucketConfig {

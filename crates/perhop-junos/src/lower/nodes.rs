@@ -1,4 +1,4 @@
-//! The nodes of a port: its own, those of sets of units, and those of units.
+//! The nodes of a port: its own node, the nodes of sets of units, and the nodes of units.
 
 use perhop_device::intent::At;
 use perhop_device::lower::ClassLinks;
@@ -13,12 +13,12 @@ use crate::cos::{Amount, Attached, ExcessRate, Overhead, Profile};
 
 /// The bytes of a VLAN tag.
 pub(super) const TAG: u16 = 4;
-/// The name of the node of units without one.
+/// The name of the node of units without their own node.
 pub(super) const REMAINING: &str = "remaining";
-/// The guarantee of a node without one next to nodes with one, bits per second: "very small".
+/// The guarantee of a node without `guaranteed-rate` if other nodes have one, bits per second: "very small".
 const LEAST_GUARANTEE: u64 = 1000;
 
-/// The rates of a node, and the names behind them.
+/// The rates of a node, with the names of their sources.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Node {
     pub(super) name: String,
@@ -28,9 +28,9 @@ pub(super) struct Node {
     /// Bits per second.
     pub(super) shaping: Option<u64>,
     pub(super) guaranteed: Option<u64>,
-    /// The guarantee next to those of the other nodes.
+    /// The guarantee relative to the guarantees of the other nodes.
     pub(super) scaled: Option<u64>,
-    /// The rate that buffers refer to, if it is written.
+    /// The configured rate that buffers refer to.
     delay_buffer: Option<u64>,
     /// Bytes.
     burst: Option<u64>,
@@ -89,7 +89,7 @@ impl Node {
         self.lines.first().copied()
     }
 
-    /// Returns the node as that of the port.
+    /// Returns the node as the node of the port.
     pub(super) fn into_port(self) -> Node {
         Node { is_port: true, ..self }
     }
@@ -117,7 +117,7 @@ impl Node {
     }
 }
 
-/// The nodes of a port from the outermost one to that of the queues, and their shared properties.
+/// The nodes of a port, from the outermost node to the node of the queues, and their shared properties.
 pub(super) struct Nodes<'n> {
     pub(super) port: &'n str,
     pub(super) line: usize,
@@ -196,7 +196,7 @@ impl Nodes<'_> {
         Queues { config, links }
     }
 
-    /// Returns the share of a node that sends at `reference`.
+    /// Returns the share of a node; `reference` is the rate of the parent node.
     fn share(&self, device: Device, node: &Node, reference: u64, link_layer: LinkLayerConfig) -> ShareConfig {
         let default = |rate: u64| rate / 8 * device.rules.shaper_burst_ms / 1000;
         let burst = |rate: u64| ByteSize::from_bytes(node.burst.unwrap_or(default(rate)).max(LEAST_BURST));
@@ -206,8 +206,9 @@ impl Nodes<'_> {
             }
             _ => None,
         };
-        // TechLibrary hierarchical-scheduler-priority-propagation: the excess in the ratio of guarantees, or
-        // of shaping rates if no node has one; `excess-rate` in place of both.
+        // TechLibrary hierarchical-scheduler-priority-propagation: nodes share the excess in the ratio of
+        // their guarantees, or of their shaping rates if no node has a guarantee; `excess-rate` replaces
+        // both.
         let weight = match (node.excess, guaranteed) {
             (Some(ExcessRate::Percent(percent)), _) => f64::from(percent).max(0.1),
             (Some(ExcessRate::Proportion(number)), _) => (number as f64 / 10.0).max(0.1),

@@ -43,8 +43,8 @@ pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Fin
     ports
 }
 
-/// Returns the sum of the rates of the links of each bundle; none for a bundle with a link of unknown rate.
-/// Disabled links carry nothing.
+/// Returns the sum of the link rates of each bundle; no entry for a bundle with a link of unknown rate.
+/// Disabled links do not count.
 fn bundles(interfaces: &[Interface]) -> BTreeMap<&str, Option<u64>> {
     let mut found = BTreeMap::new();
     for interface in interfaces.iter().filter(|one| one.disabled.is_none()) {
@@ -111,8 +111,8 @@ impl LineOf<'_> {
         }
     }
 
-    /// Reports class of service of a link by its name, which its bundle must have (Junos System Log
-    /// Reference, COSD messages). A wildcard may fit the link.
+    /// Reports class of service at the name of a link: it must be at the bundle (Junos System Log Reference,
+    /// COSD messages). A wildcard may match the link.
     fn note_link(&self, findings: &mut Findings) {
         let attached = self.device.cos.attachments.of_name(&self.interface.name);
         for line in attached.lines() {
@@ -165,7 +165,7 @@ impl LineOf<'_> {
             let router = "perhop assumes 100 Gb/s; `speed` states another rate";
             findings.found(&rules::JUNOS_RATE_ASSUMED, self.interface.line, message, router);
         }
-        // A slice replaces the default schedulers by a hierarchy that perhop does not have.
+        // A slice replaces the default schedulers with a hierarchy that perhop does not model.
         if map.is_some() || physical.hierarchy.is_none() {
             self.add_queues(port, (unit, attached, physical), chain, findings);
         }
@@ -220,7 +220,7 @@ impl LineOf<'_> {
         self.line_rate().map_or(ASSUMED, Rate::as_bits_per_second)
     }
 
-    /// Returns the tags of the packets of the port: those of its only unit, or of all its units.
+    /// Returns the tags of the packets of the port: the tags of its only unit, or of all its units.
     fn tags(&self, unit: &Unit, findings: &mut Findings) -> u16 {
         let units = if unit.number.is_empty() { self.interface.units.as_slice() } else { &[] };
         let most = units.iter().map(|one| one.tags).max().unwrap_or(unit.tags);
@@ -237,8 +237,8 @@ impl LineOf<'_> {
     }
 
     /// Returns the port of one of several units, whose packets leave via the port of the interface. It has
-    /// the nodes of the unit alone; without schedulers of units it has the queues of the port, as if the
-    /// other units sent nothing.
+    /// only the nodes of this unit. If units have no schedulers, it has the queues of the port, as if the
+    /// other units sent no packets.
     fn unit_port(
         &self,
         unit: &Unit,
@@ -322,7 +322,8 @@ impl LineOf<'_> {
         (port.output.conditioners, port.links.output) = side(departing);
     }
 
-    /// Returns the port without a policy that perhop cannot build. It reports all statements of that policy.
+    /// Returns the port without the policy that perhop cannot build, and reports all statements of that
+    /// policy.
     fn buildable(port: Port, rate: Rate, findings: &mut Findings) -> Port {
         let wire = WireConfig {
             rate,

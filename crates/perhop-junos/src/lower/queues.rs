@@ -32,14 +32,15 @@ pub(super) struct QueuesAt<'q> {
     pub(super) scheduler_map: Option<&'q At<String>>,
     /// The rate that percentages refer to.
     pub(super) reference: Rate,
-    /// The rate that `rate-limit` refers to: that of the port, or of its shaper without nodes inside.
+    /// The rate that `rate-limit` refers to: the rate of the port, or of its shaper if the port has no inner
+    /// nodes.
     pub(super) port_rate: Rate,
     /// The rate that buffers refer to.
     pub(super) buffer_rate: Rate,
     pub(super) link_layer: LinkLayerConfig,
     /// Whether the queues are in a node of a hierarchy.
     pub(super) is_in_node: bool,
-    /// The place of the class around the queues.
+    /// The place of the enclosing class.
     pub(super) place: &'q [usize],
     /// Whether labels can be marked as accepted by a filter.
     pub(super) has_accepted: bool,
@@ -58,7 +59,8 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     let mut classes = Vec::new();
     let mut links = Vec::new();
     let mut weighted: Vec<(Queue, f64)> = found.into_iter().zip(weights).collect();
-    // The queue of packets without class comes last: it takes all that the others do not.
+    // The queue of packets without a class comes last: it takes all packets that the other queues do not
+    // take.
     weighted.sort_by_key(|(queue, _)| queue.number == 0);
     for (queue, weight) in &weighted {
         let rates = (at.buffer_rate, part_of(queue.guarantee, at.reference));
@@ -149,7 +151,7 @@ fn default_percent(device: Device, queue: u8) -> u64 {
     }
 }
 
-/// Returns the guarantee of a scheduler; `None` for a part of the rest.
+/// Returns the guarantee of a scheduler; `None` for a part of the remainder.
 fn guarantee(scheduler: &Scheduler, rate: u64) -> Option<u64> {
     match scheduler.transmit?.value.amount {
         Amount::Rate(bits) => Some(bits.min(rate)),
@@ -162,7 +164,7 @@ fn part(rate: u64, percent: u8) -> u64 {
     (u128::from(rate) * u128::from(percent) / 100) as u64
 }
 
-/// The mark of a guarantee that is a part of the rest.
+/// Marks a guarantee that is a part of the remainder.
 const OF_REST: u64 = u64::MAX;
 
 fn queue<'d>(
@@ -200,8 +202,8 @@ fn queue<'d>(
     }
 }
 
-/// On ACX7000 percentages of low queues refer to the rate that the shapers of the others leave (Juniper JVD,
-/// low latency queueing, table 12), and a transmit rate counts only for low queues.
+/// On ACX7000 percentages of low queues refer to the rate that the shapers of the other queues leave (Juniper
+/// JVD, low latency queueing, table 12), and a transmit rate counts only for low queues.
 fn after_shaped(device: Device, queues: &mut [Queue], rate: u64) {
     if device.rules.excess_order != ExcessOrder::Preemptive {
         return;
@@ -229,7 +231,7 @@ fn shaped_above(device: Device, queues: &[Queue], rate: u64) -> u64 {
     queues.iter().filter(is_shaped).map(|queue| queue.maximum).fold(0, u64::saturating_add)
 }
 
-/// Gives each queue with `remainder` an equal part of the rest, and applies `exact`.
+/// Gives each queue with `remainder` an equal part of the remaining rate, and applies `exact`.
 fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
     let used: u64 = queues
         .iter()
@@ -256,7 +258,7 @@ fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
     }
 }
 
-/// Scales guarantees down that exceed the port. Strict-high is not counted.
+/// Scales guarantees down if their sum exceeds the rate of the port. Strict-high queues are not counted.
 fn scale(device: Device, queues: &mut [Queue], at: QueuesAt, findings: &mut Findings) {
     let rate = at.reference.as_bits_per_second();
     let is_counted = |queue: &&mut Queue| !is_strict(device, queue.priority);

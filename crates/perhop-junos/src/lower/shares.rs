@@ -1,4 +1,4 @@
-//! The share of a queue: its guarantee, its priorities, and its part of the excess.
+//! The share of a queue: its guarantee, its priorities, and its weight in the excess.
 
 use perhop_qos::scheduler::{LinkLayerConfig, ShareConfig};
 use perhop_qos::{ByteSize, Rate};
@@ -7,11 +7,11 @@ use super::device::Device;
 use crate::cos::{ExcessPriority, ExcessRate, Limit, Priority, Scheduler};
 use crate::families::ExcessOrder;
 
-/// The rate of a queue that gets nothing, bits per second.
+/// The rate of a queue without any bandwidth, bits per second.
 const LEAST_RATE: u64 = 8;
 /// Weights in hardware are parts of 125, and at least 1 (`show cos scheduler-map` of an MX960, 23.2R2).
 const HARDWARE_WEIGHT: f64 = 125.0;
-/// Milliseconds of a guarantee that a queue can save up; no document has the number.
+/// Milliseconds of its guarantee that a queue can save up; the value is not documented.
 const GUARANTEE_MS: u64 = 10;
 /// The least burst, bytes: a few packets.
 pub(super) const LEAST_BURST: u64 = 15_000;
@@ -73,7 +73,7 @@ pub(super) fn is_strict(device: Device, priority: Priority) -> bool {
     }
 }
 
-/// Returns the priorities of a queue within its guarantee and beyond it.
+/// Returns the priorities of a queue below and above its guarantee.
 fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
     let own = queue.priority as u16;
     match device.rules.excess_order {
@@ -81,9 +81,9 @@ fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
         ExcessOrder::Priority => (own, own),
         // TechLibrary cos-excess-rate-ptx-configuring.
         ExcessOrder::OneLevel | ExcessOrder::Preemptive => (own, 0),
-        // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high are one level, and so are the
-        // two medium ones. A node beyond its guarantee keeps only the priority of strict-high (TechLibrary
-        // hierarchical-scheduler-priority-propagation).
+        // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high are one level, and the two
+        // medium priorities are one level. A node above its guarantee keeps only the priority of strict-high
+        // (TechLibrary hierarchical-scheduler-priority-propagation).
         ExcessOrder::TwoLevels => {
             let level = match queue.priority {
                 Priority::LowLatency | Priority::StrictHigh => 0,
@@ -96,10 +96,11 @@ fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
     }
 }
 
-/// Returns the weights beyond the guarantees, by queue.
+/// Returns the weights above the guarantees, by queue.
 ///
-/// If a queue has an excess rate, those without count 1 percent; else transmit rates count (Juniper techpost,
-/// "Wholistic Design Approach for MPLS Backbone CoS"). Hardware gives every queue at least a part of 125.
+/// If a queue has an excess rate, queues without one count 1 percent; otherwise transmit rates count (Juniper
+/// techpost, "Wholistic Design Approach for MPLS Backbone CoS"). Hardware gives every queue at least a part
+/// of 125.
 pub(super) fn weights(device: Device, queues: &[Queue], reference: Rate) -> Vec<f64> {
     let has_weights = device.rules.excess_order != ExcessOrder::Priority;
     let written = |queue: &Queue| queue.scheduler.and_then(|own| own.excess_rate).map(|at| at.value);

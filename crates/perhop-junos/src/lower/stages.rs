@@ -14,7 +14,7 @@ use crate::cos::{Attached, CodePoints, Treatment};
 use crate::firewall::FilterFamily;
 use crate::interfaces::Unit;
 
-/// Added to the label of packets that a filter has accepted, if conditioners follow the filter.
+/// The offset added to the label of packets that a filter has accepted, if conditioners follow the filter.
 pub(super) const ACCEPTED: u8 = 64;
 
 /// Returns the condition for packets of a family on a unit; `None` if the unit has no other IP packets.
@@ -81,7 +81,7 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
             &mut stages,
         );
     }
-    // IP packets follow the 802.1p classifier only if none of IP is attached.
+    // The 802.1p classifier applies to IP packets only if no IP classifier is attached.
     if let Some(at) = classifier_line(CodePoints::Ieee8021).filter(|_| inet.is_none()) {
         by_mark(device, CodePoints::Ieee8021, at, &mut stages);
     }
@@ -186,7 +186,7 @@ pub(super) fn rewrites(device: Device, unit: &Unit, attached: &Attached, has_acc
                 ..MatchConfig::default()
             };
             let class = device.cos.classes.at(treatment.label).map_or("", |class| class.name.as_str());
-            // An AF codepoint sets the color, which the loss priority of the queue needs unchanged.
+            // An AF codepoint would set the color, but the queue needs the color as the loss priority.
             let actions = vec![mark, Action::Color(treatment.loss.color()), Action::Continue];
             let config = ConditionerConfig {
                 name: Some(format!("rewrite {} {class} {}", kind.word(), treatment.loss.name())),

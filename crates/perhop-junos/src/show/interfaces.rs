@@ -39,8 +39,8 @@ pub(super) fn interfaces(applied: &Applied, name: Option<&str>) -> Vec<ShownObje
     names.into_iter().filter(is_meant).filter_map(|own| interface(applied, own, unit)).collect()
 }
 
-/// Returns the output for an interface; with `unit`, that of the unit alone, or none if there is no such
-/// unit.
+/// Returns the output for an interface; with `unit`, only the part of the unit, or `None` if the unit does
+/// not exist.
 fn interface(applied: &Applied, name: &str, unit: Option<&str>) -> Option<ShownObject> {
     let known = applied.interface(name);
     let mut lines = Vec::new();
@@ -132,7 +132,7 @@ fn logical(
     })
 }
 
-/// Returns a row, whose index ends in one column also after a long name.
+/// Returns a row. The index ends in the same column even after a long name.
 fn row(object: &str, name: &str, kind: &str, index: &str) -> String {
     let left = format!("{object:<24}{name:<22} {kind}");
     format!("{left} {index:>width$}", width = 75usize.saturating_sub(left.len()))
@@ -159,7 +159,8 @@ fn nodes(own: &Attached) -> Vec<Row> {
     }
 }
 
-/// Returns the classifiers of a unit, with the default ones. None with a fixed class, whose row is unknown.
+/// Returns the classifiers of a unit, including default ones; none for a unit with a fixed class, because the
+/// row for it is unknown.
 fn classifiers(applied: &Applied, unit: &Unit, attached: &Attached) -> Vec<Row> {
     if attached.forwarding_class.is_some() {
         return Vec::new();

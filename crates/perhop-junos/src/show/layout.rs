@@ -16,7 +16,7 @@ pub(super) struct Layout {
 /// The rows for dropped packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drops {
-    /// Those of random early detection by loss priority, and those of `rate-limit`; and the depth of the
+    /// The drops of random early detection by loss priority, the drops of `rate-limit`, and the depth of the
     /// queue.
     ByLossPriority(Depth),
     /// Sums, in packets and in bytes.

@@ -61,7 +61,7 @@ impl Shows for JunosShows {
     }
 
     fn is_shown(&self, _command: &ShowCommand, port: &Port) -> bool {
-        // perhop adds an interface where packets cannot enter by a configured one.
+        // perhop adds an interface if packets cannot enter through a configured one.
         let is_added = ADDED.iter().any(|(name, _)| *name == port.interface);
         port.output.queueing.is_some() && !is_added
     }
@@ -78,7 +78,7 @@ impl Shows for JunosShows {
         }
         // The model of a port has neither the numbers of queues nor all classes of a queue.
         let applied = Applied::of_model(device.model);
-        // Where units share a port in a run, the port has their counters.
+        // If units share a port in a run, the port has their counters.
         let linked = device.ports.iter().filter(|port| port.link_to.is_some());
         let counted: BTreeSet<String> = linked.flat_map(printing::names).collect();
         let is_shown = |port: &&CountedPort| port.link_to.is_some() || !counted.contains(&port.port.name);

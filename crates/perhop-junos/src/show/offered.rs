@@ -11,7 +11,8 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
 fn offered_class(class: &ClassReading, overhead: i32) -> Option<OfferedClass> {
     let traffic =
         |packets: &str, bytes: &str| Some(Traffic::new(class.number(packets)?, class.number(bytes)? as f64));
-    // Some devices count no queued packets: those sent, and the dropped ones at their mean size.
+    // Some devices count no queued packets: the sum of sent packets, and of dropped packets at the mean size
+    // of sent ones.
     let counted = traffic("packets", "bytes").or_else(|| {
         let sent = traffic("sent_packets", "sent_bytes")?;
         let dropped = class.number("queue_drops").unwrap_or(0);

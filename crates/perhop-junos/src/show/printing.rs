@@ -20,7 +20,7 @@ const AT_LIMIT: [DropCause; 3] = [DropCause::QueueFull, DropCause::SharedMemory,
 const BY_PROFILE: [DropCause; 2] = [DropCause::EarlyRandom, DropCause::EarlyForced];
 const LOSS_PRIORITIES: [&str; 4] = ["Low", "Medium-low", "Medium-high", "High"];
 
-/// Returns the output for a port: its own queues, and those of each node in it that has queues.
+/// Returns the output for a port: its own queues, and the queues of each of its nodes.
 pub(super) fn port(applied: &Applied, port: &CountedPort) -> ShownPort {
     let (mut lines, mut documents) = (Vec::new(), Vec::new());
     for node in nodes(port) {
@@ -38,10 +38,10 @@ pub(super) fn port(applied: &Applied, port: &CountedPort) -> ShownPort {
     ShownPort { text: lines.join("\n") + "\n", document }
 }
 
-/// The names of the nodes around some queues.
+/// The names of the enclosing nodes of some queues.
 type Path = Vec<String>;
 
-/// Returns the nodes with queues: those that counted packets, else those of the configuration.
+/// Returns the nodes with queues: the nodes that counted packets, otherwise the nodes of the configuration.
 fn nodes(port: &CountedPort) -> Vec<Path> {
     let counted = port.counters.queues.keys().filter(|name| !name.starts_with('('));
     let mut found: Vec<Path> = counted.map(|name| around(name)).collect();
@@ -116,7 +116,7 @@ struct Queue<'a> {
     number: u8,
     classes: Vec<&'a str>,
     drops: Drops,
-    /// Seconds that were counted.
+    /// The seconds over which the counters counted.
     seconds: f64,
     /// The arrivals after `rate-limit`, dropped ones included.
     queued: Traffic,
@@ -125,7 +125,7 @@ struct Queue<'a> {
     limited: Traffic,
     /// Dropped by profiles, by loss priority.
     early: [Traffic; 4],
-    /// The bytes that waited at the end, in the bytes of `limit`.
+    /// The bytes that waited at the end, counted as for `limit`.
     depth: Option<u64>,
     /// Bytes.
     limit: Option<u64>,

@@ -88,7 +88,7 @@ impl Reader {
         });
     }
 
-    /// Returns the current interface; one without a name where the output has none.
+    /// Returns the current interface. It has no name if the output has none.
     fn policy(&mut self) -> &mut PolicyReading {
         if self.policies.is_empty() {
             self.interface(None, QUEUES);
@@ -147,8 +147,9 @@ fn queue(line: &str) -> Option<(u64, &str)> {
 
 /// Adds the numbers that a comparison needs: all packets of the class before any drop, and the drops.
 ///
-/// Queued packets include those that the queue drops, and not those of `rate-limit` (an MX301: queued packets
-/// and bytes are the sums of transmitted and RED-dropped ones; Junos CLI Reference, "show interfaces queue").
+/// Queued packets include packets that the queue drops, but not the drops of `rate-limit` (an MX301: queued
+/// packets and bytes are the sums of transmitted and RED-dropped ones; Junos CLI Reference, "show interfaces
+/// queue").
 fn with_sums(class: ClassReading) -> ClassReading {
     let mut class = class;
     let sums: [(&str, &str, &[&str]); 5] = [

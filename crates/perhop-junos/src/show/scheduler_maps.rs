@@ -7,7 +7,7 @@ use super::applied::Applied;
 use super::tables::DEFAULT_PROFILE;
 use crate::cos::{Amount, Buffer, ExcessPriority, Limit, LossPriority, Priority, Scheduler, SchedulerMap};
 
-/// The name of the map of ports without one.
+/// The name of the map of ports without a configured map.
 const DEFAULT: &str = "<default>";
 const LOSS_PRIORITIES: [&str; 4] = ["Low", "Medium low", "Medium high", "High"];
 
@@ -46,8 +46,8 @@ fn map(applied: &Applied, name: &str, map: &SchedulerMap) -> ShownObject {
     shown(applied, (name, 0), &all)
 }
 
-/// Returns the map of ports without one (Junos CoS User Guide, "Default Schedulers"; an EX2200 prints excess
-/// priority low; the names of its schedulers are recalled).
+/// Returns the map of ports without a configured map (Junos CoS User Guide, "Default Schedulers"; an EX2200
+/// prints excess priority low; the names of its schedulers are recalled).
 fn default_map(applied: &Applied) -> ShownObject {
     let classes = &applied.cos.classes;
     let scheduler = |(name, queue, percent, index): (&str, u8, u8, u32)| {

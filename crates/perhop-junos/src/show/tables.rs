@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::applied::Applied;
 use crate::cos::{CodePoints, Form};
 
-/// The name of the profile of loss priorities without one.
+/// The name of the profile of loss priorities without a configured profile.
 pub(super) const DEFAULT_PROFILE: &str = "<default-drop-profile>";
 /// The built-in classifiers with their types and indexes. Outputs of devices show 7 (EX2200), 9 and 13
 /// (genieparser) and 11 (EX2200); the others are recalled.
