@@ -1,4 +1,5 @@
-//! [`candidates`]: headers that may meet the conditions of a class; a [`Trial`](crate::trial::Trial) decides.
+//! [`candidates`]: headers that may meet the conditions of a class. A [`Trial`](crate::trial::Trial) checks
+//! them.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -8,15 +9,15 @@ use perhop_qos::packet::LinkMark;
 
 use crate::header::{Header, free_address};
 
-/// The number of alternatives tried for one class.
+/// Limit on the alternatives tried for one class.
 const MOST: usize = 64;
 /// The shortest and the longest IP packets that are sent, bytes.
 const SHORTEST: u32 = 40;
 const LONGEST: u32 = 1500;
-/// Addresses that configurations hardly mention, of the networks for documentation (RFC 5737).
+/// Addresses that configurations rarely contain, from the networks for documentation (RFC 5737).
 const SOURCE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const DESTINATION: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
-/// The codepoints tried where the condition leaves the codepoint open.
+/// The codepoints tried if the condition does not constrain the codepoint.
 const CODEPOINTS: [&str; 13] =
     ["ef", "af41", "af31", "af21", "af11", "cs6", "cs5", "cs4", "cs3", "cs2", "cs1", "cs7", "le"];
 
@@ -44,8 +45,7 @@ pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> 
 fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header> {
     let empty = Header::default;
     let mut parts: Vec<Vec<Header>> = Vec::new();
-    // Tags and labels have the precedence as their mark; a codepoint that is matched as well comes after
-    // them.
+    // The mark of tags and labels is the precedence; a codepoint of the same condition is applied after them.
     field(&mut parts, condition.cos.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.mpls_exp.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.dscp.as_ref(), |dscp| Header { dscp: Some(dscp.to_string()), ..empty() });
@@ -53,7 +53,7 @@ fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header
         dscp: Some(format!("cs{}", precedence.value())),
         ..empty()
     });
-    // Colors and labels are assigned in the network, interfaces are given, `not` is not analyzed.
+    // The network assigns colors and labels, interfaces are given, and `not` is not analyzed.
     field(&mut parts, condition.color.as_ref(), |_| empty());
     field(&mut parts, condition.label.as_ref(), |_| empty());
     field(&mut parts, condition.length.as_ref(), |range| Header {
@@ -88,7 +88,7 @@ fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header
     combined(parts)
 }
 
-/// Returns a header whose precedence is the mark of a tag or label: of 5, that of voice.
+/// Returns a header whose precedence is the mark of a tag or label; for 5, the codepoint of voice.
 fn marked(mark: LinkMark) -> Header {
     let dscp = if mark.value() == 5 { "ef".to_owned() } else { format!("cs{}", mark.value()) };
     Header { dscp: Some(dscp), ..Header::default() }
@@ -101,7 +101,7 @@ fn field<T>(parts: &mut Vec<Vec<Header>>, values: Option<&OneOrMany<T>>, header:
     }
 }
 
-/// Returns the first combinations of one header of each part, the last part varying fastest.
+/// Returns the first combinations of one header from each part. The last part varies fastest.
 fn combined(parts: Vec<Vec<Header>>) -> Vec<Header> {
     let joined = |before: Vec<Header>, part: Vec<Header>| {
         let pairs =
@@ -114,7 +114,7 @@ fn combined(parts: Vec<Vec<Header>>) -> Vec<Header> {
     parts.into_iter().fold(vec![Header::default()], joined)
 }
 
-/// Returns a length within a range, as near as possible to those of packets.
+/// Returns a length within a range, as close as possible to the lengths of sent packets.
 fn length_in(range: LengthRange) -> u32 {
     let (first, last) = (u32::from(range.first()), u32::from(range.last()));
     first.max(last.min(SHORTEST)).min(first.max(LONGEST))

@@ -1,4 +1,4 @@
-//! [`CommonPort`]: a port with the policies of all the tunnels and sub-interfaces whose packets leave via it.
+//! [`CommonPort`]: a port with the policies of all tunnels and sub-interfaces that send through it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{IpAddr, Ipv4Addr};
@@ -12,10 +12,10 @@ use perhop_qos::classifier::Prefix;
 
 use crate::failure::Failure;
 
-/// The first of the networks that ports without addresses and routes lead to: those for benchmarks (RFC
+/// The first destination network of ports without addresses and routes, from the networks for benchmarks (RFC
 /// 2544).
 const FIRST_FREE: u32 = Ipv4Addr::new(198, 18, 0, 0).to_bits();
-/// The bits of such a network's prefix, and the number of them.
+/// The prefix length of such a network, and the number of networks.
 const FREE_LENGTH: u8 = 24;
 const FREE: u32 = 512;
 
@@ -24,13 +24,13 @@ const FREE: u32 = 512;
 pub(crate) struct CommonPort {
     /// Its name.
     pub(crate) name: String,
-    /// The ports of the router: this one with the policies of all, and those that it does not carry.
+    /// The ports of the router: this port with all policies, and the ports that it does not carry.
     pub(crate) ports: Vec<Port>,
-    /// The ports that it carries, with the destinations of their packets.
+    /// The ports carried by this port, with the destinations of their packets.
     pub(crate) carries: BTreeMap<String, Vec<Prefix>>,
     /// The assumptions about them, one line each.
     pub(crate) assumed: Vec<String>,
-    /// The parts of the configuration that the run does not apply to them, one line each.
+    /// The parts of the configuration that the run does not apply to these ports, one line each.
     pub(crate) not_looked_at: Vec<String>,
 }
 
@@ -38,10 +38,11 @@ impl CommonPort {
     /// Returns the port `below` of `router` with the policies of the ports above it.
     ///
     /// # Errors
-    /// None of them has a policy.
+    /// None of these ports has a policy.
     pub(crate) fn new(router: &Router, below: &Port) -> Result<CommonPort, Failure> {
         let own = below.forwarding.output_line;
-        // A sub-interface without a policy has that of the port, which is for all of these together.
+        // A sub-interface without a policy uses the policy of the port, which applies to all such
+        // sub-interfaces together.
         let has_own = |port: &&Port| own.is_none() || port.forwarding.output_line != own;
         let above = ports_above(&router.ports, below).into_iter().filter(has_own);
         let (carried, plain): (Vec<&Port>, Vec<&Port>) = above.partition(|port| is_carried(port));
@@ -75,12 +76,14 @@ impl CommonPort {
     }
 }
 
-/// Whether a port has an output policy, shapes or limits: a router also marks the tags of others by itself.
+/// Whether a port has an output policy, shapes or limits. A router also marks the tags of ports without a
+/// policy.
 fn is_carried(port: &Port) -> bool {
     port.forwarding.output_line.is_some() || has_classes(port) || !port.links.output.limiters.is_empty()
 }
 
-/// Whether the only class of a port has a share of the remaining rate. Such a share is among ports.
+/// Whether the only class of a port has a share of the remaining rate. Such a share divides the rate among
+/// ports.
 fn shares_rest(port: &Port) -> bool {
     let is_rest = |class: &AttachedClass| {
         class.bandwidth.is_some_and(|own| {
@@ -90,7 +93,7 @@ fn shares_rest(port: &Port) -> bool {
     port.output_policy().is_some_and(|policy| matches!(policy.classes.as_slice(), [only] if is_rest(only)))
 }
 
-/// Returns the destinations of the packets of each port: its subnets, and those of its static routes.
+/// Returns the destinations of the packets of each port: its subnets and the prefixes of its static routes.
 fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>) -> Vec<Vec<Prefix>> {
     let table = Table::configured(router);
     let mut taken: BTreeSet<String> = BTreeSet::new();

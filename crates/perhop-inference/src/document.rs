@@ -11,28 +11,28 @@ use crate::header::Header;
 use crate::network::{Carried, CosOrigin, FAR, Interface, NEAR, Network};
 use crate::words::as_rate;
 
-/// Links between hosts and the routers next to them are this much faster than the path through the router.
+/// The rate of links between hosts and their routers, relative to the rate of the path through the router.
 const WIDER: f64 = 10.0;
-/// The least rate of such a link, bits per second.
+/// The minimum rate of such a link, bits per second.
 const LEAST_PLAIN: f64 = 1e9;
-/// Delay of the line behind the router: some hundred kilometers and another router; that of a metropolitan
-/// line where it is fast, since a few connections cannot fill a long and fast one.
+/// Delay of the line behind the router: some hundred kilometers and another router. A fast line has the delay
+/// of a metropolitan line, because a few connections cannot fill a long, fast line.
 const DELAY: &str = "5ms";
 const SHORT_DELAY: &str = "1ms";
 const FAST: f64 = 100e6;
-/// The limit of the policy `ample` of the queues outside the router: more than all windows of all connections
-/// and a second of any datagrams.
+/// The limit of the policy `ample` for queues outside the router. It exceeds the sum of all windows and a
+/// second of datagrams.
 const AMPLE_LIMIT: &str = "10000000 packets";
 /// The policy `ample` that also sets the CoS of every packet to its precedence.
 const TAGGING: &str = "ample-with-cos";
 
-/// An entry of traffic without its ends, and the headers that give them.
+/// An entry of traffic without its ends, and the headers that determine the ends.
 pub(crate) struct Entry<'a> {
     pub(crate) keys: &'a Map<String, Value>,
     pub(crate) header: &'a Header,
 }
 
-/// Returns a scenario with this traffic, which lasts for `duration`.
+/// Returns a scenario with this traffic and `duration`.
 pub(crate) fn scenario(network: &Network, entries: &[Entry], duration: &str) -> Map<String, Value> {
     let site = network.site;
     let (mut senders, mut receivers) = (Hosts::new("sender"), Hosts::new("receiver"));
@@ -83,7 +83,7 @@ impl Hosts {
         Hosts(Vec::new(), kind)
     }
 
-    /// Returns the name of the host with an address, which is added if needed.
+    /// Returns the name of the host with an address. Adds the host if needed.
     fn named(&mut self, address: IpAddr) -> String {
         if let Some((_, name)) = self.0.iter().find(|(known, _)| *known == address) {
             return name.clone();
@@ -135,7 +135,7 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
     links
 }
 
-/// Returns the link to a port with headers that let marks reach it, unless the port has headers.
+/// Returns the link to a port. If the port has no headers, the link gets headers that carry the marks.
 fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
     if network.carried.is_empty() || port.is_some_and(|port| !port.wire.headers.is_empty()) {
         return link;
@@ -168,7 +168,7 @@ fn plain_link(first: &str, second: &str, rate: &str) -> Value {
     json!({"between": [first, second], "rate": rate, "interfaces": {first: ample(), second: ample()}})
 }
 
-/// Returns the interface that packets enter at. Queues that are not modeled lose no replies.
+/// Returns the interface where packets enter. Queues that are not modeled drop no replies.
 fn entrance(network: &Network, interface: &Interface) -> Value {
     let mut end = named(interface);
     if has_unmodeled_queues(network, interface) {
@@ -178,7 +178,7 @@ fn entrance(network: &Network, interface: &Interface) -> Value {
 }
 
 /// Whether packets that leave via an interface wait in queues that are not modeled. A switch has no memory
-/// for an added one.
+/// for an added interface.
 pub(crate) fn has_unmodeled_queues(network: &Network, interface: &Interface) -> bool {
     match interface.port {
         Some(port) => port.unmodeled_queues.is_some(),
@@ -186,7 +186,7 @@ pub(crate) fn has_unmodeled_queues(network: &Network, interface: &Interface) -> 
     }
 }
 
-/// Returns the name of the router behind an interface that no packets take, and that classes mention.
+/// Returns the name of the router behind an interface that classes match but no packets use.
 fn other_name(number: usize) -> String {
     format!("beside-{}", number + 1)
 }

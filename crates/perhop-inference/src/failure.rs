@@ -1,12 +1,12 @@
-//! [`Failure`]: the reason for which no scenario is inferred.
+//! [`Failure`]: the reason why no scenario is inferred.
 
 use perhop_qos::ConfigError;
 use perhop_scenario::Diagnostics;
 
-/// The reason for which no scenario is inferred.
+/// The reason why no scenario is inferred.
 #[derive(Debug)]
 pub enum Failure {
-    /// The request does not suit the configuration, or the given traffic is invalid.
+    /// The request does not fit the configuration, or the given traffic is invalid.
     Invalid {
         /// The fault, in one sentence.
         message: String,
@@ -15,7 +15,7 @@ pub enum Failure {
         /// The index of the line of the given traffic with the fault.
         row: Option<usize>,
     },
-    /// An option of the configuration is invalid: its path begins at a field of `ParseOptions`.
+    /// An option of the configuration is invalid. Its path begins at a field of `ParseOptions`.
     Option(ConfigError),
     /// The device itself would refuse features of these interfaces.
     Refused {
@@ -27,7 +27,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns a failure that no line of the given traffic is to blame for.
+    /// Returns a failure that no line of the given traffic causes.
     pub(crate) fn invalid(message: impl Into<String>, help: impl Into<String>) -> Failure {
         Failure::Invalid { message: message.into(), help: help.into(), row: None }
     }

@@ -1,4 +1,4 @@
-//! [`Given`]: the user's own traffic in place of a guess, as the reader of its file returns it.
+//! [`Given`]: the user's traffic in place of a guess, as read from its file.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -16,7 +16,7 @@ use crate::targets::{Hit, Miss, Wanted, targets};
 use crate::traffic::{Flow, Traffic, entry, suited, unlike};
 use crate::words::{rate_in_words, similar};
 
-/// IP bytes of datagrams of a class whose role sends something else.
+/// IP bytes of a datagram in a class whose role does not send datagrams.
 const DATAGRAM: u32 = 1000;
 
 /// The user's own traffic.
@@ -74,11 +74,12 @@ pub struct Outputs {
     pub earlier: Option<String>,
     /// The text of the output.
     pub text: String,
-    /// The seconds between both, or over which the only one has counted; `None` for the rates that it prints.
+    /// The seconds between both outputs, or the counting time of a single output; `None`: use the printed
+    /// rates.
     pub seconds: Option<f64>,
 }
 
-/// Flow records, those with the same header joined.
+/// Flow records; records with the same header are joined.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Records {
@@ -110,7 +111,7 @@ pub struct Conversation {
     pub packets: f64,
     /// The number of flows, and of those with bytes.
     pub flows: [u64; 2],
-    /// The number of flows with bytes whose protocol is not known, and taken for UDP.
+    /// The number of flows with bytes and an unknown protocol, which are treated as UDP.
     pub others: u64,
     /// The first start and the last end of a flow with bytes, seconds.
     pub span: [f64; 2],
@@ -170,8 +171,8 @@ pub(crate) fn by_class(
     Ok(Traffic { flows, remarks, ..Traffic::default() })
 }
 
-/// Returns headers for the class `name`: of several with one name, the first; else those of another class
-/// that reach its queue.
+/// Returns headers for the class `name`, the first of several with this name; otherwise headers of another
+/// class that reach its queue.
 pub(crate) fn hit_of<'h, 'a>(network: &Network, hits: &'h [Hit<'a>], name: &str) -> Option<&'h Hit<'a>> {
     let leads_there = |hit: &&Hit| {
         hit.leaf(network)
@@ -182,7 +183,7 @@ pub(crate) fn hit_of<'h, 'a>(network: &Network, hits: &'h [Hit<'a>], name: &str)
     own.or_else(|| hits.iter().find(leads_there))
 }
 
-/// Returns loads whose classes have the names of results: a class may also be named by the path of its queue.
+/// Returns loads with the class names of results. A load may name a class by the path of its queue.
 pub(crate) fn with_class_names(network: &Network, loads: &[ClassLoad]) -> Vec<ClassLoad> {
     let is_class = |name: &str| targets(network).iter().any(|target| target.name == name);
     let named = |load: &ClassLoad| {
@@ -195,7 +196,7 @@ pub(crate) fn with_class_names(network: &Network, loads: &[ClassLoad]) -> Vec<Cl
     loads.iter().map(named).collect()
 }
 
-/// Returns the classes of the loads, and the kinds that they request: of several, the last.
+/// Returns the classes of the loads with the requested kinds; the last one of several applies.
 pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
     for load in loads {
@@ -205,7 +206,7 @@ pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
     wanted
 }
 
-/// Returns the traffic of a class. Its name differs from those in `taken`, to which it is added.
+/// Returns the traffic of a class under a name that is not in `taken`, and adds the name to `taken`.
 fn flow(network: &Network, load: &ClassLoad, hit: &Hit, taken: &mut BTreeSet<String>) -> Flow {
     let mut kind = suited(load.kind.unwrap_or(hit.kind), &hit.header, true);
     if load.rate.is_some() && kind == Kind::Greedy {

@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use perhop_qos::classifier::Prefix;
 use perhop_qos::packet::Address;
 
-/// An address of IPv6, of the prefix for documentation (RFC 3849), where any suits.
+/// An IPv6 address from the prefix for documentation (RFC 3849), for conditions that any address meets.
 const ANY_SIX: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, 1);
 
 /// The header fields that classifiers use; `None` for any value.
@@ -35,7 +35,7 @@ impl Header {
         self.protocol.as_deref() == Some(name)
     }
 
-    /// Whether hosts can have its addresses: not those of groups, the unspecified one, the broadcast one.
+    /// Whether hosts can have its addresses, that is, no multicast, unspecified or broadcast address.
     pub(crate) fn has_hosts(&self) -> bool {
         [self.source, self.destination].into_iter().flatten().all(is_host)
     }
@@ -93,17 +93,17 @@ impl Subnet {
         Subnet { first, length }
     }
 
-    /// Whether it has the address.
+    /// Whether the subnet contains the address.
     pub(crate) fn contains(&self, address: IpAddr) -> bool {
         address.is_ipv4() == self.first.is_ipv4() && Subnet::new(address, self.length).first == self.first
     }
 
-    /// Whether both have addresses in common.
+    /// Whether the two subnets overlap.
     pub(crate) fn overlaps(&self, other: &Subnet) -> bool {
         if self.length <= other.length { self.contains(other.first) } else { other.contains(self.first) }
     }
 
-    /// Generates its addresses for hosts.
+    /// Generates the host addresses of the subnet.
     pub(crate) fn hosts(self) -> Box<dyn Iterator<Item = IpAddr>> {
         match self.first {
             IpAddr::V4(first) => {
@@ -130,17 +130,18 @@ impl std::fmt::Display for Subnet {
     }
 }
 
-/// Returns a free address of a prefix; `None` for the prefix of all addresses, where any suits.
+/// Returns a free address of a prefix; `None` for the prefix of all IPv4 addresses.
 pub(crate) fn free_address(prefix: &Prefix, taken: &BTreeSet<IpAddr>) -> Option<IpAddr> {
     match (prefix.length(), prefix.host()) {
-        // The prefix of all IPv4 addresses needs no address; that of IPv6 needs one to select the protocol.
+        // The prefix of all IPv4 addresses needs no address; the prefix of all IPv6 addresses needs one to
+        // select the protocol.
         (0, _) => prefix.address().is_ipv6().then_some(IpAddr::V6(ANY_SIX)),
         (_, Some(host)) => Some(host.to_ip()),
         (length, None) => Subnet::new(prefix.address(), length).hosts().find(|host| !taken.contains(host)),
     }
 }
 
-/// Returns an address in the form of packets.
+/// Returns an address in the type that packets use.
 pub(crate) fn packed(address: IpAddr) -> Address {
     Address::from(address)
 }

@@ -30,8 +30,8 @@ use crate::unapplied::left_out;
 use crate::unclassified::call_without_class;
 use crate::words::{rate_in_words, time};
 
-/// The simulated time in milliseconds for loads up to a rate in Mb/s: shorter for higher loads, so that a run
-/// takes seconds.
+/// The simulated time in milliseconds for loads up to a rate in Mb/s. It is shorter for higher loads, so that
+/// a run takes seconds.
 const DURATIONS: [(f64, f64); 6] = [
     (2.5, 100_000.0),
     (25.0, 20_000.0),
@@ -40,21 +40,20 @@ const DURATIONS: [(f64, f64); 6] = [
     (25_000.0, 400.0),
     (f64::INFINITY, 100.0),
 ];
-/// The most milliseconds at the start of a run that are not measured; a larger part of a short run, in which
-/// TCP is still starting.
+/// The maximum warm-up, milliseconds. It is a larger part of a short run, because TCP is still starting.
 const WARMUP: f64 = 0.1;
 const LONGEST_WARMUP: f64 = 2_000.0;
 const SHORT: f64 = 1_000.0;
 const SHORT_WARMUP: f64 = 0.4;
-/// The number of interfaces that are tried as entrance.
+/// Limit on the interfaces that are tried as entrance.
 const MOST_ENTRANCES: usize = 64;
-/// The most of an entrance that given traffic fills, so that it hardly waits before the device.
+/// The maximum utilization of an entrance by given traffic, so that it hardly waits before the device.
 const MOST_FILLED: f64 = 0.5;
 /// Samples of queues in a run, and of throughput and delays.
 const QUEUE_SAMPLES: f64 = 200.0;
 const SAMPLES: f64 = 40.0;
 
-/// A configuration to infer a scenario from, and the user's choices.
+/// A configuration from which a scenario is inferred, and the user's choices.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct Request {
@@ -64,17 +63,17 @@ pub struct Request {
     pub configuration: Map<String, Value>,
     /// The folder that relative paths in the scenario start from.
     pub base: String,
-    /// The interface that packets leave via; by default the one whose policy has most classes.
+    /// The interface where packets leave; by default the interface whose policy has most classes.
     pub interface: Option<String>,
-    /// In place of `leaving`: the interface whose tunnels and sub-interfaces are run together.
+    /// In place of `leaving`: the interface whose tunnels and sub-interfaces run together.
     pub whole_port: Option<String>,
     /// The rate of its wire; by default the configured one.
     pub rate: Option<Rate>,
-    /// Packets that its tx-ring holds; by default as configured.
+    /// The size of its tx-ring, packets; by default the configured size.
     pub ring: Option<u32>,
-    /// In a guess: the load of each class as a part of the rate that it gets while all others are busy.
+    /// For a guess: the load of each class as a fraction of its rate while all other classes are busy.
     pub load: LoadLevel,
-    /// Bits per second offered to queues by their paths, in place of a guess. Zero leaves a class out.
+    /// The load of queues by path, bits per second, in place of a guess. Zero leaves a class out.
     pub loads: BTreeMap<String, f64>,
     /// Traffic in place of a guess.
     pub given: Option<Given>,
@@ -85,7 +84,7 @@ pub struct Request {
 pub struct ClassTraffic {
     /// The class.
     pub class: String,
-    /// The queue of the leaving interface that it waits in, as in results.
+    /// The queue of the leaving interface where its packets wait, as in results.
     pub queue: Option<String>,
     /// The rate offered, as text.
     pub rate: String,
@@ -102,9 +101,9 @@ pub struct ClassTraffic {
 pub struct Inferred {
     /// The keys of a scenario file.
     pub scenario: Value,
-    /// The interfaces through which packets leave and enter the router; `None` for one that is added to it.
+    /// The interface where packets leave the router; `None` for an added interface.
     pub leaving: Option<String>,
-    /// See `leaving`.
+    /// The interface where packets enter the router; `None` for an added interface.
     pub entering: Option<String>,
     /// The rate at which packets can leave, as text.
     pub rate: String,
@@ -116,7 +115,7 @@ pub struct Inferred {
     pub load: String,
     /// The traffic of each class.
     pub offered: Vec<ClassTraffic>,
-    /// The classes without traffic and the packets that are left out, one line each.
+    /// The classes without traffic and the omitted packets, one line each.
     pub missing: Vec<String>,
     /// Assumptions on which the run rests.
     pub assumed: Vec<String>,
@@ -128,12 +127,12 @@ pub struct Inferred {
     pub platform: RecognizedPlatform,
 }
 
-/// Infers a scenario from a configuration, which `devices` reads once. `capture` is the content of a given
-/// capture.
+/// Infers a scenario from a configuration. `devices` caches the parsed configuration; `capture` is the
+/// content of a given capture.
 ///
 /// # Errors
-/// The device would refuse a feature of the interface; there is no such interface, none that is up, or the
-/// given traffic is invalid.
+/// The device would refuse a feature of the interface, the interface does not exist, no interface is up, or
+/// the given traffic is invalid.
 pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Result<Inferred, Failure> {
     let device = read(devices, request)?;
     let common = common_port(&device, request)?;
@@ -150,7 +149,7 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
     let mut trial = Trial::new(&network, devices)?;
     let (network, traffic) = match (&request.given, &outputs) {
         (_, Some(outputs)) => {
-            // The counters do not react to drops: datagrams, where a class takes them.
+            // The counters do not react to drops, so classes get datagrams if they match them.
             let names: Vec<String> = targets(&network).into_iter().map(|target| target.name).collect();
             let wanted: Wanted = names.iter().map(|name| (name.as_str(), Some(Kind::Constant))).collect();
             let tried = reach(network, trial, selection, devices, &wanted)?;
@@ -204,17 +203,18 @@ pub(crate) fn class_traffic(devices: &Devices, request: &Request) -> Result<Traf
     guess(tried, (request.load, &request.loads)).map(|(_, traffic)| traffic)
 }
 
-/// Refuses a configuration whose classes no packet reaches, as [`infer`] does.
+/// Refuses a configuration with unreachable classes, as [`infer`] does.
 ///
-/// A queue without conditions takes the packets that no other class takes: without a trial, it is reached.
+/// A queue without conditions takes the packets that no other class takes, so it counts as reached without a
+/// trial.
 ///
 /// # Errors
-/// There is no interface that is up, or no packet reaches a class.
+/// No interface is up, or no packet reaches a class.
 pub fn require_way(devices: &Devices, request: &Request) -> Result<(), Failure> {
     let device = read(devices, request)?;
     let site = site(&device, request, None);
     let selection = Selection { site: &site, front_end: device.front_end, rate: None };
-    // Queues of unknown memory run nowhere; their classes have no fault.
+    // Queues of unknown memory are not simulated, so their classes are not at fault.
     if !site.ports.is_empty() && site.ports.iter().all(|port| port.unmodeled_queues.is_some()) {
         return Ok(());
     }
@@ -242,7 +242,7 @@ fn read<'f>(devices: &Devices<'f>, request: &Request) -> Result<Device<'f>, Fail
     }
 }
 
-/// Returns the port whose tunnels and sub-interfaces are run together, if the user names one.
+/// Returns the port whose tunnels and sub-interfaces run together, if the user names one.
 fn common_port(device: &Device, request: &Request) -> Result<Option<CommonPort>, Failure> {
     let Some(name) = &request.whole_port else { return Ok(None) };
     if request.interface.is_some() {
@@ -278,11 +278,11 @@ struct Tried<'a> {
     trial: Trial,
     hits: Vec<Hit<'a>>,
     misses: Vec<Miss<'a>>,
-    /// Whether all entrances that could reach further classes were tried.
+    /// Whether all entrances that might reach further classes were tried.
     has_all: bool,
 }
 
-/// Returns headers for each class, for the entrance from which most classes can be reached.
+/// Returns headers for each class, for the entrance that reaches most classes.
 fn reach<'a>(
     network: Network<'a>,
     mut trial: Trial,
@@ -308,13 +308,13 @@ fn reach<'a>(
     Ok(best)
 }
 
-/// Returns how many queues lack packets: first those of configured classes.
+/// Returns the number of queues without packets: first the queues of configured classes.
 fn lacking(misses: &[Miss]) -> (usize, usize) {
     let queues = || misses.iter().filter(|miss| matches!(miss.target.place, Place::Queue(_)));
     (queues().filter(|miss| miss.target.own_name != "class-default").count(), queues().count())
 }
 
-/// Returns traffic for each class that headers reach, and the network that it enters.
+/// Returns traffic for each class that headers reach, and its network.
 fn guess<'a>(
     mut tried: Tried<'a>,
     offered: (LoadLevel, &BTreeMap<String, f64>),
@@ -346,7 +346,7 @@ fn guess<'a>(
     Ok((tried.network, traffic))
 }
 
-/// Returns the network with an entrance that brings all given traffic: the device has it from several.
+/// Returns the network with one entrance for all given traffic. In reality it arrives at several interfaces.
 fn widened<'a>(mut network: Network<'a>, traffic: &Traffic) -> Network<'a> {
     let load: f64 = traffic.flows.iter().map(|flow| flow.rate).sum();
     if load > MOST_FILLED * network.entering.bits_per_second() {
@@ -395,7 +395,7 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
     }
 }
 
-/// Returns the scenario with this traffic, and what is measured.
+/// Returns the scenario with this traffic and its measurements.
 fn measured(network: &Network, traffic: &Traffic) -> Map<String, Value> {
     let megabits = traffic.flows.iter().map(|flow| flow.rate).sum::<f64>() / 1e6;
     let usual = DURATIONS.iter().find(|(most, _)| megabits <= *most).map_or(100.0, |(_, usual)| *usual);

@@ -1,4 +1,4 @@
-//! [`LoadLevel`]: the load of each class as a part of the rate that it gets while all others are busy.
+//! [`LoadLevel`]: the load of each class as a fraction of its rate while all other classes are busy.
 
 use serde::Deserialize;
 
@@ -6,9 +6,9 @@ use serde::Deserialize;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LoadLevel {
-    /// Below the load that most networks are planned for.
+    /// Less than the planned load of most networks.
     Quiet,
-    /// The load at which a policy that fits its traffic still serves all of it.
+    /// The load that a suitable policy still serves completely.
     #[default]
     Busy,
     /// More than all classes together can send.
@@ -16,7 +16,7 @@ pub enum LoadLevel {
 }
 
 impl LoadLevel {
-    /// Returns the load of a class as a part of the rate that it gets while all others are busy.
+    /// Returns the load of a class as a fraction of its rate while all other classes are busy.
     pub(crate) fn part(self) -> f64 {
         match self {
             LoadLevel::Quiet => 0.7,
@@ -25,7 +25,7 @@ impl LoadLevel {
         }
     }
 
-    /// Returns the part of the line rate that can enter the router: at most all of it.
+    /// Returns the fraction of the line rate that can enter the router, at most 1.
     pub(crate) fn fitting_part(self) -> f64 {
         self.part().min(LoadLevel::Busy.part())
     }

@@ -17,9 +17,9 @@ use crate::words::{counted, rate_in_words, similar};
 
 /// Header and check sequence of an Ethernet frame, bytes (IEEE 802.3, 3.1.1).
 const HEADER: u32 = 18;
-/// The time after a burst and its backlog before the next, seconds: for links and replies.
+/// The gap between the end of a backlog and the next burst, seconds, for links and replies.
 const PAUSE: f64 = 2e-3;
-/// The slowest rate that a queue is assumed to be emptied with, as a part of the line.
+/// The assumed minimum rate of a queue, as a fraction of the line rate.
 const SLOWEST: f64 = 0.01;
 
 /// Returns the source of each sender.
@@ -40,7 +40,7 @@ fn sending(burst: &Microburst) -> Sending {
 /// Returns a burst into each class that headers reach, one after the other.
 ///
 /// # Errors
-/// The class does not exist or no header reaches it, or the leaving interface has another rate.
+/// The class does not exist, no header reaches it, or the leaving interface has another rate.
 pub(crate) fn bursts(
     network: &Network,
     burst: &Microburst,

@@ -1,8 +1,7 @@
 //! [`Network`]: the network inferred for a router, with senders on one side, receivers on the other, and one
 //! path between them.
 //!
-//! Everything around the router is fast enough and has queues long enough that packets are lost only in the
-//! router.
+//! All other nodes are fast enough and have long enough queues, so that packets are lost only in the router.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -19,10 +18,11 @@ use crate::common_port::CommonPort;
 use crate::header::{Header, Subnet};
 use crate::shares::{Leaf, leaves};
 
-/// Subnets of senders and receivers where the interface has no address: the first that the router is not in.
+/// Subnets of senders and receivers for interfaces without an address: the first subnet without an address of
+/// the router is used.
 const SENDERS: [&str; 4] = ["10.0.0.0", "172.16.0.0", "192.168.0.0", "198.18.0.0"];
 const RECEIVERS: [&str; 4] = ["10.255.0.0", "172.31.255.0", "192.168.255.0", "198.19.255.0"];
-/// Their IPv6 subnets, of the prefix for documentation (RFC 3849).
+/// IPv6 subnets for the same purpose, from the prefix for documentation (RFC 3849).
 const SENDERS_6: &str = "2001:db8:0:1::";
 const RECEIVERS_6: &str = "2001:db8:0:2::";
 /// The prefix lengths of these subnets.
@@ -38,9 +38,9 @@ pub(crate) struct Interface<'a> {
     pub(crate) name: String,
     /// The rate of its wire.
     pub(crate) rate: Rate,
-    /// The router's own; `None` for one that is added.
+    /// The port of the router; `None` for an added interface.
     pub(crate) port: Option<&'a Port>,
-    /// Whether the rate is assumed, because the configuration cannot set it.
+    /// Whether the rate is assumed because the configuration cannot state it.
     pub(crate) is_assumed: bool,
 }
 
@@ -94,7 +94,7 @@ pub(crate) struct Site<'a> {
     pub(crate) own: BTreeSet<IpAddr>,
     /// The subnets of its interfaces.
     pub(crate) subnets: Vec<Subnet>,
-    /// Packets that the tx-ring of the leaving interface holds, where the user sets it.
+    /// The size of the leaving interface's tx-ring, packets, if the user sets it.
     pub(crate) ring: Option<u32>,
 }
 
@@ -104,19 +104,20 @@ pub(crate) struct Network<'a> {
     pub(crate) site: &'a Site<'a>,
     pub(crate) entering: Interface<'a>,
     pub(crate) leaving: Interface<'a>,
-    /// The commands that add the interfaces that the router lacks.
+    /// The commands that add missing interfaces to the router.
     pub(crate) added: Vec<String>,
-    /// Further interfaces that classes match as the one that packets entered by.
+    /// Further interfaces that classes match as input interface.
     pub(crate) others: Vec<Interface<'a>>,
-    /// The choices that a reader may not expect, with their reasons, a line each.
+    /// Choices that a user may not expect, with their reasons, one line each.
     pub(crate) assumed: Vec<String>,
-    /// The headers by which the senders' packets have marks: of the links to the router.
+    /// The headers of the links to the router, which carry the marks of the senders' packets.
     pub(crate) carried: Vec<Carried>,
     /// The origin of the CoS of their tags.
     pub(crate) cos: CosOrigin,
     /// The queues of the leaving interface.
     pub(crate) leaves: Vec<Leaf<'a>>,
-    /// Their names, in the same order: the class, and with it the classes around where others share its name.
+    /// The names of the queues, in the same order: the class, with its enclosing classes if other queues
+    /// share its name.
     pub(crate) names: Vec<String>,
     /// The addresses of IPv4 and IPv6 that senders and receivers have by default.
     usual: [[IpAddr; 2]; 2],
@@ -126,7 +127,7 @@ pub(crate) struct Network<'a> {
 static PLAIN: PolicyConfig = PolicyConfig { conditioners: Vec::new(), queueing: None, overhead: 0 };
 
 impl<'a> Network<'a> {
-    /// Returns the network of a path by two interfaces.
+    /// Returns the network of a path through two interfaces.
     pub(crate) fn new(site: &'a Site<'a>, entering: Interface<'a>, leaving: Interface<'a>) -> Network<'a> {
         let leaves = match leaving.port {
             Some(port) => leaves(&port.output, leaving.bits_per_second()),
@@ -151,7 +152,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Whether packets enter with a header: that of the entering port, or one of its link.
+    /// Whether packets enter with a header of the entering port or its link.
     pub(crate) fn enters_with(&self, header: Carried) -> bool {
         let port = self.entering.port;
         let own = port.map(|port| &port.wire.headers).filter(|headers| !headers.is_empty());
@@ -166,7 +167,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Adds an interface that the router lacks.
+    /// Adds a missing interface to the router.
     pub(crate) fn add(&mut self, interface: &AddedInterface) {
         self.added.push(interface.command.clone());
     }
@@ -181,18 +182,18 @@ impl<'a> Network<'a> {
         self.leaving.port.map_or(&PLAIN, |port| &port.output)
     }
 
-    /// Returns the index of a queue among the leaves; of several with one path, of the first.
+    /// Returns the index of a queue among the leaves, the first of several with one path.
     pub(crate) fn place_of(&self, path: &str) -> Option<usize> {
         self.leaves.iter().position(|leaf| leaf.path == path)
     }
 
-    /// Whether the path is under test for its queues, and not for its input policy alone.
+    /// Whether the path is tested for its queues, and not only for its input policy.
     pub(crate) fn has_queues(&self) -> bool {
         !self.leaves.is_empty() && self.capacity() <= self.entering.bits_per_second() / 2.0
     }
 
-    /// Returns the bits per second at which packets can pass: the rate of the slower wire, or that of
-    /// shaping.
+    /// Returns the rate at which packets can pass, bits per second: the rate of the slower wire or of the
+    /// shaper.
     pub(crate) fn bottleneck(&self) -> f64 {
         self.capacity().min(self.entering.bits_per_second())
     }
@@ -232,7 +233,7 @@ impl<'a> Network<'a> {
     }
 }
 
-/// Returns the names of queues: of several with one name, with the classes around each.
+/// Returns the names of queues. Queues with equal names get the names of their enclosing classes.
 fn names_of(leaves: &[Leaf]) -> Vec<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for leaf in leaves {
@@ -254,8 +255,8 @@ pub(crate) fn subnets_of(port: &Port) -> impl Iterator<Item = Subnet> {
     port.addresses.iter().map(|own| Subnet::new(own.address, own.prefix_length))
 }
 
-/// Returns the usual addresses of a side: of the interface's subnet, or of the first of `otherwise` that the
-/// router is not in; and of `six`.
+/// Returns the default addresses of a side: from the interface's subnet, or from the first of `otherwise`
+/// without an address of the router; and from `six`.
 fn usual(
     interface: &Interface,
     otherwise: [&str; 4],
@@ -265,7 +266,7 @@ fn usual(
 ) -> [IpAddr; 2] {
     let parse = |text: &str| text.parse::<IpAddr>().unwrap_or(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED));
     let own = interface.port.into_iter().flat_map(|port| &port.addresses);
-    // A router refuses other addresses, which no host can have either.
+    // A router refuses other addresses, and no host can have them.
     let own = own.copied().find(|own| !own.address.is_multicast() && !own.address.is_unspecified());
     let is_free =
         |address: &IpAddr| !site.subnets.iter().any(|subnet| subnet.overlaps(&Subnet::new(*address, LENGTH)));
@@ -277,7 +278,7 @@ fn usual(
     };
     let free = |address: IpAddr, length: u8| {
         let is_taken = |address: &IpAddr| site.own.contains(address) || taken == Some(*address);
-        // The subnet of one address, and that of all, have no other.
+        // A subnet of one address, or of all addresses, has no further address.
         let found = match (length, address) {
             (0, _) => None,
             (32, IpAddr::V4(_)) => Some(address),
@@ -288,7 +289,7 @@ fn usual(
     [free(four, length), free(parse(six), LENGTH_6)]
 }
 
-/// The addresses of headers: none is a sender's and a receiver's at once.
+/// The addresses of headers. No address belongs to a sender and a receiver.
 #[derive(Default)]
 pub(crate) struct Ends {
     sources: BTreeSet<IpAddr>,
@@ -296,7 +297,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Whether the addresses of a further header leave each address on one side of the router.
+    /// Whether each address stays on one side of the router if this header is added.
     pub(crate) fn fits(&self, network: &Network, header: &Header) -> bool {
         let [source, destination] = network.ends(header);
         let is_taken = self.destinations.contains(&source) || self.sources.contains(&destination);
@@ -311,7 +312,7 @@ impl Ends {
     }
 }
 
-/// Returns a name for the router's node that differs from those of the other nodes.
+/// Returns a unique name for the router's node.
 pub(crate) fn node_name(hostname: Option<&str>) -> String {
     let mut name = String::new();
     let mut is_replaced = false;

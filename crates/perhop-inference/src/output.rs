@@ -1,4 +1,4 @@
-//! Outputs of a device as traffic: the rate that each class was offered.
+//! Outputs of a device as traffic: the offered rate of each class.
 
 use perhop_analysis::rates::class_path;
 use perhop_device::intent::Direction;
@@ -25,7 +25,7 @@ impl<'a> ReadOutputs<'a> {
     /// Reads the outputs.
     ///
     /// # Errors
-    /// A text is not an output of the device, or its levels are lost.
+    /// A text is not an output of the device, or has lost its indentation.
     pub(crate) fn new(front_end: &'a dyn FrontEnd, outputs: &Outputs) -> Result<Self, Failure> {
         let shows = front_end.shows().ok_or_else(|| {
             Failure::invalid(
@@ -49,9 +49,8 @@ impl<'a> ReadOutputs<'a> {
         })
     }
 
-    /// Returns the name of the first of `ports` with an output policy in the output, else of the first with
-    /// an input policy. Ports whose configuration has a statement about the policy precede those with default
-    /// queues.
+    /// Returns the name of the first port with an output policy in the output, otherwise of the first with an
+    /// input policy. Ports with a configured policy precede ports with default queues.
     pub(crate) fn interface<'p>(&self, ports: &'p [Port]) -> Option<&'p str> {
         let port_of = |policy: &PolicyReading| {
             let is_named = |name: &str| name.eq_ignore_ascii_case(&policy.interface);
@@ -65,7 +64,7 @@ impl<'a> ReadOutputs<'a> {
         configured.or_else(any).map(|port| port.name.as_str())
     }
 
-    /// Returns the rates that the classes on the path were offered.
+    /// Returns the offered rates of the classes on the path.
     ///
     /// # Errors
     /// The outputs have no policy on the path, or do not show rates.
@@ -98,7 +97,7 @@ impl<'a> ReadOutputs<'a> {
     }
 }
 
-/// Returns the policy of a port, else that of its interface, else the only one of that side without a name.
+/// Returns the policy of a port, otherwise of its interface, otherwise the only unnamed policy of that side.
 fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) -> Option<&'p PolicyReading> {
     let of_side = || policies.iter().filter(|policy| policy.side == side);
     let named = |name: &str| of_side().find(|policy| policy.interface.eq_ignore_ascii_case(name));
@@ -106,7 +105,7 @@ fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) ->
     found.or_else(|| of_side().find(|policy| policy.interface.is_empty()))
 }
 
-/// Returns traffic with the rates that the classes of the outputs were offered.
+/// Returns traffic with the offered rates of the classes in the outputs.
 ///
 /// # Errors
 /// The outputs have no policy on the path, or do not show rates.
@@ -142,8 +141,8 @@ pub(crate) fn from_outputs(
     Ok(traffic)
 }
 
-/// Returns the class that a path of names in an output means, the longest part of it first; the only queue
-/// for a device without classes.
+/// Returns the class for a path of names in an output. Longer parts of the path are tried first. A device
+/// without classes has one queue.
 fn class_name(network: &Network, path: &[String]) -> Option<String> {
     if path.is_empty() {
         return match network.names.as_slice() {

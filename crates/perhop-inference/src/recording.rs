@@ -32,7 +32,7 @@ pub(crate) struct Recording<'a> {
     pub(crate) seconds: f64,
 }
 
-/// A class, and all conditions that its packets satisfy.
+/// A class, and the conditions that all its packets satisfy.
 struct Class {
     queue: Option<String>,
     name: String,
@@ -75,7 +75,7 @@ pub(crate) fn replayed(
 
 /// Whether some packets of the capture have a header with the mark `key`.
 fn is_carried(network: &Network, devices: &Devices, path: &str, key: &str) -> bool {
-    // All values that there are, and yet no packet matches without the header.
+    // The list has all values, but without the header no packet matches.
     let conditions = vec![json!({key: (0..8).collect::<Vec<u8>>()})];
     let whole = Class { queue: None, name: WHOLE.to_owned(), conditions };
     check(network, devices, &[flow(path, whole, &[])]).is_ok()
@@ -104,13 +104,13 @@ fn flow(path: &str, class: Class, coming: &[Value]) -> Flow {
     }
 }
 
-/// Returns the classes, or nothing where headers do not distinguish them.
+/// Returns the classes; `None` if headers do not distinguish them.
 fn classes(network: &Network) -> Vec<Class> {
     let is_told_by_headers =
         network.leaves.iter().all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &reads_more_than_headers)));
     let is_marked = stages(network).any(|(_, _, stage)| {
         let actions = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
-        // A conditioner that marks changes what later classes match.
+        // A conditioner that marks packets changes the matches of later classes.
         actions
             .into_iter()
             .flatten()
@@ -139,7 +139,7 @@ fn reads_more_than_headers(condition: &MatchConfig) -> bool {
     is_of_node || condition.cos.is_some() || condition.mpls_exp.is_some() || condition.length.is_some()
 }
 
-/// Adds the queues with all conditions for a packet: the first class that matches is its class.
+/// Adds the queues with all conditions for a packet. The first matching class is its class.
 fn walk(queueing: &QueueingConfig, prefix: &str, around: &[Value], found: &mut Vec<Class>) {
     let mut before: Vec<Value> = Vec::new();
     for class in &queueing.classes {
@@ -160,7 +160,7 @@ fn walk(queueing: &QueueingConfig, prefix: &str, around: &[Value], found: &mut V
 /// Returns the flows that have packets in the capture.
 ///
 /// # Errors
-/// The network or its traffic is refused for another reason than flows without packets.
+/// The network or its traffic is refused, for a reason other than flows without packets.
 fn with_packets(network: &Network, devices: &Devices, flows: Vec<Flow>) -> Result<Vec<Flow>, Failure> {
     let Err(failure) = check(network, devices, &flows) else { return Ok(flows) };
     let Failure::Refused { found, .. } = &failure else { return Err(failure) };
@@ -170,7 +170,7 @@ fn with_packets(network: &Network, devices: &Devices, flows: Vec<Flow>) -> Resul
         diagnostics.as_array().into_iter().flatten().any(|diagnostic| {
             let starts =
                 |key: &str, with: &str| diagnostic[key].as_str().is_some_and(|text| text.starts_with(with));
-            // The diagnostic about a replay that no packet of the capture belongs to.
+            // The diagnostic about a replay without packets in the capture.
             starts("path", &path) && starts("message", "none of the")
         })
     };

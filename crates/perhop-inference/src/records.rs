@@ -14,9 +14,9 @@ use crate::traffic::{Flow, Traffic, entry};
 use crate::trial::{Place, Trial};
 use crate::words::{counted, rate_in_words};
 
-/// The number of conversations whose classes are tried: the largest.
+/// Limit on the conversations whose classes are determined, the largest first.
 const MOST: usize = 1000;
-/// IP bytes of the shortest and the longest packets that stand for those of flows.
+/// IP bytes of the shortest and the longest packets that represent flows.
 const SHORTEST: f64 = 28.0;
 const LONGEST: f64 = 9000.0;
 
@@ -74,7 +74,7 @@ pub(crate) fn from_records(
     Ok(Traffic { flows, remarks, ..Traffic::default() })
 }
 
-/// Subnets in which an address is looked up, one look for each length of prefix.
+/// Subnets by prefix, for lookups of addresses; one lookup per prefix length.
 struct Subnets<'a> {
     known: std::collections::BTreeSet<&'a Subnet>,
     lengths: std::collections::BTreeSet<u8>,
@@ -88,7 +88,7 @@ impl Subnets<'_> {
         }
     }
 
-    /// Whether a subnet has the receiver of a conversation.
+    /// Whether a subnet contains the receiver of a conversation.
     fn contain(&self, conversation: &Conversation) -> bool {
         let address = conversation.destination;
         address.is_ipv4()
@@ -108,7 +108,7 @@ fn header_of(conversation: &Conversation) -> Header {
     }
 }
 
-/// Returns the conversations by the class that they reach and their protocol, in the order of the queues.
+/// Returns the conversations by class and protocol, in the order of the queues.
 fn by_place<'c>(
     network: &Network,
     trial: &mut Trial,
@@ -122,7 +122,7 @@ fn by_place<'c>(
             _ => None,
         });
         let leaf = queue.map(|place| &network.leaves[place]);
-        // The conditioner that drops all of a class.
+        // The conditioner that drops all packets of a class.
         let stage = places.iter().find_map(|place| match place {
             Place::Stage(_, name) => name.rsplit('.').next(),
             Place::Rest => Some("class-default"),
@@ -150,7 +150,7 @@ fn flows(
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut headers = Vec::new();
     for ((_, name, _), members) in &groups {
-        // An address is on one side of the router: the largest conversation that fits stands for all.
+        // An address is on one side of the router, so the largest suitable conversation represents all.
         let header = members.iter().map(|member| header_of(member)).find(|header| ends.fits(network, header));
         let header = header.ok_or_else(|| {
             let message = format!("class `{name}`: the flows' addresses are on both sides of the router");

@@ -1,4 +1,4 @@
-//! [`Role`]: the kind of traffic that a class is for, recognized by its name, its codepoint or its ports.
+//! [`Role`]: the kind of traffic of a class, recognized by its name, its codepoint or its ports.
 //!
 //! Roles, codepoints and the nature of each role's traffic are those of RFC 4594 (figures 2 and 3), with one
 //! exchange: Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet `QoS`
@@ -30,17 +30,17 @@ pub enum Kind {
 #[derive(Debug)]
 pub(crate) struct Role {
     pub(crate) name: &'static str,
-    /// The role by which a class is judged.
+    /// The role whose limits the class must meet.
     pub(crate) judged_as: Judged,
     pub(crate) kind: Kind,
-    /// IP bytes of a packet where it sends datagrams: G.711 every 20 ms for voice, one SIP or SNMP message,
-    /// one routing update, a slice of a video frame.
+    /// IP bytes of a datagram, for roles that send datagrams: G.711 every 20 ms for voice, one SIP or SNMP
+    /// message, one routing update, a slice of a video frame.
     pub(crate) packet_bytes: u32,
-    /// The codepoint that it usually has, and others that stand for it.
+    /// The usual codepoint of the role, and alternatives.
     dscps: &'static [&'static str],
-    /// Words in names of classes. A word with a space stands for words that follow each other.
+    /// Words in names of classes. A word with a space means consecutive words.
     words: &'static [&'static str],
-    /// Ports of UDP or TCP by which it is recognized, first to last.
+    /// Ranges of UDP or TCP ports that identify the role.
     ports: &'static [(u16, u16)],
 }
 
@@ -273,11 +273,11 @@ pub(crate) enum Service {
     Ordinary,
 }
 
-/// Returns the role of a class whose packets have `header`: by its name, its codepoint, ports, priority.
+/// Returns the role of a class whose packets have `header`, by name, codepoint, ports or priority.
 pub(crate) fn role_of(name: &str, header: &Header, service: Service) -> &'static Role {
     let named = role_named(name);
     let found = named.or_else(|| by_codepoint(header)).or_else(|| by_ports(header));
-    // IP precedence 5, the codepoint CS5, was voice before there were codepoints.
+    // IP precedence 5, now codepoint CS5, meant voice before codepoints existed.
     let is_old_voice = header.dscp.as_deref() == Some("cs5") && named.is_none();
     match found {
         Some(role) if service == Service::Ordinary || !is_old_voice => role,
@@ -286,13 +286,12 @@ pub(crate) fn role_of(name: &str, header: &Header, service: Service) -> &'static
     }
 }
 
-/// Returns the name, the kind and the usual codepoint of the role that the name of a class contains, if it
-/// contains one.
+/// Returns the name, the kind and the usual codepoint of the role that a class name contains, if any.
 pub fn role_by_name(name: &str) -> Option<(&'static str, Kind, &'static str)> {
     role_named(name).map(|role| (role.name, role.kind, role.dscps[0]))
 }
 
-/// Returns the kind of traffic that is called `name` as a role.
+/// Returns the kind of traffic of the role `name`.
 pub fn kind_of_role(name: &str) -> Option<Kind> {
     ROLES.iter().find(|role| role.name == name).map(|role| role.kind)
 }
@@ -319,7 +318,7 @@ fn by_ports(header: &Header) -> Option<&'static Role> {
     ROLES.iter().find(|role| role.ports.iter().any(has_port))
 }
 
-/// Returns the words of a name, which are between other characters than letters and digits, and in
+/// Returns the words of a name. Characters other than letters and digits separate words, and so do capitals:
 /// `callControl`.
 fn words_of(name: &str) -> Vec<&str> {
     let bytes = name.as_bytes();

@@ -12,12 +12,12 @@ use crate::failure::Failure;
 use crate::network::{Carried, CosOrigin, Interface, Network, Site};
 use crate::words::similar;
 
-/// Packets enter this many times faster than they can leave: all classes together are offered a fifth more
-/// than leaves, and bursts must reach the queue under test.
+/// The ratio of the entering rate to the leaving rate. All classes together are offered a fifth more than can
+/// leave, and bursts must reach the queue under test.
 const FASTER: f64 = 2.0;
-/// The number of names in an error message.
+/// Limit on the names in an error message.
 const NAMED: usize = 12;
-/// The rate of a line of which nothing is known, bits per second.
+/// The assumed rate of a line of unknown rate, bits per second.
 const UNKNOWN_RATE: u64 = 10_000_000_000;
 
 /// The choice of interfaces of a router.
@@ -25,15 +25,15 @@ const UNKNOWN_RATE: u64 = 10_000_000_000;
 pub(crate) struct Selection<'a> {
     pub(crate) site: &'a Site<'a>,
     pub(crate) front_end: &'a dyn FrontEnd,
-    /// The rate of the leaving interface's wire, where the user sets it.
+    /// The rate of the leaving interface's wire, if the user sets it.
     pub(crate) rate: Option<Rate>,
 }
 
 impl<'a> Selection<'a> {
-    /// Returns the path through the router with the largest output policy, or the one that uses `interface`.
+    /// Returns the path through the router with the largest output policy, or the path that uses `interface`.
     ///
     /// # Errors
-    /// There is no such interface, or none that is up.
+    /// The interface does not exist, or no interface is up.
     pub(crate) fn select(self, interface: Option<&str>) -> Result<Network<'a>, Failure> {
         let up: Vec<&Port> = self.site.ports.iter().filter(|port| self.is_usable(port)).collect();
         // The first of several with the same rank.
@@ -43,7 +43,7 @@ impl<'a> Selection<'a> {
             });
         let best = match (best, interface) {
             (Some(best), _) => Some(best),
-            // The reason is that of the named one.
+            // The reason refers to the named interface.
             (None, Some(_)) => up.first(),
             (None, None) => {
                 if let Some((port, reason)) =
@@ -81,10 +81,10 @@ impl<'a> Selection<'a> {
         Ok(with_others(self.by_usual_entrance(leaving, &others), up))
     }
 
-    /// Returns the networks with each other entrance that could bring packets to classes that lack them.
+    /// Returns the networks with each other entrance that might bring packets to classes without packets.
     ///
     /// An input policy can set what an output policy matches (`set qos-group`), and a class can match the
-    /// interface that packets entered by.
+    /// input interface.
     pub(crate) fn other_entrances(self, network: &Network<'a>) -> impl Iterator<Item = Network<'a>> {
         let (entering, leaving) = (network.entering.name.clone(), network.leaving.clone());
         let below = PortsBelow::new(self.site.ports);
@@ -101,7 +101,7 @@ impl<'a> Selection<'a> {
         })
     }
 
-    /// Returns an interface that can be added, of at least this rate in bits per second.
+    /// Returns an interface that can be added, with at least this rate in bits per second.
     fn added(self, rate: f64) -> AddedInterface {
         self.front_end.added_interface(Rate::from_bits_per_second(rate.ceil() as u64))
     }
@@ -110,10 +110,10 @@ impl<'a> Selection<'a> {
         !port.shutdown && self.front_end.has_line(&port.name)
     }
 
-    /// Returns a port as the interface that packets leave via, at the rate that the user sets.
+    /// Returns a port as the interface where packets leave, at the rate that the user sets.
     ///
     /// # Errors
-    /// The configuration sets a higher one.
+    /// The configuration sets a higher rate.
     fn leaving(self, port: &'a Port) -> Result<Interface<'a>, Failure> {
         if let Some(reason) = &port.unmodeled_queues {
             return Err(unmodeled(port, reason));
@@ -128,7 +128,7 @@ impl<'a> Selection<'a> {
         Ok(Interface { rate, is_assumed, ..interface })
     }
 
-    /// Returns the network with the interface to enter at: fast, without policies; else an added one.
+    /// Returns the network with an entering interface: a fast one without policies, otherwise an added one.
     fn by_usual_entrance(self, leaving: Interface<'a>, others: &[&'a Port]) -> Network<'a> {
         let needed = FASTER * Network::new(self.site, leaving.clone(), leaving.clone()).bottleneck();
         let is_open = |port: &&&Port| {
@@ -153,7 +153,7 @@ impl<'a> Selection<'a> {
         let added = self.added(needed);
         let mut network = Network::new(self.site, interface_of(&added), leaving);
         network.add(&added);
-        // With open ports, none is faster than the one under test: no queue would fill.
+        // Ports of unknown rate are not faster than the port under test, so no queue would fill.
         if open.is_empty() && !others.is_empty() {
             let names: Vec<&str> = others.iter().take(2).map(|port| port.name.as_str()).collect();
             let more = if others.len() > 2 { ", …" } else { "" };
@@ -165,10 +165,10 @@ impl<'a> Selection<'a> {
         network
     }
 
-    /// Returns the port with a name, which may be abbreviated as in the router.
+    /// Returns the port with this name. The name may be abbreviated as on the router.
     ///
     /// # Errors
-    /// There is none, or several, or packets cannot take it.
+    /// No port or several ports match, or packets cannot use the port.
     pub(crate) fn named(self, interface: &str) -> Result<&'a Port, Failure> {
         let ports: Vec<&Port> = self.site.ports.iter().collect();
         let wanted = folded(interface);
@@ -227,15 +227,14 @@ fn unmodeled(port: &Port, reason: &str) -> Failure {
     )
 }
 
-/// Whether a port of a switch has only the queues that it has without a policy: packets that enter there
-/// do not meet them.
+/// Whether a port of a switch has only its default queues. Packets that enter there do not pass these queues.
 fn has_only_default_memory(port: &Port) -> bool {
     let memory = port.output.queueing.as_ref().and_then(|queueing| queueing.memory.as_ref());
     memory.is_some() && port.output.conditioners.is_empty() && port.links.output.classes.is_empty()
 }
 
-/// Whether a class of the output interface matches a mark that only an input policy sets, or the interface
-/// that packets entered by.
+/// Whether a class of the output interface matches a mark that only an input policy sets, or the input
+/// interface.
 pub(crate) fn depends_on_entrance(network: &Network) -> bool {
     let asks = |condition: &MatchConfig| {
         condition.label.is_some() || condition.color.is_some() || condition.input.is_some()
@@ -243,7 +242,7 @@ pub(crate) fn depends_on_entrance(network: &Network) -> bool {
     network.leaves.iter().any(|leaf| leaf.matches.iter().any(|condition| holds(condition, &asks)))
 }
 
-/// Whether a condition, or a part of it, has a property.
+/// Whether a condition or a part of it has a property.
 pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
     property(condition) || inner.any(|condition| holds(condition, property))
@@ -257,10 +256,9 @@ fn distinguishes_classes(interface: &Interface) -> bool {
     })
 }
 
-/// Returns the rank of an interface to leave via: classes and conditioners, their lines, an address, a low
-/// rate.
+/// Returns the rank of a leaving interface: classes and conditioners, their lines, an address, a low rate.
 ///
-/// Every port of some systems has the queues of a default, which has no lines of its own.
+/// On some systems every port has default queues, which have no lines.
 fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
     let queues = port.output.queueing.as_ref().map(QueueingConfig::queue_names).unwrap_or_default();
     let conditioners = port.output.conditioners.len();
@@ -272,7 +270,7 @@ fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
     (size, lines, inputs, !port.addresses.is_empty(), -of_port(port).bits_per_second())
 }
 
-/// Whether the queues of a port are those of labels that it does not set itself.
+/// Whether the queues of a port match labels that its own policies do not set.
 fn queues_by_label(port: &Port) -> bool {
     fn by_label(queueing: &QueueingConfig) -> bool {
         queueing.classes.iter().any(|class| {
@@ -283,15 +281,17 @@ fn queues_by_label(port: &Port) -> bool {
     port.output.conditioners.is_empty() && port.output.queueing.as_ref().is_some_and(by_label)
 }
 
-/// Returns the interface to enter at: one with an address, of the highest rate, the first of several.
+/// Returns the entering interface: an interface with an address and the highest rate, the first of several.
 fn widest<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
     let rank = |port: &&&Port| (!port.addresses.is_empty(), of_port(port).rate);
     ports.iter().rev().max_by_key(rank).map(|port| of_port(port))
 }
 
-/// Returns a port as an interface of the path: at its wire's rate, else the assumed or configured one.
+/// Returns a port as an interface of the path, with the rate of its wire, otherwise the assumed or configured
+/// rate.
 ///
-/// A tunnel whose line is unknown has a line that its shapers do not fill: its bandwidth is arithmetic.
+/// A tunnel over an unknown line gets a line that its shapers do not fill, because its bandwidth is only a
+/// number for calculations.
 fn of_port(port: &Port) -> Interface<'_> {
     let bandwidth = port.bandwidth.filter(|_| port.has_known_line);
     let is_assumed = port.wire.rate.is_none() && port.assumed_rate.is_some();
@@ -305,8 +305,8 @@ fn interface_of(added: &AddedInterface) -> Interface<'static> {
     Interface { name: added.name.clone(), rate: added.rate, port: None, is_assumed: false }
 }
 
-/// Returns the network with the interfaces that the classes of its path mention as entrances, and with
-/// remarks about assumed lines.
+/// Returns the network with the interfaces that the classes of its path match as input, and with remarks
+/// about assumed lines.
 fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a Port>) -> Network<'a> {
     let mut mentioned = BTreeSet::new();
     inputs_in(network.input(), &mut mentioned);
@@ -326,7 +326,7 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
     with_marks(network)
 }
 
-/// Returns the network with the headers that let the marks reach the router by which its classes match.
+/// Returns the network with link headers that carry the marks matched by the router's classes.
 fn with_marks(mut network: Network<'_>) -> Network<'_> {
     type Asks = fn(&MatchConfig) -> bool;
     let kinds: [(Carried, &str, Asks); 2] = [
@@ -352,7 +352,7 @@ fn with_marks(mut network: Network<'_>) -> Network<'_> {
     network
 }
 
-/// Adds the interfaces that the conditions of a policy mention.
+/// Adds the interfaces that the conditions of a policy name.
 fn inputs_in<'p>(policy: &'p PolicyConfig, found: &mut BTreeSet<&'p str>) {
     for condition in policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref()) {
         inputs_of(condition, found);
@@ -391,8 +391,8 @@ fn parts(name: &str) -> (&str, &str) {
     name.split_at(end)
 }
 
-/// Whether two ports belong to the same interface: as the interface, its parts or circuits, or tunnels over
-/// it.
+/// Whether two ports belong to the same interface: the interface itself, its sub-interfaces or circuits, or
+/// tunnels over it.
 fn is_same_wire(below: &PortsBelow, one: &Port, other: &Port) -> bool {
     let wire = |port: &Port| port.name.split(['.', ' ']).next().unwrap_or_default().to_owned();
     wire(one) == wire(other) || below.line_of(one) == below.line_of(other)

@@ -1,4 +1,4 @@
-//! The queues of an output policy, and the rate that each gets while all of them are busy.
+//! The queues of an output policy, with the rate of each while all are busy.
 
 use std::collections::BTreeMap;
 
@@ -17,26 +17,26 @@ const UNLIMITED_PRIORITY: f64 = 1.0 / 3.0;
 /// A queue of an output policy: a class without child classes.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf<'a> {
-    /// The names of its classes from the outermost in, as in results.
+    /// The names of its classes, the outermost first, as in results.
     pub(crate) path: String,
     pub(crate) name: String,
-    /// The match conditions of the class and its parents, which must all hold.
+    /// The match conditions of the class and its parents. Packets must meet all of them.
     pub(crate) matches: Vec<&'a MatchConfig>,
     pub(crate) class: &'a ClassConfig,
     /// Whether it has strict priority.
     pub(crate) has_priority: bool,
-    /// Bits per second that it gets while all classes are busy.
+    /// Its rate while all classes are busy, bits per second.
     pub(crate) share: f64,
-    /// Bits per second of its configured guarantee.
+    /// Its configured guarantee, bits per second.
     pub(crate) guaranteed: Option<f64>,
-    /// Bits per second that its own policer, shaper or ceiling lets pass.
+    /// The limit of its own policer, shaper or ceiling, bits per second.
     pub(crate) limit: Option<f64>,
-    /// For a tin of CAKE: bits per second that it gets without delay, however busy the others are.
+    /// For a tin of CAKE: the rate that it gets without delay at any load of the other tins, bits per second.
     pub(crate) part: Option<f64>,
 }
 
 impl Leaf<'_> {
-    /// Returns the packets that its queue holds; `None` where it does not drop by its length.
+    /// Returns the limit of its queue in packets; `None` if the queue does not drop by length.
     pub(crate) fn room(&self) -> Option<Room> {
         let packets = |size: QueueSize| match size {
             QueueSize::Packets(packets) => packets as f64,
@@ -52,7 +52,7 @@ impl Leaf<'_> {
     }
 }
 
-/// Returns the queues of a policy at a wire of `rate` bits per second, in the order of results.
+/// Returns the queues of a policy on a wire of `rate` bits per second, in the order of results.
 pub(crate) fn leaves(policy: &PolicyConfig, rate: f64) -> Vec<Leaf<'_>> {
     let none = BTreeMap::new();
     let line = Rate::from_bits_per_second(rate as u64);
@@ -94,11 +94,11 @@ fn add<'a>(
     }
 }
 
-/// Adds the queues of a class: itself, or the tins of CAKE.
+/// Adds the queues of a class: its own queue, or the tins of CAKE.
 ///
-/// With a bandwidth, each tin but the first has priority over the others up to its part of it; without, the
-/// parts are weights. A tin gets its weighted rate without delay in both cases, as the sum of all parts is
-/// more than the whole.
+/// With a bandwidth, each tin except the first has priority over the others up to its part of the bandwidth.
+/// Without a bandwidth, the parts are weights. In both cases a tin gets its weighted rate without delay,
+/// because the parts add up to more than the whole.
 fn tins<'a>(leaf: Leaf<'a>, found: &mut Vec<Leaf<'a>>) {
     let tins = match &leaf.class.buffer {
         Some(BufferConfig::Cake(cake)) if cake.tins.names().len() > 1 => cake.tins,

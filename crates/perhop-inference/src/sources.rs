@@ -5,42 +5,42 @@ use serde_json::{Value, json};
 use crate::role::Kind;
 use crate::words::{as_rate, counted, microseconds, number};
 
-/// The rate above which connections need a window wider than the 64 KiB of hosts without window scaling, b/s.
+/// The rate above which connections need a window larger than 64 KiB (hosts without window scaling), b/s.
 const FAST: f64 = 100e6;
-/// That window, and IP bytes of a full segment.
+/// This window, and IP bytes of a full segment.
 const NARROW_WINDOW: f64 = 65536.0;
 pub(crate) const PACKET: f64 = 1500.0;
-/// Greedy connections: at least this many, and one for each 5 Mb/s, so that the longest
-/// round trip times their rate is within what their windows and the queues hold.
+/// The number of greedy connections: at least this number, and one for each 5 Mb/s, so that their windows and
+/// the queues cover the product of the longest round trip and their rate.
 const CONNECTIONS: f64 = 4.0;
 const PER_CONNECTION: f64 = 5e6;
 const MOST_CONNECTIONS: f64 = 64.0;
-/// A transfer takes a quarter of a second at the offered rate, within these sizes in bytes; the largest fits
-/// the initial window of TCP (RFC 6928), so that it is one burst.
+/// The minimum and maximum size of a transfer, bytes. Between them, a transfer takes a quarter of a second at
+/// the offered rate. The largest fits the initial window of TCP (RFC 6928), so it is one burst.
 const TRANSFER_SECONDS: f64 = 0.25;
-/// The number of users that transfer: each has a flow of its own, which fair queueing tells apart.
+/// The number of users that transfer. Each has its own flow for fair queueing.
 const USERS: u32 = 16;
 const LEAST_TRANSFER: f64 = 500.0;
 const LARGEST_TRANSFER: f64 = 6_000.0;
 /// The size of a transfer is Pareto-distributed: this shape keeps its variance finite, so that the offered
 /// load of a run is near its mean.
 const TRANSFER_SHAPE: f64 = 3.0;
-/// Bytes of IPv4 and TCP headers with timestamps, segments of a connection that carry no data from the
-/// client, and bytes of data in a full segment.
+/// Bytes of IPv4 and TCP headers with timestamps, segments of a connection without data from the client, and
+/// bytes of data in a full segment.
 const TCP_HEADER: f64 = 52.0;
 const CONTROL_SEGMENTS: f64 = 3.0;
 const SEGMENT: f64 = 1448.0;
-/// The time between packets of a call, and the streams of one class between two sites at most.
+/// The time between packets of a call, and the maximum number of streams of one class between two sites.
 const CALL_SECONDS: f64 = 0.02;
 const MOST_STREAMS: f64 = 64.0;
-/// A burst is a frame of a video with 25 of them a second, sent at twice the mean rate, but some packets.
+/// A burst is a video frame, 25 per second, sent at twice the mean rate; it has at least some packets.
 const FRAME_SECONDS: f64 = 0.04;
 const LEAST_BURST: f64 = 8.0;
-/// The rate of a video at most (Microsoft Learn, "Understand Teams network requirements": up to 4 Mb/s for a
-/// client), b/s. A class of a fast line carries many, whose frames do not begin together.
+/// The maximum rate of a video (Microsoft Learn, "Understand Teams network requirements": up to 4 Mb/s for a
+/// client), b/s. A class of a fast line carries many videos, whose frames do not start together.
 const VIDEO_RATE: f64 = 4e6;
 
-/// The keys of an entry of traffic that say how much it sends.
+/// The keys of a traffic entry that determine its rate.
 #[derive(Clone, Debug)]
 pub(crate) struct Sending {
     pub(crate) source: Value,
@@ -49,7 +49,7 @@ pub(crate) struct Sending {
     pub(crate) words: String,
 }
 
-/// Returns a source of the given kind that offers `rate` bits per second; a greedy one takes more.
+/// Returns a source of the given kind that offers `rate` bits per second; a greedy source sends more.
 pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
     let datagrams =
         |kind: &str| json!({kind: {"rate": as_rate(rate), "packet": {"ip": format!("{packet_bytes}B")}}});
@@ -75,9 +75,9 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
 /// Returns constant streams that together offer `rate` bits per second, each with a packet every 20 ms as a
 /// call has.
 ///
-/// Two streams with one period keep their phase, so that a policer they share drops packets of the same one
-/// for the whole run (Floyd and Jacobson 1992, "On traffic phase effects in packet-switched gateways"). Many
-/// streams with random phases share the loss as calls do.
+/// Two streams with one period keep their phase, so a shared policer drops packets of the same stream for the
+/// whole run (Floyd and Jacobson 1992, "On traffic phase effects in packet-switched gateways"). Many streams
+/// with random phases share the loss as calls do.
 pub(crate) fn streams(rate: f64, packet_bytes: u32) -> Sending {
     let call = 8.0 * f64::from(packet_bytes) / CALL_SECONDS;
     let count = (rate / call).round_ties_even().clamp(1.0, MOST_STREAMS);
@@ -86,7 +86,7 @@ pub(crate) fn streams(rate: f64, packet_bytes: u32) -> Sending {
     Sending { count: count as u32, words, ..each }
 }
 
-/// Returns the kind of traffic of a source that [`sending`] made, and the IP bytes of its datagrams.
+/// Returns the kind of traffic of a source from [`sending`], and the IP bytes of its datagrams.
 pub(crate) fn kind_of_source(source: &Value) -> Option<(Kind, Option<u32>)> {
     let (key, settings) = source.as_object()?.iter().next()?;
     let kind = match key.as_str() {
@@ -101,16 +101,16 @@ pub(crate) fn kind_of_source(source: &Value) -> Option<(Kind, Option<u32>)> {
     Some((kind, bytes))
 }
 
-/// The packets that a queue holds.
+/// The limit of a queue, packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// Of all flows.
+    /// For all flows together.
     pub(crate) all: f64,
-    /// Of each.
+    /// For each flow.
     pub(crate) of_flow: f64,
 }
 
-/// Returns greedy connections with a window that lets them fill a queue with `room`.
+/// Returns greedy connections whose window can fill a queue with `room`.
 pub(crate) fn filling(sent: Sending, room: Room) -> Sending {
     let needed = room.of_flow.min(room.all / f64::from(sent.count));
     let is_narrow = needed * PACKET >= NARROW_WINDOW && sent.source["bulk"].is_object();
@@ -120,7 +120,7 @@ pub(crate) fn filling(sent: Sending, room: Room) -> Sending {
     Sending { source: json!({"bulk": {"tcp": tcp(f64::INFINITY)}}), ..sent }
 }
 
-/// Returns the words for greedy TCP.
+/// Returns the description of greedy TCP.
 pub(crate) fn greedy_words(connections: u32) -> String {
     counted(connections.into(), "greedy TCP connection")
 }
@@ -144,12 +144,12 @@ fn videos(rate: f64, packet_bytes: u32) -> Sending {
     Sending { count: count as u32, words, ..video }
 }
 
-/// Returns frames of a variable size: on for half of the time on average, at twice the rate.
+/// Returns frames of variable size: on average half of the time on, at twice the rate.
 fn bursts(rate: f64, packet_bytes: u32) -> Sending {
     let bits = 8.0 * f64::from(packet_bytes);
     let gap = bits / (2.0 * rate);
     let on = (FRAME_SECONDS / 2.0).max(LEAST_BURST * gap);
-    // A burst of exponential length has one packet at its start and one for each gap that ends within it.
+    // A burst of exponential length has one packet at its start, and one packet per complete gap.
     let packets = 1.0 / -libm::expm1(-gap / on);
     let off = packets * bits / rate - on;
     let source = json!({"on-off": {

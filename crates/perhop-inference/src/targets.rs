@@ -17,25 +17,25 @@ use crate::role::{Kind, Role, Service, role_of};
 use crate::shares::Leaf;
 use crate::trial::{Place, Side, Trial};
 
-/// The number of headers tried for one class.
+/// Limit on the headers tried for one class.
 const TRIALS: usize = 48;
 /// Stages without a class: the router's own actions, and stages that select colors for a policer.
 const OF_ROUTER: [&str; 2] = ["new tag", "discard class 0"];
 const OF_COLORS: [&str; 3] = [" conform-color", " exceed-color", " other colors"];
 
-/// The classes that the user names, and the kinds of traffic for them.
+/// The classes that the user names, with their kinds of traffic.
 pub(crate) type Wanted<'k> = BTreeMap<&'k str, Option<Kind>>;
 
 /// A class of the router: a conditioning stage or a queue.
 #[derive(Clone, Debug)]
 pub(crate) struct Target<'a> {
     pub(crate) place: Place,
-    /// Its name, which no other class has.
+    /// Its unique name.
     pub(crate) name: String,
-    /// Its name in its own policy, which classes of other policies may have as well.
+    /// Its name in its own policy, which is not unique.
     pub(crate) own_name: String,
     matches: Vec<&'a MatchConfig>,
-    /// The service of its queue; of a stage, that of the queue that is called like it.
+    /// The service of its queue; for a stage, the service of the queue with its name.
     service: Service,
 }
 
@@ -45,14 +45,14 @@ pub(crate) struct Hit<'a> {
     pub(crate) target: Target<'a>,
     pub(crate) header: Header,
     pub(crate) role: &'static Role,
-    /// The kind of traffic that was wanted: that of the role, or the user's.
+    /// The wanted kind of traffic: the kind of the role, or the user's choice.
     pub(crate) kind: Kind,
     /// All classes that they reach.
     pub(crate) places: BTreeSet<Place>,
 }
 
 impl Hit<'_> {
-    /// Returns the queue that they wait in.
+    /// Returns the queue where they wait.
     pub(crate) fn leaf<'n>(&self, network: &'n Network) -> Option<&'n Leaf<'n>> {
         let queue = |place: &Place| match place {
             Place::Queue(path) => network.place_of(path),
@@ -67,7 +67,7 @@ impl Hit<'_> {
 pub(crate) struct Miss<'a> {
     pub(crate) target: Target<'a>,
     why: String,
-    /// Whether headers reach the class's conditioner, but then not its queue.
+    /// Whether headers reach the conditioner of the class, but not its queue.
     is_queue_only: bool,
 }
 
@@ -78,7 +78,7 @@ impl fmt::Display for Miss<'_> {
     }
 }
 
-/// Returns the classes on the path, from where packets enter to where they leave.
+/// Returns the classes on the path, from the entering to the leaving interface.
 pub(crate) fn targets<'a>(network: &Network<'a>) -> Vec<Target<'a>> {
     let first: BTreeSet<&str> =
         network.leaves.iter().filter(|leaf| leaf.has_priority).map(|leaf| leaf.name.as_str()).collect();
@@ -108,13 +108,13 @@ pub(crate) fn targets<'a>(network: &Network<'a>) -> Vec<Target<'a>> {
     found
 }
 
-/// The names of a stage of conditioning: in its own policy, and among all classes.
+/// The names of a conditioning stage: in its own policy, and among all classes.
 struct Named {
     own_name: String,
     name: String,
 }
 
-/// Returns the names of a stage, which are those of the queue of its class where it has one.
+/// Returns the names of a stage. If its class has a queue, the names are those of the queue.
 fn name_of_stage(network: &Network, stage: &str) -> Named {
     let mut carried = network.site.common.into_iter().flat_map(|common| common.carries.keys());
     let port =
@@ -127,7 +127,7 @@ fn name_of_stage(network: &Network, stage: &str) -> Named {
         && network.names.contains(&own_name)
         && let Some(place) = queue_around(network, &whole)
     {
-        // The packets that a child policy does not select are those of the class around it.
+        // Packets that a child policy does not select belong to the parent class.
         return match own_name.as_str() {
             "class-default" => {
                 Named { own_name: network.leaves[place].name.clone(), name: network.names[place].clone() }
@@ -143,14 +143,14 @@ fn name_of_stage(network: &Network, stage: &str) -> Named {
     Named { own_name, name }
 }
 
-/// Returns the class with a queue around a class of a child policy that marks without queues.
+/// Returns the class with a queue that contains a class of a marking child policy without queues.
 fn queue_around(network: &Network, path: &str) -> Option<usize> {
     let outer = |path: &str| path.rsplit_once('/').map(|(outer, _)| outer.to_owned());
     std::iter::successors(outer(path), |path| outer(path))
         .find_map(|path| network.leaves.iter().position(|leaf| class_path(&leaf.path) == path))
 }
 
-/// Generates the conditioners that packets pass, each with its side and its name in results.
+/// Generates the conditioners on the path, each with its side and its name in results.
 pub(crate) fn stages<'a>(
     network: &Network<'a>,
 ) -> impl Iterator<Item = (Side, String, &'a ConditionerConfig)> + use<'a> {
@@ -164,10 +164,10 @@ pub(crate) fn stages<'a>(
     })
 }
 
-/// Returns headers for each class of the path, and the classes that none reaches.
+/// Returns headers for each class of the path, and the classes that no header reaches.
 ///
-/// Headers have the protocol that suits the class's role, or the kind that `wanted` gives for its name, if
-/// possible; those classes have headers of their own where packets of another class reach them, too.
+/// If possible, headers have the protocol of the class's role, or of the kind that `wanted` has for its name.
+/// Classes in `wanted` get their own headers, even if packets of another class reach them.
 pub(crate) fn search<'a>(
     network: &Network<'a>,
     trial: &mut Trial,
@@ -219,8 +219,8 @@ impl<'a> Reached<'a> {
         self.hits.push(hit);
     }
 
-    /// Leaves out the only stage before the queues where the packets of all queues pass it: it is a limit of
-    /// all classes and not a class next to them, whose load would halve the rate of each.
+    /// Omits the only stage before the queues if the packets of all queues pass it. It limits all classes
+    /// together; as a separate class, its load would halve the rate of each.
     fn leave_out_limiter_of_all(&mut self, network: &Network, wanted: &Wanted) {
         let mut output = stages(network).filter(|(side, ..)| *side == Side::Output);
         let (Some((side, name, _)), None) = (output.next(), output.next()) else { return };
@@ -235,14 +235,14 @@ impl<'a> Reached<'a> {
     }
 }
 
-/// Whether a hit also counts for another class: one that a stage selects, or one whose queue is not shared.
+/// Whether a hit also counts for another class: a class that a stage selects, or a class with its own queue.
 fn covers(network: &Network, hit: &Hit, target: &Target) -> bool {
     let is_only = matches!(target.place, Place::Queue(_)) && network.leaves.len() == 1;
-    // On output, several classes without a queue of their own may share the queue of class-default.
+    // On output, several classes without their own queue may share the queue of class-default.
     let is_shared = matches!(hit.target.place, Place::Stage(Side::Output, _))
         && matches!(target.place, Place::Queue(_))
         && hit.target.name != target.name;
-    // Packets without a class share the only queue with those of the classes of the input policy.
+    // Packets without a class share the only queue with packets of the input policy's classes.
     let is_shared = is_shared
         || is_only
             && matches!(hit.target.place, Place::Stage(Side::Input, _))
@@ -258,7 +258,8 @@ struct Search<'s, 'a> {
 }
 
 impl<'a> Search<'_, 'a> {
-    /// Returns headers that reach a class along with those before, and all the classes that they reach.
+    /// Returns headers that reach a class together with the previous headers, and all classes that they
+    /// reach.
     fn run(&self, target: &Target<'a>, ends: &Ends, trial: &mut Trial) -> Result<Hit<'a>, Box<Miss<'a>>> {
         let mut elsewhere: Vec<(String, usize)> = Vec::new();
         let variants = self.variants(target, ends);
@@ -296,7 +297,7 @@ impl<'a> Search<'_, 'a> {
             let role = role_of(&target.own_name, &header, target.service);
             let kind = self.wanted.get(target.name.as_str()).copied().flatten().unwrap_or(role.kind);
             let protocols: &[&str] = match (header.packet_bytes, kind) {
-                // The segments of TCP have lengths of their own.
+                // TCP determines the lengths of its segments.
                 (Some(_), _) => &["udp"],
                 (None, Kind::Transfers | Kind::Greedy) => &["tcp", "udp"],
                 (None, _) => &["udp", "tcp"],
@@ -319,7 +320,7 @@ impl<'a> Search<'_, 'a> {
         found
     }
 
-    /// Returns why no header for a class could be tried.
+    /// Returns the reason why no header for a class was tried.
     fn impossible(&self, target: &Target) -> &'static str {
         let mut headers = candidates(&target.matches, self.own).take(TRIALS).peekable();
         if headers.peek().is_none() {
@@ -331,7 +332,7 @@ impl<'a> Search<'_, 'a> {
         }
     }
 
-    /// Returns where the packets that should reach a class go instead.
+    /// Returns the class that the intended packets of a class reach instead.
     fn shadowed(&self, target: &Target, elsewhere: &[(String, usize)]) -> String {
         // The first of several with the same count.
         let most = elsewhere.iter().rev().max_by_key(|(_, count)| *count);
@@ -341,7 +342,7 @@ impl<'a> Search<'_, 'a> {
     }
 }
 
-/// Returns the text of the mark that a condition requires and that packets cannot have.
+/// Returns the text of a required mark that packets cannot have.
 fn unseen(condition: &MatchConfig, network: &Network) -> Option<&'static str> {
     if condition.cos.is_some() && !network.enters_with(Carried::Vlan) {
         return Some("the CoS of a VLAN tag");
@@ -352,8 +353,8 @@ fn unseen(condition: &MatchConfig, network: &Network) -> Option<&'static str> {
     condition.all.iter().chain(&condition.any).flatten().find_map(|condition| unseen(condition, network))
 }
 
-/// Returns the classes of the output policy that are configured, and have neither queue nor conditioner:
-/// their conditions exclude each other.
+/// Returns the configured classes of the output policy with neither queue nor conditioner: their conditions
+/// exclude each other.
 pub(crate) fn unmatched<'n>(network: &Network<'n>) -> Vec<&'n str> {
     let attachments = network.leaving.port.and_then(|port| port.attachments.as_ref());
     let mut configured = Vec::new();
@@ -361,7 +362,7 @@ pub(crate) fn unmatched<'n>(network: &Network<'n>) -> Vec<&'n str> {
         configured_in(policy, &mut configured);
     }
     let mut known: BTreeSet<String> = targets(network).into_iter().map(|target| target.own_name).collect();
-    // The packets of a class around others wait in those.
+    // Packets of a class with child classes wait in the child classes.
     if let Some(queueing) = &network.output().queueing {
         running_in(queueing, &mut known);
     }

@@ -1,5 +1,5 @@
-//! Traffic for every class of a router: headers that reach it, and a load by the rate that the class gets
-//! while all others are busy.
+//! Traffic for every class of a router: headers that reach the class, and a load derived from its rate while
+//! all other classes are busy.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,29 +17,29 @@ use crate::targets::{Hit, stages};
 use crate::trial::{Place, Side, Trial};
 use crate::words::{percent, rate_in_words};
 
-/// Connections start at different times within this, also in the shortest run.
+/// The interval in which connections start, also in the shortest run.
 const START_WITHIN: &str = "20ms";
-/// The assumed rate of a class for which priority classes leave nothing, as a part of the line rate: enough
-/// to show that its packets are lost.
+/// The assumed rate of a class without any bandwidth left by priority classes, as a fraction of the line
+/// rate: enough to show its losses.
 const STARVED: f64 = 0.01;
-/// A guarantee and a share are equal up to this part of them.
+/// The relative difference up to which a guarantee and a share count as equal.
 const ROUNDING: f64 = 1e-6;
 /// The basis of the load of a class without a limit and a queue.
 const FITS: &str = "what fits";
-/// IP bytes of datagrams where TCP cannot be used.
+/// IP bytes of datagrams if TCP cannot be used.
 pub(crate) const DATAGRAM: u32 = 1000;
 
 /// An entry of traffic, and the headers that match it to its class.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
     pub(crate) header: Header,
-    /// The keys of the entry without its ends.
+    /// The keys of the entry, without its ends.
     pub(crate) entry: Map<String, Value>,
-    /// The queue of the leaving interface that it waits in, as in results.
+    /// The queue of the leaving interface where its packets wait, as in results.
     pub(crate) queue: Option<String>,
     /// The load as text: rate, kind of traffic.
     pub(crate) offered: [String; 2],
-    /// The rate offered, in bits per second; for greedy TCP, the rate that it gets at least.
+    /// The offered rate, bits per second; for greedy TCP, the minimum rate that it gets.
     pub(crate) rate: f64,
 }
 
@@ -56,7 +56,7 @@ pub(crate) struct Traffic {
     pub(crate) flows: Vec<Flow>,
     /// Remarks about it, one line each.
     pub(crate) remarks: Vec<String>,
-    /// Its duration; `None` for that of the run.
+    /// Its duration; `None` for the duration of the run.
     pub(crate) milliseconds: Option<f64>,
 }
 
@@ -104,7 +104,7 @@ pub(crate) fn guessed(
     Traffic { flows, ..Traffic::default() }
 }
 
-/// Lowers the loads of classes whose packets pass one limit, so that together they are the level of it.
+/// Lowers the loads of classes with a common limit, so that their sum is the level times the limit.
 fn share_limits(network: &Network, hits: &[Hit], level: LoadLevel, guesses: &mut [(f64, String)]) {
     for (side, name, stage) in stages(network) {
         let Some(limit) = conditioner_limit(stage).filter(|limit| *limit > 0.0) else { continue };
@@ -120,7 +120,7 @@ fn share_limits(network: &Network, hits: &[Hit], level: LoadLevel, guesses: &mut
     }
 }
 
-/// The number of classes with traffic, and the number of those in the queue of a class.
+/// The number of classes with traffic, and the number of these classes in the queue of a class.
 struct Crowd {
     all: f64,
     in_queue: f64,
@@ -140,7 +140,7 @@ struct Demand<'a> {
     has_replies: bool,
 }
 
-/// Returns the class in which the packets of a hit leave, also where an input policy marks them for it.
+/// Returns the class in which the packets of a hit leave, including marks of an input policy.
 fn class_of<'h>(network: &'h Network, hit: &'h Hit, leaf: Option<&Leaf>) -> &'h str {
     let is_input = matches!(hit.target.place, Place::Stage(Side::Input, _));
     let leaf = leaf.filter(|_| is_input && network.leaves.len() > 1);
@@ -177,7 +177,7 @@ fn flow(network: &Network, hit: &Hit, name: &str, demand: Demand) -> Flow {
     }
 }
 
-/// Returns which part of the bytes that a queue counts for a source's packets is IP bytes.
+/// Returns the fraction of IP bytes in the bytes that a queue counts for a source's packets.
 fn ip_part(network: &Network, leaf: Option<&Leaf>, kind: Kind, packet_bytes: u32) -> f64 {
     let ip = if matches!(kind, Kind::Transfers | Kind::Greedy) { PACKET as u32 } else { packet_bytes };
     let overhead = network.output().overhead;
@@ -237,7 +237,7 @@ fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, 
         return (limit, "limit");
     }
     let guaranteed = leaf.and_then(|leaf| leaf.guaranteed).filter(|rate| *rate > 0.0);
-    // Signaling and routing need little, also where more is left over for them.
+    // Signaling and routing need little bandwidth, even if more is available.
     let needs_more = hit.role.kind != Kind::Datagrams;
     match guaranteed.map(|rate| rate / crowd.in_queue) {
         Some(rate) if !needs_more || share < (1.0 + ROUNDING) * rate => (rate.min(share), "guarantee"),
@@ -245,7 +245,7 @@ fn rate_while_others_busy(network: &Network, crowd: &Crowd, hit: &Hit) -> (f64, 
     }
 }
 
-/// Returns the lowest rate above which a class's packets are dropped, in bits per second; those of one queue
+/// Returns the lowest rate above which packets of a class are dropped, bits per second. Classes of one queue
 /// share its limit.
 fn limit(network: &Network, crowd: &Crowd, hit: &Hit) -> Option<f64> {
     let own = hit.leaf(network).and_then(|leaf| leaf.limit).map(|limit| limit / crowd.in_queue);
@@ -261,7 +261,7 @@ pub(crate) fn entry(name: &str, header: &Header, role: &Role, sent: &Sending) ->
     let mut set = |key: &str, value: Value| made.insert(key.to_owned(), value);
     set("name", json!(name));
     set("role", json!(role.judged_as));
-    // The network replaces these values; here they only get their place in the order of keys.
+    // The network replaces these values; they are set here only for the order of the keys.
     set("from", json!(""));
     set("to", json!(""));
     set("source", sent.source.clone());
@@ -284,7 +284,7 @@ pub(crate) fn entry(name: &str, header: &Header, role: &Role, sent: &Sending) ->
     made
 }
 
-/// Returns a name that differs from `others`: `wanted`, with a number behind it where that is used.
+/// Returns a name that is not in `others`: `wanted`, with a number appended if `wanted` is taken.
 pub(crate) fn unlike(wanted: &str, others: &BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{wanted}-{number}"));
     let mut names = std::iter::once(wanted.to_owned()).chain(numbered);

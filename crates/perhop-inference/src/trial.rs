@@ -1,5 +1,5 @@
-//! [`Trial`]: the classes of a router that packets reach. The data plane decides, as nothing else knows all
-//! its rules: a packet passes the conditioners and the classifier that a run would build.
+//! [`Trial`]: the classes of a router that packets reach. The data plane decides, because only it has all
+//! rules: a packet passes the conditioners and the classifier that a run would build.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -21,7 +21,7 @@ use crate::network::{CosOrigin, FAR, NEAR, Network};
 use crate::role::Kind;
 use crate::sources::sending;
 
-/// Seconds between two packets: no policer drops a short packet after so long.
+/// Seconds between two packets. No policer drops a short packet after this time.
 const GAP_SECONDS: u64 = 10;
 /// IP bytes of a packet whose length does not matter, of IPv4 and of IPv6.
 const SHORT: [u32; 2] = [40, 60];
@@ -45,7 +45,7 @@ pub(crate) enum Place {
     Stage(Side, String),
     /// A queue by its path.
     Queue(String),
-    /// The rest: packets that no conditioner takes.
+    /// All packets that no conditioner takes.
     Rest,
 }
 
@@ -53,12 +53,12 @@ pub(crate) enum Place {
 struct Way {
     input: TrafficConditioner,
     output: TrafficConditioner,
-    /// The marks that the link to the router carries, and the interface at its end.
+    /// The marks that the link to the router carries, and the router's interface on the link.
     arrival: Encapsulation,
     ingress: Ingress,
     /// The origin of the CoS of a tag.
     cos: CosOrigin,
-    /// `None` where the port has one queue without classes.
+    /// `None` if the port has one queue without classes.
     classifier: Option<PortClassifier>,
     queues: Vec<String>,
     /// The longest packet that leaves, IP bytes.
@@ -171,7 +171,7 @@ impl Way {
     }
 }
 
-/// Conditions a packet, adds the stages that take it, and returns whether it is left.
+/// Conditions a packet, adds the stages that take it, and returns whether the packet remains.
 fn taken(
     conditioner: &mut TrafficConditioner,
     side: Side,

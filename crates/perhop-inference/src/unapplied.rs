@@ -1,7 +1,7 @@
 //! [`left_out`]: the parts of a configuration on the path that a run does not apply.
 //!
-//! A run carries out policies and the bytes of headers. Lines without a model have no effect. Access groups,
-//! and what a port below a tunnel or an encrypting port sees of a packet, are applied only by a trace.
+//! A run applies policies and the bytes of headers. Lines without a model have no effect. Only a trace
+//! applies access groups, and the outer headers at a port below a tunnel or at an encrypting port.
 
 use std::collections::BTreeSet;
 
@@ -49,7 +49,7 @@ pub(crate) fn left_out(network: &Network) -> Vec<String> {
     found
 }
 
-/// Returns the lines without a model that concern packets at `ports`, or at those that the leaving one
+/// Returns the lines without a model that affect packets at `ports`, or at the ports that the leaving port
 /// carries.
 fn open_lines(network: &Network, ports: &[&Port]) -> Vec<String> {
     let Site { model, common, .. } = network.site;
@@ -62,13 +62,14 @@ fn open_lines(network: &Network, ports: &[&Port]) -> Vec<String> {
         groups.chain(port.forwarding.encryption.as_ref().map(|encryption| encryption.line))
     });
     let considered: BTreeSet<usize> = considered.collect();
-    // Of lines for the whole device, most concern no packets here: `perhop check` lists them.
+    // Most lines for the whole device do not affect these packets: `perhop check` lists them.
     let near = model.open_lines.iter().filter(|open| open.interfaces.is_some() && open.concerns(is_crossed));
     let open = near.map(|open| open.line).filter(|line| !considered.contains(line));
     open.filter_map(|line| trace::words(&model.lines, line)).collect()
 }
 
-/// Returns the policy below a tunnel, and the tunnels above a port whose packets have another header there.
+/// Returns the policy below a tunnel, and the tunnels above a port if their packets have a different header
+/// at the port.
 fn tunnels_at(network: &Network, leaving: &Port) -> Vec<String> {
     if let Some(tunnel) = &leaving.forwarding.tunnel {
         let source = tunnel.source.as_ref().map(|source| &source.value);

@@ -1,4 +1,4 @@
-//! A call among the traffic that has no class, where a policy for networks with telephony has none for EF.
+//! A call in the default class, for policies of networks with telephony that have no class for EF.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ const CALL_BPS: f64 = 80e3;
 const EF: &str = "ef";
 const RTP_PORT: u16 = 16384;
 
-/// Returns a call that waits with unclassified traffic, and the remark about it; `None` where a class takes
-/// calls, or where the policy is not for networks with telephony.
+/// Returns a call that waits with unclassified traffic, and the remark about it; `None` if a class takes
+/// calls, or if the policy is not for a network with telephony.
 pub(crate) fn call_without_class(
     network: &Network,
     trial: &mut Trial,
@@ -33,7 +33,7 @@ pub(crate) fn call_without_class(
     if hits.iter().any(is_for_calls) || !is_for_telephony(network, hits) {
         return None;
     }
-    // Between the hosts of the traffic without a class.
+    // The call is between the hosts of the traffic without a class.
     let rest = hits.iter().find(|hit| {
         hit.leaf(network).is_some_and(|leaf| leaf.matches.is_empty())
             && hit.target.name == hit.target.own_name
@@ -69,8 +69,8 @@ pub(crate) fn call_without_class(
     Some((flow, remark))
 }
 
-/// Whether the policy is for networks with telephony: it distinguishes several classes by codepoints, or one
-/// is for signaling.
+/// Whether the policy is for a network with telephony: it distinguishes several classes by codepoints, or has
+/// a class for signaling.
 fn is_for_telephony(network: &Network, hits: &[Hit]) -> bool {
     let asks = |condition: &MatchConfig| condition.dscp.is_some() || condition.precedence.is_some();
     let by_codepoint = |leaf: &&Leaf| leaf.matches.iter().any(|condition| holds(condition, &asks));

@@ -2,7 +2,7 @@
 
 use strsim::normalized_damerau_levenshtein;
 
-/// The least similarity, 0 to 1, of a name that the user may have meant.
+/// The minimum similarity, 0 to 1, of a suggested name.
 const SIMILAR: f64 = 0.6;
 
 /// Returns `value` with `digits` significant digits, integers below a billion in full.
@@ -10,7 +10,7 @@ pub(crate) fn number(value: f64, digits: i32) -> String {
     if value == value.round_ties_even() && value.abs() < 1e9 {
         return with_separators(&format!("{value:.0}"));
     }
-    // The exponent of the shortest notation is exact where a logarithm rounds.
+    // The exponent of the shortest notation is exact; a logarithm would round.
     let notation = format!("{value:e}");
     let magnitude: i32 = notation.rsplit('e').next().and_then(|exponent| exponent.parse().ok()).unwrap_or(0);
     let decimals = usize::try_from(digits - 1 - magnitude).unwrap_or(0);
@@ -36,7 +36,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns a rate as a scenario file writes it: in whole kb/s, or b/s where that would be coarse.
+/// Returns a rate as a scenario file writes it: in whole kb/s, or in b/s if kb/s would be too coarse.
 pub(crate) fn as_rate(bits: f64) -> String {
     if bits >= 1e5 {
         format!("{}kb/s", (bits / 1000.0).round_ties_even())
@@ -45,7 +45,7 @@ pub(crate) fn as_rate(bits: f64) -> String {
     }
 }
 
-/// Returns the text of a rate: in kb/s, from 100 Mb/s on in Mb/s and so on.
+/// Returns the text of a rate: in kb/s, in Mb/s from 100 Mb/s, and so on.
 pub(crate) fn rate_in_words(bits: f64) -> String {
     let (divisor, unit) = match bits {
         _ if bits < 1e8 => (1e3, "kb/s"),
@@ -72,12 +72,12 @@ pub(crate) fn time(milliseconds: f64) -> String {
     }
 }
 
-/// Returns a part as a percentage: `80 %`.
+/// Returns a fraction as a percentage: `80 %`.
 pub(crate) fn percent(part: f64) -> String {
     format!("{:.0} %", 100.0 * part)
 }
 
-/// Returns at most `count` of the names that are similar to `wanted`, the most similar first.
+/// Returns at most `count` names that are similar to `wanted`, the most similar first.
 pub(crate) fn similar<'a>(
     wanted: &str,
     names: impl IntoIterator<Item = &'a str>,

@@ -1,4 +1,4 @@
-//! [`add_loads`]: traffic that loads every access link, by the classes of the ports there.
+//! [`add_loads`]: traffic that loads every access link according to the classes of its ports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,9 +21,9 @@ use crate::role::Kind;
 use crate::sources::kind_of_source;
 use crate::traffic::Flow;
 
-/// The flows of a network at most: pairs of sites times classes.
+/// Limit on the flows of a network: pairs of sites times classes.
 const MOST_FLOWS: usize = 20_000;
-/// IP bytes of the packet that looks for the access links of a pair.
+/// IP bytes of the packet whose walk finds the access links of a pair.
 const PROBE_BYTES: u32 = 200;
 
 /// The load of a class at a port.
@@ -33,7 +33,7 @@ struct Load {
     packet_bytes: u32,
 }
 
-/// Two sites with the first and the last port between devices on the path of their packets.
+/// Two sites, with the first and the last port between devices on the path of their packets.
 struct Pair {
     from: usize,
     to: usize,
@@ -43,8 +43,8 @@ struct Pair {
 /// The loads of ports.
 type Loads = BTreeMap<PortId, Vec<Load>>;
 
-/// Adds traffic between all sites to `found`: each access link has the load that its classes would have at
-/// one device, and flows that share the load of a class get max-min fair parts of it.
+/// Adds traffic between all sites to `found`: each access link has the load that its classes would have for a
+/// single device, and flows of one class share its load max-min fairly.
 pub(super) fn add_loads(
     front_ends: FrontEnds,
     snapshot: &Snapshot,
@@ -99,7 +99,7 @@ fn too_many(flows: usize) -> Result<(), Failure> {
     ))
 }
 
-/// Returns the pairs of sites whose packets pass a link between devices. Others are left out by name.
+/// Returns the pairs of sites whose packets pass a link between devices. Other pairs are omitted and named.
 fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<Pair>, Failure> {
     let all: Vec<[usize; 2]> = (0..sites.len())
         .flat_map(|from| (0..sites.len()).map(move |to| [from, to]))
@@ -139,7 +139,7 @@ fn probe(from: usize, to: usize) -> Wish {
     }
 }
 
-/// Returns the first and the last port between devices on a way.
+/// Returns the first and the last port between devices on a path.
 fn access_ports(way: &Way) -> Option<[PortId; 2]> {
     let between = &way[..way.len().saturating_sub(1)];
     Some([between.first()?.leaves, between.last()?.leaves])
@@ -193,8 +193,8 @@ fn of_pair<'a>(pair: &'a Pair, loads: &'a Loads) -> impl Iterator<Item = ClassWi
     })
 }
 
-/// Sets the rates of flows: their parts of the load of their class at the first port, and of their queue at
-/// the last.
+/// Sets the rates of flows: their shares of the load of their class at the first port, and of their queue at
+/// the last port.
 fn share(flows: &mut [(Routed, [PortId; 2], usize)], loads: &Loads) {
     let mut places: BTreeMap<(PortId, Result<usize, String>), usize> = BTreeMap::new();
     let mut limits = Vec::new();

@@ -1,4 +1,4 @@
-//! [`ClassWish`]: packets that have to wait in the queue of their class at the first access link.
+//! [`ClassWish`]: packets that must wait in the queue of their class at the first access link.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,12 +10,12 @@ use super::wish::{Routed, Walked, Wish};
 use crate::candidates::candidates;
 use crate::header::Header;
 
-/// The number of headers tried for a class at an entrance.
+/// Limit on the headers tried for a class at an entrance.
 const MOST_HEADERS: usize = 200;
-/// The number of headers tried for one condition of its input policy.
+/// Limit on the headers tried for one condition of its input policy.
 const MOST_OF_CONDITION: usize = 16;
 
-/// A wish for packets of a class of an access link.
+/// A wish for packets of a class at an access link.
 pub(super) struct ClassWish {
     pub(super) wish: Wish,
     /// The first and the last port between devices on the path.
@@ -26,8 +26,8 @@ pub(super) struct ClassWish {
     pub(super) queue: Option<String>,
 }
 
-/// Follows the packets of wishes. The answer is `None` for a wish of which no header that is tried waits in
-/// the queue of the class.
+/// Follows the packets of wishes. The answer for a wish is `None` if no tried header waits in the queue of
+/// the class.
 ///
 /// # Errors
 /// As [`Wish::walk`].
@@ -55,14 +55,14 @@ pub(super) fn walk_all(
 
 /// Follows the packets of wishes for one class from one site.
 ///
-/// An input policy where the packets enter may write their marks. Then other headers are tried: those that
-/// its conditions match, as where it marks calls by their ports.
+/// If an input policy writes the marks of the packets, other headers are tried that its conditions match. For
+/// example, it may mark calls by their ports.
 fn walk_group<'w>(
     group: impl Iterator<Item = &'w ClassWish>,
     snapshot: &Snapshot,
     sites: &[Site],
 ) -> Result<Vec<Option<Walked>>, ConfigError> {
-    // A header that suits one destination mostly suits the next.
+    // A header that works for one destination usually works for the next.
     let mut known: Option<Header> = None;
     let mut walk = |wanted: &ClassWish| {
         let own = wanted.wish.clone().walk(snapshot, sites)?;
@@ -87,7 +87,8 @@ fn walk_group<'w>(
 }
 
 impl ClassWish {
-    /// Returns the port at which packets enter the network that wait in another queue than that of the class.
+    /// Returns the port where packets enter the network that wait in a queue other than the queue of the
+    /// class.
     fn missed_from(&self, walked: &Walked) -> Option<PortId> {
         let Routed { there, .. } = walked.routed.as_ref().ok()?;
         let at_first = there.iter().flatten().find(|stop| stop.leaves == self.ports[0])?;

@@ -12,7 +12,7 @@ use crate::sources::sending;
 use crate::traffic::{DATAGRAM, entry, suited};
 use crate::words::similar;
 
-/// The number of sites that a message names.
+/// Limit on the sites that a message names.
 const NAMED: usize = 8;
 
 /// Traffic from one site to another.
@@ -25,17 +25,17 @@ pub struct Demand {
     pub to: String,
     /// The class: a codepoint, or a name.
     pub class: String,
-    /// The codepoint; `None` for that of the class.
+    /// The codepoint; `None` for the codepoint of the class.
     pub dscp: Option<String>,
     /// Bits per second.
     pub rate: f64,
-    /// IP bytes of a packet; `None` for those that the class usually has.
+    /// IP bytes of a packet; `None` for the usual size of the class.
     pub packet_bytes: Option<u32>,
-    /// The kind of traffic; `None` for that of the class.
+    /// The kind of traffic; `None` for the kind of the class.
     pub kind: Option<Kind>,
     /// The protocol; `None` for UDP or TCP by the kind.
     pub protocol: Option<String>,
-    /// The destination port; `None` for one that no application is known by.
+    /// The destination port; `None` for a port of no known application.
     pub port: Option<u16>,
 }
 
@@ -87,7 +87,7 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
     let role = role_of(&demand.class, &header, Service::Ordinary);
     let kind = match demand.kind {
         Some(kind) => kind,
-        // A rate is given, which greedy TCP would not keep.
+        // A rate is given, and greedy TCP would not keep to it.
         None if role.kind == Kind::Greedy => Kind::Transfers,
         None => role.kind,
     };
@@ -101,7 +101,8 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
     Ok(Wish { from, to, class, header, kind, packet_bytes, rate: demand.rate, keys, number: 0 })
 }
 
-/// Returns the codepoint of a line: its own, that which its class is called by, or that of the class's role.
+/// Returns the codepoint of a line: its own, the codepoint that names its class, or the codepoint of the
+/// class's role.
 fn codepoint(row: usize, demand: &Demand) -> Result<String, Failure> {
     let of_class = || {
         let class = demand.class.to_lowercase();

@@ -1,8 +1,8 @@
 //! [`fair_shares`]: rates of flows that share limits.
 
 /// Returns max-min fair rates of flows (Bertsekas and Gallager, "Data networks", §6.5.2): no rate can grow
-/// without lowering one that is at most as high. `limits_of` names the limits of each flow by their places in
-/// `limits`; a flow without a limit gets 0.
+/// without lowering a rate that is at most as high. `limits_of` has the indexes into `limits` for each flow;
+/// a flow without a limit gets 0.
 pub(super) fn fair_shares(limits_of: &[Vec<usize>], limits: &[f64]) -> Vec<f64> {
     let mut rates = vec![0.0; limits_of.len()];
     let mut left = limits.to_vec();

@@ -16,7 +16,7 @@ pub struct LeftOutTraffic {
     pub to: String,
     /// The class; `None` for all classes.
     pub class: Option<String>,
-    /// Whether the way of the replies is the reason.
+    /// Whether the reason is the path of the replies.
     pub is_reply: bool,
     /// The reason.
     #[serde(flatten)]
@@ -34,7 +34,7 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns traffic that can be run; other traffic is noted.
+    /// Returns the traffic that can run, and records other traffic.
     pub(super) fn take(&mut self, walked: Walked, sites: &[Site]) -> Option<Routed> {
         self.assumed.extend(walked.assumed);
         self.not_modeled.extend(walked.not_looked_at);
@@ -50,7 +50,7 @@ impl Found {
     }
 }
 
-/// Returns the known facts about traffic that is not run.
+/// Returns the known facts about omitted traffic.
 pub(super) fn left_out(
     wish: &Wish,
     sites: &[Site],

@@ -24,27 +24,27 @@ pub use found::LeftOutTraffic;
 use found::{Found, left_out};
 use wish::{Routed, Walked};
 
-/// Packets over links in one replication, so that a run takes seconds, and the time that is simulated at
-/// least and at most, milliseconds.
+/// Packets over links in one replication, chosen so that a run takes seconds, and the minimum and maximum
+/// simulated time, milliseconds.
 const PACKET_HOPS: f64 = 300_000.0;
 const SHORTEST: f64 = 100.0;
 const LONGEST: f64 = 60_000.0;
-/// The part of a run that is not measured.
+/// The warm-up as a part of the run.
 const WARMUP: f64 = 0.2;
-/// Samples of each queue in a run, and of all queues together.
+/// The number of samples of each queue in a run, and of all queues together.
 const SAMPLES: f64 = 200.0;
 const ALL_SAMPLES: f64 = 20_000.0;
-/// IP bytes of a packet of TCP, and packets over links for each of them: segments and acknowledgments.
+/// IP bytes of a TCP packet, and packets over links per TCP packet: segments and acknowledgments.
 const SEGMENT: f64 = 1500.0;
 const WITH_REPLIES: f64 = 1.5;
 
-/// The choices of the user about the traffic of a network.
+/// The user's choices about the traffic of a network.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct NetworkRequest {
     /// The title of the scenario.
     pub name: String,
-    /// The load of access links where no demands are given.
+    /// The load of access links if no demands are given.
     pub load: LoadLevel,
     /// Traffic in place of a guess.
     pub demands: Option<Vec<Demand>>,
@@ -80,13 +80,13 @@ pub struct PairTraffic {
     pub to: String,
     /// The class.
     pub class: String,
-    /// A packet without its ends, as `perhop trace --packet` takes it.
+    /// A packet without its ends, in the notation of `perhop trace --packet`.
     pub packet: String,
-    /// Bits per second offered; greedy TCP takes more.
+    /// The offered rate, bits per second; greedy TCP sends more.
     pub rate: f64,
     /// The kind of traffic, as text.
     pub kind: String,
-    /// The ways of its packets.
+    /// The paths of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
 }
 
@@ -183,7 +183,7 @@ fn pair_of(wish: &wish::Wish, sites: &[Site], words: &str, ways: Vec<Vec<Planned
     }
 }
 
-/// Returns the failure of a network without traffic that can be run, with the first reason.
+/// Returns the failure of a network in which no traffic can run, with the first reason.
 fn nothing_runs(found: &Found) -> Failure {
     let Some(first) = found.left_out.first() else {
         let why = found.missing.first().map_or(String::new(), |missing| format!(": {missing}"));

@@ -1,4 +1,4 @@
-//! [`Wish`]: packets of one class from one site to another, before their ways are known to be free.
+//! [`Wish`]: packets of one class from one site to another whose paths are not checked yet.
 
 use std::net::IpAddr;
 
@@ -12,8 +12,8 @@ use crate::role::Kind;
 use crate::sources::{sending, streams};
 use crate::traffic::{DATAGRAM, suited};
 
-/// The first port of packets that none is configured for: dynamic (RFC 6335), so that no application is known
-/// by it.
+/// The first port of packets without a configured port. It is dynamic (RFC 6335), so it belongs to no known
+/// application.
 const PORT: u16 = 49152;
 /// The source ports of the flows of one class between two sites.
 const PORTS: u16 = 64;
@@ -31,13 +31,13 @@ pub(super) struct Wish {
     pub(super) packet_bytes: u32,
     /// Bits per second.
     pub(super) rate: f64,
-    /// The keys of the entry of traffic that do not depend on sites and rate.
+    /// The keys of the traffic entry that do not depend on sites and rate.
     pub(super) keys: Map<String, Value>,
-    /// The place of the class among those between the two sites.
+    /// The index of the class among the classes between the two sites.
     pub(super) number: usize,
 }
 
-/// A wish with the ways of its packets and of their replies.
+/// A wish with the paths of its packets and of their replies.
 pub(super) struct Routed {
     pub(super) wish: Wish,
     pub(super) there: Vec<Way>,
@@ -59,7 +59,7 @@ pub(super) struct Unrouted {
 }
 
 impl Wish {
-    /// Returns the same wish for packets with another header, whose protocol decides who sends them.
+    /// Returns the same wish for packets with another header. The protocol determines the kind of source.
     pub(super) fn with_header(&self, header: Header) -> Wish {
         let mut keys = self.keys.clone();
         let protocol = header.protocol.as_deref().filter(|name| !["tcp", "udp"].contains(name));
@@ -122,7 +122,7 @@ impl Wish {
         Ok(read.packet)
     }
 
-    /// Follows the packets there, and replies of TCP back.
+    /// Follows the packets to the receiver, and replies of TCP back.
     pub(super) fn walk(self, snapshot: &Snapshot, sites: &[Site]) -> Result<Walked, ConfigError> {
         let there = self.packet([sites[self.from].address, sites[self.to].address])?;
         let mut found = snapshot.ways(&there)?;
