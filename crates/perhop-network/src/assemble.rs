@@ -69,8 +69,8 @@ fn linked<'d>(device: &'d Device, named: &[&str]) -> BTreeSet<&'d str> {
     device.model.router.ports.iter().filter(is_end).map(|port| port.interface.as_str()).collect()
 }
 
-/// Whether a scenario may have a policy in place of the queues of `port`: they are not modeled, or they are
-/// those of a switch's port without a policy.
+/// Whether a policy of the scenario may replace the queues of `port`: the queues are not modeled, or they are
+/// the default queues of a switch port.
 fn may_be_replaced(port: &Port) -> bool {
     let memory = port.output.queueing.as_ref().and_then(|queueing| queueing.memory.as_ref());
     let is_default = memory.is_some() && port.links.output.classes.is_empty();
@@ -129,7 +129,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         self.found.push(self.document.diagnostic(Severity::Error, path, message).help(help));
     }
 
-    /// Reads the router `name`, with the interfaces `named` in links; `None` if it cannot be read.
+    /// Reads the router `name` with the interfaces `named` in links; `None` if it cannot be read.
     fn read(
         &mut self,
         name: &str,
@@ -161,7 +161,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         let file = configuration.file.as_ref().map(|file| self.base.join(file).display().to_string());
         let linked = linked(&read, named.map_or(&[], Vec::as_slice));
         let lines: Vec<&str> = text.trim_end_matches('\n').lines().collect();
-        // Many findings concern the same interfaces and share their list.
+        // Many findings affect the same interfaces, so they share one list.
         let mut known: BTreeMap<*const String, bool> = BTreeMap::new();
         for finding in &findings(&read.model) {
             let is_elsewhere = finding.interfaces.as_ref().is_some_and(|interfaces| {
@@ -268,7 +268,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         found.map_err(wrong).ok()
     }
 
-    /// Returns the ports that the interface at `end` carries.
+    /// Returns the tunnels and sub-interfaces that send through the interface at `end`.
     fn carried<'r>(&mut self, end: LinkEnd, router: &Ports<'r>) -> Vec<CarriedPort<'r>>
     where
         's: 'r,
@@ -295,8 +295,8 @@ impl<'s, 'f> Assembly<'s, 'f> {
         if let Some(framing) = port.wire.framing {
             link.framing.get_or_insert(framing);
         }
-        // The sender fragments by its own bandwidth. An end without a configured bandwidth would send longer
-        // fragments.
+        // The sender chooses the fragment size by its own bandwidth. An end without a configured bandwidth
+        // would send longer fragments.
         let most = |headers: &HeaderStack| headers.fragmentation().map_or(u32::MAX, |cut| cut.most());
         if link.headers.is_empty() || most(&port.wire.headers) < most(&link.headers) {
             link.headers = port.wire.headers;
@@ -320,7 +320,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         }
     }
 
-    /// Reports queues that are not modeled, unless the scenario has others in their place.
+    /// Reports queues that are not modeled, unless the scenario replaces them.
     fn refuse_unmodeled(&mut self, end: LinkEnd, port: &Port) {
         let Some(reason) = &port.unmodeled_queues else { return };
         let interface = self.scenario.links[end.link].interfaces.get(end.node);
@@ -378,7 +378,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         }
     }
 
-    /// Assigns hosts without an address one from the subnet of the router's interface on their link.
+    /// Assigns an address to each host without one, from the subnet of the router's interface on the link.
     fn addresses(&mut self, placed: &[(LinkEnd, Cow<Port>)]) {
         let hosts = &self.written.hosts;
         let mut used: BTreeSet<IpAddr> = hosts.values().filter_map(|host| host.address).collect();

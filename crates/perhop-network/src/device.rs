@@ -39,7 +39,7 @@ struct Configured<'a> {
     front_end: &'a dyn FrontEnd,
     text: String,
     options: ParseOptions,
-    /// Made where a question first needs the lines of classes: it reads the text again.
+    /// Created when a question first needs the lines of classes, because the text is read again.
     class_lines: OnceLock<Option<Box<dyn ClassLines>>>,
 }
 
@@ -133,7 +133,7 @@ impl<'a> NetworkDevice<'a> {
         Ok(())
     }
 
-    /// Returns the facts that the configuration does not have.
+    /// Returns the facts that are not in the configuration.
     pub(crate) fn given_mut(&mut self) -> &mut Given {
         &mut self.given
     }
@@ -163,7 +163,7 @@ impl<'a> NetworkDevice<'a> {
         self.configured().map(|own| (own.text.as_str(), &own.options))
     }
 
-    /// Returns the routes and tunnels that the configuration does not have, as text that differs if they do.
+    /// Returns the routes and tunnels that are not in the configuration, as text for comparison.
     pub fn facts(&self) -> String {
         self.given.facts()
     }
@@ -172,20 +172,20 @@ impl<'a> NetworkDevice<'a> {
         self.model().map_or(&[], |model| &model.lines)
     }
 
-    /// Returns the decision of the device where packets go.
+    /// Returns the forwarding decision of the device.
     pub(crate) fn table(&self) -> Table<'_> {
         Table { router: self.router(), given: &self.given }
     }
 
-    /// Returns the classes of packets with their lines, where the language has such classes.
+    /// Returns the classes of packets with their lines, if the language has such classes.
     pub(crate) fn class_lines(&self) -> Option<&dyn ClassLines> {
         let own = self.configured()?;
-        // The text was parsed with these options before, so that they are valid.
+        // The text was already parsed with these options, so they are valid.
         let read = || own.front_end.class_lines(&own.text, &own.options).ok().flatten();
         own.class_lines.get_or_init(read).as_deref()
     }
 
-    /// Returns a line of the text, without spaces around.
+    /// Returns a line of the text without surrounding spaces.
     pub(crate) fn line_text(&self, line: usize) -> &str {
         self.lines().get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
     }
@@ -206,7 +206,8 @@ impl<'a> NetworkDevice<'a> {
         })
     }
 
-    /// Returns the port for packets with a VLAN tag: `named` or a part of it, if given.
+    /// Returns the port for packets with a VLAN tag. If `named` is given, it is this port or one of its
+    /// sub-interfaces.
     ///
     /// # Errors
     /// There is no such port, or several.
@@ -270,14 +271,15 @@ impl<'a> NetworkDevice<'a> {
         trace(&device, options, packet)
     }
 
-    /// Returns the unmodeled lines that concern packets at one of `interfaces`, with the reasons.
+    /// Returns the unmodeled lines that affect packets at one of `interfaces`, with the reasons.
     pub fn open_lines(&self, interfaces: &[String]) -> Vec<String> {
         let near = |open: &&OpenLine| open.concerns(|name| interfaces.iter().any(|one| one == name));
         let open = self.model().into_iter().flat_map(|model| &model.open_lines).filter(near);
         open.filter_map(|open| words(self.lines(), open.line)).collect()
     }
 
-    /// Returns the neighbors in the configuration: next hops of routes, and hosts of subnets without one.
+    /// Returns the neighbors in the configuration: next hops of routes, and hosts of subnets without a next
+    /// hop.
     pub fn neighbors(&self) -> Vec<Neighbor> {
         let mut found = Vec::new();
         for port in self.router().ports.iter().filter(|port| is_interface(port)) {

@@ -15,8 +15,8 @@ pub(crate) struct Finding {
     pub(crate) rule: &'static Rule,
     /// Line of the text, from 1; the lines of `add` follow it.
     pub(crate) line: usize,
-    /// The interfaces that it concerns; `None` for the whole router. An error that concerns no interface on a
-    /// link of the scenario is reported as a warning.
+    /// The affected interfaces; `None` for the whole router. An error that affects no interface on a link of
+    /// the scenario is reported as a warning.
     pub(crate) interfaces: Option<Arc<[String]>>,
     /// The fault, in one sentence.
     pub(crate) message: String,
@@ -49,7 +49,7 @@ fn not_simulated(all: &[Line]) -> Option<Finding> {
         LineState::NotModelled => &rules::COMMAND_NOT_MODELLED,
         _ => &rules::COMMAND_UNKNOWN,
     };
-    // Of lines with equal text, only one is named, with their number.
+    // One of several lines with equal text is named, with their number.
     let mut texts: Vec<(&str, usize)> = Vec::new();
     for line in &lines {
         let text = line.text.trim();

@@ -18,7 +18,7 @@ const UNUSABLE: u8 = u8::MAX;
 pub struct Table<'a> {
     /// The device.
     pub router: &'a Router,
-    /// The routes that the configuration does not have, with line 0.
+    /// The routes that are not in the configuration, with line 0.
     pub(crate) given: &'a Given,
 }
 
@@ -36,11 +36,11 @@ pub enum Decision<'a> {
     Leaves(Exit<'a>),
     /// A route discards the packet.
     Discarded(&'a Route),
-    /// No route is known, or a route without a known next hop.
+    /// No route is known, or the next hop of the route is not known.
     Unknown(Option<&'a Route>),
 }
 
-/// The port by which a packet leaves, and the reason.
+/// The port through which a packet leaves, and the reason.
 #[derive(Clone, Debug)]
 pub struct Exit<'a> {
     /// The port.
@@ -49,9 +49,9 @@ pub struct Exit<'a> {
     pub origin: Origin,
     /// The prefix of the route; `None` for a subnet with an invalid prefix.
     pub prefix: Option<String>,
-    /// The next hop; `None` on the subnet of the destination, and if the route names none.
+    /// The next hop; `None` if the destination is in the subnet, or if the route names no next hop.
     pub next_hop: Option<IpAddr>,
-    /// The deciding lines: the route, and those that resolve its next hop.
+    /// The deciding lines: the route, and the routes that resolve its next hop.
     pub lines: Vec<usize>,
     /// Number of further routes of equal rank.
     pub equals: usize,
@@ -86,7 +86,7 @@ enum Kind<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Returns the table of a device of which only the configuration is known.
+    /// Returns the table of a device whose facts are all in its configuration.
     pub fn configured(router: &'a Router) -> Table<'a> {
         Table { router, given: Given::nothing() }
     }
@@ -190,7 +190,7 @@ pub fn addresses(port: &Port) -> impl Iterator<Item = InterfaceAddress> {
     port.addresses.iter().chain(&port.forwarding.addresses6).copied()
 }
 
-/// Whether neither a port nor the interface around it is shut down.
+/// Whether the port and its interface are up.
 pub(crate) fn is_up(router: &Router, port: &Port) -> bool {
     let parent = port.forwarding.parent.as_ref();
     let parent = parent.and_then(|name| router.ports.iter().find(|other| other.interface == *name));
@@ -210,7 +210,7 @@ fn connected(port: &Port, address: InterfaceAddress) -> Candidate<'_> {
     Candidate { length: address.prefix_length, distance: 0, kind: Kind::Leaves(exit) }
 }
 
-/// Keeps the better candidate: the one with the longer prefix, then the one with the least distance.
+/// Keeps the better candidate: the longer prefix, then the smaller distance.
 fn choose<'a>(best: &mut Option<Candidate<'a>>, other: Candidate<'a>) {
     let rank = |one: &Candidate| (one.length, std::cmp::Reverse(one.distance));
     match best {

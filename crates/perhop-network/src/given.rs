@@ -1,4 +1,4 @@
-//! [`Given`]: the facts about a device's forwarding that its configuration does not have.
+//! [`Given`]: the facts about a device's forwarding that are not in its configuration.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,20 +22,20 @@ struct GivenTable {
     routes: BTreeMap<Prefix, Vec<Route>>,
     /// The lengths of the prefixes.
     lengths: BTreeSet<u8>,
-    /// Whether the user gave them, who knows more than perhop computes.
+    /// Whether the user gave them. The user's routes replace computed ones.
     is_given: bool,
     /// The protocols whose routes are computed.
     computed: Vec<RoutingProtocol>,
-    /// The subnets of ports that are up, where the device printed the whole table.
+    /// The subnets of ports that are up, if the device printed the whole table.
     connected: Option<BTreeSet<Prefix>>,
 }
 
-/// The facts of a device of which only the configuration is known.
+/// The facts of a device with a configuration only: none.
 static NOTHING: Given = Given { tables: Vec::new(), tunnel_maps: BTreeMap::new() };
 
 impl Given {
-    /// Returns the tables of routes that the user gave or the device printed, and its tunnels, as text that
-    /// differs if they do.
+    /// Returns the routing tables that the user gave or the device printed, and its tunnels, as text for
+    /// comparison.
     pub(crate) fn facts(&self) -> String {
         let given: Vec<_> = self.tables.iter().filter(|(_, table)| table.is_given).collect();
         format!("{given:?} {:?}", self.tunnel_maps)
@@ -50,7 +50,7 @@ impl GivenTable {
         {
             self.computed.push(protocol);
         }
-        // A vector that grows has room for four, and a large network has a million routes.
+        // A growing vector reserves room for four elements, and a large network has a million routes.
         match self.routes.entry(route.prefix) {
             Entry::Vacant(place) => _ = place.insert(vec![route]),
             Entry::Occupied(known) => known.into_mut().push(route),
@@ -77,7 +77,7 @@ impl Given {
         &mut self.tables[place].1
     }
 
-    /// Adds the routes that the device computes from those of others, unless better ones are known.
+    /// Adds the routes of a routing protocol, unless better routes are known.
     pub(crate) fn add_computed(&mut self, routes: Vec<Route>) {
         for route in routes {
             let vrf = route.vrf.clone();
@@ -88,7 +88,7 @@ impl Given {
         }
     }
 
-    /// Adds a route of the user, which leaves nothing to compute in its table.
+    /// Adds a route of the user. The table of this route then has no computed routes.
     pub(crate) fn add(&mut self, route: Route) {
         let vrf = route.vrf.clone();
         self.replaced(vrf.as_deref()).add(route);
@@ -130,12 +130,12 @@ impl Given {
         self.table(vrf).is_some_and(|table| table.is_given)
     }
 
-    /// Whether the device printed a table, whose routes are then all that it has.
+    /// Whether the device printed the table. It then has no other routes.
     pub(crate) fn is_shown(&self, vrf: Option<&str>) -> bool {
         self.table(vrf).is_some_and(|table| table.connected.is_some())
     }
 
-    /// Whether a subnet of a port may be used: not where the device printed a table without it.
+    /// Whether a subnet of a port may be used. It may not if the device printed a table without it.
     pub(crate) fn may_be_connected(&self, vrf: Option<&str>, subnet: Option<Prefix>) -> bool {
         let connected = self.table(vrf).and_then(|table| table.connected.as_ref());
         connected.is_none_or(|connected| subnet.is_none_or(|subnet| connected.contains(&subnet)))
@@ -156,8 +156,8 @@ impl Given {
         self.tunnel_maps.get(port)?.iter().find(|map| map.inside == next_hop).copied()
     }
 
-    /// Returns the next hop of an additional route that the table itself does not lead to: that of a VPN,
-    /// which labels lead to.
+    /// Returns the next hop of an additional route if the table itself has no route to it. It belongs to a
+    /// VPN, and is reached by labels.
     pub(crate) fn far_next_hop(&self, vrf: Option<&str>, to: IpAddr) -> Option<(Prefix, IpAddr)> {
         let routes = self.routes(vrf, to).filter(|route| route.prefix.length() > 0);
         routes.max_by_key(|route| route.prefix.length()).and_then(|route| match route.via {

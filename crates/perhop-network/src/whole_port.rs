@@ -11,7 +11,7 @@ const PLAIN_QUEUE: &str = "fifo";
 /// IP bytes of a packet that no link fragments.
 const SHORT_PACKET: u64 = 40;
 
-/// A tunnel or sub-interface whose packets leave via another port.
+/// A tunnel or sub-interface that sends through another port.
 #[derive(Clone, Copy, Debug)]
 pub struct CarriedPort<'a> {
     /// The tunnel or sub-interface.
@@ -30,7 +30,7 @@ pub fn has_output_policy(port: &Port) -> bool {
     !port.output.conditioners.is_empty() || has_classes(port)
 }
 
-/// Whether a port has other queues than one FIFO.
+/// Whether a port has queues other than one FIFO.
 pub fn has_classes(port: &Port) -> bool {
     let queues = port.output.queueing.as_ref().map(QueueingConfig::queue_names).unwrap_or_default();
     !(queues.is_empty() || queues == [PLAIN_QUEUE])
@@ -39,8 +39,8 @@ pub fn has_classes(port: &Port) -> bool {
 /// Returns the port `below` with the output policies of `carried`, each for packets to its destinations.
 ///
 /// Each carried port has a class with the queues of its policy; while the wire is congested, these classes
-/// share it equally. A policy of `below` itself applies to packets to other destinations. If headers and MTUs
-/// differ, those of the first carried port apply ([`different_wires`]).
+/// share it equally. The policy of `below` applies to packets to other destinations. If headers and MTUs
+/// differ, the values of the first carried port apply ([`different_wires`]).
 pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     let mut output = PolicyConfig::default();
     let mut classes = Vec::new();
@@ -74,21 +74,21 @@ pub fn whole_port(below: &Port, carried: &[CarriedPort]) -> Port {
     Port { output, wire, addresses, attachments: None, ..below.clone() }
 }
 
-/// Whether the queues of a port are in a node, so that those of the interfaces above it are nodes inside,
-/// with guarantees and weights of their own.
+/// Whether the queues of a port are in a node. The interfaces above it are then inner nodes with their own
+/// guarantees and weights.
 pub fn has_nodes(below: &Port) -> bool {
     tree_of(below).is_some()
 }
 
-/// Returns the class around the queues of a port whose nodes have guarantees and weights of their own.
+/// Returns the class that contains the queues of a port whose nodes have their own guarantees and weights.
 fn tree_of(below: &Port) -> Option<&ClassConfig> {
     let queueing = below.output.queueing.as_ref()?;
     let is_tree = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
     queueing.classes.first().filter(|_| is_tree && queueing.classes.len() == 1)
 }
 
-/// Returns the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes of
-/// one name, which several carried ports are in, become one.
+/// Returns the classes of the carried ports as nodes inside `root`, the class of the common port. Nodes with
+/// one name that contain several carried ports become one node.
 fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
     let mut nodes: Vec<ClassConfig> = Vec::new();
     for class in classes {
@@ -110,7 +110,7 @@ fn hierarchy(root: &ClassConfig, classes: Vec<ClassConfig>) -> QueueingConfig {
     QueueingConfig { scheduler, classes: vec![root], ..QueueingConfig::default() }
 }
 
-/// Returns the properties in which the wires of carried ports differ, although the common port has only one.
+/// Returns the properties in which the wires of carried ports differ. The common port has only one wire.
 pub fn different_wires(carried: &[CarriedPort]) -> Vec<&'static str> {
     let differs = |is_same: fn(&Port, &Port) -> bool| {
         carried.windows(2).any(|pair| !is_same(pair[0].port, pair[1].port))
@@ -154,8 +154,8 @@ fn to(destinations: Vec<Prefix>) -> MatchConfig {
     MatchConfig { destination: Some(OneOrMany(destinations)), ..MatchConfig::default() }
 }
 
-/// Adds the conditioners of a policy, for packets that meet `condition`, under names that begin with that of
-/// its port.
+/// Adds the conditioners of a policy for packets that meet `condition`. Their names begin with the name of
+/// the port.
 fn add_conditioners(output: &mut PolicyConfig, port: &str, policy: &PolicyConfig, condition: &MatchConfig) {
     for (index, stage) in policy.conditioners.iter().enumerate() {
         let own = stage.name.clone().unwrap_or_else(|| index.to_string());
@@ -184,8 +184,8 @@ fn class_of(port: &Port, matches: Option<MatchConfig>) -> ClassConfig {
     ClassConfig { name: port.name.clone(), matches, share: ShareConfig::default(), ..class }
 }
 
-/// Returns the node of a carried port for packets that meet `matches`. If another node is inside, its packets
-/// meet the condition as well.
+/// Returns the node of a carried port for packets that meet `matches`. Packets of an inner node also meet the
+/// condition.
 fn node_of(class: &ClassConfig, matches: Option<&MatchConfig>) -> ClassConfig {
     let mut node = ClassConfig { matches: matches.cloned(), ..class.clone() };
     if let Some(inner) = &mut node.queueing {

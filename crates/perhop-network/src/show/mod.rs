@@ -80,7 +80,7 @@ impl<'a> ShownNetwork<'a> {
         Ok(ShownNetwork { front_ends, nodes, codepoints, measured_s })
     }
 
-    /// Returns the links, each from a device to a neighbor, whose queues the commands `names` print.
+    /// Returns the links whose queues the commands `names` print, each from a device to a neighbor.
     ///
     /// # Errors
     /// There is no such command, or no device has its output.
@@ -97,8 +97,8 @@ impl<'a> ShownNetwork<'a> {
         Ok(found)
     }
 
-    /// Returns the output of the command `name` for each device, with the counters of `tables`: for its ports
-    /// `interface`, which may be abbreviated, or for all of them.
+    /// Returns the output of the command `name` for each device, with the counters of `tables`, for the ports
+    /// `interface` (may be abbreviated) or for all ports.
     ///
     /// # Errors
     /// There is no such command or option, or no device has such output.
@@ -166,7 +166,7 @@ impl<'a> ShownNetwork<'a> {
         })
     }
 
-    /// Returns the ports that `command` has output for, with their devices.
+    /// Returns the ports with output of `command`, with their devices.
     fn shown(
         &self,
         command: &ShowCommand,
@@ -205,7 +205,7 @@ impl<'a> Node<'a> {
     }
 }
 
-/// Returns the error for a command that devices such as `node` do not have.
+/// Returns the error for a command that devices like `node` do not have.
 fn not_of(node: &Node, command: &ShowCommand) -> ConfigError {
     let system = &node.device.model.platform.system;
     let own = node.device.front_end.shows().map_or(&[][..], Shows::commands);
@@ -219,7 +219,7 @@ fn not_of(node: &Node, command: &ShowCommand) -> ConfigError {
     ConfigError::new("", format!("devices of {system} have no {about}")).help(help)
 }
 
-/// Returns the ports `name`, else those whose name or interface it abbreviates.
+/// Returns the port `name`, otherwise the ports whose name or interface it abbreviates.
 fn node_ports<'s, 'a>(all: &[(&'s Node<'a>, &'s Port)], name: &str) -> Vec<(&'s Node<'a>, &'s Port)> {
     let folded = |text: &str| text.to_lowercase().replace(' ', "");
     let wanted = folded(name);

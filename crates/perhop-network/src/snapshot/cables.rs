@@ -1,8 +1,8 @@
 //! [`Cables`]: the segments that cables form, through switches and bundles.
 //!
-//! A cable connects interfaces; a link connects the ports with addresses on them. An interface without such a
-//! port switches frames, and so do devices that are not in the snapshot. A segment is a set of interfaces
-//! that are connected; virtual LANs are not separated, their subnets are.
+//! A cable connects interfaces; a link connects the ports with addresses on them. Interfaces without such a
+//! port, and devices outside the snapshot, switch frames. A segment is a set of connected interfaces. It may
+//! contain several VLANs; links separate them by their subnets.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use perhop_device::Port;
 use super::{PortId, SnapshotDevice, WrittenCable, carries_packets};
 use crate::forwarding::addresses;
 
-/// A place that cables connect: an interface of a device, the switch inside it, or another device.
+/// An end of cables: an interface of a device, the switch inside a device, or another device.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Node {
     Interface(usize, String),
@@ -22,7 +22,7 @@ enum Node {
 /// The segments of a network.
 pub(super) struct Cables {
     nodes: BTreeMap<Node, usize>,
-    /// The parent of each node in its segment, which is its own at the first.
+    /// The parent of each node in its segment; the first node is its own parent.
     parents: Vec<usize>,
     /// The properties of each segment, at its first node.
     segments: BTreeMap<usize, Segment>,
@@ -34,7 +34,7 @@ pub(super) struct Cables {
 pub(super) struct Segment {
     /// The file that names its first cable.
     pub(super) source: String,
-    /// Whether it has a switch or a device that is not in the snapshot.
+    /// Whether it contains a switch or a device outside the snapshot.
     pub(super) is_switched: bool,
 }
 
@@ -123,7 +123,7 @@ impl Cables {
         self.segments.get(&root).map(|segment| (root, segment))
     }
 
-    /// Returns the ports of each segment that packets leave via to others, by number.
+    /// Returns the ports of each segment through which packets reach other devices, by number.
     pub(super) fn ports(&self, devices: &[SnapshotDevice]) -> BTreeMap<usize, Vec<PortId>> {
         let mut found: BTreeMap<usize, Vec<PortId>> = BTreeMap::new();
         for (device, member) in devices.iter().enumerate() {
@@ -170,7 +170,7 @@ impl Cables {
     }
 }
 
-/// Whether packets leave via a port to other routers: it has an address, or sends by a line below.
+/// Whether packets leave via a port to other routers: it has an address, or sends over a line below.
 fn is_routed(port: &Port) -> bool {
     addresses(port).next().is_some()
         || (port.forwarding.parent.is_none() && !port.forwarding.below.is_empty())

@@ -1,9 +1,8 @@
-//! [`Fates`]: the outcomes of packets to one destination, each place looked at once.
+//! [`Fates`]: the outcomes of packets to one destination, with each place evaluated once.
 //!
-//! All packets of a matrix to one destination follow a tree, and most policies do not look at addresses. So
-//! the effect of a port on a packet is computed once for all pairs of sites, and the outcome from a port on
-//! once for all sources. A place where addresses, tunnels or encryption matter is left to the walk of each
-//! packet.
+//! All packets of a matrix to one destination follow a tree, and most policies do not match addresses. So the
+//! effect of a port on a packet is computed once for all pairs of sites, and the path behind a port once for
+//! all sources. If addresses, tunnels or encryption matter at a place, each packet is walked.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -46,14 +45,14 @@ struct Effect {
     change: Option<Change>,
 }
 
-/// The end of a packet, and its last change on the way there.
+/// The end of a packet, and its last change on the path.
 pub(super) struct Outcome {
     pub(super) end: WalkEnd,
     pub(super) dscp: Dscp,
     pub(super) change: Option<Change>,
 }
 
-/// The outcomes from a place; `None` where the walk itself has to find them.
+/// The outcomes behind a place; `None` if the packet must be walked.
 type Outcomes = Option<Rc<[Rc<Outcome>]>>;
 
 /// The outcomes of packets to one destination.
@@ -62,7 +61,7 @@ pub(super) struct Toward<'f, 's, 'a> {
     destination: IpAddr,
     decided: BTreeMap<(usize, Option<String>), Rc<Next>>,
     known: BTreeMap<(PortId, usize), Outcomes>,
-    /// The devices on the way to the current place.
+    /// The devices on the path to the current place.
     passed: Vec<usize>,
 }
 
@@ -70,7 +69,7 @@ pub(super) struct Toward<'f, 's, 'a> {
 enum Next {
     Ends(WalkEnd),
     Leaves(PortId, Onward),
-    /// Their own headers, or several, decide.
+    /// The next place depends on the headers of each packet, or there are several.
     Unclear,
 }
 
@@ -83,7 +82,7 @@ impl<'s, 'a> Fates<'s, 'a> {
         Fates { snapshot, interfaces, packets: Vec::new(), effects: BTreeMap::new() }
     }
 
-    /// Returns the outcomes to a destination, none of which is known yet.
+    /// Returns the outcomes to a destination, without known outcomes.
     pub(super) fn toward(&mut self, destination: IpAddr) -> Toward<'_, 's, 'a> {
         Toward {
             fates: self,
@@ -103,7 +102,7 @@ impl<'s, 'a> Fates<'s, 'a> {
         })
     }
 
-    /// Returns the effects of one side of a port on a packet; `None` where its addresses may matter.
+    /// Returns the effects of one side of a port on a packet; `None` if its addresses may matter.
     fn effects(
         &mut self,
         id: PortId,
@@ -166,7 +165,7 @@ impl<'s, 'a> Fates<'s, 'a> {
 }
 
 impl Toward<'_, '_, '_> {
-    /// Returns the outcomes of a packet that arrives at a port; `None` where only the walk can find them.
+    /// Returns the outcomes of a packet that arrives at a port; `None` if the packet must be walked.
     ///
     /// # Errors
     /// A policy cannot be built.
@@ -269,12 +268,12 @@ impl Toward<'_, '_, '_> {
     }
 }
 
-/// Whether packets leave via a port with the headers that they have.
+/// Whether packets leave via a port with unchanged headers.
 fn is_plain(port: &Port) -> bool {
     port.forwarding.tunnel.is_none() && port.forwarding.encryption.is_none()
 }
 
-/// Whether a condition of a policy, or one inside it, has a property.
+/// Whether a condition of a policy, or a condition inside it, has a property.
 fn looks_at(config: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut conditions = config.conditioners.iter().filter_map(|one| one.matches.as_ref());
     conditions.any(|condition| has(condition, property))

@@ -1,4 +1,4 @@
-//! [`Guess`]: links that descriptions of interfaces suggest, where nothing else shows one.
+//! [`Guess`]: links that only descriptions of interfaces suggest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,8 +40,9 @@ struct Named {
 impl Snapshot<'_> {
     /// Returns the links that descriptions suggest between ports without a link and without a cable.
     ///
-    /// A description must name one other device, and either one of its ports, or a device with only one port
-    /// whose description names this device. Guesses that share a port, or whose ends disagree, are omitted.
+    /// A description must name one other device, and either one of its ports, or a device that has only one
+    /// port whose description names this device. Guesses that share a port, or whose ends disagree, are
+    /// omitted.
     pub fn guesses(&self) -> Vec<Guess> {
         let free = self.free_ports();
         let names: BTreeMap<String, usize> =
@@ -72,7 +73,7 @@ impl Snapshot<'_> {
         found.into_iter().filter(|(pair, _)| is_clear(pair)).map(guess).collect()
     }
 
-    /// Returns the ports that no link and no cable connects, themselves or by a part of them.
+    /// Returns the ports without a link and a cable, including their sub-interfaces.
     fn free_ports(&self) -> BTreeSet<PortId> {
         let cabled: BTreeSet<PortId> = self
             .cables
@@ -120,7 +121,7 @@ impl Snapshot<'_> {
         let words: Vec<&str> = description.split(is_between).filter(|word| !word.is_empty()).collect();
         let device = |word: &str| {
             let name = word.trim_matches('.').to_lowercase();
-            // A name may have its domain.
+            // A name may include its domain.
             names.get(&name).or_else(|| names.get(name.split('.').next()?)).copied()
         };
         let mut others = words.iter().enumerate().filter_map(|(place, word)| {
@@ -134,7 +135,7 @@ impl Snapshot<'_> {
         let alone = rest.iter().map(|word| (*word).to_owned());
         let joined = rest.windows(2).map(<[&str]>::concat);
         let port = alone.chain(joined).find_map(|word| self.port_called(device, &word));
-        // The port may have gone since the description was written.
+        // The port may have been removed since the description was written.
         let is_unknown = port.is_none() && rest.iter().any(|word| looks_like_port(word));
         (!is_unknown).then_some(Named { device, port })
     }
@@ -166,7 +167,8 @@ impl Named {
     }
 }
 
-/// Returns the port at the other end: the named one, else the only one whose description names this one.
+/// Returns the port at the other end: the named port, otherwise the only port whose description names this
+/// port.
 fn counterpart(id: PortId, far: Named, named: &BTreeMap<PortId, Named>) -> Option<PortId> {
     if let Some(port) = far.port {
         return Some(PortId { device: far.device, port });

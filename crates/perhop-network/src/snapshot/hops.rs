@@ -1,4 +1,5 @@
-//! The next place of a packet that leaves a device: the port of another device, a host, or neither.
+//! The next place of a packet that leaves a device: a port of another device, a host, or a place outside the
+//! snapshot.
 
 use std::net::IpAddr;
 
@@ -12,11 +13,11 @@ pub(super) enum Onward {
     Device(PortId),
     /// A host in the subnet of the port.
     Host,
-    /// A router that is not in the snapshot; `None` where the route does not name it.
+    /// A router outside the snapshot; `None` if the route does not name it.
     Elsewhere(Option<IpAddr>),
 }
 
-/// The target of a packet by a forwarding decision.
+/// The target of a packet, as a forwarding decision determines it.
 #[derive(Clone, Copy)]
 pub(super) struct Target {
     destination: IpAddr,
@@ -34,7 +35,8 @@ impl Target {
 }
 
 impl Snapshot<'_> {
-    /// Returns where a packet goes that leaves via `port`, by the last forwarding decision of its path.
+    /// Returns the next place of a packet that leaves via `port`, by the last forwarding decision of its
+    /// path.
     pub(super) fn onward(&self, port: PortId, path: &Path) -> Onward {
         let decision = path.stages.iter().rev().find_map(|stage| match stage {
             Stage::Forwarding { destination, route, next_hop, .. } => Some(Target {
@@ -47,10 +49,10 @@ impl Snapshot<'_> {
         decision.map_or(Onward::Elsewhere(None), |target| self.onward_to(port, target))
     }
 
-    /// Returns where a packet goes that leaves via `port` to a target.
+    /// Returns the next place of a packet that leaves via `port` to a target.
     pub(super) fn onward_to(&self, port: PortId, target: Target) -> Onward {
         let Target { destination, is_connected, next_hop } = target;
-        // A route out of a port may lead to its own subnet, for example from another table of routes.
+        // A route through a port may lead to the subnet of the port, for example from another routing table.
         let is_near = || addresses(self.port(port)).any(|own| own.is_neighbor(destination));
         let is_host = next_hop.is_none() && (is_connected || is_near());
         let wanted = next_hop.or(is_host.then_some(destination));
@@ -60,7 +62,7 @@ impl Snapshot<'_> {
         if let Some(id) = wanted.and_then(|address| self.owner_at(link, address)) {
             return Onward::Device(id);
         }
-        // A route out of a wire needs no address: the other end takes its packets.
+        // A route through a wire needs no next-hop address: the other end receives the packets.
         let mut others = link.ends.iter().filter(|end| end.id != port);
         match (others.next(), others.next()) {
             (Some(only), None) if wanted.is_none() => Onward::Device(only.id),
@@ -69,8 +71,8 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the port by which the packets of a device to an address leave, and the port of the next
-    /// device; `None` where the way ends or enters a tunnel.
+    /// Returns the port through which packets of a device to an address leave, and the port of the next
+    /// device; `None` if the path ends or enters a tunnel.
     pub(super) fn next_device(&self, device: usize, to: IpAddr) -> Option<(PortId, PortId)> {
         let Decision::Leaves(exit) = self.devices[device].device.table().decide(None, to) else {
             return None;
@@ -85,15 +87,16 @@ impl Snapshot<'_> {
         (exit.origin != Origin::Connected).then_some((leaves, next))
     }
 
-    /// Returns the end of a link that answers for an address: its own, or as the first of a group of routers.
+    /// Returns the end of a link that answers for an address: the owner of the address, or the active router
+    /// of a group.
     fn owner_at(&self, link: &Link, address: IpAddr) -> Option<PortId> {
         let has_own = |id: PortId| addresses(self.port(id)).any(|own| own.address == address);
         let own = link.ends.iter().map(|end| end.id).find(|id| has_own(*id));
         own.or_else(|| self.first_of_group(link.ends.iter().map(|end| end.id), address))
     }
 
-    /// Returns the port with the highest priority among those of a group with one address; the higher
-    /// address decides between equals (RFC 5798 §6.4.3).
+    /// Returns the port with the highest priority among those of a group with one address; with equal
+    /// priorities, the higher address wins (RFC 5798 §6.4.3).
     pub(super) fn first_of_group(
         &self,
         ports: impl Iterator<Item = PortId>,
@@ -107,7 +110,7 @@ impl Snapshot<'_> {
         ports.filter_map(|id| Some((rank(&id)?, id))).max().map(|(_, id)| id)
     }
 
-    /// Returns the ports with a subnet that an address is in, apart from tunnels and loopback addresses.
+    /// Returns the ports whose subnet contains an address, except tunnels and loopback addresses.
     pub(super) fn ports_near(&self, address: IpAddr) -> Vec<PortId> {
         let mut found = Vec::new();
         for device in 0..self.devices.len() {

@@ -14,14 +14,15 @@ use super::{
 use crate::device::outer_tag;
 use crate::forwarding::addresses;
 
-/// The links of a network, and remarks about subnets that are none.
+/// The links of a network, and remarks about subnets that are not links.
 pub(super) struct Found {
     pub(super) links: Vec<Link>,
     pub(super) remarks: Vec<String>,
     pub(super) duplicates: Vec<Duplicate>,
 }
 
-/// Returns the links of the devices: those written, else the ends of cables, else the ports of one subnet.
+/// Returns the links of the devices: written links, otherwise the ends of cables, otherwise the ports of one
+/// subnet.
 ///
 /// # Errors
 /// A written end does not exist, or is an end of two links.
@@ -81,8 +82,8 @@ pub(super) fn find(
 /// Ports with their addresses.
 type Ports = Vec<(PortId, IpAddr)>;
 
-/// Returns the ports with addresses in each subnet: of tunnels apart from others. Ports with one address
-/// (`/32`, `/128`) are in none.
+/// Returns the ports with addresses in each subnet, tunnels separate from other ports. Ports with a host
+/// address (`/32`, `/128`) are omitted.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {
@@ -104,7 +105,7 @@ fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(
     found
 }
 
-/// Returns the links of cables that connect two devices without a switch: of the ports with one tag.
+/// Returns the links of cables that connect two devices without a switch, between ports with the same tag.
 fn direct(devices: &[SnapshotDevice], cables: &Cables, taken: &BTreeSet<PortId>) -> Vec<Link> {
     let mut found = Vec::new();
     for ports in cables.ports(devices).into_values() {
@@ -135,7 +136,7 @@ fn direct(devices: &[SnapshotDevice], cables: &Cables, taken: &BTreeSet<PortId>)
 }
 
 /// Divides the ports of a subnet by the segment of their cables, with the source of the cables. A port
-/// without a known cable is in the only segment of its subnet.
+/// without a known cable belongs to the only segment of its subnet.
 fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<(Option<String>, Ports)> {
     let mut segments: BTreeMap<Option<usize>, (Option<String>, Ports)> = BTreeMap::new();
     for (id, address) in ports {
@@ -162,7 +163,7 @@ fn by_segment(devices: &[SnapshotDevice], cables: &Cables, ports: Ports) -> Vec<
         .collect()
 }
 
-/// Divides the ports of a subnet by table of routes where two of them have one address: customers of a
+/// Divides the ports of a subnet by routing table if two of them have the same address: customers of a
 /// provider may use the same addresses.
 fn apart(devices: &[SnapshotDevice], ports: Ports) -> Vec<Ports> {
     if duplicate(&ports).is_none() {

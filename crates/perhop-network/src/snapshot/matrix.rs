@@ -16,7 +16,7 @@ pub struct MatrixRow {
     pub from: String,
     /// The site that receives.
     pub to: String,
-    /// The codepoints as sent, which have one fate.
+    /// The sent codepoints with this fate.
     pub dscp: Vec<Dscp>,
     /// Their fate.
     #[serde(flatten)]
@@ -27,16 +27,16 @@ pub struct MatrixRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "kebab-case")]
 pub enum Fate {
-    /// They arrive with the codepoint that they were sent with.
+    /// They arrive with the sent codepoint.
     Kept,
-    /// They arrive with another one.
+    /// They arrive with another codepoint.
     Changed {
         /// The last place that changes it.
         at: Place,
     },
-    /// They do not arrive, on at least one of their ways.
+    /// They do not arrive on at least one of their paths.
     Lost {
-        /// The end of that way.
+        /// The end of this path.
         at: WalkEnd,
     },
 }
@@ -116,7 +116,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Returns the packet between two sites, with a port that no application of a class is known by.
+/// Returns the packet between two sites, with a port of no known application.
 fn packet(from: &Site, to: &Site, dscp: Dscp) -> Result<Packet, ConfigError> {
     const TEXT: &str = "udp 192.0.2.1:49152 > 192.0.2.2:49152 dscp default len 200";
     let text: PacketText = TEXT.parse().map_err(|message: String| ConfigError::new("packet", message))?;

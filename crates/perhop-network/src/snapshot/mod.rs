@@ -10,7 +10,7 @@
 //!       → plan: hosts, links and routes of a scenario in which packets take the ways of their walks
 //! ```
 //!
-//! Every inferred link has its reason. A walk that needs an unknown route stops there and reports it.
+//! Every inferred link has its reason. A walk that needs an unknown route stops and reports it.
 
 mod cables;
 mod fates;

@@ -13,21 +13,21 @@ use crate::NetworkDevice;
 pub struct ConfigurationFile {
     /// Its path, as answers name it.
     pub file: String,
-    /// The name of the device; `None` for the name that the configuration gives, else that of the file.
+    /// The name of the device; `None` for the configured host name, otherwise the file name.
     pub name: Option<String>,
     /// The text.
     pub text: String,
     /// The platform; `None` for the recognized one.
     pub platform: Option<String>,
-    /// Whether the name shows that it is a configuration; else its content decides.
+    /// Whether the file name identifies it as a configuration. Otherwise its content decides.
     #[serde(default)]
     pub is_configuration: bool,
-    /// The criteria of classes in place of their own, by class.
+    /// The criteria that replace those of classes, by class.
     #[serde(default)]
     pub assume: BTreeMap<String, String>,
 }
 
-/// Facts about the network that no configuration has.
+/// Facts about the network that are not in configurations.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Written {
@@ -46,7 +46,7 @@ pub struct Written {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct WrittenCable {
-    /// The ends `DEVICE:INTERFACE`. Devices that are not in the snapshot, such as switches, are ends as well.
+    /// The ends `DEVICE:INTERFACE`. Devices outside the snapshot, such as switches, may be ends.
     pub ends: Vec<String>,
     /// The file that names it.
     pub source: String,
@@ -75,7 +75,7 @@ impl SnapshotDevice<'_> {
     }
 }
 
-/// Whether lines of the configuration give a port classes, in Intent or only in its lowered policies.
+/// Whether a port has configured classes, in Intent or only in its lowered policies.
 pub(super) fn has_policy(port: &Port) -> bool {
     let mut classes = port.links.input.classes.iter().chain(&port.links.output.classes);
     has_intent(port) || classes.any(|class| class.line > 0)
@@ -124,20 +124,20 @@ pub struct Snapshot<'a> {
     pub remarks: Vec<String>,
     /// Facts that the user wrote.
     pub written: Written,
-    /// Pairs of ports that have one address, with the line of the second.
+    /// Pairs of ports with the same address, with the line of the second.
     pub(super) duplicates: Vec<Duplicate>,
     /// The link of each port, by device and place of the port.
     pub(super) link_of: Vec<Vec<Option<usize>>>,
 }
 
-/// An address that two ports have, which may not share a link.
+/// An address of two ports, which may be on different links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Duplicate {
     pub(crate) address: std::net::IpAddr,
     pub(crate) ports: [PortId; 2],
 }
 
-/// A port of a device, by their places.
+/// The indexes of a device and its port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PortId {
     pub(crate) device: usize,
@@ -152,7 +152,7 @@ pub struct Link {
     /// The reason for the link.
     #[serde(flatten)]
     pub because: LinkReason,
-    /// Whether its ends are ports of tunnels, whose packets travel in others.
+    /// Whether its ends are tunnels, whose packets travel inside other packets.
     pub is_tunnel: bool,
 }
 
@@ -212,7 +212,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Whether packets of a network can pass the port: an interface that is up.
+/// Whether packets of the network can pass the port, that is, it is an interface and up.
 pub(crate) fn carries_packets(router: &Router, port: &Port) -> bool {
     port.forwarding.role == PortRole::Interface && crate::forwarding::is_up(router, port)
 }

@@ -1,5 +1,5 @@
-//! [`Snapshot::plan`]: hosts, routers, links and routes of a scenario in which packets take their ways through
-//! the network.
+//! [`Snapshot::plan`]: hosts, routers, links and routes of a scenario in which packets follow their walks
+//! through the network.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,8 +11,7 @@ use super::{NotRun, PortId, Site, Snapshot, Stop, Way};
 use crate::whole_port::has_output_policy;
 
 impl Snapshot<'_> {
-    /// Returns a scenario's hosts, routers and links, with routes by which packets take the ways of
-    /// `journeys`.
+    /// Returns a scenario's hosts, routers and links, with routes for the paths of `journeys`.
     pub fn plan(&self, journeys: &[Journey]) -> Plan {
         let mut planner =
             Planner { wires: Wires::new(self), routes: Routes::new(), carries: BTreeMap::new() };
@@ -34,7 +33,7 @@ struct Planner<'s, 'a> {
 }
 
 impl Planner<'_, '_> {
-    /// Attaches the two hosts of a journey to the wires at the ends of its ways, and notes its links.
+    /// Attaches the two hosts of a journey to the wires at the ends of its paths, and records its links.
     fn attach(&mut self, journey: &Journey) -> Result<(), NotRun> {
         for (way, from, to) in ways(journey) {
             self.wires.attach(from, way[0].arrives)?;
@@ -46,7 +45,7 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Adds the routes of a journey, or none where one of them contradicts those of others.
+    /// Adds the routes of a journey, unless one of them contradicts the routes of other journeys.
     fn route(&mut self, journey: &Journey) -> Result<(), NotRun> {
         let mut new = Routes::new();
         for (way, _, to) in ways(journey) {
@@ -77,7 +76,7 @@ impl Planner<'_, '_> {
         Ok(())
     }
 
-    /// Returns the nodes on a way behind its sender, each with the next one.
+    /// Returns the nodes on a path after its sender, each with the next node.
     fn steps(&self, way: &Way, to: &Site) -> Vec<(Node, Node)> {
         let mut nodes: Vec<Node> = self.wires.segment_at(way[0].arrives).into_iter().collect();
         for stop in way {
@@ -103,7 +102,7 @@ impl Planner<'_, '_> {
         plan
     }
 
-    /// Returns the tunnels with queues of their own, by the port below.
+    /// Returns the tunnels with their own queues, by the port below.
     fn carried(&self) -> Carries {
         let snapshot = self.wires.snapshot;
         let with_policy = |tunnels: &BTreeMap<PortId, BTreeSet<Prefix>>| -> BTreeMap<_, _> {
@@ -161,12 +160,12 @@ impl Snapshot<'_> {
         self.link_of[port.device][port.port].map_or(Wire::Lan(port), Wire::Link)
     }
 
-    /// Returns the name of a tunnel's queue at the port below: `whole_port` gives it the name of the tunnel.
+    /// Returns the name of a tunnel's queue at the port below: `whole_port` names it after the tunnel.
     fn queue_below(&self, tunnel: PortId, queue: Option<&str>) -> String {
         let port = self.port(tunnel);
         let classes = port.output.queueing.as_ref().map(|queueing| queueing.classes.as_slice());
         let inner = match (classes, queue) {
-            // The only class around the others is replaced.
+            // The only enclosing class is replaced.
             (Some([only]), Some(queue)) if only.matches.is_none() => {
                 queue.split_once('/').map(|(_, inner)| inner)
             }
@@ -176,7 +175,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Iterates over the ways of a journey and of its replies, with sender and receiver.
+/// Iterates over the paths of a journey and of its replies, with sender and receiver.
 fn ways<'j>(journey: &'j Journey) -> impl Iterator<Item = (&'j Way, &'j Site, &'j Site)> {
     let there = journey.there.iter().map(|way| (way, journey.from, journey.to));
     there.chain(journey.back.iter().map(|way| (way, journey.to, journey.from)))

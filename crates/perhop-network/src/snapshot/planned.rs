@@ -1,4 +1,4 @@
-//! [`Plan`]: the parts of a scenario that a network decides, and the nodes that they are made of.
+//! [`Plan`]: the parts of a scenario that a network determines, and their nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,16 +8,16 @@ use serde::Serialize;
 
 use super::{NotRun, PortId, Site, Way};
 
-/// Packets from one site to another, with their ways.
+/// Packets from one site to another, with their paths.
 #[derive(Clone, Debug)]
 pub struct Journey<'a> {
     /// The site that sends.
     pub from: &'a Site,
     /// The site that receives.
     pub to: &'a Site,
-    /// Their ways.
+    /// Their paths.
     pub there: Vec<Way>,
-    /// The ways of replies; empty without replies.
+    /// The paths of replies; empty without replies.
     pub back: Vec<Way>,
 }
 
@@ -30,11 +30,11 @@ pub struct PlannedStop {
     pub interface: String,
     /// The port in results.
     pub port: String,
-    /// The queue in results; `None` for an only queue without a name.
+    /// The queue in results; `None` for a single queue without a name.
     pub queue: Option<String>,
 }
 
-/// The parts of a scenario that a network decides.
+/// The parts of a scenario that a network determines.
 #[derive(Debug, Default)]
 pub struct Plan {
     /// The hosts: the sites.
@@ -43,11 +43,11 @@ pub struct Plan {
     pub routers: BTreeMap<String, RouterConfig>,
     /// The links.
     pub links: Vec<LinkConfig>,
-    /// The ways of each journey, or the reason for which it cannot be run with the others.
+    /// The paths of each journey, or the reason why it cannot run with the others.
     pub journeys: Vec<Result<Vec<Vec<PlannedStop>>, NotRun>>,
     /// Assumptions.
     pub assumed: BTreeSet<String>,
-    /// Parts of the network that the scenario does not have.
+    /// Parts of the network that are not in the scenario.
     pub not_modeled: BTreeSet<String>,
 }
 
@@ -70,5 +70,5 @@ pub(super) enum Node {
 /// The next node for packets to a host, by node.
 pub(super) type Routes = BTreeMap<(Node, String), Node>;
 
-/// The destinations of the packets of tunnels, by the port that they leave via.
+/// The destinations of the packets of tunnels, by output port.
 pub(super) type Carries = BTreeMap<PortId, BTreeMap<PortId, BTreeSet<Prefix>>>;

@@ -1,4 +1,4 @@
-//! [`Snapshot::read`]: devices out of configurations, then links, then routes.
+//! [`Snapshot::read`]: reads devices from configurations, then finds links and routes.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ impl<'a> Snapshot<'a> {
         Ok(snapshot)
     }
 
-    /// Gives each device the routes that the user wrote, and those of the shortest paths.
+    /// Gives each device the routes of the user and the routes of the shortest paths.
     fn add_routes(&mut self) -> Result<(), ConfigError> {
         let computed = shortest_paths::routes(self);
         for (device, routes) in self.devices.iter_mut().zip(computed) {
@@ -118,7 +118,7 @@ fn stem(file: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(stem, _)| stem)
 }
 
-/// Gives devices with one name the names of their files, and reports it.
+/// Names devices after their files if several have the same name, and reports it.
 fn unique_names(devices: &mut [SnapshotDevice]) -> Vec<String> {
     let mut uses: BTreeMap<String, usize> = BTreeMap::new();
     for device in devices.iter() {

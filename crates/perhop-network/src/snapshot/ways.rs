@@ -1,4 +1,4 @@
-//! [`Snapshot::ways`]: the ways of a packet between two hosts, as the ports and queues that it passes.
+//! [`Snapshot::ways`]: the paths of a packet between two hosts, as lists of ports and queues.
 
 use perhop_analysis::PacketText;
 use perhop_qos::classifier::MatchConfig;
@@ -8,34 +8,34 @@ use serde::Serialize;
 use super::{Hop, PortId, Snapshot, WalkEnd, WalkPath};
 use crate::trace::{Cause, Stage};
 
-/// A device on a way.
+/// A device on a path.
 #[derive(Clone, Debug)]
 pub struct Stop {
     /// The port on which the packet arrives.
     pub arrives: PortId,
     /// The port through which it leaves.
     pub leaves: PortId,
-    /// The queue that it joins there; `None` for an only queue without a name.
+    /// The queue that it joins there; `None` for a single queue without a name.
     pub queue: Option<String>,
-    /// The tunnels that it enters in this device, whose packets leave via another port.
+    /// The tunnels that it enters in this device if their packets leave via another port.
     pub(super) tunnels: Vec<PortId>,
 }
 
 /// The devices that a packet passes from host to host.
 pub type Way = Vec<Stop>;
 
-/// The ways of a packet.
+/// The paths of a packet.
 #[derive(Clone, Debug)]
 pub struct Ways {
-    /// The ways: several where meters may color the packet differently.
+    /// The paths: several if meters may color the packet differently.
     pub ways: Result<Vec<Way>, NotRun>,
-    /// Assumptions on which they rest.
+    /// The assumptions of the paths.
     pub assumed: Vec<String>,
     /// Parts of the configurations that may change them and are not considered.
     pub not_looked_at: Vec<String>,
 }
 
-/// The reason for which packets cannot be run from host to host.
+/// The reason why packets cannot run from host to host.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum NotRun {
@@ -59,7 +59,8 @@ fn dscp_of(packet: &str) -> Option<Dscp> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ways of a packet from the host with its source address to that with its destination.
+    /// Returns the paths of a packet from the host with its source address to the host with its destination
+    /// address.
     ///
     /// # Errors
     /// As [`Snapshot::walk`].
@@ -101,7 +102,7 @@ impl Snapshot<'_> {
                 _ => None,
             }));
             let Some(leaves) = hop.port else {
-                // A device that only takes a header off forwards the packet in the next hop.
+                // A device that only removes a header forwards the packet in the next hop.
                 if let Some((tunnel, _)) = outer.pop().filter(|(_, sent)| *sent != dscp_of(&hop.packet)) {
                     return Err(NotRun::because(format!(
                         "a router marks the outer header of {tunnel} on its path; packets of a run have one header"

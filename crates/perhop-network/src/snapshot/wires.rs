@@ -12,22 +12,22 @@ use perhop_scenario::{
 use super::planned::{Carries, Node, Plan, Routes, Wire};
 use super::{LinkReason, NotRun, PortId, Site, Snapshot, Way};
 
-/// The policy of hosts and segments, which queue without loss.
+/// The policy of hosts and segments: queues without loss.
 pub const AMPLE: &str = "ample";
-/// The rate of a line that no configuration defines.
+/// The rate of a line without a configured rate.
 const UNKNOWN_RATE: u64 = 1_000_000_000;
-/// The delay of a link between devices: that of some 200 km.
+/// The delay of a link between devices, about 200 km.
 const DELAY_MS: u64 = 1;
 
-/// The wires that ways cross, with the hosts at them.
+/// The wires on the paths, with their hosts.
 pub(super) struct Wires<'s, 'a> {
     pub(super) snapshot: &'s Snapshot<'a>,
-    /// The port at which each host was attached first.
+    /// The port to which each host was attached first.
     hosts: BTreeMap<String, PortId>,
     hosts_at: BTreeMap<Wire, BTreeSet<String>>,
-    /// The links that ways cross between two devices.
+    /// The links on the paths between two devices.
     between: BTreeMap<[usize; 2], BTreeSet<usize>>,
-    /// The ports of each wire that accepted ways pass, and their hosts.
+    /// The ports of each wire on accepted paths, and their hosts.
     used: BTreeMap<Wire, BTreeSet<PortId>>,
     used_hosts: BTreeMap<String, Site>,
 }
@@ -59,7 +59,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         Ok(())
     }
 
-    /// Notes a link between two devices.
+    /// Records a link between two devices.
     pub(super) fn cross(&mut self, leaves: PortId, arrives: PortId) {
         if let Wire::Link(link) = self.snapshot.wire_of(leaves) {
             let mut devices = [leaves.device, arrives.device];
@@ -68,7 +68,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         }
     }
 
-    /// Notes the ports that an accepted way passes.
+    /// Records the ports that an accepted way passes.
     pub(super) fn use_way(&mut self, way: &Way, from: &Site, to: &Site) {
         for port in way.iter().flat_map(|stop| [stop.arrives, stop.leaves]) {
             self.used.entry(self.snapshot.wire_of(port)).or_default().insert(port);
@@ -78,7 +78,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         }
     }
 
-    /// Returns the segment at a port; `None` where the wire has two ends.
+    /// Returns the segment at a port; `None` if the wire has two ends.
     pub(super) fn segment_at(&self, port: PortId) -> Option<Node> {
         let wire = self.snapshot.wire_of(port);
         let hosts = self.hosts_at.get(&wire).map_or(0, BTreeSet::len);
@@ -93,7 +93,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         is_segment.then_some(Node::Segment(wire))
     }
 
-    /// Returns the name of a node: that of a segment is its subnet, else that of its first port.
+    /// Returns the name of a node. A segment is named after its subnet, otherwise after its first port.
     pub(super) fn name(&self, node: &Node) -> String {
         match node {
             Node::Device(device) => self.snapshot.devices[*device].name.clone(),
@@ -192,7 +192,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         (device.to_owned(), end)
     }
 
-    /// Returns the rate of a wire: the greatest of its ends. Each end sends at its own.
+    /// Returns the rate of a wire: the maximum of its ends. Each end sends at its own rate.
     fn rate(&self, plan: &mut Plan, ports: &[PortId]) -> Rate {
         let rates = ports.iter().filter_map(|port| line_rate(self.snapshot.port(*port)));
         rates.max().unwrap_or_else(|| {
@@ -225,7 +225,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         RouterConfig { configuration: Some(configuration), ..RouterConfig::default() }
     }
 
-    /// Notes ports whose queues are not modeled, and lose no packet in the run.
+    /// Records ports whose queues are not modeled, and lose no packet in the run.
     fn note_unmodeled(&self, plan: &mut Plan) {
         for id in self.used.values().flatten() {
             let port = self.snapshot.port(*id);
@@ -237,7 +237,7 @@ impl<'s, 'a> Wires<'s, 'a> {
         }
     }
 
-    /// Notes sub-interfaces that share a port, because each is a link of its own.
+    /// Records sub-interfaces that share a port, because each is a link of its own.
     fn note_shared(&self, plan: &mut Plan) {
         let mut sharing: BTreeMap<(usize, &str), BTreeSet<&str>> = BTreeMap::new();
         for id in self.used.values().flatten() {

@@ -34,7 +34,7 @@ pub struct Path {
     /// The end of the path.
     #[serde(flatten)]
     pub end: End,
-    /// The output interface; `None` if the packet is dropped or the interface is unknown.
+    /// The output interface; `None` if the packet is dropped or the interface is not known.
     pub leaves: Option<String>,
     /// The name of its queue; `None` if it joins none.
     pub queue: Option<String>,
@@ -141,7 +141,7 @@ pub enum Route {
     Chosen,
     /// A route that discards.
     Discard,
-    /// None is known.
+    /// No source is known.
     Unknown,
 }
 
@@ -151,7 +151,7 @@ pub enum Route {
 pub enum Stage {
     /// The packet arrives.
     Entrance {
-        /// The interface; `None` where it is not known, and for packets of the device itself.
+        /// The interface; `None` if it is not known, and for packets of the device itself.
         interface: Option<String>,
         /// The reason for the choice of this interface.
         because: String,
@@ -181,9 +181,9 @@ pub enum Stage {
         policy: String,
         /// The class.
         class: String,
-        /// The line of the class; `None` where the policy does not mention it.
+        /// The line of the class; `None` if the policy does not contain it.
         line: Option<usize>,
-        /// The criteria that hold, and of access lists the entries that decided.
+        /// The matching criteria; for access lists, the deciding entries.
         criteria: Vec<LineText>,
     },
     /// A conditioner marks, polices or drops the packet.
@@ -208,7 +208,7 @@ pub enum Stage {
         #[serde(skip)]
         dscp: Dscp,
     },
-    /// The device decides where the packet goes.
+    /// The device forwards the packet.
     Forwarding {
         /// The destination that is looked up.
         destination: IpAddr,
@@ -218,7 +218,7 @@ pub enum Stage {
         prefix: Option<String>,
         /// The next router.
         next_hop: Option<IpAddr>,
-        /// The interface through which the packet leaves, or whose address it has as destination.
+        /// The interface through which the packet leaves, or which has the destination address.
         interface: Option<String>,
         /// The lines that decide.
         lines: Vec<LineText>,
@@ -242,11 +242,11 @@ pub enum Stage {
         side: Place,
         /// The interface.
         interface: String,
-        /// The name of the queue; `None` where no class takes the packet, and for an only queue without name.
+        /// The name of the queue; `None` if no class takes the packet, and for a single queue without a name.
         queue: Option<String>,
         /// The classes on the path to the queue, from the outermost in.
         classes: Vec<QueueClass>,
-        /// The lines of the class behind the queue.
+        /// The lines of the class of the queue.
         lines: Vec<LineText>,
     },
 }
@@ -256,7 +256,7 @@ pub enum Stage {
 pub struct Turn {
     /// The quantum, bytes.
     pub quantum: ByteSize,
-    /// The quantum by rate and r2q before the kernel limits it; `None` where the class writes a quantum.
+    /// The quantum by rate and r2q before the kernel limits it; `None` if the class sets a quantum.
     pub of_rate: Option<ByteSize>,
     /// The divisor of the rate.
     pub rate_to_quantum: u32,

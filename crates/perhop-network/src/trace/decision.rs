@@ -87,7 +87,7 @@ impl<'a> Tracer<'a> {
         })
     }
 
-    /// Returns the decision on a destination that no unicast route leads to.
+    /// Returns the decision on a destination without a unicast route.
     fn without_table(&mut self, destination: IpAddr) -> Option<Onward<'a>> {
         // RFC 5771 §4, RFC 4291 §2.7: routers do not forward 224.0.0.0/24 and ff02::/16. RFC 1812 §4.2.2.11.
         let (prefix, is_multicast) = match destination {
@@ -145,7 +145,7 @@ impl<'a> Tracer<'a> {
         Onward { stage, to: Onto::Port(exit.port) }
     }
 
-    /// Notes routing protocols, whose routes may override those of the configuration.
+    /// Records routing protocols, whose routes may override routes of the configuration.
     pub(super) fn look_for_protocols(&mut self, destination: IpAddr) {
         let is_computed = |protocol: RoutingProtocol| self.device.given.computes(protocol);
         let processes = self.device.router.forwarding.processes.iter();

@@ -7,7 +7,7 @@ use super::{Stage, Tracer};
 use crate::forwarding::{Decision, Exit, Origin};
 
 impl<'a> Tracer<'a> {
-    /// Returns the entrance of a packet: the chosen port, the one that leads to its source, or the only one
+    /// Returns the entrance of a packet: the chosen port, the port that leads to its source, or the only port
     /// with an input policy.
     pub(super) fn entrance(&mut self, packet: &Packet) -> (Stage, Option<&'a Port>) {
         if let Some(port) = self.options.arrives {

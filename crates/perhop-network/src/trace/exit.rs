@@ -164,7 +164,7 @@ impl<'a> Tracer<'a> {
         };
         let queues: Vec<Option<String>> = ways.iter().map(|way| way.queue.clone()).collect();
         let is_plain = !has_output(below) && queues.iter().any(Option::is_some);
-        // Without a known destination, no tunnel below has a map for it.
+        // If the destination is not known, no tunnel below has a mapping for it.
         let outer = destination.unwrap_or(Ipv4Addr::UNSPECIFIED.into());
         let mut ways = self.leave(ways, below, outer, tunnels - 1)?;
         if is_plain {
@@ -202,8 +202,8 @@ impl<'a> Tracer<'a> {
         Some(Onward::without_route(RouteKind::Unknown, Ipv4Addr::UNSPECIFIED.into(), below))
     }
 
-    /// Notes the output access lists of a port below a tunnel, because devices differ in applying them to
-    /// their own packets, such as those of a tunnel.
+    /// Records the output access lists of a port below a tunnel: devices differ in whether they apply them to
+    /// their own packets, such as tunnel packets.
     fn look_for_lists_below(&mut self, port: &Port) {
         let groups = &port.forwarding.access_groups;
         for group in groups.iter().filter(|group| group.direction == Direction::Output) {
@@ -214,7 +214,7 @@ impl<'a> Tracer<'a> {
         }
     }
 
-    /// Notes that the length of packets encrypted by `name` does not include the encryption overhead.
+    /// Records that the length of packets encrypted by `name` does not include the encryption overhead.
     fn look_for_length(&mut self, name: &str) {
         self.not_looked_at.insert(format!(
             "the bytes that the encryption of {name} adds, which depend on the ciphers of both ends"
@@ -232,7 +232,7 @@ impl<'a> Tracer<'a> {
                 ClassifiedHeader::Inner(line) => (HeaderName::Inner, Some(line)),
             };
             let outer = encrypted(&way.packet, port, encryption);
-            // The policy of the port itself finds the outer header of the packets that it encrypts.
+            // The policy of the port matches the outer header of the packets that it encrypts.
             let inner = HeaderName::Inner;
             way.added_headers.push(AddedHeader { inner: way.packet, outer, classified_by: inner });
             way.stages.push(Stage::Encapsulation {

@@ -35,22 +35,22 @@ use crate::given::Given;
 pub struct TracedDevice<'a> {
     /// The device.
     pub router: &'a Router,
-    /// The lines of its configuration; none where there is no text.
+    /// The lines of its configuration; empty without a text.
     pub lines: &'a [Line],
     /// The lines that perhop does not model.
     pub open_lines: &'a [OpenLine],
-    /// The classes of packets with their lines, where the language has such classes.
+    /// The classes of packets with their lines, if the language has such classes.
     pub class_lines: Option<&'a dyn ClassLines>,
-    /// The facts that the configuration does not have.
+    /// The facts that are not in the configuration.
     pub(crate) given: &'a Given,
 }
 
 /// The options of the caller.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TraceOptions<'a> {
-    /// The port on which packets arrive; by default that which leads to their source.
+    /// The port on which packets arrive; by default the port that leads to their source.
     pub arrives: Option<&'a Port>,
-    /// The port through which they leave; by default that of the route.
+    /// The port through which they leave; by default the port of the route.
     pub leaves: Option<&'a Port>,
     /// The treatment of packets to the device itself.
     pub own: OwnPackets,
@@ -62,7 +62,7 @@ pub enum OwnPackets {
     /// The processor takes them, behind the policy of the control plane.
     #[default]
     ControlPlane,
-    /// The device takes their outer header off and forwards the packet inside.
+    /// The device removes the outer header and forwards the packet inside.
     Decapsulated,
 }
 
@@ -160,7 +160,7 @@ impl Tracer<'_> {
         self.crossed.insert(port.interface.clone());
     }
 
-    /// Lists the unmodeled lines that concern packets at the ports on the path.
+    /// Lists the unmodeled lines that affect packets at the ports on the path.
     fn look_for_open_lines(&mut self) {
         let ports = self.device.router.ports.iter();
         let considered: BTreeSet<usize> = ports

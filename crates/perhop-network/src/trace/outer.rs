@@ -1,4 +1,4 @@
-//! Outer headers: those of tunnels, and those of packets that a port encrypts.
+//! Outer headers of tunnels, and of packets that a port encrypts.
 
 use std::net::IpAddr;
 
@@ -63,7 +63,7 @@ impl<'a> Tracer<'a> {
     }
 }
 
-/// Returns the lines that decide about the outer header of a tunnel.
+/// Returns the lines that determine the outer header of a tunnel.
 pub(super) fn lines_of(tunnel: &Tunnel) -> Vec<usize> {
     let asking = match tunnel.classified_by {
         ClassifiedHeader::Outer => None,

@@ -14,7 +14,7 @@ use super::{Cause, End, LineText, Place, QueueClass, Stage, Tracer, Turn, Way, w
 /// Limit on the followed paths: three colors of five meters.
 const MOST_PATHS: usize = 243;
 
-/// Returns the packet with its outer header, for those that get one.
+/// Returns the packet with its outer header, if it gets one.
 type OuterHeader<'a> = dyn Fn(&Packet) -> Option<Packet> + 'a;
 
 /// The policy at one side of a port, and the packets that it classifies.
@@ -140,7 +140,7 @@ impl<'a> Tracer<'a> {
         found.into_iter().map(stage).collect()
     }
 
-    /// Puts packets into the queues of a port.
+    /// Adds packets to the queues of a port.
     pub(super) fn queue(&mut self, mut ways: Vec<Way>, side: &PolicySide) -> Result<Vec<Way>, ConfigError> {
         for way in ways.iter_mut().filter(|way| way.end.is_none()) {
             let place = match &side.config.queueing {

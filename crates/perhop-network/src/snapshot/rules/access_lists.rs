@@ -13,19 +13,19 @@ use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 use crate::snapshot::Site;
 
-/// The pairs of sites whose ways are followed at most.
+/// Limit on the pairs of sites whose paths are followed.
 const MOST_PAIRS: usize = 2000;
-/// The pairs of sites that are tried at one list.
+/// Limit on the pairs of sites that are tried at one list.
 const PAIRS_OF_LIST: usize = 4;
 /// Packets of the applications that have classes: media of RTP, signaling of SIP, HTTPS.
 const PROBES: [(&str, u16); 4] = [("udp", 16384), ("udp", 5060), ("tcp", 5060), ("tcp", 443)];
 
-/// An access list of a port: its place among those of the port.
+/// An access list of a port, by its index at the port.
 type ListAt = (PortId, usize);
 
-/// Reports access lists of ports inside the network that deny packets with a codepoint that has a class.
+/// Reports access lists inside the network that deny packets of a codepoint with a class.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
-    // One codepoint stands for those with the same treatment.
+    // One codepoint represents all codepoints with the same treatment.
     let mut codepoints: BTreeMap<Kind, Dscp> = BTreeMap::new();
     for (dscp, kind) in &treatments.best {
         codepoints.entry(*kind).or_insert(*dscp);
@@ -92,7 +92,7 @@ fn lists_on_ways<'s>(snapshot: &Snapshot, sites: &'s [Site]) -> BTreeMap<ListAt,
     found
 }
 
-/// Returns a finding where a list denies a packet, once for each line.
+/// Returns a finding for each line that denies a packet.
 fn denied(
     snapshot: &Snapshot,
     id: PortId,
@@ -123,7 +123,7 @@ fn denied(
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the path between two sites that lead to other devices. The way ends at a tunnel.
+    /// Returns the ports on the path between two sites that lead to other devices. The path ends at a tunnel.
     fn ports_between(&self, from: &Site, to: &Site) -> Vec<(PortId, Direction)> {
         self.place_of(&from.device).map_or_else(Vec::new, |device| self.ports_to(device, to.address))
     }

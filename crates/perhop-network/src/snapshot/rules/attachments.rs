@@ -1,4 +1,4 @@
-//! Policies that are attached where others of their name are not.
+//! Policies attached at a place where other policies with the same name are not.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use perhop_device::intent::Direction;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The number of attachments of a policy from which on, and their part in one place from which on, another
-/// place is an exception.
+/// The minimum number of attachments of a policy, and the minimum fraction at one place, for another place to
+/// be an exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -22,8 +22,7 @@ struct Attachment {
     place: Place,
 }
 
-/// Reports attachments of a policy in the direction, or at the kind of port, that nearly all others of the
-/// network do not have.
+/// Reports attachments of a policy whose direction or kind of port differs from nearly all others.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for (name, attachments) in by_policy(snapshot) {
         let mut counts: BTreeMap<Place, usize> = BTreeMap::new();
@@ -32,7 +31,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { continue };
         let is_usual = count >= LEAST && count as f64 >= NEARLY_ALL * attachments.len() as f64;
-        // Two or more are a variant on purpose.
+        // Two or more are an intended variant.
         let is_usual = is_usual && attachments.len() - count == 1;
         for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
             let message = format!(
@@ -59,7 +58,7 @@ fn words((is_output, is_inside): Place) -> &'static str {
     }
 }
 
-/// Returns the attachments to ports that reach another device, and to those with hosts.
+/// Returns the attachments to ports that reach another device, and to ports with hosts.
 fn by_policy<'s>(snapshot: &'s Snapshot) -> BTreeMap<&'s str, Vec<Attachment>> {
     let inside = snapshot.inside_ports().map(|(id, _)| (id, true));
     let hosts = snapshot.host_ports();

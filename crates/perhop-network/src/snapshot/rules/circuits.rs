@@ -1,4 +1,4 @@
-//! Ports whose policies do not fit the rate of their circuit, which is less than that of the line.
+//! Ports whose policies do not fit the rate of their circuit, which is below the rate of the line.
 
 use perhop_qos::Rate;
 
@@ -6,16 +6,16 @@ use super::treatment::{policer_of_all, shaper};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
-/// The part of the circuit's rate from which on, and up to which, a rate fits it: headers, and room for them.
+/// The minimum and maximum ratio of a fitting rate to the circuit's rate, which leaves room for headers.
 const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
-/// A policer may let more pass.
+/// A policer may pass more.
 const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
-/// The number of ports with circuits that shape, and their part of all, from which on one without a shaper is
-/// an exception.
+/// The minimum number and fraction of ports with circuits that shape, for a port without a shaper to be an
+/// exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
-/// The limit of a policy around all packets of a port.
+/// The limit of a policy on all packets of a port.
 struct Limit<'s> {
     policy: &'s str,
     rate: u64,
@@ -44,7 +44,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_shapers(snapshot, &ports, found);
 }
 
-/// Returns the rate of a circuit: a port's own, where it is below that of the line.
+/// Returns the rate of a circuit: the rate of the port, if it is below the rate of the line.
 fn circuit(snapshot: &Snapshot, id: PortId) -> Option<u64> {
     let port = snapshot.port(id);
     let line = port.wire.rate.map(Rate::as_bits_per_second)?;
@@ -66,8 +66,8 @@ fn limits<'s>(snapshot: &'s Snapshot, id: PortId) -> Vec<Limit<'s>> {
     output.into_iter().chain(input).collect()
 }
 
-/// Reports a limit that does not fit: where the policy fits another port of the device, the attachment is at
-/// fault, else the command.
+/// Reports a limit that does not fit. If the policy fits another port of the device, the attachment is at
+/// fault, otherwise the command.
 fn check_limit(
     snapshot: &Snapshot,
     ports: &[(PortId, u64)],
@@ -82,7 +82,7 @@ fn check_limit(
     let is_mixed_up = others.into_iter().any(|(other, rate)| {
         limits(snapshot, *other).iter().any(|one| one.policy == limit.policy && one.fits(*rate))
     });
-    // A shaper below the circuit on purpose leaves room for other packets.
+    // An intended shaper below the rate of the circuit leaves room for other packets.
     if !is_mixed_up && limit.is_shaper && limit.rate < circuit {
         return;
     }
@@ -104,7 +104,7 @@ fn check_limit(
     found.push(snapshot.finding(id.device, rule, line, (message, effect.to_owned())));
 }
 
-/// Reports circuits without a shaper, where nearly all others have one.
+/// Reports circuits without a shaper if nearly all others have one.
 fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<NetworkFinding>) {
     let with_policy: Vec<&(PortId, u64)> =
         ports.iter().filter(|(id, _)| !snapshot.port(*id).intent.output.is_empty()).collect();
@@ -129,7 +129,7 @@ fn check_shapers(snapshot: &Snapshot, ports: &[(PortId, u64)], found: &mut Vec<N
 }
 
 impl Snapshot<'_> {
-    /// Returns the line that lacks a shaper: the class around all packets, else that which attaches the
+    /// Returns the line that lacks a shaper: the class for all packets, otherwise the line that attaches the
     /// policy.
     pub(super) fn line_without_shaper(&self, id: PortId) -> usize {
         let port = self.port(id);

@@ -1,4 +1,4 @@
-//! [`demands`]: the demands of a class by kind, as they are compared between devices.
+//! [`demands`]: the demands of a class by kind, for comparison between devices.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,15 +8,15 @@ use perhop_device::intent::{
 };
 use perhop_qos::Rate;
 
-/// The factor from which on two numbers contradict each other.
+/// The minimum factor between two contradictory numbers.
 const UNEQUAL: u64 = 2;
 
 /// The packets that a policy treats.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packets {
-    /// Those that the device forwards.
+    /// Packets that the device forwards.
     Forwarded,
-    /// Those to the device itself.
+    /// Packets to the device itself.
     ToDevice,
 }
 
@@ -33,7 +33,7 @@ pub(super) struct Demand {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     Amount(u64, Unit),
-    /// A mark, or a policer without a rate that it drops above.
+    /// A mark, or a policer that drops no packets above a rate.
     Words(String),
 }
 
@@ -72,9 +72,9 @@ impl From<TrafficRate> for Value {
 }
 
 impl Demand {
-    /// Whether its value contradicts that of most others: another word, or a number that is unequal. Rates of
-    /// forwarded packets follow from the circuit, which differs between devices. A policer with a higher rate
-    /// drops less and contradicts nothing.
+    /// Whether its value contradicts the value of most others: a different word, or an unequal number. Rates
+    /// of forwarded packets follow from the circuit, which differs between devices. A policer with a higher
+    /// rate drops less, so it does not contradict others.
     pub(super) fn contradicts(&self, usual: &Value, packets: Packets) -> bool {
         match (&self.value, usual) {
             (Value::Amount(_, Unit::BitsPerSecond | Unit::PacketsPerSecond), Value::Amount(..))
@@ -131,13 +131,13 @@ fn drops(actions: &[Action]) -> bool {
     actions.iter().any(|action| action.then == Then::Drop)
 }
 
-/// Returns the rate above which a policer drops, and whether it drops packets. One that only marks has no
-/// such rate.
+/// Returns the rate above which a policer drops, and whether it drops packets. A policer that only marks has
+/// no such rate.
 fn policed(police: &Police) -> (Value, bool) {
     if drops(&police.conform) {
         return (Value::Words("that drops all".to_owned()), true);
     }
-    // Without an action, a policer drops the packets that exceed.
+    // Without an action, a policer drops packets that exceed.
     if !police.exceed.is_empty() && !drops(&police.exceed) {
         return (Value::Words("that drops nothing".to_owned()), false);
     }

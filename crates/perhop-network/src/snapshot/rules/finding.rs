@@ -1,4 +1,4 @@
-//! [`NetworkFinding`], and the ports and links that rules look at.
+//! [`NetworkFinding`], and the ports and links that rules check.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -38,13 +38,12 @@ impl Snapshot<'_> {
         }
     }
 
-    /// Returns the text of a port: the device with its file's name if these differ, and the
-    /// interface.
+    /// Returns the text of a port: the device, with its file's name if they differ, and the interface.
     pub(super) fn port_name(&self, id: PortId) -> String {
         format!("{}:{}", self.devices[id.device].name, self.port(id).name)
     }
 
-    /// Returns a line of a device with its file, to point to.
+    /// Returns a reference to a line of a device, with its file.
     pub(super) fn place(&self, device: usize, line: usize) -> String {
         let file = Path::new(&self.devices[device].file);
         let name = file.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
@@ -60,7 +59,7 @@ impl Snapshot<'_> {
         })
     }
 
-    /// Returns the ports whose subnets are sites.
+    /// Returns the ports with subnets that are sites.
     pub(super) fn host_ports(&self) -> BTreeSet<PortId> {
         let mut found = BTreeSet::new();
         for site in self.sites() {
@@ -79,7 +78,7 @@ impl Snapshot<'_> {
     }
 }
 
-/// Returns the line that attaches a policy, else the first of the port.
+/// Returns the line that attaches a policy, otherwise the first line of the port.
 pub(super) fn line_of_output(port: &Port) -> usize {
     port.forwarding.output_line.unwrap_or(port.line)
 }

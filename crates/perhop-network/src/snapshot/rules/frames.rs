@@ -14,8 +14,8 @@ use crate::rules;
 /// The values of a field of three bits.
 const VALUES: std::ops::Range<u8> = 0..8;
 
-/// Reports classes of ports whose frames do not have the mark by which the other end keeps the codepoint, and
-/// input policies whose labels get another class than the codepoint.
+/// Reports classes whose frames lack the mark with which the other end keeps the codepoint, and input
+/// policies whose labels get a class other than the codepoint's.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for ends in snapshot.wires() {
         check_frames(snapshot, ends, treatments, found);
@@ -25,7 +25,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     }
 }
 
-/// Returns a packet after the conditioners of one side of a port, if it conforms.
+/// Returns a conforming packet after the conditioners of one side of a port.
 fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Option<Packet> {
     let port = snapshot.port(id);
     let config = if is_input { &port.input } else { &port.output };
@@ -33,7 +33,7 @@ fn after(snapshot: &Snapshot, id: PortId, is_input: bool, packet: &Packet) -> Op
     conforming(ways).map(|way| way.packet)
 }
 
-/// Returns a packet of a codepoint in a frame or with a label of a value.
+/// Returns a packet with a codepoint, in a frame or with a label of the given value.
 fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     let mut packet = packet(dscp);
     let mark = LinkMark::new(value)?;
@@ -45,7 +45,8 @@ fn marked(dscp: Dscp, field: Field, value: u8) -> Option<Packet> {
     Some(packet)
 }
 
-/// Reports a codepoint that the other end changes by the mark of its frame, where another mark keeps it.
+/// Reports a codepoint that the other end changes because of the mark of its frame, although another mark
+/// would keep it.
 fn check_frames(
     snapshot: &Snapshot,
     [sends, receives]: [PortId; 2],
@@ -62,7 +63,7 @@ fn check_frames(
             after(snapshot, receives, true, &packet).filter(|after| after.dscp == *dscp).map(|_| value)
         };
         let keeps: Vec<u8> = VALUES.filter_map(kept).collect();
-        // Without a difference between the values, the mark of the frame does not decide.
+        // If all values give the same result, the mark of the frame does not matter.
         if keeps.is_empty() || keeps.len() == VALUES.len() {
             continue;
         }

@@ -1,4 +1,4 @@
-//! Addresses and numbers of routers that two devices have.
+//! Addresses and router numbers that two devices share.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,12 +10,12 @@ use crate::forwarding::addresses;
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// Reports pairs of devices with one address or one number.
+/// Reports pairs of devices with the same address or number.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let part = parts(snapshot);
     for duplicate in &snapshot.duplicates {
         let [first, second] = duplicate.ports;
-        // Networks without a link between them may use the same addresses.
+        // Networks that are not connected may use the same addresses.
         if part[first.device] == part[second.device] {
             let effect = "perhop does not treat the subnet as a link: packets to the address may reach either device";
             report_address(snapshot, duplicate.ports, duplicate.address, effect, found);
@@ -45,8 +45,8 @@ fn report_address(
     }
 }
 
-/// Reports two devices whose only address of one host (`/32`, `/128`) is the same. With several such
-/// addresses, one of them may be shared on purpose (anycast).
+/// Reports two devices with the same address, if it is their only host address (`/32`, `/128`). With several
+/// host addresses, one may be shared intentionally (anycast).
 fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, Option<&str>, IpAddr), PortId> = BTreeMap::new();
     for (device, part) in part.iter().enumerate() {
@@ -66,7 +66,7 @@ fn check_hosts(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFindi
     }
 }
 
-/// Reports two routers with one number in a routing protocol.
+/// Reports two routers with the same number in a routing protocol.
 fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFinding>) {
     let mut owners: BTreeMap<(usize, bool, &str), (usize, usize)> = BTreeMap::new();
     for (device, part) in part.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! The two ends of a link that do not fit each other, and neighbors that do not become ones.
+//! Ends of links that do not match, and routers that do not become neighbors.
 
 use perhop_device::{Port, PortRouting, Router, RoutingProtocol};
 use perhop_qos::ByteSize;
@@ -7,7 +7,7 @@ use perhop_qos::framing::Header;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The longest IP packet of Ethernet and of serial lines, where nothing sets another one (RFC 894).
+/// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
 const USUAL_MTU: u64 = 1500;
 
 /// Reports links whose ends differ in a setting that must match.
@@ -24,13 +24,13 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Reports both ends of a link where the longest packets differ: longer ones are fragmented, or dropped.
+/// Reports both ends of a link with different MTUs: longer packets are fragmented or dropped.
 fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<NetworkFinding>) {
     let mtu = |id: PortId| snapshot.port(id).wire.mtu.map_or(USUAL_MTU, ByteSize::as_bytes);
     let line = |id: PortId| snapshot.port(id).forwarding.mtu_line;
     let (here, there) = (mtu(own), mtu(other));
     let is_set = line(own).or(line(other)).is_some();
-    // Without such a line, the MTU of a tunnel is that of the port below minus its headers.
+    // Without such a line, the MTU of a tunnel is the MTU of the port below minus its headers.
     let is_known = |id: PortId| line(id).is_some() || snapshot.port(id).forwarding.tunnel.is_none();
     if here == there || !is_set || !is_known(own) || !is_known(other) {
         return;
@@ -60,7 +60,7 @@ fn tags(port: &Port) -> Vec<u16> {
 fn check_tags(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let (here, there) = (tags(snapshot.port(own)), tags(snapshot.port(other)));
     let Some(line) = snapshot.port(own).forwarding.tag_line.filter(|_| here != there) else { return };
-    // Switches between both ends may change tags; two routers that both tag usually see each other's tags.
+    // A switch between the ends may change tags. Two routers that both tag usually receive each other's tags.
     if here.is_empty() || there.is_empty() {
         return;
     }
@@ -106,8 +106,8 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
     }
 }
 
-/// Returns the line to check if a port does not run a protocol: the process, if it names the subnets of the
-/// other ports, else the port.
+/// Returns the line to check if a port does not run a protocol: the process if it names the subnets of the
+/// other ports, otherwise the port.
 fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
     let own = &router.ports[port];
     let processes = &router.forwarding.processes;
@@ -115,7 +115,7 @@ fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) ->
         let lines = router.ports.iter().map(|port| port.line);
         lines.chain(processes.iter().map(|process| process.line))
     };
-    // The block of a line begins with the last line before it that begins one.
+    // The block of a line starts with the nearest previous line that opens a block.
     let is_in_process = |part: &PortRouting| {
         let block = begins().filter(|line| *line <= part.line).max();
         block == Some(processes[part.process].line)
@@ -127,7 +127,7 @@ fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) ->
     named.map_or(own.line, |part| processes[part.process].line)
 }
 
-/// Returns the obstacle at one end, with its line, where the other end waits for a neighbor.
+/// Returns the obstacle at one end, with its line, if the other end expects a neighbor.
 fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(Option<usize>, String)> {
     let theirs = other?;
     match own {
@@ -141,7 +141,8 @@ fn obstacle(own: Option<&PortRouting>, other: Option<&PortRouting>) -> Option<(O
     }
 }
 
-/// Reports the end whose cost a line sets apart from the other end's: packets take another way back.
+/// Reports the end with a configured cost that differs from the other end's: packets return over another
+/// path.
 fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
     let parts = |id: PortId| snapshot.port(id).forwarding.routing.iter();
     let processes = |id: PortId| &snapshot.router(id.device).forwarding.processes;
@@ -151,7 +152,7 @@ fn check_costs(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<
         else {
             continue;
         };
-        // A cost that follows from the bandwidth has the line of the process.
+        // A cost computed from the bandwidth has the line of the process.
         let is_set = here.cost.line != processes(own)[here.process].line;
         if here.cost.value == there.cost.value || !is_set {
             continue;

@@ -1,4 +1,4 @@
-//! Access lists with one name on several devices, one of which differs from the others.
+//! Access lists with one name on several devices, of which one differs.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::peers::Peers;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// The entries of a list that are reported at most.
+/// Limit on the reported entries of a list.
 const MOST: usize = 3;
 
-/// Reports entries that only one list has, or a list that lacks entries of its namesakes.
+/// Reports entries that only one list has, or a list without entries that its namesakes have.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut by_name: BTreeMap<&str, Vec<(usize, &AccessList)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {

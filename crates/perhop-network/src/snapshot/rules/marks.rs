@@ -31,7 +31,7 @@ impl Side {
     }
 }
 
-/// Reports conditioners of ports inside the network that take a class away from a codepoint.
+/// Reports conditioners inside the network that change a codepoint with a class to a worse one.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for (id, _) in snapshot.inside_ports() {
         for side in SIDES {
@@ -56,7 +56,7 @@ fn check_side(
     let mut changes: BTreeMap<(Vec<usize>, Dscp), Vec<Dscp>> = BTreeMap::new();
     for (dscp, kind) in best {
         let Ok(ways) = conditioned(config, &names, &packet(*dscp)) else { continue };
-        // A policer may mark the packets that exceed down inside a class.
+        // A policer may mark down excess packets inside a class.
         let Some(way) = conforming(ways).filter(|way| way.packet.dscp != *dscp) else { continue };
         let after = best.get(&way.packet.dscp).copied().unwrap_or(Kind::Rest);
         if after >= *kind {
@@ -85,8 +85,8 @@ fn check_side(
     }
 }
 
-/// Returns the line that attaches a policy with one class, which has `lines` and takes all packets: such a
-/// policy is right at a port towards hosts, and its attachment to another is wrong.
+/// Returns the line that attaches a policy whose only class has `lines` and takes all packets. Such a policy
+/// is right at a port towards hosts, and wrong at other ports.
 fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> {
     let (policies, line) = match side {
         Side::Input => (&port.intent.input, port.forwarding.input_line),
@@ -99,9 +99,9 @@ fn attachment_of_all(port: &Port, side: Side, lines: &[usize]) -> Option<usize> 
     line.filter(|_| is_whole)
 }
 
-/// Whether an input policy marks its packets itself: the class with `lines` is that for the rest next to
+/// Whether an input policy marks its packets itself: the class with `lines` is the default class next to
 /// classes that keep their marks, or another class of the policy sets `dscp`. Such a device does not trust
-/// the marks of others.
+/// the marks of other devices.
 fn is_distrust(policy: &Policy, lines: &[usize], dscp: Dscp) -> bool {
     let sets = |class: &Class| class.all_marks().any(|mark| mark.written == Written::Dscp(dscp));
     let resets = policy.classes.iter().find(|class| lines.contains(&class.line));

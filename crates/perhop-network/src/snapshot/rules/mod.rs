@@ -1,7 +1,7 @@
 //! [`Snapshot::findings`]: the rules that need several devices.
 //!
-//! Rules look at ports that reach another device of the snapshot: what a port does to hosts is a matter of
-//! the edge, and the rules about one device cover it.
+//! Rules check ports that reach another device of the snapshot. The rules about one device cover ports
+//! towards hosts.
 
 mod access_lists;
 mod attachments;

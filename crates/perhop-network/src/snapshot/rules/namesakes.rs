@@ -1,7 +1,7 @@
-//! Policies and classes with one name on several devices, one of which differs from the others.
+//! Policies and classes with one name on several devices, of which one differs.
 //!
-//! A name that several devices use is taken to have one meaning. Where at least two thirds of them agree,
-//! the device that differs is reported at its command.
+//! One name is assumed to have one meaning. If at least two thirds of the devices agree, the device that
+//! differs is reported at its command.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +24,8 @@ struct Member<'s> {
 /// A class of each device, with its policy.
 type ByDevice<'s> = BTreeMap<usize, (&'s Policy, &'s Class)>;
 
-/// Reports policies that lack a class of their namesakes, that have one more which takes their packets, and
-/// classes with other demands or other packets than their namesakes.
+/// Reports policies without a class of their namesakes or with an additional class that takes packets of
+/// others, and classes whose demands or packets differ from their namesakes.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let policies = by_name(snapshot);
     let mut packets = PacketsOfClasses::default();
@@ -90,7 +90,7 @@ fn check_classes(
         for member in members.iter().filter(|member| peers.is_exception(&has(member))) {
             let own = &member.policy.classes;
             let (line, what) = if usual {
-                // A class of another name may take the packets.
+                // A class with another name may take the packets.
                 let takes_same =
                     |class: &Class| of_example.is_some_and(|other| packets.are_same(class, other));
                 if own.iter().any(takes_same) {
@@ -126,7 +126,7 @@ fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     format!("{count} of {} devices with a policy of this name agree", members.len())
 }
 
-/// Reports demands of a class that differ from those of its namesakes in policies of one name.
+/// Reports demands of a class that differ from its namesakes in policies with one name.
 fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &mut Vec<NetworkFinding>) {
     let Some(packets) = members.first().map(|member| member.packets) else { return };
     for name in class_names(members) {
@@ -167,7 +167,7 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
     }
 }
 
-/// Reports classes that take other packets than their namesakes in policies of one name.
+/// Reports classes whose packets differ from their namesakes in policies with one name.
 fn check_packets(
     snapshot: &Snapshot,
     policies: &BTreeMap<&str, Vec<Member>>,

@@ -1,4 +1,4 @@
-//! [`PacketsOfClasses`]: the packets of classes on several devices, compared by probes.
+//! [`PacketsOfClasses`]: the packets of classes on several devices, compared with test packets.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use perhop_qos::{Dscp, Packet};
 
 use crate::snapshot::Snapshot;
 
-/// Packets of applications and protocols that access lists and classes are written for.
+/// Packets of applications and protocols that access lists and classes commonly match.
 const APPLICATIONS: [&str; 22] = [
     "udp 10.1.1.9:16500 > 10.2.2.9:16500",
     "udp 10.1.1.9:5060 > 10.2.2.9:5060",
@@ -35,10 +35,10 @@ const APPLICATIONS: [&str; 22] = [
 ];
 /// The values of the fields of frames and labels.
 const MARKS: std::ops::Range<u8> = 0..8;
-/// The number of codepoints that words name.
+/// Limit on the codepoints that a text names.
 const FEW: usize = 4;
 
-/// The packets that one of two classes takes, and the other does not.
+/// The packets that only one of two classes takes.
 pub(super) struct Difference<'p> {
     pub(super) more: Vec<&'p Packet>,
     pub(super) less: Vec<&'p Packet>,
@@ -55,7 +55,7 @@ impl Difference<'_> {
     }
 }
 
-/// Returns the text of the packets: codepoints, if these distinguish them.
+/// Returns the text of the packets: codepoints, if the codepoints distinguish them.
 fn names(packets: &[&Packet]) -> String {
     let mut found: Vec<String> = packets.iter().map(|packet| name(packet)).collect();
     found.dedup();
@@ -78,7 +78,7 @@ fn name(packet: &Packet) -> String {
     format!("protocol {} port {}", packet.protocol, packet.destination_port)
 }
 
-/// The packets of classes, each set with a number.
+/// The packets of classes, as numbered sets.
 pub(super) struct PacketsOfClasses {
     probes: Vec<Packet>,
     conditions: Vec<(Condition, usize)>,
@@ -102,7 +102,7 @@ impl Default for PacketsOfClasses {
 }
 
 impl PacketsOfClasses {
-    /// Returns the number of the set of packets of a class: equal sets have one.
+    /// Returns the number of the set of packets of a class. Equal sets have the same number.
     pub(super) fn number_of(&mut self, class: &Class) -> usize {
         if let Some((_, number)) = self.conditions.iter().find(|(known, _)| *known == class.condition) {
             return *number;
@@ -138,7 +138,7 @@ impl PacketsOfClasses {
         self.sets[own].iter().zip(&self.sets[other]).any(|(own, other)| *own && *other)
     }
 
-    /// Returns the packets of one set and not of another, both ways.
+    /// Returns the packets that only the first set has, and the packets that only the second set has.
     pub(super) fn difference(&self, own: usize, other: usize) -> Difference<'_> {
         let only = |first: usize, second: usize| {
             let pairs = self.sets[first].iter().zip(&self.sets[second]).zip(&self.probes);
@@ -149,7 +149,7 @@ impl PacketsOfClasses {
 }
 
 impl Snapshot<'_> {
-    /// Returns the line that makes a packet belong to a class of a policy: in a list, that of the entry.
+    /// Returns the line by which a packet belongs to a class of a policy; in a list, the line of the entry.
     pub(super) fn criterion_of_class(
         &self,
         device: usize,

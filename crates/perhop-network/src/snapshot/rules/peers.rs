@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The number of peers that are needed for one of them to be an exception.
+/// The minimum number of peers for one of them to be an exception.
 const LEAST: usize = 3;
 
 /// The values of several peers, counted.
@@ -29,8 +29,8 @@ impl<T: Ord> Peers<T> {
         (self.total >= LEAST && 3 * count >= 2 * self.total).then_some(value)
     }
 
-    /// Whether only one peer has this value, where another value is usual. A value that several peers have is
-    /// a variant on purpose.
+    /// Whether only one peer has this value, and another value is usual. A value of several peers is an
+    /// intended variant.
     pub(super) fn is_exception(&self, value: &T) -> bool {
         self.usual().is_some_and(|usual| usual != value) && self.counts.get(value) == Some(&1)
     }

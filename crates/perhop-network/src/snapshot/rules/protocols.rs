@@ -17,7 +17,7 @@ use crate::rules;
 const OSPF: u8 = 89;
 const ALL_ROUTERS: &str = "224.0.0.5";
 
-/// Reports lists of ports that deny hellos of OSPF, and lists on the path of a tunnel that deny it.
+/// Reports lists of ports that deny hellos of OSPF, and lists on the path of a tunnel that deny its packets.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for [own, other] in snapshot.wires() {
         let runs = |id: PortId| {
@@ -54,8 +54,8 @@ fn check_tunnel(snapshot: &Snapshot, id: PortId, found: &mut Vec<NetworkFinding>
     }
 }
 
-/// Reports the lists of a port in one direction that deny a packet: at the entry, or where that denies all
-/// packets, at the list, which lacks an entry before it.
+/// Reports the lists of a port in one direction that deny a packet, at the denying entry. If the entry denies
+/// all packets, the list is reported, because it lacks an earlier entry.
 fn check_lists(
     snapshot: &Snapshot,
     (id, direction): (PortId, Direction),
@@ -89,7 +89,7 @@ fn packet(text: &str) -> Option<Packet> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the ports on the path from a device to an address, by the routes alone.
+    /// Returns the ports on the path from a device to an address, by routes only.
     pub(super) fn ports_to(&self, from: usize, to: IpAddr) -> Vec<(PortId, Direction)> {
         let mut found = Vec::new();
         let mut device = from;

@@ -1,4 +1,4 @@
-//! Rates of the two ends of a link that do not fit each other.
+//! Rates of the two ends of a link that do not match.
 
 use std::collections::BTreeSet;
 
@@ -11,10 +11,10 @@ use super::treatment::{
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The factor from which on the promises of both ends of a link with one rate are unequal.
+/// The minimum factor between unequal promises of the ends of a link with one rate.
 const UNEQUAL: u64 = 2;
 
-/// Reports policers at one end of a link that drop traffic that the other end guarantees.
+/// Reports policers at one end of a link that drop traffic guaranteed by the other end.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     for [sends, receives] in snapshot.wires() {
         check_whole(snapshot, sends, receives, found);
@@ -106,7 +106,7 @@ fn check_classes(
         return;
     }
     let names = interfaces(snapshot.router(receives.device));
-    // Codepoints of one class share a finding.
+    // Codepoints of one class have one finding.
     let mut seen = BTreeSet::new();
     for dscp in treatments.best.keys() {
         let packet = packet(*dscp);

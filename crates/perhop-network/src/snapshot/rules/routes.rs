@@ -1,5 +1,4 @@
-//! Static routes that do not lead to the device with the subnet, are missing, or prefer another link than the
-//! routes back.
+//! Static routes that lead to the wrong device, are missing, or prefer a different link than the routes back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -12,8 +11,8 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::{Site, carries_packets};
 
-/// The part of the subnets behind neighbors with static routes that have a route back, from which on one
-/// without is an exception.
+/// The minimum fraction of subnets with a route back, behind neighbors with static routes, for a subnet
+/// without one to be an exception.
 const NEARLY_ALL: f64 = 0.75;
 
 /// Reports static routes to the wrong neighbor, missing ones, and those that are not announced.
@@ -42,7 +41,7 @@ struct Crossing {
     arrives: PortId,
 }
 
-/// Returns the link that the packets of a route cross first: one of two ends, without a tunnel.
+/// Returns the first link on the path of a route, if it has two ends and is not a tunnel.
 fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
         return None;
@@ -58,7 +57,7 @@ fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossin
     addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
 }
 
-/// Reports a route to a subnet of a neighbor by another neighbor, which knows no way or sends packets back.
+/// Reports a route to a subnet of a neighbor via another neighbor that has no route or sends packets back.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,
@@ -95,7 +94,7 @@ fn check_neighbor(
     found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_ASTRAY, route.line, (message, effect)));
 }
 
-/// Returns whether a static route of a device other than the default leads to an address.
+/// Whether a static route of a device, other than the default route, leads to an address.
 fn has_route(snapshot: &Snapshot, device: usize, address: IpAddr) -> bool {
     let router = snapshot.router(device);
     let routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
@@ -117,11 +116,11 @@ fn enters_tunnel(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Po
     Some(PortId { device, port })
 }
 
-/// Reports devices without a route to a subnet of a neighbor that sends all its packets to them.
+/// Reports devices without a route to a subnet of a neighbor with a default route to them.
 fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let all = || 0..snapshot.devices.len();
     let routes = |device: usize| snapshot.router(device).forwarding.routes.iter();
-    // Subnets that tunnels lead to are hidden from the devices between.
+    // Devices on the path of a tunnel do not see the subnets that it leads to.
     let tunneled: Vec<&Route> = all()
         .flat_map(|device| routes(device).map(move |route| (device, route)))
         .filter(|(device, route)| {
@@ -171,8 +170,8 @@ fn report_missing(snapshot: &Snapshot, port: PortId, site: &Site, found: &mut Ve
     found.push(snapshot.finding(port.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
 }
 
-/// Reports devices whose subnet another device reaches by a tunnel, and which have no route back to a subnet
-/// that tunnels lead to as well.
+/// Reports devices whose subnet another device reaches through a tunnel, and that have no route back to a
+/// subnet that tunnels lead to.
 fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     // The tunnels of each device by the sites that they lead to.
     let mut ways: BTreeMap<(usize, usize), PortId> = BTreeMap::new();
@@ -202,7 +201,7 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     }
 }
 
-/// Reports routers with static routes to subnets of others that do not announce them, where others do.
+/// Reports routers that do not announce their static routes to subnets of others, if other routers do.
 fn check_announced(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
     let mut processes = Vec::new();
     for device in 0..snapshot.devices.len() {
@@ -244,8 +243,8 @@ struct Vote {
     is_alone: bool,
 }
 
-/// Whether most lone routes across links that the other end holds in reserve wait for other routes: if not, a
-/// distance does not show the choice of a device with one route.
+/// Whether most single routes are backups, on links that the other end uses as a backup. If not, the distance
+/// of a single route does not show a preference.
 fn lone_routes_wait(votes: &BTreeMap<[PortId; 2], Vec<Vote>>) -> bool {
     let of_reserves =
         votes.values().filter(|votes| votes.iter().any(|vote| !vote.is_alone && !vote.is_first));
@@ -253,7 +252,7 @@ fn lone_routes_wait(votes: &BTreeMap<[PortId; 2], Vec<Vote>>) -> bool {
     alone.map(|vote| vote.is_first).collect::<Peers<bool>>().usual() == Some(&false)
 }
 
-/// Reports links that one end takes as its first choice, and the other as a reserve.
+/// Reports links that one end prefers and the other end uses only as a backup.
 fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut votes: BTreeMap<[PortId; 2], Vec<Vote>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -262,8 +261,8 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
             let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
             let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
-            // A single route with a distance above that of static routes is a backup for another protocol's
-            // route.
+            // A single route with a distance above the default of static routes is a backup for another
+            // protocol's route.
             let is_alone = same.count() == 1;
             let is_first = if is_alone { route.distance <= 1 } else { route.distance == least };
             let ends = if leaves < arrives { [leaves, arrives] } else { [arrives, leaves] };
@@ -279,7 +278,7 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let first = votes.iter().filter(|vote| vote.is_first).count();
         let rest = votes.len() - first;
-        // The fewer routes are at fault; of equal numbers, either may be.
+        // The side with fewer routes is at fault; with equal numbers, either may be.
         let at_fault = votes.iter().filter(|vote| {
             if vote.is_first { first <= rest && rest > 0 } else { rest <= first && first > 0 }
         });

@@ -1,4 +1,4 @@
-//! Settings of the two ends of a link that do not fit each other.
+//! Settings of the two ends of a link that do not match.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
-/// The value of a port, and the line to look at.
+/// The value of a port, and the line to check.
 struct Value<'s> {
     text: &'s str,
     line: usize,
@@ -16,7 +16,7 @@ struct Value<'s> {
 }
 
 /// Reports links whose ends differ in a setting that must match: at the end that differs from most ports of
-/// the network, else at both.
+/// the network, otherwise at both.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let most = usual_values(snapshot);
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {

@@ -1,4 +1,4 @@
-//! Ports that would be neighbors, and routes to neighbors that do not exist.
+//! Ports that should be neighbors, and routes to neighbors that do not exist.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -10,8 +10,7 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::carries_packets;
 
-/// The number of subnets of hosts of one size from which on, and their part of all from which on, another
-/// size is an exception.
+/// The minimum number and fraction of host subnets of one size for another size to be an exception.
 const LEAST_SITES: usize = 8;
 const NEARLY_ALL: f64 = 0.9;
 
@@ -28,8 +27,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_site_lengths(snapshot, found);
 }
 
-/// Reports a subnet of hosts of another size than nearly all others, half of whose addresses a larger one of
-/// the usual size would add.
+/// Reports a host subnet of an unusual size that is half of a subnet of the usual size.
 fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let sites: Vec<(PortId, InterfaceAddress)> = snapshot
         .host_ports()
@@ -42,7 +40,7 @@ fn check_site_lengths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         *counts.entry(address.prefix_length).or_default() += 1;
     }
     let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { return };
-    // Two or more are a size on purpose.
+    // Two or more are an intended size.
     let is_usual = count >= LEAST_SITES && count as f64 >= NEARLY_ALL * sites.len() as f64;
     if !is_usual || sites.len() - count > 1 {
         return;
@@ -74,7 +72,7 @@ fn is_of_kind(own: &Port, other: &Port) -> bool {
     is_interface(own) && is_interface(other) && is_tunnel(own) == is_tunnel(other)
 }
 
-/// Returns the line that shuts a port down, or the interface that it is a part of.
+/// Returns the line that shuts down a port or its interface.
 fn shutdown_line(router: &Router, port: &Port) -> Option<usize> {
     port.forwarding.shutdown_line.or_else(|| {
         let parent = port.forwarding.parent.as_ref()?;
@@ -86,7 +84,7 @@ fn is_up(snapshot: &Snapshot, id: PortId) -> bool {
     carries_packets(snapshot.router(id.device), snapshot.port(id))
 }
 
-/// Reports a port that is shut down, where the port of another device in its subnet is up and alone.
+/// Reports a port that is shut down if the port of another device in its subnet is up and has no neighbor.
 fn check_down(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
     let Some(line) = shutdown_line(snapshot.router(own.device), port) else { return };
@@ -115,7 +113,7 @@ fn same_subnet(own: InterfaceAddress, other: InterfaceAddress) -> bool {
     own.prefix_length == other.prefix_length && own.is_neighbor(other.address)
 }
 
-/// Reports a port whose subnet has the address of another device's port with another length of the prefix.
+/// Reports a port whose subnet contains the address of another device's port with a different prefix length.
 fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
     let port = snapshot.port(own);
     if !is_up(snapshot, own) {
@@ -174,7 +172,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
             continue;
         };
         let id = PortId { device, port };
-        // Without another device on the link, the next hop may be one that is not in the folder.
+        // If the link has no other device, the next hop may be a device outside the folder.
         let Some(link) = snapshot.link_of(id).filter(|link| !has_address(snapshot, &link.ends, *hop)) else {
             continue;
         };
@@ -191,7 +189,7 @@ fn check_next_hops(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFi
     }
 }
 
-/// Reports a route out of an interface that the device does not have.
+/// Reports a route through an interface that the device does not have.
 fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mut Vec<NetworkFinding>) {
     let RouteTarget::Interface { name, next_hop: None } = &route.via else { return };
     let ports = &snapshot.router(device).ports;
@@ -207,7 +205,7 @@ fn check_interface(snapshot: &Snapshot, device: usize, route: &Route, found: &mu
     found.push(snapshot.finding(device, &rules::NETWORK_NEXT_HOP_UNKNOWN, route.line, (message, effect)));
 }
 
-/// Reports a route whose next hop is in no subnet of the device, and that no route but the default leads to.
+/// Reports a route whose next hop is in no subnet of the device, and is reached only by the default route.
 fn check_far_hop(
     snapshot: &Snapshot,
     device: usize,

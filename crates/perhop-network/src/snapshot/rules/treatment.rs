@@ -1,4 +1,4 @@
-//! [`Treatment`]: what a policy does with the packets of a codepoint.
+//! [`Treatment`]: the treatment of a codepoint by a policy.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use perhop_qos::{Dscp, Packet};
 
 use crate::snapshot::{PortId, Snapshot};
 
-/// The kind of treatment at a port with queues: the later, the better.
+/// The kind of treatment at a port with queues, from worst to best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// The class for the rest takes the packets.
+    /// The default class takes the packets.
     Rest,
     /// A class of its own without a guarantee.
     Class,
@@ -43,13 +43,13 @@ pub(super) struct Treatment<'a> {
     pub(super) class: &'a Class,
 }
 
-/// A UDP packet between addresses that no access list is written for.
+/// A UDP packet between addresses that access lists usually do not contain.
 pub(super) fn packet(dscp: Dscp) -> Packet {
     let text = format!("udp 203.0.113.1:49152 > 203.0.113.2:49152 dscp {dscp} len 200");
     text.parse::<perhop_analysis::PacketText>().map(|read| read.packet).unwrap_or_default()
 }
 
-/// Returns the way of a packet that conforms to the meters of a side of a port, if it is not dropped.
+/// Returns the path of a packet that conforms to the meters of a side of a port, unless it is dropped.
 pub(super) fn conforming(ways: Vec<Conditioned>) -> Option<Conditioned> {
     let exceeds = |way: &Conditioned| {
         way.steps.iter().filter(|step| step.color.is_some_and(|color| color != Color::GREEN)).count()
@@ -57,22 +57,22 @@ pub(super) fn conforming(ways: Vec<Conditioned>) -> Option<Conditioned> {
     ways.into_iter().filter(|way| !way.dropped).min_by_key(exceeds)
 }
 
-/// Returns the names of interfaces by their places.
+/// Returns the names of interfaces by index.
 pub(super) fn interfaces(router: &Router) -> Vec<String> {
     router.ports.iter().map(|port| port.interface.clone()).collect()
 }
 
-/// Returns the policy of a port that queues; `None` where it has one queue.
+/// Returns the queueing policy of a port; `None` if the port has one queue.
 pub(super) fn queueing_policy(port: &Port) -> Option<&Policy> {
     port.intent.output.iter().rev().find(|policy| policy.queues && has_classes(policy))
 }
 
-/// Whether a policy, or one inside it, has a class that takes a part of the packets.
+/// Whether a policy, or a policy inside it, has a class for a part of the packets.
 fn has_classes(policy: &Policy) -> bool {
     policy.classes.iter().any(|class| !class.takes_rest || class.children().is_some_and(has_classes))
 }
 
-/// Returns the treatment of a packet by a policy: that of the innermost class.
+/// Returns the treatment of a packet by a policy, which is the treatment of the innermost class.
 pub(super) fn treatment<'a>(
     policy: &'a Policy,
     interfaces: &[String],
@@ -90,7 +90,7 @@ pub(super) fn treatment<'a>(
     };
     let inner = class.children().and_then(|inner| treatment(inner, interfaces, packet));
     match inner {
-        // A class for the rest inside a class of its own does not take the class away.
+        // A packet in the default class of a child policy still belongs to the parent class.
         Some(inner) if inner.kind > Kind::Rest || own == Kind::Rest => {
             Some(Treatment { kind: inner.kind.max(own), ..inner })
         }
@@ -117,7 +117,7 @@ pub(super) fn class_rate(class: &Class, around: u64) -> Option<u64> {
     }
 }
 
-/// Returns the line of the priority or guarantee of a class, else its first.
+/// Returns the line of the priority or guarantee of a class, otherwise its first line.
 pub(super) fn demand_line(class: &Class) -> usize {
     let priority = class.priority.as_ref().map(|priority| priority.line);
     priority.or(class.guarantee.as_ref().map(|guarantee| guarantee.line)).unwrap_or(class.line)
@@ -154,10 +154,10 @@ pub(super) fn policer_of_all(policy: &Policy, around: u64) -> Option<(u64, usize
 }
 
 /// The treatment of each codepoint by the queueing policies of ports that lead to other devices. Ports of a
-/// device with one policy share a table.
+/// device with the same policy share a table.
 pub(super) struct Treatments<'s> {
     tables: BTreeMap<(usize, usize), Vec<Option<Treatment<'s>>>>,
-    /// The best treatment of each codepoint that a port has a class for.
+    /// The best treatment of each codepoint with a class at some port.
     pub(super) best: BTreeMap<Dscp, Kind>,
 }
 
@@ -199,8 +199,8 @@ impl<'s> Treatments<'s> {
 }
 
 impl Snapshot<'_> {
-    /// Returns the rate that percentages of a port's output policy refer to, bits per second: that of its
-    /// shaper, else that of the line.
+    /// Returns the rate that percentages of a port's output policy refer to, bits per second: the rate of its
+    /// shaper, otherwise of the line.
     pub(super) fn output_rate(&self, id: PortId) -> Option<u64> {
         let port = self.port(id);
         let line = port.bandwidth.or(port.wire.rate)?.as_bits_per_second();
@@ -208,7 +208,7 @@ impl Snapshot<'_> {
         Some(shaped.map_or(line, |(rate, _)| rate.min(line)))
     }
 
-    /// Returns the lines that make a packet belong to a class, the innermost last.
+    /// Returns the lines by which a packet belongs to a class, the innermost last.
     pub(super) fn criteria(&self, device: usize, policy: &str, packet: &Packet) -> Vec<usize> {
         let names = interfaces(self.router(device));
         let Some(lines) = self.devices[device].device.class_lines() else { return Vec::new() };

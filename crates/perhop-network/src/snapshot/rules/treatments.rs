@@ -1,4 +1,4 @@
-//! Codepoints that most ports of a network give a class, and one does not.
+//! Codepoints with a class at most ports of a network, but not at one.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,19 @@ use super::treatment::{Kind, Treatment, Treatments, demand_line, interfaces, pac
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::rules;
 
-/// A port, the line to look at, its own treatment, and that of most ports.
+/// A port, the line to check, its own treatment, and the treatment of most ports.
 type Exception = (PortId, usize, Kind, Kind);
 
-/// The part of the ports with queues that must agree on a treatment before another one is an exception.
+/// The minimum fraction of ports with queues that agree on a treatment, for another treatment to be an
+/// exception.
 const MOST: f64 = 0.5;
-/// The number of ports towards hosts with an input policy, and their part of all, from which on one without
-/// is an exception.
+/// The minimum number and fraction of ports towards hosts with an input policy, for a port without one to be
+/// an exception.
 const LEAST_SITES: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
-/// Reports ports that treat a codepoint worse than most ports of the network do, and ends of links without
-/// the queues that the other end has.
+/// Reports ports that treat a codepoint worse than most ports of the network do, and link ends without queues
+/// if the other end has queues.
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let with_queues: Vec<PortId> = snapshot
         .inside_ports()
@@ -56,7 +57,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     check_marking(snapshot, found);
 }
 
-/// Returns the treatment that most ports give or exceed; `None` where most have no class.
+/// Returns the treatment that most ports give or exceed; `None` if most have no class.
 fn usual(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     let at_least = |kind: Kind| {
         let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
