@@ -1,4 +1,4 @@
-//! [`account`]: every changed line with its relation to the model.
+//! [`account`]: every changed line and its relation to the model.
 
 use std::collections::BTreeSet;
 
@@ -10,11 +10,11 @@ use crate::effects::Ablation;
 use crate::lines::{Change, Entry};
 use crate::parts::{MATCH, Property, QUEUE};
 
-/// The changed properties, by the names of the parts in the new configuration.
+/// The changed properties, by part name in the new configuration.
 pub(crate) struct ChangedProperties<'a> {
     comparison: &'a Comparison,
     properties: BTreeSet<Property>,
-    /// Parts that only one configuration has, or whose packets differ.
+    /// Parts that exist in one configuration only, or whose packets differ.
     parts: BTreeSet<PartName>,
     /// The interfaces that are compared; `None` for all.
     only: Option<&'a [String]>,
@@ -22,12 +22,12 @@ pub(crate) struct ChangedProperties<'a> {
     precision: Precision,
 }
 
-/// The precision with which packets were compared.
+/// The precision of the comparison of packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Precision {
     /// All sets of packets were compared.
     Exact,
-    /// Some were too complex: a match that is written differently may match other packets.
+    /// Some sets were too complex. A match with another text may match other packets.
     Partial,
 }
 
@@ -76,7 +76,7 @@ impl<'a> ChangedProperties<'a> {
         found.into_iter().collect()
     }
 
-    /// Whether the order of the parts next to this one differs.
+    /// Whether the order of the sibling parts differs.
     fn has_order(&self, name: &PartName) -> bool {
         let around = match name.part.strip_prefix(QUEUE) {
             Some(queue) => match queue.rsplit_once('/') {
@@ -92,7 +92,7 @@ impl<'a> ChangedProperties<'a> {
         ordered.into_iter().any(|change| change.interface == name.interface && change.part == around)
     }
 
-    /// Whether the effect of a line is only on interfaces that are not compared.
+    /// Whether a line affects only interfaces that are not compared.
     fn is_elsewhere(&self, effect: &BTreeSet<Property>) -> bool {
         let Some(only) = self.only else { return false };
         !effect.iter().any(|(interface, ..)| interface.is_empty() || only.contains(interface))
@@ -161,7 +161,7 @@ impl Relation {
         Relation { reason: Some(reason), ..Relation::with_effect(LineEffect::NotCompared) }
     }
 
-    /// The relation of a line whose effect was not determined.
+    /// The relation of a line whose effect is not known.
     fn unread(entry: &Entry, changed: &ChangedProperties) -> Relation {
         if entry.state == LineState::Suspicious {
             Relation::not_compared(entry, "suspicious")
@@ -177,12 +177,12 @@ impl Relation {
     }
 }
 
-/// Returns the relation of a line to the model, or `None` where its effect cannot be determined.
+/// Returns the relation of a line to the model, or `None` if its effect cannot be determined.
 fn relation(entry: &Entry, ablation: &mut Ablation, changed: &ChangedProperties) -> Option<Relation> {
     match entry.state {
         LineState::Irrelevant => return Some(Relation::with_effect(LineEffect::Irrelevant)),
         LineState::NotModelled => {
-            // The model may hold a part of it.
+            // The model may contain a part of the line.
             let effect = ablation.effect(entry.number).unwrap_or_default();
             let parts = changed.among(&effect).into_iter().collect();
             return Some(Relation { parts, ..Relation::not_compared(entry, "not modeled") });

@@ -1,4 +1,4 @@
-//! [`renames`]: the parts of two policies that correspond although their names differ.
+//! [`renames`]: corresponding parts of two policies with different names.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -9,7 +9,7 @@ use crate::parts::{QUEUE, array, conditioner_names, text};
 /// The names of corresponding parts, in the old and in the new policy.
 pub(crate) type Names = Vec<(String, String)>;
 
-/// Returns the parts of the `side` of a port that have different names in two policies and correspond.
+/// Returns corresponding parts with different names in the `side` policies of a port.
 pub(crate) fn renames(side: &str, old: &Value, new: &Value) -> Names {
     let mut found = Vec::new();
     let conditioners = [old, new].map(|policy| array(&policy["conditioners"]));
@@ -37,11 +37,11 @@ fn queues(queueing: [&Value; 2], prefixes: [&str; 2], found: &mut Names) {
     }
 }
 
-/// The text by which elements correspond; `None` for an element without counterpart.
+/// The text that identifies an element; `None` for an element without counterpart.
 type Key<'a> = dyn Fn(&Value) -> Option<String> + 'a;
 
-/// Returns the indices of the elements of two lists that correspond: those with the same name, and of the
-/// others those with the same contents. The name of a stage that is its line number identifies nothing.
+/// Returns the indices of corresponding elements of two lists: elements with the same name, then elements
+/// with the same content. A stage named after its line number is not matched by name.
 fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     let mut left: [Vec<usize>; 2] = [(0..old.len()).collect(), (0..new.len()).collect()];
     let own_name = |value: &Value| Some(text(value, "name")).filter(|name| !is_numbered(name));
@@ -75,7 +75,7 @@ pub(crate) fn is_numbered(name: &str) -> bool {
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// A conditioner or class without its name and those inside it.
+/// A conditioner or class without its name and its inner classes.
 fn unnamed(value: &Value) -> Value {
     let mut value = value.clone();
     if let Value::Object(map) = &mut value {

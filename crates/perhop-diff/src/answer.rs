@@ -10,13 +10,13 @@ pub struct Difference {
     pub moved: Vec<Moved>,
     /// Parts of the model that are different.
     pub changed: Vec<Changed>,
-    /// Parts that have another name and the same meaning.
+    /// Renamed parts with the same meaning.
     pub renamed: Vec<Renamed>,
     /// An example of the packets of each changed input conditioner.
     pub examples: Vec<Example>,
-    /// Every changed, added, removed or moved line that the model contains or that is irrelevant.
+    /// The changed, added, removed or moved lines that are irrelevant or whose effect is in the model.
     pub lines: Vec<LineChange>,
-    /// The other such lines: the model does not contain their effect.
+    /// The other changed lines. The model does not contain their effect.
     pub not_compared: Vec<LineChange>,
     /// Facts that the configurations do not contain.
     pub assumed: Vec<String>,
@@ -31,10 +31,9 @@ pub struct Difference {
 pub struct Moved {
     /// The interface through which it leaves.
     pub interface: String,
-    /// The interface on which it arrives, with the input policy for it; `None` where there is no input
-    /// policy.
+    /// The interface on which it arrives and whose input policy applies; `None` without an input policy.
     pub arrives: Option<String>,
-    /// Its queue in the old configuration; `None` where no class matches it.
+    /// Its queue in the old configuration; `None` if no class matches it.
     pub before: Option<String>,
     /// Its queue in the new configuration.
     pub after: Option<String>,
@@ -49,7 +48,7 @@ pub struct Changed {
     pub interface: String,
     /// The part: `queue VOICE`, `input conditioner V`, `interface`.
     pub part: String,
-    /// The property of the part; empty for the whole part, which only one of the two has.
+    /// The property of the part; empty if the whole part exists in one configuration only.
     pub what: String,
     /// Its value in the old configuration.
     pub before: Option<Value>,
@@ -59,7 +58,7 @@ pub struct Changed {
     pub packet: Option<String>,
 }
 
-/// A part with another name and the same meaning.
+/// A renamed part with the same meaning.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renamed {
     /// The interface.
@@ -94,7 +93,7 @@ pub struct End {
     pub packet: String,
     /// Whether a conditioner drops it.
     pub dropped: bool,
-    /// Its queue; `None` where it joins none.
+    /// Its queue; `None` if it joins no queue.
     pub queue: Option<String>,
 }
 
@@ -104,20 +103,20 @@ pub struct End {
 pub enum LineEffect {
     /// The front end classifies it as irrelevant.
     Irrelevant,
-    /// The parts that depend on it are the same in both.
+    /// The parts that depend on it are equal in both configurations.
     Same,
     /// It changes the parts of [`LineChange::parts`].
     Compared,
     /// It affects only interfaces that were not compared.
     Elsewhere,
-    /// It may change how packets are treated, and the model does not contain it.
+    /// It may change the treatment of packets, and the model does not contain it.
     NotCompared,
 }
 
-/// A line that is in one configuration only, in another place, or with another text.
+/// A line that exists in one configuration only, was moved, or has changed words.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LineChange {
-    /// The lines around it, from the outermost in.
+    /// The enclosing lines, the outermost first.
     pub section: Vec<String>,
     /// The line in the old configuration.
     pub old: Option<LineText>,
@@ -127,7 +126,7 @@ pub struct LineChange {
     pub effect: LineEffect,
     /// The changed parts that it affects.
     pub parts: Vec<PartName>,
-    /// Why it is not compared.
+    /// The reason why it is not compared.
     pub reason: Option<String>,
 }
 

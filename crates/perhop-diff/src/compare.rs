@@ -1,4 +1,4 @@
-//! [`Comparison`]: the parts of two devices, paired and compared.
+//! [`Comparison`]: pairs of parts of two devices, compared.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,18 @@ use crate::forwarding::ACCESS_LIST;
 use crate::parts::{DEVICE, Device, MATCH, Part, QUEUE, array, conditioner_names, parts_of_port, text};
 use crate::sets::{MatchDifference, Matches};
 
-/// The changes found so far, with the names that the changed parts have in each configuration.
+/// The changes so far, with the names of the changed parts in each configuration.
 #[derive(Default)]
 pub(crate) struct Comparison {
     pub(crate) changed: Vec<Changed>,
     pub(crate) renamed: Vec<Renamed>,
-    /// By interface: the renamed queues with the same meaning, from old to new name.
+    /// The renamed queues with the same meaning, from old to new name, by interface.
     pub(crate) queues: BTreeMap<String, BTreeMap<String, String>>,
-    /// By interface and old name: the new name of each renamed part.
+    /// The new name of each renamed part, by interface and old name.
     names: BTreeMap<PartName, String>,
 }
 
-/// The difference of a property's values, `None` for a property that is not a set of packets.
+/// The difference between the values of a property; `None` if the property is not a set of packets.
 type Decide<'a> = dyn FnMut(&str, Option<&Value>, Option<&Value>) -> Option<MatchDifference> + 'a;
 
 impl Comparison {
@@ -34,7 +34,7 @@ impl Comparison {
         });
     }
 
-    /// Compares a port of two devices; one may be missing.
+    /// Compares a port of two devices; one of them may be missing.
     pub(crate) fn ports(&mut self, interface: &str, sides: [Option<&Value>; 2], matches: &mut Matches) {
         for side in ["input", "output"] {
             let policies = sides.map(|port| port.map_or(&Value::Null, |port| &port[side]));
@@ -47,7 +47,7 @@ impl Comparison {
         self.parts(interface, parts, matches);
     }
 
-    /// Compares the `side` policies of an interface; one may be missing.
+    /// Compares the `side` policies of an interface; one of them may be missing.
     pub(crate) fn policies(
         &mut self,
         interface: &str,
@@ -61,7 +61,7 @@ impl Comparison {
         self.parts(interface, parts, matches);
     }
 
-    /// Records the parts of the `side` policies that have another name.
+    /// Records the renamed parts of the `side` policies.
     fn names_of(&mut self, interface: &str, side: &str, [old, new]: [&Value; 2]) {
         for (before, after) in renames(side, old, new) {
             if let (Some(one), Some(other)) = (before.strip_prefix(QUEUE), after.strip_prefix(QUEUE)) {
@@ -82,7 +82,7 @@ impl Comparison {
         self.names.get(&key).cloned().unwrap_or(key.part)
     }
 
-    /// Compares the order of stages and classes, of which a packet belongs to the first that matches.
+    /// Compares the order of stages and classes. A packet belongs to the first one that matches.
     fn order(&mut self, interface: &str, side: &str, policies: [&Value; 2]) {
         let stages = policies.map(|policy| conditioner_names(side, array(&policy["conditioners"])));
         let place = format!("{side} conditioner ");
@@ -112,7 +112,7 @@ impl Comparison {
         }
     }
 
-    /// Compares the order of the names that both lists have.
+    /// Compares the order of the common names of both lists.
     fn order_of(&mut self, interface: &str, part: &str, prefix: &str, names: [Vec<String>; 2]) {
         let [old, new] = names;
         let old: Vec<String> = old.iter().map(|name| self.new_name(interface, name)).collect();
@@ -166,7 +166,8 @@ impl Comparison {
         }
     }
 
-    /// Compares the properties of a part. `decide` returns the packet of a match, and whether it differs.
+    /// Compares the properties of a part. For a match, `decide` returns whether it differs, with an example
+    /// packet.
     fn properties(
         &mut self,
         interface: &str,
@@ -204,7 +205,7 @@ impl Comparison {
     }
 }
 
-/// All properties of a part that only one configuration has.
+/// All properties of a part that exists in one configuration only.
 fn whole(part: &Part) -> Value {
     let mut properties = part.properties.clone();
     properties.shift_remove(MATCH);

@@ -22,7 +22,7 @@ pub struct Question<'a> {
     pub texts: [&'a str; 2],
     /// Their names in messages.
     pub names: [&'a str; 2],
-    /// The options with which both are read.
+    /// The options for reading both.
     pub options: &'a ParseOptions,
     /// The interface on which packets arrive; by default any.
     pub at: Option<&'a str>,
@@ -101,7 +101,8 @@ fn is_compared(question: &Question, name: &str) -> bool {
     question.only.is_none_or(|only| only.iter().any(|wanted| wanted == name) || question.at == Some(name))
 }
 
-/// Compares the devices and their ports with these names; returns also the ports that one of them lacks.
+/// Compares the devices and their ports with these names. Also returns the ports that exist in one of them
+/// only.
 fn compared_devices(
     question: &Question,
     devices: &[Device; 2],
@@ -169,9 +170,9 @@ fn not_looked_at_of(
     found
 }
 
-/// A change for models that differ where no part shows it.
+/// A change for a difference between the models that no part shows.
 ///
-/// Where all packets were compared exactly, matches that are written differently take the same ones.
+/// If all packets were compared exactly, matches with different texts match the same packets.
 fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Changed> {
     let sorted = |device: &Device| {
         let mut ports: Vec<(String, String)> =
@@ -191,7 +192,7 @@ fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Ch
     })
 }
 
-/// A port as text, in which all stages that are named after their line have the same name.
+/// A port as text. All stages that are named after their line have the same name in it.
 fn comparable(port: &Value, precision: Precision) -> String {
     let mut port = port.clone();
     if precision == Precision::Exact {
@@ -220,8 +221,8 @@ fn erase_matches(value: &mut Value) {
     }
 }
 
-/// Returns the changed and renamed parts between the `side` policies of an interface, `null` for none. Names
-/// of interfaces in them are among `interfaces`.
+/// Returns the changed and renamed parts between the `side` policies of an interface, `null` without a
+/// policy. Names of interfaces in them are among `interfaces`.
 pub fn compare_policies(
     interface: &str,
     side: &str,

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::parts::{Device, Property, properties_of_device};
 
-/// The most bytes of text that are read again, and the most lines whose effect is determined.
+/// Limits on the bytes of text that are read again, and on the lines whose effect is determined.
 const MOST_BYTES: usize = 8_000_000;
 const MOST_LINES: usize = 200;
 
@@ -20,10 +20,10 @@ pub(crate) struct Ablation<'a> {
     options: ParseOptions,
     lines: Vec<&'a str>,
     bytes: usize,
-    /// The number of the section's opener for each line that has one.
+    /// The line that opens the section of each line, if any.
     blocks: BTreeMap<usize, usize>,
     properties: BTreeMap<Property, Value>,
-    /// Whether the numbers of the model's lines are those of the text: items of JSON have no lines.
+    /// Whether the line numbers of the model are line numbers of the text. Items of JSON have no lines.
     is_numbered: bool,
     read: usize,
 }
@@ -44,8 +44,8 @@ impl<'a> Ablation<'a> {
         Ablation { front_end, options, lines, bytes, blocks, properties, is_numbered, read: 0 }
     }
 
-    /// Returns the properties that differ without the line `number` and the block that it opens; `None` once
-    /// too much text was read again.
+    /// Returns the properties that change if the line `number` and its block are removed; `None` if too much
+    /// text was read again.
     pub(crate) fn effect(&mut self, number: usize) -> Option<BTreeSet<Property>> {
         self.read += 1;
         if !self.is_numbered || self.read > MOST_LINES || self.read * self.bytes > MOST_BYTES {
@@ -59,7 +59,7 @@ impl<'a> Ablation<'a> {
         Some(keys.filter(|key| self.properties.get(*key) != other.get(*key)).cloned().collect())
     }
 
-    /// A line of the text, or an empty one for the line `number` and those in its block.
+    /// A line of the text; an empty line for the line `number` and the lines of its block.
     fn kept(&self, (text, own): (&'a str, usize), number: usize) -> &'a str {
         let mut at = Some(own);
         while let Some(line) = at.filter(|line| *line > number) {

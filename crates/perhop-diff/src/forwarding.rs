@@ -1,6 +1,6 @@
-//! [`of_device`] and [`of_port`]: the parts of a model that decide the path of packets, as properties.
+//! [`of_device`] and [`of_port`]: the parts of a model that determine the path of packets, as properties.
 //!
-//! Every field is named here, so that a new one does not compile before it is compared or left out.
+//! Every field is named here, so a new field does not compile until it is compared or omitted.
 
 use perhop_device::intent::{Condition, Direction};
 use perhop_device::{
@@ -65,7 +65,8 @@ fn target(via: &RouteTarget) -> String {
     }
 }
 
-/// The properties of a port that decide the path of its packets. Its policies are compared by their effects.
+/// The properties of a port that determine the path of its packets. Its policies are compared by their
+/// effects.
 pub(crate) fn of_port(forwarding: &PortForwarding) -> Map<String, Value> {
     let PortForwarding {
         role: _,
@@ -140,7 +141,7 @@ fn add_tunnel(tunnel: &Tunnel, insert: &mut impl FnMut(&str, Option<Value>)) {
     insert("tunnel is classified by", Some(json!(header(*classified_by))));
 }
 
-/// Adds the parts of a port in routing protocols, and in groups of routers with one address.
+/// Adds the settings of a port for routing protocols and for groups of routers with one address.
 fn add_routing(
     routing: &[PortRouting],
     shared_addresses: &[SharedAddress],

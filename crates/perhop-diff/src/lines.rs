@@ -1,7 +1,7 @@
 //! [`changed_lines`]: the lines of two texts, compared with the sections that contain them.
 //!
 //! A section is a line that opens a block, with the sections around it. Two lines correspond if they have the
-//! same words in the same section, at any position of the section.
+//! same words in the same section, at any position.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,29 +18,29 @@ pub(crate) struct Entry {
     pub(crate) note: Option<String>,
     /// The number of its section.
     section: usize,
-    /// Whether the line that opens its section is modeled; true outside of all sections.
+    /// Whether the line that opens its section is modeled; true outside all sections.
     is_in_model: bool,
     /// Whether it opens a section.
     opens: bool,
 }
 
-/// A line of one text without counterpart, or two that correspond in part.
+/// A line without counterpart in the other text, or two similar lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Change {
     pub(crate) section: Vec<String>,
     pub(crate) old: Option<Entry>,
     pub(crate) new: Option<Entry>,
-    /// Whether both are the same line in another place of its section.
+    /// Whether both are the same line at different positions of its section.
     pub(crate) is_moved: bool,
 }
 
-/// The sections of both texts: the section around each, and the line that opens it. Section 0 is the text.
+/// The sections of both texts: the parent of each, and the line that opens it. Section 0 is the text.
 struct Sections {
     known: BTreeMap<(usize, String), usize>,
     all: Vec<(usize, String)>,
 }
 
-/// The added and removed lines with which a removed line is compared.
+/// Limit on the lines with which a removed line is compared.
 const MOST_CANDIDATES: usize = 50;
 
 impl Sections {
@@ -53,7 +53,7 @@ impl Sections {
         number
     }
 
-    /// The lines that open a section and those around it, from the outermost in.
+    /// The lines that open a section and its parents, the outermost first.
     fn path(&self, mut section: usize) -> Vec<String> {
         let mut path = Vec::new();
         while section != 0 {
@@ -97,7 +97,7 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
             by_key.entry((entry.section, &entry.text)).or_default()[side].push(at);
         }
     }
-    // By section: places of lines in both texts, and the lines of each text alone.
+    // The positions of lines in both texts, and the lines of one text only, by section.
     let mut common: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     let mut alone: BTreeMap<usize, [Vec<usize>; 2]> = BTreeMap::new();
     for ((section, _), [old, new]) in &by_key {
@@ -139,8 +139,8 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
     found
 }
 
-/// Whether the place of a line in its section may matter. Sections have no order, and neither have lines that
-/// are not modeled, except where they look like a list.
+/// Whether the position of a line in its section may matter. Sections have no order. Lines that are not
+/// modeled have none either, unless they look like a list.
 fn may_matter(entry: &Entry, listed: &BTreeSet<&str>) -> bool {
     let is_list = !entry.is_in_model || entry.section == 0 && listed.contains(first_word(&entry.text));
     match entry.state {
@@ -157,7 +157,7 @@ fn repeated_words<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<&'a 
     words.filter(|word| !seen.insert(*word)).collect()
 }
 
-/// Pairs removed and added lines of a section that begin with the same words; the others stay unpaired.
+/// Pairs removed and added lines of a section that begin with the same words. Other lines remain unpaired.
 fn similar(
     sides: &[Vec<Entry>; 2],
     [removed, added]: [Vec<usize>; 2],
@@ -174,7 +174,7 @@ fn similar(
         let chosen = candidates.and_then(|candidates| {
             let alike = |other: &usize| common_words(text, &sides[1][*other].text);
             let near = candidates.iter().take(MOST_CANDIDATES).enumerate();
-            // The first of those that are equally similar.
+            // The first of several equally similar lines.
             let (index, _) = near.rev().max_by_key(|(_, other)| alike(other))?;
             Some(candidates.remove(index))
         });
@@ -193,8 +193,8 @@ fn common_words(line: &str, other: &str) -> usize {
     line.split(' ').zip(other.split(' ')).take_while(|(line, other)| line == other).count()
 }
 
-/// Returns the pairs that are not in a longest sequence of pairs with the same order in both texts. `pairs`
-/// is sorted by the first index.
+/// Returns the pairs outside a longest sequence of pairs with the same order in both texts. `pairs` is sorted
+/// by the first index.
 fn out_of_order(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     // Patience sorting: `ends[n]` is the pair that ends the best sequence of n + 1 pairs.
     let mut ends: Vec<usize> = Vec::new();

@@ -141,7 +141,7 @@ impl MovedPackets {
     }
 }
 
-/// Whether the queue was only renamed.
+/// Whether the queue is only renamed.
 fn is_renamed(renamed: Option<&BTreeMap<String, String>>, moved: &perhop_analysis::Moved) -> bool {
     let new = renamed.zip(moved.before.as_ref()).and_then(|(renamed, before)| renamed.get(before));
     new.is_some() && new == moved.after.as_ref()
@@ -198,7 +198,7 @@ fn has_queues(ports: [Option<&Port>; 2]) -> bool {
     ports.into_iter().flatten().any(|port| !has_one_queue(&port.output))
 }
 
-/// The match of an input conditioner of a port; an empty one matches all packets.
+/// The match of an input conditioner of a port; an empty match matches all packets.
 fn condition_of(port: &Port, part: &str) -> Option<Value> {
     let written = serde_json::to_value(&port.input).ok()?;
     let conditioners = written["conditioners"].as_array()?;
@@ -214,7 +214,7 @@ fn arriving(sides: &Sides, entrance: &str, text: &str) -> Option<String> {
     Some(Witness { packet, input: Some(port.interface.clone()) }.to_string())
 }
 
-/// The end of a packet in a node, of the first color that its meters may give it.
+/// The end of a packet in a node, for the first color that its meters may assign.
 fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     let PacketText { mut packet, .. } = text.parse().ok()?;
     let number = node.interfaces.iter().position(|name| name == entrance).unwrap_or(0);
@@ -241,7 +241,7 @@ fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     Some(End { packet, dropped: left.dropped, queue })
 }
 
-/// The way of a packet through conditioners, of the first color that their meters may give it.
+/// The path of a packet through conditioners, for the first color that their meters may assign.
 fn first_way(node: &Node, policy: Option<&PolicyConfig>, packet: Packet) -> Option<Conditioned> {
     let Some(policy) = policy else {
         return Some(Conditioned { packet, steps: Vec::new(), dropped: false });

@@ -1,7 +1,8 @@
 //! [`parts_of_device`]: a device as a flat list of parts with properties, by name.
 //!
-//! The parts come from the serialized model, so that a new field of it is compared at once, and from the
-//! properties that `forwarding` returns. Line numbers are left out: they differ in equal configurations.
+//! The parts come from the serialized model, so new fields are compared automatically, and from the
+//! properties that `forwarding` returns. Line numbers are removed, because equal configurations may have
+//! different ones.
 
 use std::collections::BTreeMap;
 
@@ -43,7 +44,7 @@ impl Device {
             for (key, value) in router {
                 match (key.as_str(), value) {
                     ("ports", Value::Array(all)) => ports = all,
-                    // The name of a device changes nothing for packets.
+                    // The name of a device does not affect packets.
                     ("hostname", _) => {}
                     (_, value) => insert(&mut properties, key, value),
                 }
@@ -59,7 +60,7 @@ impl Device {
     }
 }
 
-/// Removes line numbers, of which equal configurations have different ones.
+/// Removes line numbers, because equal configurations may have different ones.
 fn erase_lines(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -75,7 +76,7 @@ pub(crate) fn text(value: &Value, key: &str) -> String {
     value[key].as_str().unwrap_or_default().to_owned()
 }
 
-/// Inserts a property with a value: empty ones count as missing.
+/// Inserts a property with a value. Empty values count as missing.
 fn insert(properties: &mut Map<String, Value>, key: String, value: Value) {
     let is_empty = match &value {
         Value::Null => true,
@@ -141,7 +142,7 @@ pub(crate) fn parts_of_policy(side: &str, policy: &Value) -> Vec<Part> {
     parts
 }
 
-/// The names of conditioners as parts: a name that occurs again has its number after it.
+/// The part names of conditioners. A repeated name gets its number appended.
 pub(crate) fn conditioner_names(side: &str, conditioners: &[Value]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     let named = conditioners.iter().enumerate().map(|(index, conditioner)| {
@@ -154,7 +155,7 @@ pub(crate) fn conditioner_names(side: &str, conditioners: &[Value]) -> Vec<Strin
     named.collect()
 }
 
-/// Adds the classes of `queueing` and those inside them, named by the classes around them.
+/// Adds the classes of `queueing` and their inner classes, with the names of the enclosing classes as prefix.
 fn queues(queueing: &Value, prefix: &str, parts: &mut Vec<Part>) {
     if queueing.is_null() {
         return;

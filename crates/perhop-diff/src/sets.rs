@@ -4,17 +4,17 @@ use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::classifier::MatchConfig;
 use serde_json::Value;
 
-/// The difference between two matches that are written differently.
+/// The difference between two matches with different texts.
 pub(crate) enum MatchDifference {
-    /// They match the same packets, or another part of the answer compares them.
+    /// They match the same packets, or another part of the answer compares the packets.
     None,
     /// One matches this packet and the other does not.
     Packet(String),
-    /// They are too complex, and only known to be written differently.
+    /// They are too complex. Only their texts are known to differ.
     Text,
 }
 
-/// The packets at a device, to compare matches by them.
+/// The packets at a device, for the comparison of matches.
 pub(crate) struct Matches {
     space: PacketSpace,
     /// The number of pairs of matches that were too complex.
@@ -27,8 +27,8 @@ impl Matches {
         Matches { space: PacketSpace::new(interfaces), too_complex: 0 }
     }
 
-    /// Compares the matches of two queues or conditioners; a missing one matches all packets. The packets of
-    /// queues depend on the queues before them: their differences are shown as moved packets.
+    /// Compares the matches of two queues or conditioners; a missing match matches all packets. The packets
+    /// of a queue depend on the queues before it, so their differences are reported as moved packets.
     pub(crate) fn compare(
         &mut self,
         is_queue: bool,
@@ -51,7 +51,7 @@ impl Matches {
         self.difference(sets)
     }
 
-    /// The packets that an access list permits: the first entry that matches decides.
+    /// The packets that an access list permits. The first matching entry applies.
     fn permitted(&mut self, list: &Value) -> Result<Set, TooComplex> {
         let decision = |value: &Value| value.as_str() == Some("permit");
         let mut set = if decision(&list["rest"]) { Set::ALL } else { Set::NONE };
@@ -77,7 +77,7 @@ impl Matches {
         }
     }
 
-    /// A packet that is in one of two sets and not in the other.
+    /// A packet that is in exactly one of two sets.
     fn packet(&mut self, old: Set, new: Set) -> Result<Option<String>, TooComplex> {
         let gone = self.space.minus(old, new)?;
         let joined = self.space.minus(new, old)?;

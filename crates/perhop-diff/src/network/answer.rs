@@ -11,25 +11,25 @@ use crate::answer::{Difference, LineEffect};
 use crate::prove::{Proof, Verdict};
 use crate::treatment::Aspect;
 
-/// The codepoint of a packet, the packet and what changes for it.
+/// The codepoint of a packet, the packet, and its changes.
 type PacketChange = (String, String, Vec<Aspect>);
 
 /// Everything that differs between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NetworkDifference {
-    /// Whether anything differs, or something that may differ was not compared.
+    /// Whether anything differs, or a part that may differ was not compared.
     pub differs: bool,
-    /// Devices, links, sites and policies that only one snapshot has.
+    /// Devices, links, sites and policies in one snapshot only.
     pub only: Vec<OnlyIn>,
-    /// The devices of both whose configurations differ.
+    /// The common devices whose configurations differ.
     pub devices: Vec<DeviceChange>,
     /// The changes for pairs of sites and codepoints; equal changes are merged.
     pub changes: Vec<WalkChange>,
-    /// Changes for packets that no codepoint alone shows, found by the proof.
+    /// Changes for packets of other protocols or ports, found by the proof.
     pub witnesses: Vec<WalkChange>,
-    /// The number of pairs of sites and codepoints whose packets are treated as before.
+    /// The number of pairs of sites and codepoints without a change.
     pub same: usize,
-    /// The number of sites of both.
+    /// The number of common sites.
     pub sites: usize,
     /// Whether all packets between all sites are treated equally.
     pub proof: Proof,
@@ -41,7 +41,7 @@ pub struct NetworkDifference {
     pub not_looked_at: Vec<String>,
 }
 
-/// A thing that only one snapshot has.
+/// An item that exists in one snapshot only.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct OnlyIn {
     /// The snapshot: `old` or `new`.
@@ -93,7 +93,7 @@ impl NetworkDifference {
             && self.not_compared.is_empty()
     }
 
-    /// Whether the walks of both snapshots are the same without a look at them.
+    /// Whether the walks of both snapshots are known to be the same without walking.
     pub(super) fn is_unchanged(
         &self,
         snapshots: [&Snapshot; 2],
@@ -102,11 +102,11 @@ impl NetworkDifference {
         changed.is_empty() && self.only.is_empty() && written(snapshots[0]) == written(snapshots[1])
     }
 
-    /// Adds walks: walks with equal changes form one change.
+    /// Adds walks. Walks with equal changes form one change.
     pub(super) fn add_walks(&mut self, walked: Vec<Walked>) {
         let (mut assumed, mut not_looked_at) = (BTreeSet::new(), BTreeSet::new());
         let mut unknown: BTreeMap<String, (usize, String)> = BTreeMap::new();
-        // First the codepoints of each pair that change alike, then the pairs.
+        // Merges the codepoints of each pair with equal changes, then the pairs.
         let mut by_pair: BTreeMap<(_, Vec<Key>), Vec<PacketChange>> = BTreeMap::new();
         for one in walked {
             assumed.extend(one.assumed);
@@ -153,7 +153,7 @@ pub(super) fn written(snapshot: &Snapshot) -> String {
     format!("{:?}", snapshot.written)
 }
 
-/// Returns the devices, links, sites and policies that only one snapshot has.
+/// Returns the devices, links, sites and policies that exist in one snapshot only.
 pub(super) fn only_in(snapshots: [&Snapshot; 2]) -> Vec<OnlyIn> {
     let all = snapshots.map(things);
     let mut found = Vec::new();

@@ -26,8 +26,8 @@ use crate::configurations::{self, Question};
 use pairs::{DevicePair, Ends};
 use walks::{Comparer, Walked};
 
-/// Returns the differences between two snapshots for packets between their sites, of each of `codepoints`
-/// and, where sets of packets decide it, of all packets.
+/// Returns the differences between two snapshots for packets between their sites: for each of `codepoints`,
+/// and for all packets if sets of packets can prove it.
 ///
 /// # Errors
 /// The policies of a device cannot be built.
@@ -94,7 +94,7 @@ fn device_difference(front_ends: FrontEnds, pair: DevicePair) -> Result<Differen
     let [Some(old), Some(new)] = [pair[0].device.configuration(), pair[1].device.configuration()] else {
         return Ok(Difference::default());
     };
-    // Each side is read as its snapshot reads it; a platform that changes is a difference of its own.
+    // Each side is read with the options of its snapshot. A changed platform is a separate difference.
     let question = Question {
         texts: [old.0, new.0],
         names: [&pair[0].file, &pair[1].file],
@@ -109,7 +109,7 @@ fn device_difference(front_ends: FrontEnds, pair: DevicePair) -> Result<Differen
     Ok(found)
 }
 
-/// The pairs of different sites that both snapshots have, of one family.
+/// The pairs of different common sites with the same IP version.
 fn pairs_of_sites(sites: &[Vec<Site>; 2]) -> Vec<Ends<'_>> {
     let both =
         |site: &&Site| sites[1].iter().any(|other| other.name == site.name && other.address == site.address);

@@ -1,8 +1,8 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
-//! They do if the devices, links and written facts are the same, and each device treats all packets equally,
-//! at any ports they use. A packet that a device treats differently is followed between
-//! the sites; only a difference of its walks counts.
+//! They do if the devices, links and written facts are the same, and each device treats all packets equally
+//! at all ports. If a device treats a packet differently, the packet is followed between the sites. Only a
+//! difference between its walks counts.
 
 use std::collections::BTreeSet;
 
@@ -17,12 +17,12 @@ use super::walks::{Comparer, Walked};
 use crate::prove::{Verdict, devices};
 use crate::treatment::{Counterexample, Difference};
 
-/// The most walks of packets that a device treats differently.
+/// Limit on the walks of packets that a device treats differently.
 const MOST_WALKS: usize = 20_000;
-/// The most other pairs of sites that a witness is tried for.
+/// Limit on the further pairs of sites that are tried for a witness.
 const MOST_PAIRS: usize = 2_000;
 
-/// Proves that all packets are treated equally, or looks for one that is not.
+/// Proves that all packets are treated equally, or searches for a counterexample.
 pub(super) fn prove(
     found: &mut NetworkDifference,
     comparer: &Comparer,
@@ -89,7 +89,7 @@ pub(super) fn prove(
     Ok(())
 }
 
-/// Returns the names of devices that treat all packets equally in spite of another configuration.
+/// Returns the names of devices with a changed configuration that treat all packets equally.
 pub(super) fn equal_devices(
     changed: &[(DevicePair, crate::answer::Difference)],
     names: [&str; 2],
@@ -137,8 +137,8 @@ impl Lifting<'_, '_, '_> {
         false
     }
 
-    /// Follows packets like those of a set between two sites, with each codepoint: a mark may be another one
-    /// when the packet is sent.
+    /// Follows packets of a set between two sites, with each codepoint, because the sent codepoint may be
+    /// different.
     fn try_pair(
         &mut self,
         space: &mut PacketSpace,
@@ -158,7 +158,7 @@ impl Lifting<'_, '_, '_> {
         Ok(None)
     }
 
-    /// Adds the other pairs of sites for which such a packet is treated differently.
+    /// Adds the other pairs of sites whose packets of this kind are treated differently.
     fn others(&mut self, space: &mut PacketSpace, set: Set, first: Ends, dscp: Dscp) {
         let is_other = |ends: &&Ends| !std::ptr::eq(ends[0], first[0]) || !std::ptr::eq(ends[1], first[1]);
         for ends in self.ends.iter().filter(is_other).take(MOST_PAIRS) {
@@ -183,7 +183,7 @@ fn between(space: &mut PacketSpace, set: Set, ends: Ends) -> Result<Option<Packe
         let host = space.begins(field, address, length)?;
         let only = space.and(set, host)?;
         set = match prefix {
-            // A host of the subnet that the set names, where it does not have the site's own.
+            // The host is in the subnet of the set if the set does not contain the host of the site.
             Some(prefix) if only == Set::NONE => {
                 let subnet = space.begins(field, address, u32::from(prefix.length()))?;
                 space.and(set, subnet)?
@@ -197,7 +197,7 @@ fn between(space: &mut PacketSpace, set: Set, ends: Ends) -> Result<Option<Packe
 }
 
 impl NetworkDifference {
-    /// Adds the changes of packets that no codepoint alone shows; equal changes are merged.
+    /// Adds the changes of packets of other protocols or ports; equal changes are merged.
     fn add_witness(&mut self, walked: Walked) {
         if self.changes.iter().any(|change| change.what == walked.what) {
             return;

@@ -16,12 +16,12 @@ use crate::parts::{MATCH, QUEUE};
 use crate::prove::ports::PortOf;
 use crate::treatment::{Aspect, plain};
 
-/// Two snapshots, and the differences of the devices that both have.
+/// Two snapshots, and the differences between common devices.
 pub(super) struct Comparer<'s, 'a> {
     pub(super) snapshots: [&'s Snapshot<'a>; 2],
     pub(super) differences: &'s BTreeMap<&'s str, &'s Difference>,
     pub(super) changed: &'s [(DevicePair<'s, 'a>, Difference)],
-    /// The devices with another configuration that treat all packets equally.
+    /// The devices with a changed configuration that treat all packets equally.
     pub(super) equal: BTreeSet<String>,
 }
 
@@ -32,14 +32,14 @@ pub(super) struct Walked {
     pub(super) packet: String,
     /// The aspects that differ.
     pub(super) what: Vec<Aspect>,
-    /// Reasons for which a walk ends before it is decided.
+    /// Reasons why a walk ends before its result is known.
     pub(super) unknown: Vec<String>,
     pub(super) assumed: Vec<String>,
     pub(super) not_looked_at: Vec<String>,
 }
 
 impl Comparer<'_, '_> {
-    /// Compares the walks of a UDP packet with one codepoint, whose ports no class is known by.
+    /// Compares the walks of a UDP packet with one codepoint and ports of no known application.
     pub(super) fn walk(&self, ends: Ends, dscp: Dscp) -> Result<Walked, ConfigError> {
         let text = "udp 0.0.0.0:49152 > 0.0.0.0:49152 len 200";
         let packet: PacketText =

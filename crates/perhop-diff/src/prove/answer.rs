@@ -17,7 +17,7 @@ pub enum Verdict {
     Equal,
     /// A packet is treated differently.
     Differ,
-    /// Something was not compared.
+    /// A part was not compared.
     #[default]
     NotDecided,
 }
@@ -31,18 +31,18 @@ pub struct Proof {
     pub place: Option<String>,
     /// A packet that is treated differently.
     pub counterexample: Option<Counterexample>,
-    /// The reasons for which equality is not decided.
+    /// The reasons why equality is not decided.
     pub not_decided: Vec<String>,
     /// The parts that were compared.
     pub compared: Vec<String>,
-    /// The parts that were not compared and are the same in both, or not part of a treatment.
+    /// The parts that were not compared because they are equal in both or do not belong to a treatment.
     pub not_looked_at: Vec<String>,
     /// The facts that the configurations do not contain.
     pub assumed: Vec<String>,
 }
 
 impl Proof {
-    /// Sets the verdict by the other parts.
+    /// Derives the verdict from the other fields.
     pub(crate) fn judged(mut self) -> Proof {
         if self.counterexample.as_ref().is_some_and(|found| found.is_doubtful) {
             let found = self.counterexample.take().map(|found| found.packet).unwrap_or_default();
@@ -58,8 +58,8 @@ impl Proof {
         self
     }
 
-    /// Adds the lines outside the model that concern packets at ports of these names: where both have them in
-    /// one section, they are the same.
+    /// Adds the lines outside the model that affect packets at ports with these names. If both have a line in
+    /// the same section, it is equal.
     pub(super) fn add_lines(
         &mut self,
         models: [&DeviceModel; 2],
@@ -91,8 +91,8 @@ impl Proof {
         }
     }
 
-    /// Adds the ports whose queues the model does not have. They are the same where no line changed that can
-    /// affect packets.
+    /// Adds the ports whose queues are not in the model. They are equal if no line changed that can affect
+    /// packets.
     fn add_unmodeled_queues(
         &mut self,
         models: [&DeviceModel; 2],

@@ -21,7 +21,7 @@ struct Chosen {
     directions: Vec<Direction>,
 }
 
-/// Whether each configuration has one port with policies, and they have different names.
+/// Whether each configuration has a single port with policies, and the two names differ.
 pub(super) fn has_single_ports(sides: &[Side; 2]) -> bool {
     let single = |side: &Side| {
         let mut ports = side.model.router.ports.iter().filter(|port| has_policy(port));
@@ -35,7 +35,7 @@ pub(super) fn has_single_ports(sides: &[Side; 2]) -> bool {
 
 fn has_policy(port: &Port) -> bool {
     let own = [attached(port, Direction::Input), attached(port, Direction::Output)];
-    // A language without named policies has no default queue either.
+    // A language without named policies also has no default queue.
     let is_written = port.attachments.is_none()
         && (port.output.queueing.is_some()
             || !port.output.conditioners.is_empty()
@@ -81,7 +81,7 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     }
     let mut space = PacketSpace::new(&interfaces);
     let own = ports.map(PortOf::encapsulation);
-    // A policy has no link: the link of either one carries its marks.
+    // A policy has no link, so the link of either side carries its marks.
     let link = Encapsulation { tag: own[0].tag || own[1].tag, labels: own[0].labels || own[1].labels };
     for direction in directions {
         let way = match direction {
@@ -105,7 +105,7 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     Ok(proof.judged())
 }
 
-/// Returns the port of a configuration that the user means. A policy that is attached to no port gets one.
+/// Returns the port of a configuration that the user chose. An unattached policy gets a port.
 fn choose(
     side: &mut Side,
     at: Option<&str>,
@@ -155,7 +155,7 @@ fn listed<'p>(ports: impl Iterator<Item = &'p Port>) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
-/// Adds an interface for a policy that is attached to none.
+/// Adds an interface for an unattached policy.
 fn made(side: &mut Side, policy: &str, rate: Option<Rate>) -> Result<Chosen, ConfigError> {
     let Some(rate) = rate else {
         return Err(ConfigError::new("policy", format!("{}: no port has a policy `{policy}`", side.name))

@@ -1,4 +1,4 @@
-//! The proof for all ports of two devices, which have the same names.
+//! The proof for all ports of two devices whose ports have the same names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,9 +13,10 @@ use crate::forwarding::ACCESS_LIST;
 use crate::parts::{DEVICE, Device, INTERFACE, properties_of_device};
 use crate::treatment::Difference;
 
-/// The most pairs of an entrance and an exit that are compared: each takes milliseconds to a second.
+/// Limit on the compared pairs of entrance and exit. Each takes milliseconds to a second.
 const MOST_PAIRS: usize = 400;
-/// Properties of interfaces that the rates and marks of the treatments show, or that name the interface.
+/// Properties of interfaces that the treatments already contain as rates and marks, or that name the
+/// interface.
 const SHOWN: [&str; 8] = [
     "bandwidth",
     "assumed rate",
@@ -30,14 +31,14 @@ const SHOWN: [&str; 8] = [
 /// A port of both devices.
 type Both<'a> = [PortOf<'a>; 2];
 
-/// Two devices with the ports that both have.
+/// Two devices with their common ports.
 struct Devices<'a> {
     ports: Vec<Both<'a>>,
     interfaces: Vec<String>,
     space: PacketSpace,
 }
 
-/// Decides whether a difference matters to the caller: its packets may never reach the device.
+/// Returns whether a difference matters to the caller. Its packets may never reach the device.
 pub(crate) type Accept<'f> = dyn FnMut(&mut PacketSpace, &Difference) -> bool + 'f;
 
 /// Returns whether two devices treat all packets equally.
@@ -73,7 +74,7 @@ impl<'a> Devices<'a> {
         Devices { ports, interfaces, space }
     }
 
-    /// Compares each port alone; where one differs, the pairs of an entrance and an exit that have it.
+    /// Compares each port alone. If a port differs, compares the pairs of entrance and exit with this port.
     fn compare(&mut self, proof: &mut Proof, accept: &mut Accept) {
         let count = self.ports.len();
         let inputs: Vec<bool> = (0..count).map(|place| self.has_other_input(place)).collect();
@@ -115,7 +116,7 @@ impl<'a> Devices<'a> {
         &self.ports[place][0].port.name
     }
 
-    /// Whether the input of a port differs for some packet; true where that is not known.
+    /// Whether the input of a port differs for some packet; true if that is not known.
     fn has_other_input(&mut self, place: usize) -> bool {
         let both = self.ports[place];
         let filters = both.map(|port| port.filters(Direction::Input));
@@ -129,8 +130,8 @@ impl<'a> Devices<'a> {
         found.map_or(true, |found| found.packet.is_some())
     }
 
-    /// Whether the output of a port differs for some packet, with any mark of the device; true where that is
-    /// not known.
+    /// Whether the output of a port differs for some packet, with any mark of the device; true if that is not
+    /// known.
     fn has_other_output(&mut self, place: usize) -> bool {
         let both = self.ports[place];
         let filters = both.map(|port| port.filters(Direction::Output));
@@ -159,7 +160,7 @@ impl<'a> Devices<'a> {
         std::iter::once(None).chain(own.map(Some)).collect()
     }
 
-    /// The ports with different outputs or policies, and two of those without: one of them is not the
+    /// The ports with different outputs or policies, and two other ports: at least one of them is not the
     /// entrance.
     fn exits(&self, differ: &[bool]) -> Vec<usize> {
         let is_plain = |place: usize| {
@@ -198,7 +199,7 @@ impl<'a> Devices<'a> {
     }
 }
 
-/// Returns the properties that differ and are in no treatment: addresses, routes, tunnels, wires.
+/// Returns the different properties that treatments do not contain: addresses, routes, tunnels, wires.
 fn properties(models: [&DeviceModel; 2], names: [&str; 2]) -> Vec<String> {
     let all = models.map(|model| properties_of_device(&Device::from_model(model)));
     let ports = models
@@ -230,7 +231,7 @@ fn properties(models: [&DeviceModel; 2], names: [&str; 2]) -> Vec<String> {
     found
 }
 
-/// Returns two values as text; of objects, the parts that differ.
+/// Returns two values as text; for objects, only the different parts.
 fn in_words(values: [Option<&Value>; 2]) -> [String; 2] {
     let text = |value: Option<&Value>| match value {
         None | Some(Value::Null) => "none".to_owned(),

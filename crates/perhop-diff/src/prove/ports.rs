@@ -1,4 +1,4 @@
-//! The ways of packets through ports, and their comparison.
+//! The paths of packets through ports, and their comparison.
 
 use std::collections::BTreeSet;
 
@@ -20,7 +20,7 @@ pub(crate) struct PortOf<'a> {
 }
 
 impl<'a> PortOf<'a> {
-    /// Adds the access lists of one direction to a way.
+    /// Adds the access lists of one direction to a path.
     pub(super) fn filter(
         self,
         space: &mut PacketSpace,
@@ -49,13 +49,13 @@ impl<'a> PortOf<'a> {
         Ok(())
     }
 
-    /// Adds the stages of arriving packets to a way.
+    /// Adds the stages of arriving packets to a path.
     pub(super) fn input(self, space: &mut PacketSpace, way: &mut Way<'a>) -> Result<(), TooComplex> {
         self.filter(space, way, Direction::Input)?;
         way.conditioners(space, &self.port.input)
     }
 
-    /// Adds the stages of departing packets to a way.
+    /// Adds the stages of departing packets to a path.
     pub(super) fn output(
         self,
         space: &mut PacketSpace,
@@ -68,7 +68,7 @@ impl<'a> PortOf<'a> {
         way.queues(space, &self.port.output, self.line())
     }
 
-    /// The rate of the line, as far as it is known.
+    /// The rate of the line, if it is known.
     pub(crate) fn line(self) -> Option<Rate> {
         let known = Some(self.port).filter(|port| port.has_known_line)?;
         known.wire.rate.or(known.assumed_rate).or(known.bandwidth)
@@ -110,10 +110,10 @@ fn decided(decision: AccessDecision) -> Set {
     }
 }
 
-/// Makes the way of one side.
+/// Builds the path of one side.
 pub(super) type Make<'a, 'm> = dyn Fn(&mut PacketSpace, usize, &mut Way<'a>) -> Result<(), TooComplex> + 'm;
 
-/// Compares the treatments of `packets` by the ways of two sides.
+/// Compares the treatments of `packets` on the paths of two sides.
 pub(super) fn compare_ways(
     space: &mut PacketSpace,
     packets: Set,
@@ -129,8 +129,8 @@ pub(super) fn compare_ways(
 }
 
 impl Proof {
-    /// Records a comparison at `place`; returns whether it settles the question. A packet that is treated
-    /// differently does if `accept` is true for it.
+    /// Records a comparison at `place`, and returns whether it answers the question. A packet that is treated
+    /// differently answers it if `accept` is true for it.
     pub(super) fn record(
         &mut self,
         place: &str,

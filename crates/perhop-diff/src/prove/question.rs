@@ -10,7 +10,7 @@ pub struct ProofQuestion<'a> {
     pub texts: [&'a str; 2],
     /// Their names in answers.
     pub names: [&'a str; 2],
-    /// The options with which each is read.
+    /// The options for reading each.
     pub options: [&'a ParseOptions; 2],
     /// The port of each.
     pub at: [Option<&'a str>; 2],

@@ -15,15 +15,15 @@ use super::words::Counterexample;
 pub(crate) struct Difference {
     /// A packet that they treat differently; `None` if there is none.
     pub(crate) packet: Option<Counterexample>,
-    /// All packets of their own treatment that differ, as they arrive.
+    /// All packets whose own treatment differs, as they arrive.
     pub(crate) packets: Vec<Set>,
-    /// Kinds of schedulers that differ where their guarantees are equal.
+    /// Different kinds of schedulers with equal guarantees.
     pub(crate) schedulers: BTreeSet<(String, String)>,
     /// The number of sets of packets with one treatment on both sides.
     pub(crate) kinds: usize,
 }
 
-/// Things of two sides that have a packet in common, with the packets.
+/// Elements of two sides with common packets, and these packets.
 type Common = BTreeMap<(usize, usize), Set>;
 
 /// The meters, queues and common limits of two sides that correspond.
@@ -57,7 +57,8 @@ pub(crate) fn compare(space: &mut PacketSpace, sides: [&Treatments; 2]) -> Resul
             }
         }
     }
-    // A packet whose own treatment differs shows more than one that only gets another part of the rate.
+    // A packet whose own treatment differs is a better example than a packet that only gets another share of
+    // the rate.
     let (own, rest): (Vec<_>, Vec<_>) = different
         .iter()
         .partition(|(_, trees)| !same_trees(sides, *trees, Guarantees::Ignored, &mut BTreeSet::new()));
@@ -77,7 +78,7 @@ pub(crate) fn compare(space: &mut PacketSpace, sides: [&Treatments; 2]) -> Resul
     Ok(found)
 }
 
-/// Whether two trees are the same treatment, apart from the other packets in meters and queues.
+/// Whether two trees are the same treatment, regardless of the other packets in meters and queues.
 fn same_trees(
     sides: [&Treatments; 2],
     trees: [TreeId; 2],
@@ -159,7 +160,7 @@ fn add(
     Ok(())
 }
 
-/// Returns a packet that shares a meter, a queue or a limit with other packets in one side only.
+/// Returns a packet that shares a meter, a queue or a limit with other packets on one side only.
 fn with_other_company(
     space: &mut PacketSpace,
     sides: [&Treatments; 2],

@@ -10,19 +10,19 @@ use super::queues::{ClassContent, Level, Queue};
 use super::tree::{Meter, Place, Tree, TreeId};
 use super::way::{Stage, Step, Way};
 
-/// The most sets of packets with one treatment each.
+/// Limit on the sets of packets with one treatment each.
 const MOST_PARTS: usize = 4_000;
 
 /// Sets of packets with their treatments: a partition.
 type Parts = Vec<(Set, TreeId)>;
 type Made = Result<Parts, TooComplex>;
 
-/// The fields that belong together, as marks of a packet.
+/// The groups of fields that are written together, as marks of a packet.
 const MARKS: [&[Field]; 3] = [&[Field::Dscp], &[Field::HasCos, Field::Cos], &[Field::HasExp, Field::Exp]];
-/// The fields that a packet has only inside a device.
+/// The fields that exist only inside a device.
 const INSIDE: [&[Field]; 2] = [&[Field::Color], &[Field::Label]];
 
-/// Packets on their way, by their form when they arrived, and the fields written since.
+/// Packets inside the device: the set of arriving packets, and the fields written since arrival.
 #[derive(Clone, Debug)]
 struct State {
     packets: Set,
@@ -212,7 +212,7 @@ impl<'a> Treatments<'a> {
         Ok(trees.map(|(set, colors)| (set, self.intern(Tree::Metered { meter, colors }))).collect())
     }
 
-    /// Carries out the actions of a conditioner, and follows the packets from there.
+    /// Applies the actions of a conditioner, and follows the packets from there.
     fn act(
         &mut self,
         space: &mut PacketSpace,
@@ -263,8 +263,8 @@ impl<'a> Treatments<'a> {
         if parts.len() > MOST_PARTS { Err(TooComplex) } else { Ok(parts) }
     }
 
-    /// Returns the treatments of packets that reach a place. A field that is written with the value that it
-    /// has is not a mark.
+    /// Returns the treatments of packets that reach a place. Writing the existing value of a field is not a
+    /// mark.
     fn leaf(&mut self, space: &mut PacketSpace, state: State, place: Place) -> Made {
         let mut states = vec![state];
         let inside: &[&[Field]] = if place == Place::Onward { &INSIDE } else { &[] };
@@ -282,7 +282,7 @@ impl<'a> Treatments<'a> {
         Ok(parts)
     }
 
-    /// Removes the meters whose color changes the treatment of none of their packets.
+    /// Removes the meters whose color does not change the treatment of any packet.
     fn without_idle_meters(&mut self, parts: Parts) -> Parts {
         let mut busy = vec![false; self.way.meters.len()];
         loop {
@@ -299,11 +299,11 @@ impl<'a> Treatments<'a> {
         }
     }
 
-    /// The trees without the meters that are not `busy`, by the number of the tree.
+    /// The trees without meters that are not `busy`, by tree number.
     fn plain(&mut self, busy: &[bool]) -> Vec<TreeId> {
         let count = self.trees.len();
         let mut plain: Vec<TreeId> = Vec::with_capacity(count);
-        // The branches of a tree are made before it.
+        // The branches of a tree are created before it.
         for id in 0..count {
             let own = match self.trees[id].clone() {
                 Tree::Metered { meter, colors } if !busy[meter] => {
@@ -342,7 +342,7 @@ fn each(
     Ok(found)
 }
 
-/// Sets the fields of packets by the effect that each is in.
+/// Sets the fields of packets according to the effects.
 fn split(
     space: &mut PacketSpace,
     state: &State,
@@ -366,7 +366,7 @@ fn without_kept(space: &mut PacketSpace, state: &State, group: &[Field]) -> Resu
     if let [has, value] = group
         && state.fields.get(has) == Some(&0)
     {
-        // A packet without the header has no value in it.
+        // A packet without the header has no value of the field.
         state.fields.remove(value);
     }
     let mut kept = state.packets;

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! A treatment is a tree: meters, with a branch for each color; at its leaves a drop, or the marks and the
-//! queue. Two packets with one tree are treated alike, apart from the other packets in their meters and
-//! queues; [`compare`] compares these as well: meters and queues of two sides must have the same packets.
+//! queue. Two packets with one tree are treated alike, except for the other packets in their meters and
+//! queues. [`compare`] compares these as well: the meters and queues of two sides must have the same packets.
 
 mod compare;
 mod forward;

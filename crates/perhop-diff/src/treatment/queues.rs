@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::values::{are_close, only_queue, same_value};
 
-/// Schedulers that share all of the rate in proportion to one number.
+/// Schedulers that share the whole rate in proportion to one number.
 const PROPORTIONAL: [SchedulerConfig; 5] = [
     SchedulerConfig::Scfq,
     SchedulerConfig::Wfq,
@@ -25,7 +25,7 @@ const PROPORTIONAL: [SchedulerConfig; 5] = [
 /// Schedulers whose shares limit rates and bursts.
 const LIMITING: [SchedulerConfig; 4] =
     [SchedulerConfig::Cbq, SchedulerConfig::Hfsc, SchedulerConfig::Htb, SchedulerConfig::GuaranteeExcess];
-/// The keys of shares whose proportions the rates show.
+/// The keys of shares that the rates already reflect.
 const PROPORTIONS: [&str; 4] = ["weight", "bandwidth", "quantum", "fraction"];
 
 /// The classes of one scheduler, in the order in which they take packets.
@@ -55,16 +55,16 @@ pub(crate) struct Queue {
     pub(super) name: String,
     /// The schedulers on the path to the queue that choose among several classes.
     schedulers: Vec<SchedulerConfig>,
-    /// The share of its class in each, apart from proportions.
+    /// The share of its class in each scheduler, without proportions.
     pub(super) shares: Vec<Value>,
-    /// The limits of rate and space around it.
+    /// The limits of rate and memory of its enclosing classes.
     pub(super) limits: Value,
     /// The buffer, without its thresholds by drop precedence.
     pub(super) buffer: Value,
     /// Its thresholds.
     pub(super) rows: Vec<Value>,
     pub(super) guarantee: Guarantee,
-    /// The numbers of the classes around it that limit several queues together.
+    /// The numbers of enclosing classes that limit several queues together.
     pub(super) limited_by: Vec<usize>,
 }
 
@@ -115,7 +115,7 @@ pub(super) enum Guarantees {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sameness {
     Same,
-    /// Their guarantees are equal, and their schedulers have different kinds.
+    /// Their guarantees are equal, but their schedulers are of different kinds.
     OtherScheduler,
     Different,
 }
@@ -133,12 +133,12 @@ impl Queue {
             return Sameness::Same;
         }
         if self.schedulers != other.schedulers {
-            // Rates that are not known show nothing.
+            // Unknown rates are not compared.
             let is_known =
                 self.guarantee.maximum.is_some() || self.schedulers.is_empty() && other.schedulers.is_empty();
             return if is_known { Sameness::OtherScheduler } else { Sameness::Different };
         }
-        // A queue without others to share with has all of the rest.
+        // A queue that shares with no other queue gets the whole excess.
         let is_alone = self.schedulers.is_empty();
         let excess = match (self.guarantee.excess, other.guarantee.excess) {
             (Some(one), Some(other)) => are_close(one, other),
@@ -157,7 +157,7 @@ impl Queue {
     }
 }
 
-/// The classes around a class.
+/// The enclosing classes of a class.
 #[derive(Clone, Debug, Default)]
 struct Around {
     name: String,
@@ -221,7 +221,7 @@ impl Making<'_> {
             let mut own = around.clone();
             let prefix = if own.name.is_empty() { String::new() } else { format!("{}/", own.name) };
             own.name = format!("{prefix}{}", class.name);
-            // A single class gets the whole rate, apart from schedulers whose shares are limits.
+            // A single class gets the whole rate, except with schedulers whose shares are limits.
             if queueing.classes.len() > 1 || LIMITING.contains(&queueing.scheduler) {
                 own.schedulers.push(queueing.scheduler);
                 own.shares.push(share(queueing, class, rank));
@@ -286,7 +286,7 @@ impl Making<'_> {
     }
 }
 
-/// The classes with their ranks among those of a scheduler by priority.
+/// The classes with their ranks by priority in a scheduler.
 fn ranked(queueing: &QueueingConfig) -> Vec<(usize, &ClassConfig)> {
     let level = |index: usize, class: &ClassConfig| class.share.level.map_or(index, usize::from);
     let levels: Vec<usize> =
@@ -295,7 +295,7 @@ fn ranked(queueing: &QueueingConfig) -> Vec<(usize, &ClassConfig)> {
     queueing.classes.iter().zip(&levels).map(|(class, own)| (rank(*own), class)).collect()
 }
 
-/// The share of a class that rates do not show.
+/// The part of a class's share that rates do not reflect.
 fn share(queueing: &QueueingConfig, class: &ClassConfig, rank: usize) -> Value {
     let mut share = match json!(class.share) {
         Value::Object(fields) => fields,

@@ -3,7 +3,7 @@
 use perhop_analysis::Field;
 use serde_json::Value;
 
-/// The number of a tree among those of one side.
+/// The number of a tree on one side.
 pub(super) type TreeId = usize;
 
 /// The treatment of packets.
@@ -11,7 +11,7 @@ pub(super) type TreeId = usize;
 pub(super) enum Tree {
     Dropped,
     Leaves {
-        /// The fields that are written with another value than the packet has.
+        /// The fields that are written with a new value.
         marks: Vec<(Field, u128)>,
         place: Place,
     },
@@ -22,7 +22,7 @@ pub(super) enum Tree {
     },
 }
 
-/// The place of packets behind the steps.
+/// The place of packets after all steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
     /// The steps end before a queue.

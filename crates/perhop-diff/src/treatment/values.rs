@@ -4,7 +4,7 @@ use perhop_qos::policy::QueueingConfig;
 use perhop_qos::{ByteSize, Rate};
 use serde_json::Value;
 
-/// Whether two numbers differ by at most the part of them that rounding to bits per second can cause.
+/// Whether two numbers differ by at most the relative error of rounding to bits per second.
 pub(super) fn are_close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-5 * one.abs().max(other.abs())
 }
@@ -37,7 +37,7 @@ pub(super) fn same_quantity(one: &str, other: &str) -> bool {
         || sizes.is_some_and(|(one, other)| one == other)
 }
 
-/// The queueing of a port whose policy has none.
+/// The queueing of a port whose policy has no queueing.
 pub(super) fn only_queue() -> QueueingConfig {
     let class = perhop_qos::policy::ClassConfig { name: "fifo".to_owned(), ..Default::default() };
     QueueingConfig { classes: vec![class], ..QueueingConfig::default() }

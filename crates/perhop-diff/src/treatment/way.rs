@@ -1,4 +1,4 @@
-//! [`Way`]: the policies that packets of one side pass, step by step.
+//! [`Way`]: the policies on the path of packets of one side, step by step.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ pub(super) struct Stage<'a> {
     pub(super) meter: Option<usize>,
 }
 
-/// A part of the way through a port.
+/// A part of the path through a port.
 pub(super) enum Step<'a> {
     /// An access list that permits these packets.
     Filter(Set),
@@ -30,7 +30,7 @@ pub(super) enum Step<'a> {
     Queues(Arc<Level>),
 }
 
-/// The way of packets through the policies of one side.
+/// The path of packets through the policies of one side.
 #[derive(Default)]
 pub(crate) struct Way<'a> {
     pub(super) steps: Vec<Step<'a>>,
@@ -80,7 +80,8 @@ impl<'a> Way<'a> {
         Ok(())
     }
 
-    /// Adds the queues of a policy on a line of this rate. A policy without queues has one of its port.
+    /// Adds the queues of a policy on a line of this rate. A policy without queues uses one queue of its
+    /// port.
     pub(crate) fn queues(
         &mut self,
         space: &mut PacketSpace,

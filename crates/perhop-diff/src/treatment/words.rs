@@ -13,7 +13,7 @@ use super::tree::{Place, Tree, TreeId};
 pub struct Counterexample {
     /// The packet as it arrives, in the notation of `perhop trace --packet`.
     pub packet: String,
-    /// A second packet, where only the packets that share a policer, a queue or a limit differ.
+    /// A second packet, if only the sharing of a policer, a queue or a limit differs.
     pub with: Option<String>,
     /// The treatments, aspect by aspect.
     pub treatment: Vec<Aspect>,
@@ -59,7 +59,7 @@ impl Counterexample {
         Counterexample { packet: witness.to_string(), with: None, treatment, is_doubtful: false }
     }
 
-    /// Two packets that share something in the side number `sharing` and not in the other.
+    /// Two packets that share an element only on side `sharing`.
     pub(super) fn of_company(
         what: &str,
         sharing: usize,
@@ -125,7 +125,7 @@ fn rows(side: &Treatments, tree: TreeId) -> Rows {
     }
 }
 
-/// Joins the rows of the colors of a meter: a value that all have is written once.
+/// Joins the rows of the colors of a meter. A common value is written once.
 fn merged(branches: &[(String, Rows)]) -> Rows {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in branches.iter().flat_map(|(_, rows)| rows) {
@@ -139,7 +139,7 @@ fn merged(branches: &[(String, Rows)]) -> Rows {
             .map(|(color, rows)| (color, rows.iter().find(|(own, _)| own == name).map(|(_, value)| value)))
             .collect();
         let first = values.first().and_then(|(_, value)| *value);
-        // A dropped packet has neither marks nor a queue.
+        // A dropped packet has no marks and no queue.
         let others: Vec<_> = values.iter().filter(|(_, value)| value.is_some()).collect();
         if others.iter().all(|(_, value)| *value == others[0].1) && (first.is_some() || others.len() == 1) {
             return others[0].1.cloned().unwrap_or_default();
