@@ -12,7 +12,7 @@ use crate::grammar::Grammar;
 const MOST_COMBINED_GROUP: u32 = 11;
 
 const TWO_RATES_AROUND: &str =
-    "a policer around others with two rates: it drops without regard to their colors";
+    "an outer policer with two rates: it drops packets regardless of the colors of inner policers";
 
 /// Marks lines as not modeled if that depends on the whole configuration.
 pub(super) fn check(configuration: &mut Configuration) {

@@ -115,7 +115,7 @@ impl<'a> Context<'a> {
             self.found.push(Diagnostic::new(
                 &rules::OUTPUT_POLICY_REFUSED,
                 line,
-                format!("policy {name} is attached to packets that leave"),
+                format!("policy {name} is attached on output"),
                 "the switch refuses the line: policies apply to arriving packets, and srr-queue bandwidth \
                  shapes and shares",
             ));
@@ -153,7 +153,7 @@ impl<'a> Context<'a> {
             self.found.push(Diagnostic::new(
                 &rules::SECOND_POLICY,
                 marking.line,
-                format!("policy {} queues, and another output policy queues, too", policy.name),
+                format!("policy {} queues, but another output policy already queues", policy.name),
                 "the router refuses it: one output policy queues, the other one marks",
             ));
             return None;

@@ -16,12 +16,10 @@ use crate::switch;
 pub(super) const MOST_CLASSES: usize = 50_000;
 
 /// The reason for which a port with shaped round robin does not run.
-const UNKNOWN_UNITS: &str = "the memory of its ports is not published, so thresholds are known in percent only: \
-                             give it by --platform catalyst-mls,port-units=N";
+const UNKNOWN_UNITS: &str = "the memory of its ports is not published, so thresholds are known only in percent: set it with --platform catalyst-mls,port-units=N";
 
 /// Why the limit of the only queue of a port without `mls qos` is unknown.
-const UNKNOWN_LIMIT: &str = "without mls qos its only queue may take all memory, whose size is not published: \
-                             give it by --platform catalyst-mls,shared-units=N";
+const UNKNOWN_LIMIT: &str = "without mls qos its only queue may use all memory, and the size is not published: set it with --platform catalyst-mls,shared-units=N";
 
 /// The inputs of the conversion, and its findings.
 pub(super) struct Context<'a> {
@@ -141,13 +139,12 @@ fn without_memory(port: &PortMemory) -> Option<String> {
     let queue = port.queues.iter().find(|queue| queue.most_units() == Some(0))?;
     if port.srr.is_some() {
         return Some(format!(
-            "{} has no buffers: it is not published what happens to its packets",
+            "{} has no buffers: the treatment of its packets is not published",
             queue.class
         ));
     }
     Some(format!(
-        "class {} has no memory (queue-buffers ratio 0, or all of it goes to other classes): it is not published \
-         what happens to its packets",
+        "class {} has no memory (queue-buffers ratio 0, or other classes have all of it): the treatment of its packets is not published",
         queue.class
     ))
 }

@@ -11,8 +11,8 @@ const CODEPOINTS: u8 = 64;
 /// Classes of service.
 const CLASSES: u8 = 8;
 
-/// The codepoints of the classes of service, and of the precedences, without a line.
-/// Source: Cisco, "Catalyst 4500 Software Configuration Guide" (OL-23818-01); the switches have the same map.
+/// The default codepoints of the classes of service and of the precedences. Source: Cisco, "Catalyst 4500
+/// Software Configuration Guide" (OL-23818-01); the switches have the same map.
 const CLASS_SELECTORS: [u8; 8] = [0, 8, 16, 24, 32, 40, 48, 56];
 
 /// Returns the codepoint of each class of service.
@@ -25,7 +25,7 @@ pub(crate) fn codepoints_of_precedence(mls: &MlsQos) -> [u8; 8] {
     mls.precedence_dscp.map_or(CLASS_SELECTORS, |at| at.value)
 }
 
-/// Returns the new values of each value of a field, by the words of the map's command.
+/// Returns the new value of each value of a field. `words` are the words of the map's command.
 pub(super) fn all(mls: &MlsQos) -> BTreeMap<&'static str, Vec<u8>> {
     let mapped = |written: &BTreeMap<u8, At<u8>>, usual: fn(u8) -> u8| -> Vec<u8> {
         (0..CODEPOINTS).map(|dscp| written.get(&dscp).map_or(usual(dscp), |at| at.value)).collect()
@@ -39,22 +39,22 @@ pub(super) fn all(mls: &MlsQos) -> BTreeMap<&'static str, Vec<u8>> {
     ])
 }
 
-/// Returns the place of each codepoint in the queues of a port.
+/// Returns the queue and threshold of each codepoint at a port.
 pub(super) fn output_dscp(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CODEPOINTS).map(usual_output), &mls.output_dscp)
 }
 
-/// Returns the place of each class of service in the queues of a port.
+/// Returns the queue and threshold of each class of service at a port.
 pub(super) fn output_cos(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CLASSES).map(|cos| usual_output(cos * 8)), &mls.output_cos)
 }
 
-/// Returns the place of each codepoint in front of the ring.
+/// Returns the input queue and threshold of each codepoint.
 pub(super) fn input_dscp(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CODEPOINTS).map(usual_input), &mls.input_dscp)
 }
 
-/// Returns the place of each class of service in front of the ring.
+/// Returns the input queue and threshold of each class of service.
 pub(super) fn input_cos(mls: &MlsQos) -> Vec<QueuePlace> {
     overlaid((0..CLASSES).map(|cos| usual_input(cos * 8)), &mls.input_cos)
 }

@@ -1,7 +1,7 @@
 //! Queues and packet memory of Catalyst switches with `mls qos`: 2960, 3560, 3750, IE 2000 and 3000.
 //!
 //! A port has four queues with shaped round robin (SRR). A queue-set divides the memory of the port in
-//! percent; the size of that memory is not published, so the user gives it.
+//! percent; its size is not published, so the user sets it.
 
 mod enabled;
 mod maps;
@@ -24,19 +24,19 @@ pub(crate) use enabled::enabled_by;
 pub(crate) use product::is_product;
 pub(crate) use trust::{MARK_DOWN, add_to_policy, marked_down, policy_of_port};
 
-/// Bytes of a unit of memory.
+/// The size of a unit of memory, bytes.
 const UNIT_BYTES: u64 = 256;
 /// The name of the hardware.
 const HARDWARE: &str = "SRR";
-/// Sharing of the ring by the queues in front of it.
-/// Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide" (78-16156-01), page 28-53.
+/// How the input queues share the ring. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide"
+/// (78-16156-01), page 28-53.
 const INPUT_BUFFERS: [u64; 2] = [90, 10];
 const INPUT_WEIGHTS: [u64; 2] = [4, 4];
 const INPUT_PRIORITY: [u64; 2] = [0, 10];
 const INPUT_THRESHOLDS: [u64; 2] = [100, 100];
 
-/// Returns the queues of the ports of the switch that `configuration` configures, and their memory as far as
-/// `options` give its size.
+/// Returns the queues of the ports of the switch that `configuration` configures, and their memory if
+/// `options` set its size.
 pub(crate) fn memory(configuration: &Configuration, options: &MemoryOptions) -> SwitchMemory {
     let product = Product::find(configuration, options.model.as_deref());
     let ports = configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
@@ -57,8 +57,8 @@ pub(crate) fn memory(configuration: &Configuration, options: &MemoryOptions) -> 
     }
 }
 
-/// Whether an interface is a port of the switching hardware: not a management port, not a virtual one, and
-/// not one that a run adds, whose packets keep their marks.
+/// Whether an interface is a port of the switching hardware: not a management port, not a virtual interface,
+/// and not an interface that a run adds. Packets of added interfaces keep their marks.
 pub(crate) fn is_switch_port(interface: &Interface) -> bool {
     interface.hardware == Hardware::Ethernet
         && interface.parent.is_none()
@@ -129,7 +129,7 @@ fn trust_word(configuration: &Configuration, interface: &Interface) -> String {
     word.to_owned()
 }
 
-/// Returns the queues in front of the ring; a 2960 has none.
+/// Returns the input queues, which are in front of the ring; a 2960 has none.
 fn input_queues(mls: &MlsQos) -> Vec<InputQueue> {
     let input = &mls.input;
     let (dscp, cos) = (maps::input_dscp(mls), maps::input_cos(mls));
@@ -158,7 +158,7 @@ fn input_queues(mls: &MlsQos) -> Vec<InputQueue> {
     (0..crate::ast::INPUT_QUEUES).map(queue).collect()
 }
 
-/// Returns the lines that a run of the switch leaves out.
+/// Returns the lines that a run of the switch ignores.
 fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     if enabled_by(configuration).is_none() {
         return Vec::new();
@@ -172,7 +172,7 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     let of_port = |interface: &Interface| {
         let own = &interface.mls;
         let vlans = own.vlan_based.map(|at| (at.line, "mls qos vlan-based: the policy of the VLAN"));
-        // Notes of users contradict each other.
+        // Published notes of users contradict each other.
         let has_use = own.trust.is_some() || own.cos_override.is_some();
         let cos = own.cos.filter(|_| !has_use);
         let cos = cos.map(|at| (at.line, "mls qos cos on a port without trust: its packets get codepoint 0"));
@@ -214,7 +214,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let has_global = !configuration.mls.lines.is_empty();
     for line in &mut configuration.lines {
         if line.state != LineState::NotModelled {
-            // The note of the table is that of another device.
+            // The note in the table belongs to another device.
             line.note = line.note.take().filter(|_| !configuration.mls.lines.contains(&line.number));
             continue;
         }

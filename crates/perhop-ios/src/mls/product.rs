@@ -1,14 +1,14 @@
-//! [`Product`]: the switch, as far as the configuration or the user names it.
+//! [`Product`]: the switch, if the configuration or the user names it.
 
 use perhop_device::EgressMemory;
 
 use crate::ast::Configuration;
 use crate::platform::product;
 
-/// Beginnings of the names of products with `mls qos` and shaped round robin.
+/// Prefixes of the names of products with `mls qos` and shaped round robin.
 const PRODUCTS: &[&str] =
     &["ws-c2960", "ws-c3560", "ws-c3750", "c2960", "c3560", "c3750", "ie-2000", "ie-3000", "catalyst-mls"];
-/// The name of a switch whose product no line names.
+/// The name of a switch without a line that names its product.
 const UNKNOWN: &str = "Catalyst with mls qos";
 
 /// A switch.
@@ -17,7 +17,7 @@ pub(crate) struct Product {
     pub(crate) name: String,
 }
 
-/// Whether `name` begins as that of a product of these families.
+/// Whether `name` begins like a product of these families.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     PRODUCTS.iter().any(|start| name.starts_with(start))
@@ -37,7 +37,7 @@ impl Product {
         self.name.trim_start_matches("ws-").starts_with(family)
     }
 
-    /// Returns the memory for departing packets, where it is published: Cisco TAC 116102.
+    /// Returns the memory for departing packets, if it is published: Cisco TAC 116102.
     pub(super) fn egress_memory(&self) -> Vec<EgressMemory> {
         let memory = |ports, megabytes| EgressMemory { ports, megabytes };
         if self.is_of("c2960s") {
@@ -49,8 +49,8 @@ impl Product {
         }
     }
 
-    /// Returns the most percent of its allocated memory that a queue holds, regardless of the line: Cisco,
-    /// "Catalyst 3750 Switch Command Reference" (OL-8552-07), page 2-369.
+    /// Returns the maximum length of a queue, percent of its allocated memory, regardless of the configured
+    /// value: Cisco, "Catalyst 3750 Switch Command Reference" (OL-8552-07), page 2-369.
     pub(super) fn most_percent(&self) -> Option<u64> {
         self.is_of("c3750").then_some(400)
     }

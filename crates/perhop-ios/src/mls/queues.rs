@@ -14,14 +14,14 @@ use crate::ast::{MlsQos, OUTPUT_QUEUES, PortQos, QueuePlace, QueueSet, QueueThre
 const NAMES: [&str; OUTPUT_QUEUES] = ["queue 1", "queue 2", "queue 3", "queue 4"];
 /// The name of the only queue of a switch without `mls qos`.
 const ONLY: &str = "fifo";
-/// The parts of the queues, percent. Source: Cisco, "Catalyst 2960 Switch Software Configuration Guide".
+/// The memory of the queues, percent. Source: Cisco, "Catalyst 2960 Switch Software Configuration Guide".
 const BUFFERS: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
 /// Weights. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide" (78-16156-01).
 const SHAPE: [u64; OUTPUT_QUEUES] = [25, 0, 0, 0];
 const SHARE: [u64; OUTPUT_QUEUES] = [25; OUTPUT_QUEUES];
 
-/// Returns the thresholds of a queue without a line. Source: Cisco, "Catalyst 2960 Switch Software
-/// Configuration Guide"; the reserved part is recalled.
+/// Returns the default thresholds of a queue. Source: Cisco, "Catalyst 2960 Switch Software Configuration
+/// Guide"; the reserved part is recalled.
 fn usual_thresholds(index: usize) -> QueueThresholds {
     let drop = if index == 1 { [200, 200] } else { [100, 100] };
     QueueThresholds { drop, reserved: 50, maximum: 400 }
@@ -82,7 +82,7 @@ impl Queues<'_> {
         let set = set_queue(self.set, index);
         let percents = [set.threshold1_percent, set.threshold2_percent, set.maximum_percent];
         let allocated = self.options.port_units.map(|units| units * set.buffers_percent / 100);
-        // The hardware may hold less than the line says.
+        // The hardware may hold less than the configured value.
         let most =
             self.product.most_percent().map_or(set.maximum_percent, |most| most.min(set.maximum_percent));
         let units = |percent: u64| allocated.map(|allocated| allocated * percent.min(most) / 100);
@@ -138,7 +138,7 @@ fn empty(number: u8, name: &str) -> QueueMemory {
     }
 }
 
-/// Returns the three thresholds of queue `number`, percent, with the packets that maps give them.
+/// Returns the three thresholds of queue `number`, percent, with their packets according to the maps.
 pub(super) fn thresholds_with_packets(
     number: u8,
     percents: [u64; 3],

@@ -18,7 +18,7 @@ const NOTES: &str = "show outputs of a Catalyst 3560 in public notes";
 /// A rule: its name, its meaning, its value, its certainty and its source.
 type Row = (&'static str, &'static str, &'static str, EvidenceKind, &'static str);
 
-/// Rules of arriving packets: marks and places in maps.
+/// Rules of arriving packets: marks and maps.
 const OF_MARKS: &[Row] = &[
     ("untrusted", "packets of a port without trust", "codepoint 0", Documented, GUIDE_4500),
     ("policy-trust", "trust of a port with an input policy", "that of the classes", Documented, GUIDE_3750),

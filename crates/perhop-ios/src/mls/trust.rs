@@ -14,7 +14,7 @@ use super::enabled::enabled_by;
 use super::maps;
 use crate::ast::{CLASS_DEFAULT, Configuration, Interface, Marking, MlsQos, PolicyClass, PolicyMap, Trust};
 
-/// The beginning of the actions that mark by the map `policed-dscp`.
+/// The prefix of actions that mark by the map `policed-dscp`.
 pub(crate) const MARK_DOWN: &str = "policed-dscp";
 
 /// Returns the lines of policers whose actions mark by the map `policed-dscp`.
@@ -41,7 +41,7 @@ pub(crate) fn marked_down(configuration: &Configuration, marking: &Marking) -> O
     })
 }
 
-/// Returns the policy of a port that marks arriving packets by its trust; `None` for a port that keeps their
+/// Returns the policy that marks arriving packets by the trust of the port; `None` if the port keeps their
 /// codepoints.
 pub(crate) fn policy_of_port(configuration: &Configuration, interface: &Interface) -> Option<Policy> {
     let mls = &configuration.mls;
@@ -79,7 +79,7 @@ fn all_classes() -> Vec<LinkMark> {
     (0..8).filter_map(LinkMark::new).collect()
 }
 
-/// Returns the marks of packets whose field `trust` is trusted.
+/// Returns the marks of packets for a trusted field `trust`.
 fn marks(mls: &MlsQos, interface: &Interface, trust: Trust) -> Vec<Mark> {
     let of_eight = |values: [u8; 8]| (0..8).zip(values).collect::<BTreeMap<u8, u8>>();
     match trust {
@@ -96,7 +96,7 @@ fn marks(mls: &MlsQos, interface: &Interface, trust: Trust) -> Vec<Mark> {
     }
 }
 
-/// Returns the mark of frames with the class of service of the port.
+/// Returns the mark of frames that get the class of service of the port.
 fn of_default(mls: &MlsQos, interface: &Interface) -> Mark {
     let cos = interface.mls.cos.map_or(0, |at| at.value);
     codepoint(maps::codepoints_of_cos(mls)[usize::from(cos & 7)])
@@ -143,8 +143,8 @@ fn class(line: usize, condition: Condition, marks: Vec<Mark>) -> Class {
     }
 }
 
-/// Adds the trust of the classes of an input policy to `intent`, its converted form. The classes replace the
-/// trust of the port; packets of a class without trust and without a mark have codepoint 0.
+/// Adds the trust of the classes of an input policy to `intent`, the converted policy. The classes replace
+/// the trust of the port. Packets of a class without trust and without a mark get codepoint 0.
 pub(crate) fn add_to_policy(
     configuration: &Configuration,
     interface: &Interface,

@@ -1,4 +1,4 @@
-//! The limits of the queues: a factor of the free memory of the chip, or a written number.
+//! The limits of the queues: a factor of the free memory of the chip, or a configured number.
 //!
 //! A queue with factor α is blocked while its length is at least α times the free memory (Choudhury and Hahne
 //! 1998). Alone it holds α / (1 + α) of the shared memory, and k long queues hold α / (1 + kα) each.
@@ -14,13 +14,13 @@ use super::rules;
 use super::system_policies::queue_of;
 use crate::ast::{Configuration, Interface, PolicyClass, QueueLimit};
 
-/// Parts of one in which a factor is counted.
+/// The number of parts of a factor of 1.
 const PARTS: u64 = 1024;
 
 /// Returns the memory of the queues of the ports of the switch that `configuration` configures.
 ///
 /// # Errors
-/// The product is not known, or it queues by other rules.
+/// The product is not known, or its queues have other rules.
 pub(crate) fn memory(
     configuration: &Configuration,
     options: &MemoryOptions,
@@ -55,8 +55,7 @@ pub(crate) fn memory(
             None => found.unknown.push(UnknownPort {
                 interface: interface.name.clone(),
                 reason: format!(
-                    "the memory that the queues of {} share is not published: give it with shared-units, in \
-                     units of {} bytes",
+                    "the memory that the queues of {} share is not published: set it with shared-units, in units of {} bytes",
                     model.name, found.unit_bytes
                 ),
             }),
@@ -85,7 +84,7 @@ fn port(
         queues.push(pool.queue(class, queue.group)?);
         if class.random_detect.is_some() {
             assumed.push(format!(
-                "class {} has random-detect: its limit is that of a queue alone, also while others are long",
+                "class {} has random-detect: its limit is computed as if the other queues were empty",
                 class.name
             ));
         }
@@ -117,7 +116,7 @@ fn port(
     })
 }
 
-/// The memory that the queues of a port draw on.
+/// The memory that the queues of a port share.
 struct Pool<'a> {
     model: &'a Model,
     shared_units: u64,
@@ -149,7 +148,8 @@ impl Pool<'_> {
         })
     }
 
-    /// Returns the most units of the queue of `class` while it is alone, and its factor in parts of 1024.
+    /// Returns the limit of the queue of `class` in units while all other queues are empty, and its factor in
+    /// parts of 1024.
     fn limit(&self, class: &PolicyClass) -> Result<(u64, Option<u32>), ConfigError> {
         let unit = self.model.chip.unit_bytes().0;
         let bytes = match class.queue_limit.map(|limit| limit.value) {

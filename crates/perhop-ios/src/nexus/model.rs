@@ -5,7 +5,7 @@ use perhop_qos::ConfigError;
 
 use crate::ast::Configuration;
 
-/// The rate of a port without `speed`, kilobits per second: the name of a port of NX-OS has none.
+/// The rate of a port without `speed`, kilobits per second. A port name of NX-OS does not contain the rate.
 pub(crate) const ASSUMED_KILOBITS: u64 = 10_000_000;
 /// The largest number of `queue-limit dynamic`.
 pub(crate) const LARGEST_FACTOR: u64 = 10;
@@ -13,21 +13,22 @@ pub(crate) const LARGEST_FACTOR: u64 = 10;
 /// The factors of `queue-limit dynamic 0` to `10`, in parts of 1024.
 type Factors = [u32; 11];
 
-/// Factors of the Broadcom stages: 1/128 to 8, each twice the one before. Recalled from Cisco's guides.
+/// Factors of the Broadcom stages: 1/128 to 8, each twice the previous one. Recalled from Cisco's guides.
 const OF_BROADCOM: Factors = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 /// Factors of the Cloud Scale chips: 1/8, 1/4, 1/2, 3/4, 1 1/8, 1 3/4, 3, 5, 8, 14, 18. Recalled from Cisco's
-/// guides, whose printed percentages are those of a queue alone: 11, 20, 33, 43, 53, 64, 75, 83, 89, 93, 95.
+/// guides, whose printed percentages apply to a queue while all others are empty: 11, 20, 33, 43, 53, 64, 75,
+/// 83, 89, 93, 95.
 const OF_CLOUD_SCALE: Factors = [128, 256, 512, 768, 1152, 1792, 3072, 5120, 8192, 14_336, 18_432];
 
 /// A memory bank of a Cloud Scale chip, units.
 const BANK: u64 = 4096;
-/// Banks of a slice of a 9300-FX2; its memory has two slices.
+/// The banks of a slice of a 9300-FX2, which has two slices.
 const BANKS_OF_SLICE: u64 = 12;
-/// Banks of a slice that stay its own with `hardware qos dynamic-buffer-sharing`.
+/// The banks that a slice does not share with `hardware qos dynamic-buffer-sharing`.
 const OWN_BANKS: u64 = 6;
-/// Banks that the two slices share then.
+/// The banks that the two slices share in this mode.
 const SHARED_BANKS: u64 = 12;
-/// Units of a Nexus 3064, and bytes of them that are not shared.
+/// The units of a Nexus 3064, and the bytes of them that are not shared.
 const UNITS_OF_3064: u64 = 46_080;
 const STATIC_BYTES_OF_3064: u64 = 1_700_000;
 
@@ -76,8 +77,8 @@ impl Chip {
         }
     }
 
-    /// Returns the number of the factor without `queue-limit`, with the evidence; `None` if it is not known.
-    /// One congested port of a Nexus 3064 takes 5.3 MB of 7.9 MB: a factor of 2.
+    /// Returns the default number of `queue-limit dynamic`, with the evidence; `None` if it is not known. One
+    /// congested port of a Nexus 3064 uses 5.3 MB of 7.9 MB: a factor of 2.
     pub(crate) fn default_factor(self) -> Option<(u8, EvidenceKind)> {
         match self {
             Chip::TridentPlus => Some((8, EvidenceKind::Inferred)),
@@ -120,13 +121,13 @@ pub(crate) struct Model {
     pub(crate) chip: Chip,
 }
 
-/// Families that are offered if the configuration does not name the product.
+/// The families in the message if the configuration does not name the product.
 const OFFERED: &str = "the whole name, such as n9k-c93180yc-fx, n9k-c93240yc-fx2 or n3k-c3064pq";
 /// Products of the first generation of 9300, whose names have no suffix.
 const FIRST_GENERATION: [&str; 9] =
     ["c9332pq", "c9372px", "c9372tx", "c9396px", "c9396tx", "c93120tx", "c93128tx", "c9336pq", "c93128px"];
 
-/// Whether `name` is written as the name of a product of Nexus 3000 or 9000.
+/// Whether `name` has the form of a product name of Nexus 3000 or 9000.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     name.starts_with("n9k-") || name.starts_with("n3k-")
@@ -158,7 +159,7 @@ impl Model {
     /// Returns the product that the user names or, by default, the configuration.
     ///
     /// # Errors
-    /// It is not known, or its queues differ from those that perhop models.
+    /// The product is not known, or perhop does not model its queues.
     pub(crate) fn find(configuration: &Configuration, chosen: Option<&str>) -> Result<Model, ConfigError> {
         let wrong = |message: String, help: &str| Err(ConfigError::new("model", message).help(help));
         let written = || configuration.lines.iter().find_map(|line| product_in(line.text.trim()));

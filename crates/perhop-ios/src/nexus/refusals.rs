@@ -7,8 +7,8 @@ use super::system_policies::queue_of;
 use crate::ast::{Bandwidth, Configuration, Interface, PolicyMap, PolicyType};
 use crate::rules;
 
-/// Returns the reason for which the switch refuses the queuing policy of `interface`; `None` if it attaches
-/// it, or if there is none.
+/// Returns the reason why the switch refuses the queuing policy of `interface`; `None` if it accepts the
+/// policy, or if there is no policy.
 pub(crate) fn refused(
     configuration: &Configuration,
     interface: &Interface,
@@ -27,7 +27,7 @@ pub(crate) fn refused(
 }
 
 /// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide", queuing and scheduling: the
-/// classes are those of the system.
+/// classes are the system classes.
 fn own_class(policy: &PolicyMap) -> Option<Diagnostic> {
     let class = policy.classes.iter().find(|class| queue_of(&class.name).is_none())?;
     Some(Diagnostic::new(
@@ -47,14 +47,14 @@ fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Dia
     Some(Diagnostic::new(
         &rules::OUTPUT_CLASSES,
         line,
-        format!("output policy {} has {most} queues, and a port of {} has {queues}", policy.name, model.name),
+        format!("output policy {} has {most} queues, but a port of {} has {queues}", policy.name, model.name),
         "the switch refuses it (ACLQOS_ERROR: Invalid Class id : Max class reached): use c-out-q1 to c-out-q3 \
          and c-out-q-default",
     ))
 }
 
 /// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.5, priority: several levels are
-/// on adjacent groups, the highest ones; with four queues, one level is on group 3.
+/// on the highest groups, without a gap; with four queues, one level is on group 3.
 fn priority_below_others(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
     let queues = policy.classes.iter().find_map(|class| queue_of(&class.name))?.queues;
     let has_priority = policy.classes.iter().filter(|class| class.priority.is_some());
@@ -66,15 +66,15 @@ fn priority_below_others(policy: &PolicyMap, line: usize) -> Option<Diagnostic> 
         &rules::PRIORITY_QUEUE_ORDER,
         line,
         format!(
-            "queuing policy {} has priority for qos-group {group}, and not for all higher ones",
+            "queuing policy {} gives priority to qos-group {group}, but not to all higher groups",
             policy.name
         ),
-        "the switch refuses it: classes with priority are the highest groups, one next to the other",
+        "the switch refuses it: the groups with priority must be the highest ones, without a gap",
     ))
 }
 
 fn sum_of_percentages(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
-    // A queue without a line has 0.
+    // A queue without a configured percentage has 0.
     let written = policy.classes.iter().filter(|class| class.line > 0).filter_map(|class| class.bandwidth);
     let mut count = 0;
     let sum: u64 = written

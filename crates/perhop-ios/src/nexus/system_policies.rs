@@ -1,4 +1,4 @@
-//! Classes and policies that the switch has without a line.
+//! Default classes and policies of the switch.
 //!
 //! Source: `show class-map` and `show policy-map` of a Nexus 93180YC-FX with NX-OS 10.3 in
 //! microsoft/arc-switch, `src/SwitchOutput/Cisco/Nexus/10`.
@@ -10,17 +10,17 @@ use crate::ast::{
 };
 use crate::grammar::Grammar;
 
-/// The line of parts without one.
+/// The line of parts without a line in the text.
 const NO_LINE: usize = 0;
-/// A system class of the output queues: the beginning of its name, and the number of queues.
+/// A system class of the output queues: the prefix of its name, and the number of queues.
 const FAMILIES: [(&str, u8); 2] = [("c-out-8q-q", 8), ("c-out-q", 4)];
 
-/// A queue of a port, as the name of a system class has it.
+/// A queue of a port, according to the name of its system class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Queue {
     /// The qos-group of its packets.
     pub(crate) group: u8,
-    /// The queues of a port in this family of names.
+    /// The number of queues of a port in this family of names.
     pub(crate) queues: u8,
 }
 
@@ -59,7 +59,7 @@ pub(crate) fn system_policy(name: &str) -> Option<PolicyMap> {
     let classes = (0..queues).rev().map(|group| {
         let class = implied_class(Queue { group, queues }, NO_LINE);
         match group {
-            // The last queue has priority, the first one all that it leaves.
+            // The last queue has priority, and the first queue has the remaining rate.
             group if group == queues - 1 => PolicyClass {
                 priority: Some(At::new(
                     NO_LINE,
@@ -75,7 +75,7 @@ pub(crate) fn system_policy(name: &str) -> Option<PolicyMap> {
     Some(PolicyMap { name: name.to_owned(), line: NO_LINE, classes: classes.collect() })
 }
 
-/// Returns the class of a queue that a policy does not mention: it has what the others leave.
+/// Returns the class of a queue that a policy does not contain. It gets the rate that the other queues leave.
 fn implied_class(queue: Queue, line: usize) -> PolicyClass {
     PolicyClass {
         name: name_of(queue),
@@ -85,8 +85,8 @@ fn implied_class(queue: Queue, line: usize) -> PolicyClass {
     }
 }
 
-/// Adds the classes, queues and policies that the switch has without a line to a configuration of NX-OS:
-/// the class-maps of the system, the queues that a policy does not mention, and the policy of each port.
+/// Adds the defaults of the switch to a configuration of NX-OS: the class-maps of the system, the queues that
+/// a policy does not contain, and the policy of each port.
 ///
 /// `model` is the product that the user names.
 pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
@@ -112,7 +112,7 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
         for class in &policy.classes {
             let Some(queue) = queue_of(&class.name) else { continue };
             let place = class_maps.place(&class.name, || system_class(class, queue));
-            // A class with a promise has the line at which a finding about it belongs: no policy sets its
+            // A class with a guarantee has a line for findings about it, for example that no policy sets its
             // group.
             let is_named = queue.group > 0 && is_promised(class);
             if let Some(map) = class_maps.at_mut(place).filter(|_| is_named) {
@@ -162,7 +162,7 @@ fn attach(configuration: &mut Configuration, queues: u8) {
             let output = policies.output.get_or_insert_with(queuing);
             named.push(output.value.clone());
         } else if policies.output.is_none() {
-            // Without queues, the policy that marks is the only one.
+            // Without a queueing policy, the port has only the marking policy.
             policies.output = policies.second_output.take();
         }
         if is_port && policies.input.is_none() {

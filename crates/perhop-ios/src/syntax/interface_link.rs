@@ -152,7 +152,7 @@ fn of_bundle(interface: &Interface) -> Finding {
     if interface.name.starts_with("Multilink") {
         Finding::MODELLED
     } else {
-        Finding::not_modelled("the Multilink interface configures fragmentation; without one there is none")
+        Finding::not_modelled("the Multilink interface configures fragmentation; without such an interface, packets are not fragmented")
     }
 }
 
@@ -202,7 +202,7 @@ pub(super) fn tunnel(interface: &mut Interface, reader: &mut Reader) -> Reading 
         Some("sequence-datagrams") => tunnel.sequence = flag(reader),
         Some("path-mtu-discovery") => {
             tunnel.path_mtu_discovery = flag(reader);
-            return Ok(Finding::not_modelled("end systems learn to send shorter packets"));
+            return Ok(Finding::not_modelled("hosts send shorter packets"));
         }
         Some(_) => {
             reader.one_of(&["ipsec"])?;

@@ -28,7 +28,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
         "labels make packets longer and hide the DS field: `headers` of a link adds them",
     ),
     not_modelled("ip rsvp", "bandwidth is reserved for flows that request it"),
-    not_modelled("ip tcp adjust-mss", "TCP segments are shorter than the end systems' own"),
+    not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),
     not_modelled_block("map-class", "parameters of frame relay circuits: they shape and queue"),
     not_modelled_block("vc-class atm", "parameters of circuits that name the class"),
     not_modelled_block("random-detect-group", "WRED parameters for interfaces that name the group"),

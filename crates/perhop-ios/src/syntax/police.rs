@@ -172,7 +172,7 @@ fn clause(police: &mut Police, reader: &mut Reader, finding: Finding) -> Reading
             None
         }
         "pir" | "peak-rate" => {
-            let form = reader.unexpected("the peak rate in the form of the committed one");
+            let form = reader.unexpected("the peak rate in the same form as the committed rate");
             let peak = rate(reader)?;
             if discriminant(&peak) != discriminant(&police.rate) {
                 return Err(form);

@@ -26,7 +26,7 @@ const DEFAULT_MULTIPLIER: u64 = 100;
 /// Returns the memory of the ports of the switch that `configuration` configures.
 ///
 /// # Errors
-/// The product is not known, or it has other memory.
+/// The product is not known, or perhop does not model its memory.
 pub(crate) fn memory(
     configuration: &Configuration,
     options: &MemoryOptions,
@@ -63,13 +63,13 @@ pub(crate) fn memory(
 /// Checks that the product of the switch is known.
 ///
 /// # Errors
-/// No line names the product, or it has other memory.
+/// No line names the product, or perhop does not model its memory.
 pub(crate) fn model_of(configuration: &Configuration, chosen: Option<&str>) -> Result<(), ConfigError> {
     Model::find(configuration, chosen).map(drop)
 }
 
-/// Whether the packets of an interface pass through the memory of the chip: not those of the management
-/// port, of the port to applications, and of interfaces without a line of their own.
+/// Whether the packets of an interface use the memory of the chip. Packets of the management port, of the
+/// port to applications, and of virtual interfaces do not.
 fn is_switch_port(interface: &Interface) -> bool {
     let name = interface.name.as_str();
     interface.parent.is_none()

@@ -38,10 +38,11 @@ impl Chip {
         }
     }
 
-    /// Returns the units that the soft parts of all ports share, with the evidence. The hard parts of the
-    /// ports are not in it, so it differs by product. Sources: `GlobalSoftLimit` in the outputs of `qos queue
-    /// stats` of a 9400 and of a switch with ports of 100 Gb/s in genieparser. A 9300 has as much memory for
-    /// a core as a 9400; the memory of 6 MB of the others is recalled, and the same part of it is taken.
+    /// Returns the units that the soft parts of all ports share, with the evidence. It excludes the hard
+    /// parts of the ports, so it differs by product. Sources: `GlobalSoftLimit` in the outputs of
+    /// `qos queue stats` of a 9400 and of a switch with ports of 100 Gb/s in genieparser. A 9300 has as much
+    /// memory per core as a 9400. The 6 MB of the other products are recalled; the same fraction of it is
+    /// used.
     pub(super) fn shared_units(self) -> (u64, EvidenceKind) {
         match self {
             Chip::Uadp2Xl => (41_608, EvidenceKind::Printed),
@@ -62,14 +63,14 @@ pub(crate) struct Model {
     family: &'static str,
 }
 
-/// Products by the beginning of their name. A longer beginning comes first.
+/// Products by the prefix of their name. A longer prefix comes first.
 const PRODUCTS: &[(&str, Chip, &str)] = &[
     ("ws-c3650", Chip::Uadp1, "3650"),
     ("ws-c3850", Chip::Uadp1, "3850"),
     ("c3650", Chip::Uadp1, "3650"),
     ("c3850", Chip::Uadp1, "3850"),
     ("c9200", Chip::Uadp2Mini, "9200"),
-    // Other amounts of memory than the 9300.
+    // Products with a different amount of memory than the 9300.
     ("c9300x", Chip::Uadp2, "9300X"),
     ("c9300", Chip::Uadp2, "9300"),
     ("c94", Chip::Uadp2Xl, "9400"),
@@ -82,12 +83,12 @@ const PRODUCTS: &[(&str, Chip, &str)] = &[
 ];
 /// Products with the silicon of another family: virtual output queues in external memory.
 const OTHER_SILICON: &[&str] = &["c9350", "c9610", "c9500x", "c9600x"];
-/// Families that are offered if the configuration does not name the product.
+/// The families in the message if the configuration does not name the product.
 const OFFERED: &str = "c3650, c3850, c9200, c9300, c9400, c9500 or c9600";
 
-/// Memory of a port, units, by family, beginning of the interface name, and rate in Mb/s.
-/// Sources: Cisco TAC document 200594 (3650, 3850); outputs of a 9300 and a 9400 in genieparser, whose
-/// reserved part of queue 0 is 40 % of the port; 9300 at 1 Gb/s is recalled.
+/// Memory of a port, units, by family, prefix of the interface name, and rate in Mb/s. Sources: Cisco TAC
+/// document 200594 (3650, 3850); outputs of a 9300 and a 9400 in genieparser, whose reserved part of queue 0
+/// is 40 % of the port; 9300 at 1 Gb/s is recalled.
 const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["3650", "3850"], "", 1_000, 300),
     (&["3650", "3850"], "", 100, 300),
@@ -97,7 +98,7 @@ const PORT_UNITS: &[(&[&str], &str, u64, u64)] = &[
     (&["9400"], "TenGigabitEthernet", 10_000, 560),
 ];
 
-/// Whether `name` begins as that of a product of these families.
+/// Whether `name` begins like a product of these families.
 pub(crate) fn is_product(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     PRODUCTS.iter().any(|(start, _, _)| name.starts_with(start))
@@ -108,7 +109,7 @@ impl Model {
     /// Returns the product that the user names or, by default, the configuration.
     ///
     /// # Errors
-    /// It is not known, or it has other memory.
+    /// The product is not known, or perhop does not model its memory.
     pub(crate) fn find(configuration: &Configuration, chosen: Option<&str>) -> Result<Model, ConfigError> {
         let wrong = |message: String, help: &str| Err(ConfigError::new("model", message).help(help));
         let Some(name) = chosen.map(str::to_ascii_lowercase).or_else(|| written(configuration)) else {
@@ -131,7 +132,7 @@ impl Model {
         }
     }
 
-    /// Returns the published memory of its ports as text.
+    /// Returns the published memory of the product's ports as text.
     pub(crate) fn published_units(&self) -> String {
         let own = PORT_UNITS.iter().filter(|(families, ..)| families.contains(&self.family));
         let listed: Vec<String> =
@@ -142,7 +143,7 @@ impl Model {
     /// Returns the memory of a port of `megabits` per second, in units.
     ///
     /// # Errors
-    /// It is not published.
+    /// The memory is not published.
     pub(crate) fn port_units(&self, interface: &str, megabits: u64) -> Result<u64, String> {
         PORT_UNITS
             .iter()

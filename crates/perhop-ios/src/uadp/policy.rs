@@ -1,4 +1,4 @@
-//! The classes of a policy with a queue of their own, as far as the memory of a port depends on them.
+//! The classes of a policy with their own queue: the parts that determine the memory of a port.
 
 use perhop_device::{Basis, LineLeftOut, MarkedField, MarkedPackets};
 use perhop_lint::{Line, LineState};
@@ -32,13 +32,13 @@ pub(super) struct PercentLimit {
 }
 
 /// Returns the classes of `policy` with a queue, in the order of service: priority levels first,
-/// class-default last. Adds the statements that the memory would depend on, and that are left out.
+/// class-default last. Adds the ignored statements that would change the memory.
 pub(super) fn queueing_classes(
     configuration: &Configuration,
     policy: &PolicyMap,
     not_modeled: &mut Vec<LineLeftOut>,
 ) -> Vec<QueueClass> {
-    // A parent that only shapes class-default: the child has the queues. There are two levels.
+    // If the parent only shapes class-default, the child has the queues. There are two levels.
     let child = match policy.classes.as_slice() {
         [parent] if parent.name == CLASS_DEFAULT && parent.shape.is_some() => parent.service_policy.as_ref(),
         _ => None,

@@ -2,7 +2,7 @@
 //!
 //! Layout: outputs of a 3850, a 9300 and a 9400 in genieparser. Each number of the first table follows the
 //! number of its profile in the chip. The printer numbers profiles by their order; it knows neither the
-//! place of the port in the chip nor the weights of a policy, and prints zeros there.
+//! number of the port in the chip nor the weights of a policy, and prints zeros for both.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -80,7 +80,7 @@ fn upper(queue: &QueueMemory) -> [u64; 3] {
 /// Returns the memory of the ports in an output; `None` for other texts.
 ///
 /// # Errors
-/// A table is not whole.
+/// A table is incomplete.
 pub(crate) fn read(output: &str) -> Result<Option<SwitchMemory>, ConfigError> {
     let mut ports: Vec<PortMemory> = Vec::new();
     let mut is_limits = false;
@@ -141,8 +141,8 @@ pub(crate) fn read(output: &str) -> Result<Option<SwitchMemory>, ConfigError> {
 }
 
 fn not_whole(line: usize) -> ConfigError {
-    ConfigError::new("", format!("line {line}: the table of the queues is not whole"))
-        .help(format!("give the whole output of `{COMMAND} …`"))
+    ConfigError::new("", format!("line {line}: the table of the queues is incomplete"))
+        .help(format!("give the complete output of `{COMMAND} …`"))
 }
 
 /// `DrainFast:Disabled PortSoftStart:2 - 1800`

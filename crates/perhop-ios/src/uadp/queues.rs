@@ -19,8 +19,8 @@ const CONTROL_PART: u64 = 40;
 const DEFAULT_THRESHOLDS: [u64; 2] = [51, 57];
 /// The codepoints of control packets without a policy: class selectors 4, 6 and 7.
 const CONTROL_CODEPOINTS: [u8; 3] = [32, 48, 56];
-/// The weights of the two queues without a policy, as printed. Their sense is not documented: they are taken
-/// as shares, 40 and 60 %.
+/// The weights of the two queues without a policy, as printed. Their meaning is not documented. perhop uses
+/// them as shares, 40 and 60 %.
 const DEFAULT_WEIGHTS: [u32; 2] = [50, 75];
 /// Parts of a threshold in the chip.
 const THRESHOLD_PARTS: u64 = 64;
@@ -29,18 +29,17 @@ const MOST_QUEUES: usize = 8;
 /// The priority levels of a port.
 const MOST_LEVELS: u8 = 2;
 
-/// The shared memory of a port at which the limits of its queues begin to fall: 0.9 of the sum of the soft
-/// parts.
+/// The shared memory of a port above which the limits of its queues fall: 0.9 of the sum of the soft parts.
 pub(super) fn soft_start(soft: u64) -> u64 {
     soft * 9 / 10
 }
 
-/// The shared memory of a port at which they have fallen to their minimum: 1.2 times that sum.
+/// The shared memory of a port at which these limits reach their minimum: 1.2 times that sum.
 pub(super) fn soft_end(soft: u64) -> u64 {
     soft * 6 / 5
 }
 
-/// The memory of a port to divide.
+/// The memory of a port that its queues divide.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Split {
     /// Units.
@@ -61,7 +60,7 @@ struct Soft {
 }
 
 impl Split {
-    /// Returns the queues without a policy: control packets, and the others.
+    /// Returns the default queues: control packets, and all other packets.
     pub(super) fn default_queues(self, assumed: &mut Vec<String>) -> Vec<QueueMemory> {
         assumed.push("queue control takes DSCP cs4, cs6 and cs7, and the packets of the switch".to_owned());
         let control = self.units * CONTROL_PART / 100;
@@ -116,7 +115,7 @@ impl Split {
         // The third value is the ceiling of the queue.
         let ceiling = if limits.len() >= 3 { limits[2].percent } else { CEILING };
         let hard = if class.level.is_some() { part } else { 0 };
-        // The first priority level has its reserved part only.
+        // The first priority level has only its reserved part.
         let soft = match class.level {
             Some(1) => Soft { unscaled: 0, scaled: 0 },
             _ => self.soft(part, ceiling),
@@ -164,9 +163,9 @@ impl Split {
     }
 }
 
-/// Returns why the switch refuses the classes of a policy, with the line of the class: eight queues, of which
-/// two have priority (2P6Q3T), three thresholds each, and ratios of at most 100 % (Cisco `EasyQoS` guide for
-/// Catalyst 3850 and 9000). One class for each priority level is recalled.
+/// Returns the reason why the switch refuses the classes of a policy, with the line of the class. A port has
+/// eight queues, two of them with priority (2P6Q3T), three thresholds each, and ratios of at most 100 %
+/// (Cisco `EasyQoS` guide for Catalyst 3850 and 9000). One class for each priority level is recalled.
 pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
     let refusal = |line, text| Some(LineLeftOut { line, text });
     let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();
@@ -193,10 +192,10 @@ pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
         return refusal(class.line, format!("class {} has priority level {level}, not 1 or 2", class.name));
     }
     let last = classes.iter().map(|class| class.line).max().filter(|_| classes.len() > MOST_QUEUES)?;
-    refusal(last, format!("{} classes have queues, and a port has {MOST_QUEUES}", classes.len()))
+    refusal(last, format!("{} classes need queues, but a port has {MOST_QUEUES}", classes.len()))
 }
 
-/// Returns the thresholds in ascending order, one for each percentage.
+/// Returns one threshold per percentage, in ascending order.
 fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
     let mut found: Vec<PercentLimit> = Vec::new();
     for limit in limits {
@@ -209,7 +208,7 @@ fn merged(limits: &[PercentLimit]) -> Vec<PercentLimit> {
     found
 }
 
-/// Returns the three thresholds of a queue that holds `most` units at a ceiling of `ceiling` percent.
+/// Returns the three thresholds of a queue with a limit of `most` units at a ceiling of `ceiling` percent.
 fn thresholds(most: u64, ceiling: u64, limits: &[PercentLimit]) -> Vec<DropThreshold> {
     let of_parts = |parts: u64| most * parts / THRESHOLD_PARTS;
     let unused = |parts: u64| DropThreshold {

@@ -1,4 +1,4 @@
-//! The rules of the division with their evidence.
+//! The rules by which the memory is divided, with their evidence.
 
 use perhop_device::{EvidenceKind, MemoryOptions, PlatformRule, RuleValue};
 

@@ -64,7 +64,7 @@ pub(super) fn setting(action: &Action, tables: &mut TableMaps) -> Result<String,
         Action::MarkExp(mark) => format!("mpls experimental imposition {mark}"),
         Action::Label(label) if *label > HIGHEST_GROUP => {
             let missing =
-                Missing::new(format!("label {label}"), format!("qos-group ends at {HIGHEST_GROUP}"));
+                Missing::new(format!("label {label}"), format!("the highest qos-group is {HIGHEST_GROUP}"));
             return Err(missing.instead("write a lower label"));
         }
         Action::Label(label) => format!("qos-group {label}"),

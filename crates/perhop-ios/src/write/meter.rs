@@ -42,7 +42,7 @@ pub(super) fn stage_lines(
     if lists.iter().any(|list| ending(list) == Outcome::Continue) {
         return Err(Missing::new(
             "continue after a policer",
-            "after a policer a class of IOS sends the packet",
+            "IOS sends a packet after the policer of its class",
         ));
     }
     let shared = shared(&lists);
@@ -104,7 +104,7 @@ fn police(meter: &MeterConfig, colors: &ComingColors) -> Result<(String, Vec<Col
         if mode == ColorMode::ColorBlind || !colors.is_empty() {
             return Ok(());
         }
-        let reason = "conform-color takes class-maps, and colors have none";
+        let reason = "conform-color takes class-maps, but no class-map matches colors";
         Err(Missing::new("a color-aware meter", reason).instead("write `mode: color-blind`"))
     };
     Ok(match meter {

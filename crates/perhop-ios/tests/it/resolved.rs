@@ -219,7 +219,7 @@ fn current_releases_refuse() {
             "policy-map child\n class a\n  bandwidth percent 10\npolicy-map top\n class b\n  bandwidth percent 50\n  \
              service-policy child\n",
             Profile::IosXe,
-            "and the policy inside it queues",
+            "but the policy inside it queues",
         ),
     ] {
         let (configuration, policy) = output_of(&on(interface, policies), profile);

@@ -199,7 +199,7 @@ fn an_output_reads_back() {
 fn an_output_that_is_cut_is_refused() {
     let output = Ios.print_memory(&only_port(POLICY)).unwrap();
     let cut = output.split("   Weight0").next().unwrap();
-    assert!(Ios.switch_memory(cut, &MemoryOptions::default()).unwrap_err().message.contains("not whole"));
+    assert!(Ios.switch_memory(cut, &MemoryOptions::default()).unwrap_err().message.contains("incomplete"));
 }
 
 /// The queues of a run have the numbers of the table, at the port and not at another scheduler.

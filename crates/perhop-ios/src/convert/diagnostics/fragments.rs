@@ -49,7 +49,7 @@ pub(in crate::convert) fn advise_fragments(
             &rules::FRAGMENTS_ON_FAST_LINK,
             lines.into_iter().flatten().next().unwrap_or(interface.line),
             format!("{name} fragments packets at {kilobits} kb/s"),
-            "the router does so; Cisco recommends fragments only up to 768 kb/s, because of their headers",
+            "the router fragments, but Cisco recommends it only up to 768 kb/s because of the headers",
         ));
     }
     found

@@ -80,7 +80,7 @@ impl Context<'_> {
             Diagnostic::new(
                 &rules::OUTPUT_CLASSES,
                 line,
-                format!("output policy {} has {count} classes, and a port has {most} queues", policy.name),
+                format!("output policy {} has {count} classes, but a port has {most} queues", policy.name),
                 REFUSED,
             )
         })
@@ -95,7 +95,7 @@ impl Context<'_> {
                 &rules::QUEUEING_ON_SUBINTERFACE,
                 line,
                 format!("output policy {} on {} without hqos-enable", policy.name, interface.name),
-                "the router refuses the line at the commit: hw-module profile qos hqos-enable, and a reload",
+                "the router refuses the line at the commit: configure hw-module profile qos hqos-enable, and reload",
             )
         })
     }

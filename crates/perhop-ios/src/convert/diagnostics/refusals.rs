@@ -226,8 +226,8 @@ impl Context<'_> {
             Diagnostic::new(
                 &rules::BANDWIDTH_INSIDE_QUEUES,
                 bandwidth.line,
-                format!("class {} has a bandwidth, and the policy inside it queues", class.name),
-                "the router refuses it: only leaves have a minimum; use bandwidth remaining or shape",
+                format!("class {} has a bandwidth, but the policy inside it queues", class.name),
+                "the router refuses it: only leaf classes have a minimum; use bandwidth remaining or shape",
             )
         })
     }

@@ -23,7 +23,7 @@ pub(in crate::convert) fn diagnostic(remark: &Remark, limiter: usize) -> Diagnos
         Remark::QueuedByNewMark { line, class } => Diagnostic::new(
             &rules::MARKED_THEN_CLASSIFIED,
             *line,
-            format!("class {class} marks packets in a policy that classifies by marking"),
+            format!("class {class} marks packets in a policy that classifies by the same field"),
             "the router queues by the original mark, perhop by the new one",
         ),
         Remark::LimitersBeforePolicy => Diagnostic::new(

@@ -165,7 +165,7 @@ impl<'a> Classes<'a> {
                     &rules::CLASSES_OVERLAP,
                     class.line,
                     format!("classes {other} and {} both match {witness}", class.name),
-                    format!("{other} gets it, as it comes first"),
+                    format!("{other} gets the packet, because it comes first"),
                 )));
             }
         }
@@ -200,7 +200,7 @@ impl<'a> Classes<'a> {
             &rules::ACCESS_ENTRY_SHADOWED,
             line,
             format!("no packet reaches this entry of list {}: {witness} matches line {by} first", list.name),
-            "the first entry that matches decides; put the narrower one first",
+            "the router applies the first entry that matches; put the narrower entry first",
         )))
     }
 

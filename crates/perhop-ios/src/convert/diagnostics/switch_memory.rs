@@ -104,7 +104,7 @@ impl Context<'_> {
             &rules::SWITCH_PORT_TAKES_POOL,
             line,
             format!(
-                "queue {} of {} may take {} units, and all ports of the chip share {shared}",
+                "queue {} of {} may take {} units, but all ports of the chip share only {shared}",
                 queue.class, port.interface, soft
             ),
             "the switch accepts it: while this queue is full, the other ports lose bursts; give a smaller \
@@ -162,7 +162,7 @@ fn without_traffic(
             &rules::SWITCH_BUFFERS_UNREACHED,
             line,
             format!(
-                "class {} has {units} units of memory, and no packet reaches it, on {}",
+                "class {} has {units} units of memory, but no packet reaches it, on {}",
                 queue.class, port.port.interface
             ),
             "the switch divides the memory by the ratios: the other queues have less; remove the class",
@@ -183,10 +183,10 @@ fn loses_bursts(memory: &SwitchMemory, port: &ConvertedPort, queue: &QueueMemory
             &rules::SWITCH_PRIORITY_BURST,
             line,
             format!(
-                "the policer of priority class {} passes bursts of {policer} bytes, and its queue holds {room}, on {}",
+                "the policer of priority class {} passes bursts of {policer} bytes, but its queue holds {room}, on {}",
                 queue.class, port.port.interface
             ),
-            format!("packets are lost although the queue has room: give the policer {needed} bytes"),
+            format!("the policer drops packets although the queue has room: give it {needed} bytes"),
         )
     })
 }

@@ -27,7 +27,7 @@ impl Context<'_> {
             found.push(Diagnostic::new(
                 &rules::SWITCH_PORTS_UNTRUSTED,
                 line,
-                "mls qos is on, and no port trusts its packets or has an input policy",
+                "mls qos is on, but no port trusts its packets or has an input policy",
                 "the switch sets codepoint and class of service of all packets to 0: they wait in one \
                  queue, and lose their marks",
             ));

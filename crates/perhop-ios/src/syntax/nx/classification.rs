@@ -13,5 +13,5 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("police aggregate", "one policer for several classes"),
     not_modelled("mark", "packets are marked by a table of the system"),
     not_modelled("redirect", "packets take another path"),
-    not_modelled("dbl", "flows that send much are dropped first"),
+    not_modelled("dbl", "packets of large flows are dropped first"),
 ];

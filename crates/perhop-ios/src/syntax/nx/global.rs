@@ -60,7 +60,7 @@ fn class_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     let line = reader.line;
     if kind == "network-qos" {
         reader.opens = (!reader.negated()).then_some(Mode::Irrelevant);
-        return Ok(Finding::irrelevant("a class by group, of lengths of frames and pauses"));
+        return Ok(Finding::irrelevant("a class by group, for frame lengths and pause frames"));
     }
     if reader.negated() {
         configuration.class_maps.remove(name);

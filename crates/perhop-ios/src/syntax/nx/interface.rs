@@ -11,9 +11,9 @@ use crate::syntax::numbers::address;
 use crate::words::{Finding, Reader, Reading};
 
 const FILTER: &str = "packets that the list denies are dropped here";
-const BRIDGED: &str = "the port switches frames: policies apply, and forwarding differs";
-const SHARED: &str = "a group of routers has one address: perhop forwards to the routers' own addresses";
-const PAUSES: &str = "pause frames hold packets back";
+const BRIDGED: &str = "the port switches frames: policies apply, but forwarding differs";
+const SHARED: &str = "a group of routers shares one address: perhop forwards to the own address of each router";
+const PAUSES: &str = "pause frames delay packets";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("service-policy", service_policy),
@@ -91,7 +91,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     not_modelled("ipv6 verify", "packets from unexpected sources are dropped"),
     not_modelled("ip nat", "addresses are translated, and access lists see the result"),
     not_modelled("ip unnumbered", "the address is that of another interface"),
-    not_modelled("ip tcp adjust-mss", "TCP segments are shorter than the end systems' own"),
+    not_modelled("ip tcp adjust-mss", "hosts send shorter TCP segments"),
     not_modelled("ip directed-broadcast", "packets to the whole subnet are forwarded"),
     not_modelled("mpls", "labels make packets longer and hide the DS field: `headers` of a link adds them"),
     not_modelled("macsec", "MACsec's headers make packets longer"),
@@ -104,7 +104,7 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("hsrp version"),
     not_modelled_block("vrrp", SHARED),
     not_modelled_block("vrrpv3", SHARED),
-    not_modelled("fabric forwarding", "all switches have one address: perhop forwards to their own"),
+    not_modelled("fabric forwarding", "all switches share one address: perhop forwards to the own address of each switch"),
     irrelevant("bfd"),
     irrelevant("beacon"),
     irrelevant("cdp"),
@@ -174,7 +174,7 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
         reader.report(
             &rules::NETWORK_POLICY_REFUSED,
             "a policy of type network-qos at an interface",
-            "the switch refuses the line: such a policy is of the whole switch, under `system qos`",
+            "the switch refuses the line: such a policy applies to the whole switch; attach it under `system qos`",
         );
         return Ok(Finding::MODELLED);
     }

@@ -9,7 +9,7 @@ const NO_DROP: &str =
     "the neighbor is paused before the queue is full: perhop drops at the limit of the queue";
 
 /// Effect of the block.
-pub(super) const BLOCK: &str = "lengths of frames and pauses by group: perhop models neither";
+pub(super) const BLOCK: &str = "frame lengths and pause frames by group: perhop models neither";
 
 pub(super) const POLICY: &[Command<NetworkPolicy>] = &[modelled("class", class), irrelevant("description")];
 

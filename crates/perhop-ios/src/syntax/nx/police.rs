@@ -63,7 +63,7 @@ fn clauses(police: &mut Police, reader: &mut Reader) -> Reading {
                 Err(other) => finding = other,
             },
             "pir" => {
-                let form = reader.unexpected("the peak rate in the form of the committed one");
+                let form = reader.unexpected("the peak rate in the same form as the committed rate");
                 let peak = rate(reader, "bps")?;
                 if discriminant(&peak) != discriminant(&committed) {
                     return Err(form);

@@ -17,11 +17,11 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("queue-limit", queue_limit),
     modelled("random-detect", random_detect),
     irrelevant("description"),
-    not_modelled("afd", "flows that send much are dropped first: approximate fair dropping"),
+    not_modelled("afd", "packets of large flows are dropped first: approximate fair dropping"),
     not_modelled("pause", "the neighbor is paused: priority flow control"),
     not_modelled("set", "packets are marked in the queue"),
     not_modelled("congestion-control", "the drops of the queue"),
-    not_modelled("dbl", "flows that send much are dropped first"),
+    not_modelled("dbl", "packets of large flows are dropped first"),
 ];
 
 /// `bandwidth [remaining] percent N`. With `remaining`, 0 is a value: the class has what others leave.
@@ -83,7 +83,7 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     ));
     match least.flatten() {
         Some(TrafficRate::BitsPerSecond(bits)) if bits > 0 => {
-            Ok(Finding::not_modelled("the class is limited to the maximum, and the minimum is not promised"))
+            Ok(Finding::not_modelled("the class is limited to the maximum, but the minimum is not guaranteed"))
         }
         _ => Ok(Finding::MODELLED),
     }
@@ -137,7 +137,7 @@ fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         while reader.next().is_some() {}
         return Ok(Finding::not_modelled(match word {
             "threshold" => OF_SYSTEM,
-            "non-ecn" => "thresholds of packets that cannot carry a mark of congestion",
+            "non-ecn" => "thresholds of packets that are not ECN-capable",
             _ => "thresholds by a field of the packet",
         }));
     }
@@ -200,7 +200,7 @@ impl Written {
         // perhop keeps one packet in a whole number.
         let denominator = (100 + percent / 2) / percent;
         let note = (!100_u64.is_multiple_of(percent))
-            .then(|| format!("a probability of {percent} % is taken as one packet in {denominator}"));
+            .then(|| format!("a probability of {percent} % is treated as one packet in {denominator}"));
         let thresholds = Thresholds { min, max: max.max(min + 1), mark_probability_denominator: denominator };
         let detect = RandomDetect {
             unit,

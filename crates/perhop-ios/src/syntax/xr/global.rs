@@ -40,7 +40,7 @@ pub(super) const CONTROLLER: &[Command<Configuration>] = &[
     irrelevant("dwdm-carrier"),
     irrelevant("fec"),
     irrelevant("laser"),
-    not_modelled("loopback", "packets come back at the port"),
+    not_modelled("loopback", "the port returns packets to the router"),
     irrelevant("perf-mon"),
     irrelevant("pm"),
     irrelevant("rx-los-threshold"),
@@ -80,7 +80,7 @@ fn hardware(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
         "hqos-enable" => (HardwareProfile::Hierarchy, Finding::modelled("policies on sub-interfaces queue")),
         "conform-aware-policer" => (
             HardwareProfile::ConformAwarePolicer,
-            Finding::modelled("a policer around others first drops packets that exceed inside"),
+            Finding::modelled("an outer policer first drops packets that exceed the inner policers"),
         ),
         "qosg-dscp-mark-enable" => (HardwareProfile::GroupWithDscp, Finding::MODELLED),
         "physical-hqos-enable" => (HardwareProfile::Hierarchy, Finding::MODELLED),

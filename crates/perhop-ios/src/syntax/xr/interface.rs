@@ -21,7 +21,7 @@ use crate::words::{Finding, Reader, Reading};
 const ETHERNET: u64 = 14;
 const FILTER: &str = "packets that the list denies are dropped here";
 const BRIDGED: &str = "tags are changed, and frames are bridged";
-pub(super) const LAYER_2: &str = "frames are bridged, not routed: policies apply, and forwarding differs";
+pub(super) const LAYER_2: &str = "frames are bridged, not routed: policies apply, but forwarding differs";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
     modelled("service-policy", service_policy),
@@ -74,7 +74,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv4 bgp", "routes of BGP set groups and codepoints"),
     not_modelled("ipv6 bgp", "routes of BGP set groups and codepoints"),
     not_modelled("ipv6 mtu", "longer packets are fragmented"),
-    not_modelled("loopback", "packets come back at the port"),
+    not_modelled("loopback", "the port returns packets to the router"),
     not_modelled("macsec", "the header of MACsec makes frames longer: `headers` of a link adds it"),
     not_modelled("rewrite", BRIDGED),
     not_modelled("ipv4 verify", "packets from unexpected sources are dropped"),

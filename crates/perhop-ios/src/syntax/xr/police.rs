@@ -14,8 +14,8 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("exceed-action", |class, reader| action(class, Color::Exceed, reader)),
     modelled("violate-action", |class, reader| action(class, Color::Violate, reader)),
     modelled("conform-color", colors),
-    not_modelled("exceed-color", "the class of packets that come as exceeding"),
-    not_modelled("child-conform-aware", "the policer knows which packets conform inside"),
+    not_modelled("exceed-color", "the class of packets that arrive as exceeding"),
+    not_modelled("child-conform-aware", "the outer policer knows which packets conform to the inner policers"),
 ];
 
 /// `police rate RATE [burst B] [peak-rate RATE [peak-burst B]]`
@@ -50,7 +50,7 @@ pub(super) fn police(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
                 police.excess_burst = keep(burst_of(length(reader, "bytes")?, peak));
             }
             _ => {
-                let form = reader.unexpected("the peak rate in the form of the committed one");
+                let form = reader.unexpected("the peak rate in the same form as the committed rate");
                 let peak = rate(reader, "bps")?;
                 if discriminant(&peak) != discriminant(&committed) {
                     return Err(form);

@@ -132,7 +132,7 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
         reader.report(
             &rules::WRED_UNITS_MIXED,
             "thresholds of bytes and thresholds of time are mixed",
-            "perhop keeps one unit in a class: the default thresholds apply",
+            "perhop supports one unit per class: the default thresholds apply",
         );
         return Ok(None);
     }

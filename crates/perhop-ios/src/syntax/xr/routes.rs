@@ -12,7 +12,7 @@ use crate::words::{Finding, Form, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
     Command { words: "address-family", does: crate::syntax::command::Does::Read(family) },
-    not_modelled_block("vrf", "routes of another table: packets of it have no route"),
+    not_modelled_block("vrf", "routes of another table: packets of that table have no route"),
     irrelevant("description"),
     irrelevant("maximum"),
 ];
@@ -42,7 +42,7 @@ pub(super) fn read(configuration: &mut Configuration, reader: &mut Reader) -> Op
     reader.next();
     // `vrf default` before the next hop names the table that is meant anyway.
     if reader.rest().first() == Some(&"vrf") {
-        return Some(Ok(Finding::not_modelled("a next hop in another table: packets of it have no route")));
+        return Some(Ok(Finding::not_modelled("a next hop in another table: packets of this route have no route there")));
     }
     Some(route(configuration, reader, None, prefix))
 }
