@@ -22,11 +22,11 @@ def main() -> NoReturn:
 
 
 def _leave_out_current_folder() -> None:
-    """Take the current folder off the path, where `python -m perhop` puts it, unless it contains perhop.
+    """Remove the current folder from the path, unless it contains perhop; `python -m perhop` adds it.
 
     Files in it, such as `json.py`, would replace modules of Python. `-I` does this from the start.
     """
-    # Without a current folder there is nothing to leave out.
+    # Without a current folder there is nothing to remove.
     with suppress(FileNotFoundError):
         here = Path.cwd()
         if Path(sys.path[0]) == here and Path(__file__).resolve().parents[1] != here:

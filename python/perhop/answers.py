@@ -1,7 +1,7 @@
 """The documents that `--json` prints, as shapes; `perhop schema NAME` prints them as JSON Schema.
 
-A shape names the keys that a document of this version has. Later versions add keys; `schema_version` rises
-where one goes or changes its meaning. Policies in it are those of scenarios (`perhop schema scenario`).
+A shape lists the keys of a document of this version. Later versions add keys; `schema_version` rises when a
+key is removed or changes its meaning. Policies in it are those of scenarios (`perhop schema scenario`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _PLATFORM = {
     "chosen": bool,
     "certain": bool,
     "because": [{**_LINE, "says": str}],
-    # Of a switch, the names of the rules for its memory by their evidence.
+    # For a switch, the names of the rules for its memory, by evidence.
     "memory_rules": Optional(ByName([str])),
 }
 _CHECKED = {
@@ -273,7 +273,7 @@ _DIFFERENT = {
     "not_compared": [_LINE_CHANGE],
 }
 _ASPECT = {"what": str, "first": OrNull(str), "second": OrNull(str)}
-#: The proof that all packets are treated equally, or a packet that is not.
+#: The proof that all packets are treated equally, or a counterexample.
 _PROOF = {
     "verdict": OneOf(("equal", "differ", "not-decided")),
     "place": OrNull(str),
@@ -324,7 +324,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
         "bounds": Optional(AnyValue()),
         "platforms": Optional(ByName(_PLATFORM)),
         "not_looked_at": Optional([str]),
-        # Of a folder of configurations.
+        # For a folder of configurations.
         "pairs": Optional([_PAIR]),
         "left_out": Optional([_LEFT_OUT]),
         "load": Optional(str),
@@ -364,7 +364,7 @@ ANSWERS: Mapping[str, Mapping[str, Any]] = {
                 "load": OneOf(("quiet", "busy", "overload")),
             }
         ),
-        # Of two folders, whose other lists are empty.
+        # For two folders; the other lists are empty.
         "network": Optional(_NETWORK_DIFFERENCE),
     },
     "network": {

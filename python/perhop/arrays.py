@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
     from perhop._core import TableColumns
 
-    #: The values of a column; text as codes and the names that they stand for.
+    #: The values of a column; text as codes with their names.
     Column = npt.NDArray[Any] | tuple[npt.NDArray[np.uint32], list[str]]
 
 
 def arrays(columns: TableColumns) -> Mapping[str, Column]:
     """Return the columns by name.
 
-    The first ones load numpy from within Rust, which cannot end cleanly when a signal interrupts that.
+    The first call loads numpy from within Rust, which cannot end cleanly if a signal interrupts it.
     """
     with deferred():
         return columns.arrays()

@@ -32,7 +32,7 @@ class Job:
     def length_s(self) -> float:
         """Simulated time of all replications."""
         duration = _core.quantity(str(self.scenario["duration"]))
-        # An invalid duration fails when the job runs, with the place of the error.
+        # An invalid duration fails when the job runs, and the error names its place.
         return self.replications * duration[0] if duration else 0.0
 
     @cached_property
@@ -53,7 +53,7 @@ def simulate_all(
     Each thread works on one job; with fewer jobs than threads, the rest work on replications. The results do
     not depend on the number of threads.
     """
-    # The longest first: at the end no thread works alone on a job that began late.
+    # The longest first, so that at the end no thread works alone on a late job.
     distinct = sorted({job.key: job for job in jobs}.values(), key=lambda job: -job.length_s)
     total = sum(job.replications for job in distinct)
     state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}
@@ -81,7 +81,7 @@ def simulate_all(
 
     with ThreadPoolExecutor(max_workers=threads) as pool:
         try:
-            # A thread that starts must not be torn apart.
+            # A starting thread must not be interrupted.
             with deferred():
                 futures = [pool.submit(simulate_job, job) for job in distinct]
             while not all(future.done() for future in futures):

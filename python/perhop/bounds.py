@@ -38,7 +38,7 @@ class Line(TypedDict):
 
 
 class Step(TypedDict):
-    """A step of a derivation: its rule, the formula and where that is from."""
+    """A step of a derivation: its rule, the formula and its source."""
 
     rule: str
     formula: str
@@ -55,7 +55,7 @@ class QueueBound(TypedDict):
     guaranteed_bps: float | None
     #: Arrival curves that bound its arrivals; empty without a bound.
     arrival: list[Bucket]
-    #: At least the largest of these is sent; none where nothing is guaranteed.
+    #: At least the largest of these is sent; empty without a guarantee.
     service: list[Line]
     #: From arrival to the last bit on the wire.
     delay_s: float | None
@@ -64,20 +64,20 @@ class QueueBound(TypedDict):
     backlog_packets: float | None
     #: The bound of its backlog, as text.
     limit: str | None
-    #: Whether packets may find it full; `None` where it has no limit.
+    #: Whether packets may find it full; `None` if it has no limit.
     overflows: bool | None
-    #: Why there is no bound of the delay.
+    #: The reason why the delay has no bound.
     reason: str | None
     rules: list[Step]
 
 
-#: The bounds of one class of traffic from end to end: `class` as in results, `delay_s`, `hops`,
-#: `pays_bursts_once` (over several ports) and `reason`, why there is no bound.
+#: The end-to-end bounds of one class of traffic: `class` as in results, `delay_s`, `hops`, `pays_bursts_once`
+#: (over several ports) and `reason` for a missing bound.
 ClassBound = dict[str, Any]
 
 
 class SeenQueue(TypedDict):
-    """The most that was seen of one queue in a run."""
+    """The maxima of one queue in a run."""
 
     port: str
     queue: str
@@ -123,7 +123,7 @@ class Bounds:
     classes: list[ClassBound]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return both lists, as in the document of `--json`."""
+        """Return the bounds as in the document of `--json`."""
         return {"queues": self.queues, "classes": self.classes}
 
     def frame(self) -> pl.DataFrame:
@@ -167,7 +167,7 @@ class Bounds:
         return Bounds(queues, [one for one in self.classes if one["class"] == name])
 
     def presented(self, ports: Iterable[str]) -> Bounds:
-        """Return the bounds to show: all, or of an inferred scenario those at the `ports` of its router.
+        """Return the bounds to show: all; for an inferred scenario, the bounds at the `ports` of its router.
 
         The hosts around an inferred router are assumed, and so are their queues of millions of packets.
         """
@@ -180,9 +180,9 @@ class Bounds:
         return Bounds([bounds for bounds in self.queues if bounds["port"] in wanted], [])
 
     def delays_by_class(self) -> dict[str, float]:
-        """Return the longest delay that is guaranteed to each class that has a bound, in seconds.
+        """Return the guaranteed maximum delay of each class with a bound, in seconds.
 
-        It is that from end to end or, where only ports of a router are looked at, the sum over their queues.
+        It is the end-to-end delay or, if only ports of a router are shown, the sum over their queues.
         """
         if self.classes:
             return {str(one["class"]): one["delay_s"] for one in self.classes if one["delay_s"] is not None}
@@ -256,7 +256,7 @@ def expedited_queue(bounds: Bounds, given: str) -> tuple[str, str, int]:
     """Return port, queue and rate of `[PORT:]QUEUE=RATE`.
 
     Raises:
-        InvalidInputError: it is something else, there is no such queue, or several ports have one.
+        InvalidInputError: it has another form, there is no such queue, or several ports have one.
 
     """
     name, _, rate = given.rpartition("=")
@@ -334,7 +334,7 @@ def _numbers(name: str, unit: str, values: Sequence[float | None], typical: floa
 def _beside(
     name: str, unit: str, values: list[float | None], seen: Sequence[float | None] | None
 ) -> list[_Shown]:
-    """Return the bounds and, where there is a run, the most that was seen, in one unit."""
+    """Return the bounds and, after a run, the maxima, in one unit."""
     typical = _typical(values)
     columns = [_numbers(f"{name} at most", unit, values, typical)]
     if seen is not None:
@@ -343,7 +343,7 @@ def _beside(
 
 
 def _typical(values: list[float | None]) -> float:
-    """Return the median: one host's endless queue must not turn all delays into fractions of a second."""
+    """Return the median, so that the long queue of one host does not change the unit of all delays."""
     known = sorted(value for value in values if value is not None)
     return known[len(known) // 2] if known else 0.0
 

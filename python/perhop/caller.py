@@ -1,7 +1,7 @@
-"""The user who called `sudo`: what a command running as root writes into a folder of theirs becomes theirs.
+"""The user who called `sudo`, and ownership of files.
 
-Only open files change hands, and only a file or folder that root made in a folder of the caller: a link that
-the caller puts in place of a name is not followed.
+Files that a command running as root writes into a folder of this user belong to the user. Only open files
+change their owner, and only files or folders that root created in a folder of the caller. A link that the caller puts in place of a name is not followed.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pathlib import Path
 
 
 def caller() -> tuple[int, int] | None:
-    """Return user and group that called sudo; `None` where this process is not root by sudo."""
+    """Return user and group that called sudo; `None` if this process is not root by sudo."""
     names = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     if not hasattr(os, "geteuid") or os.geteuid() != 0 or not all(one.isdecimal() for one in names):
         return None
@@ -23,7 +23,7 @@ def caller() -> tuple[int, int] | None:
 
 
 def give_file(opened: int, folder: Path) -> None:
-    """Give an open file, which this process made in a folder, to the caller where the folder is theirs."""
+    """Give an open file that this process created in a folder to the caller if the caller owns the folder."""
     found = caller()
     if found is not None and _is_theirs(folder, found):
         with suppress(OSError):
@@ -32,9 +32,9 @@ def give_file(opened: int, folder: Path) -> None:
 
 @contextmanager
 def made_folder(folder: Path) -> Iterator[None]:
-    """Give a folder that was just made, with all that the block writes into it, to the caller at the end.
+    """Give a new folder, with all files that the block writes into it, to the caller at the end.
 
-    Only where the folder above is theirs. Until the end the folder is root's: no other user changes it.
+    Only if the caller owns the folder above. Until the end root owns the folder, so no other user changes it.
     """
     found = caller()
     if found is None or not _is_theirs(folder.parent, found):
@@ -42,7 +42,7 @@ def made_folder(folder: Path) -> Iterator[None]:
         return
     opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        # Another folder of root that was put under this name is not given away.
+        # Another folder of root that was moved to this name keeps its owner.
         is_new = os.fstat(opened).st_uid == 0 and not os.listdir(opened)  # noqa: PTH208 - an open folder
         yield
         if is_new:
@@ -60,7 +60,7 @@ def _is_theirs(folder: Path, found: tuple[int, int]) -> bool:
 
 
 def _give_tree(opened: int, found: tuple[int, int]) -> None:
-    """Give everything in an open folder, and then the folder: what is in it cannot change before."""
+    """Give all files in an open folder to the caller, then the folder: its content cannot change before."""
     for name in os.listdir(opened):
         with suppress(OSError):
             flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

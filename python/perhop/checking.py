@@ -46,7 +46,7 @@ class Finding:
 
     rule: str
     severity: Severity
-    #: From 1; none where it is about the file as a whole.
+    #: From 1; `None` if the finding is about the whole file.
     line: int | None
     column: int | None
     message: str
@@ -61,7 +61,7 @@ class Checked:
     """A file and its findings."""
 
     file: Path
-    #: `scenario`, `policies`, `tests` or `router`; none where it cannot be read.
+    #: `scenario`, `policies`, `tests` or `router`; `None` if it cannot be read.
     kind: str | None
     findings: list[Finding]
     #: The report of a router's configuration.
@@ -70,9 +70,9 @@ class Checked:
     diagnostics: list[Diagnostic] = field(default_factory=list)
     #: The rendered errors of a scenario, plain and colored.
     rendered: tuple[str, str] | None = None
-    #: The lines of a configuration that are left out, with their rules.
+    #: The suppressed lines of a configuration, with their rules.
     hidden: Suppression = field(default_factory=Suppression)
-    #: Those of `findings` that need the other devices of a network.
+    #: The findings that need the other devices of a network.
     between: list[Finding] = field(default_factory=list)
 
     def count(self, severity: Severity) -> int:
@@ -93,13 +93,13 @@ def check_file(
     ignore: frozenset[str] = frozenset(),
     reported: Reported | None = None,
 ) -> Checked:
-    """Return the findings of the rules in a file, without those of `ignore`.
+    """Return the findings in a file, without the rules in `ignore`.
 
     `reported` returns the report of a file that was parsed before; a file without one is parsed here.
 
     Raises:
-        UnknownNameError: a comment of the file leaves out a rule that does not exist.
-        UnreadableFileError: the file cannot be read.
+        UnknownNameError: a comment of the file suppresses a rule that does not exist. UnreadableFileError:
+        the file cannot be read.
 
     """
     text = router_text(file)
@@ -141,7 +141,7 @@ def _router(
         Finding(
             one["rule"],
             one["severity"],
-            # An assumption has line 0, which the file lacks; a refusal is about the whole file.
+            # An assumption has line 0, which is not in the file; a refusal is about the whole file.
             None if one["rule"] == NOT_SUPPORTED else one["line"] or None,
             None,
             one["message"],
@@ -191,10 +191,10 @@ def _of_file(rule: str, message: str, remedy: str | None) -> Finding:
 
 
 def findings_of(scenario: Mapping[str, Any], base: str | os.PathLike[str] = "") -> dict[str, list[Finding]]:
-    """Return the findings in a saved scenario: by the router with a configuration, and under `""`.
+    """Return the findings in a saved scenario, by router with a configuration, and under `""`.
 
-    Under `""` is what they find in the scenario's own policies and traffic; a message begins with the path of
-    what it is about. Comments that leave rules out hold in configurations; a saved scenario has none.
+    The key `""` has the findings in the scenario's own policies and traffic; these messages begin with the
+    path of the part. Comments suppress rules in configurations; a saved scenario has no comments.
 
     Raises:
         ScenarioError: the scenario cannot be resolved.
@@ -283,8 +283,8 @@ def check(
     """Return the findings of the rules in scenarios, policies and router configurations.
 
     A row per finding: `file`, `line` (from 1; null for the whole file), `column`, `severity`, `rule`,
-    `message`, `remedy` and `fixed`, the line as it had better be. `platform` and `assume` are those of
-    `perhop check`; rules called `ignore` are left out.
+    `message`, `remedy` and `fixed`, the corrected line. `platform` and `assume` are as in `perhop check`;
+    rules in `ignore` are skipped.
 
     Raises:
         UnknownNameError: there is no such rule.

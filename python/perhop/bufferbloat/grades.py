@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 # DSLReports, FAQ 17930: "an increase in a measure of round trip delay when your connection is fully
-# utilised", the mean of that of downloads and that of uploads. There is no grade E.
-#: Each grade with the increase of the round-trip time that it must be below, seconds.
+# utilised", the mean over downloads and uploads. There is no grade E. Each grade has an upper limit on the
+# increase of the round-trip time, seconds.
 GRADES = (("A+", 0.005), ("A", 0.030), ("B", 0.060), ("C", 0.200), ("D", 0.400), ("F", float("inf")))
-#: Where the bands come from.
+#: The source of the bands.
 GRADES_SOURCE = "DSLReports, Bufferbloat Grades (FAQ 17930)"
 
 

@@ -20,7 +20,7 @@ _PACKETS, _PACKET_BITS = 1000, 1500 * 8
 
 #: Classes of the traffic.
 PING, PONG, DOWNLOAD, UPLOAD = "ping", "pong", "download", "upload"
-#: Connections that load the line, as many as tests in browsers open at least.
+#: The number of connections that load the line: the minimum of tests in browsers.
 CONNECTIONS = 4
 # A ping of 64 bytes each 20 ms, and the time between two samples.
 _PING_RATE, _PING_BYTES = "25600b/s", "64B"
@@ -57,7 +57,7 @@ class Line:
 
     @property
     def pause_s(self) -> float:
-        """The time between downloads and uploads: a full queue of the slower direction has drained."""
+        """The time between downloads and uploads, in which a full queue of the slower direction drains."""
         slower = min(self.down_bps, self.up_bps)
         return max(IDLE_S, math.ceil(_PACKETS * _PACKET_BITS / slower) + 1.0)
 

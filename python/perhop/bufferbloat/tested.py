@@ -32,9 +32,9 @@ class Loaded:
     rate_bps: float
     #: The mean round-trip time.
     rtt_s: float
-    #: Its greatest mean of a sample.
+    #: The maximum of its mean per sample.
     rtt_max_s: float
-    #: The mean above that while the line is idle.
+    #: The increase of the mean over the idle line.
     increase_s: float
 
 
@@ -47,13 +47,13 @@ class Run:
     idle_s: float
     download: Loaded
     upload: Loaded
-    #: Ends of the samples, seconds, and the mean round-trip time in each; none where no ping arrived.
+    #: Ends of the samples, seconds, and the mean round-trip time in each; none if no ping arrived.
     times: tuple[float, ...]
     rtts: tuple[float | None, ...]
 
     @property
     def increase_s(self) -> float:
-        """The mean of the increases of both directions, which decides the grade."""
+        """The mean increase over both directions, which determines the grade."""
         return fmean([self.download.increase_s, self.upload.increase_s])
 
     @property

@@ -424,7 +424,7 @@ def _dispatch(tokens: list[str]) -> Exit:
 
 
 def _end() -> None:
-    """Remove unfinished files, and let signals end a process whose output nothing reads."""
+    """Remove unfinished files, and let signals end a process whose output is not read."""
     if "perhop.saving" in sys.modules:
         from perhop import saving  # lazy: imported only by commands that write files
 

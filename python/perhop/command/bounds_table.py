@@ -7,7 +7,7 @@ from perhop.tables import Table
 
 
 def show_table(table: Table, *, keys: int) -> None:
-    """Print a table whose first columns are its keys; a table without rows is not shown."""
+    """Print a table whose first columns are its keys. A table without rows is not shown."""
     if not table.rows:
         return
     columns = [

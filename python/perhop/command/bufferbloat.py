@@ -41,7 +41,7 @@ def bufferbloat(
 
     The method is that of public bufferbloat tests: a ping runs while the line is idle for 5 s, while four TCP
     connections download for 10 s, and while four upload for 10 s. The discipline is at both ends of the line.
-    The grade is that of DSLReports, from the mean increase of the round-trip time under load: below 5 ms A+,
+    The grades are those of DSLReports, by the mean increase of the round-trip time under load: below 5 ms A+,
     30 ms A, 60 ms B, 200 ms C, 400 ms D, else F.
 
     Parameters
@@ -116,7 +116,7 @@ def _graph(tested: Tested) -> Iterator[str]:
 
 
 def _columns(run: Run) -> Iterator[float | None]:
-    """Generate the mean round-trip time of each column; none where no ping came back."""
+    """Generate the mean round-trip time of each column; none if no ping was answered."""
     samples = len(run.rtts)
     for column in range(_WIDTH):
         part = run.rtts[column * samples // _WIDTH : (column + 1) * samples // _WIDTH]

@@ -33,9 +33,9 @@ Select = Annotated[list[str] | None, Parameter(name="--select", negative=())]
 Ignore = Annotated[list[str] | None, Parameter(name="--ignore", negative=())]
 Fix = Annotated[Path | None, Parameter(name="--fix")]
 
-# From the most severe on.
+# The most severe first.
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-# Without them, a file that perhop could not look at would be "ok".
+# Without these rules, a file that perhop could not check would be "ok".
 _NEVER_DESELECTED = frozenset({NOT_SUPPORTED, "scenario-invalid", "little-recognized"})
 
 
@@ -91,13 +91,13 @@ def check(
     ignore
         Skip this rule, or several separated by commas. May be given several times.
     fix
-        Write the configuration to this new file with all lines corrected that perhop can correct, and show
-        the changes.
+        Write the configuration to this new file, with corrections of all lines that perhop can correct, and
+        show the changes.
 
     """
     defaults = check_settings()
     if defaults.file is not None:
-        # A rule that a file leaves out is not looked for, and nothing else shows it.
+        # A rule that a file suppresses is not checked, and no other output shows this.
         print_note(f"settings: {defaults.file}")
     chosen = chosen_files(files)
     failing = _failing(defaults, fail_on, strict=strict)
@@ -158,7 +158,7 @@ def _failing(defaults: CheckSettings, fail_on: FailOn | None, *, strict: bool) -
 
 
 def _format(chosen: Chosen, given: str | None, *, json: bool, sarif: bool, lines: bool) -> str:
-    """Return the format; `files` is a line for each of several files."""
+    """Return the format; `files` prints a line for each of several files."""
     named_formats = [name for name, is_given in (("json", json), ("sarif", sarif)) if is_given]
     if len(named_formats) == 2:
         raise InvalidInputError("--json and --sarif both fill standard output", "give one of them")
@@ -261,7 +261,7 @@ def _show(found: Checked, *, lines: bool, failing: Sequence[Severity]) -> None:
 
 
 def _show_line(found: Checked, *, failing: Sequence[Severity]) -> None:
-    """Print a file's line: the verdict, findings by severity, and the first finding that fails."""
+    """Print the line of a file: the verdict, findings by severity, and the first finding that fails."""
     show_lines(": ".join([str(found.file), *_parts(found, failing)]))
 
 

@@ -62,8 +62,8 @@ def _whole(finding: Finding) -> str:
 def gitlab(checked: Sequence[Checked]) -> list[dict[str, Any]]:
     """Return a Code Quality report.
 
-    Source: docs.gitlab.com, "Code Quality", code quality report format. A fingerprint stays while rule, file
-    and text of a finding stay; equal ones get a number.
+    Source: docs.gitlab.com, "Code Quality", code quality report format. A fingerprint depends on rule, file
+    and text of a finding; equal fingerprints get a number.
     """
     import hashlib  # lazy: only for this format
 
@@ -86,7 +86,7 @@ def gitlab(checked: Sequence[Checked]) -> list[dict[str, Any]]:
 
 
 def junit(checked: Sequence[Checked], failing: Sequence[str]) -> str:
-    """Return JUnit XML: a suite for each file, a case for each finding, a failure where its severity fails.
+    """Return JUnit XML: a suite for each file, a case for each finding, a failure if its severity fails.
 
     A file without a finding has one case that passes.
     """

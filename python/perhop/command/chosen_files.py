@@ -1,4 +1,4 @@
-"""The files that `perhop check` gets: named ones, those of a folder, those of a pattern."""
+"""The files that `perhop check` reads: named files, files of a folder, files that match a pattern."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from perhop.limits import processors
 _PATTERN = re.compile(r"[*?\[]")
 # The first keys of perhop's own files: scenarios, policies, tests.
 _OWN_FILE = re.compile(rb"^(perhop|policies|perhop-tests)\s*:", re.MULTILINE)
-# Bytes at the beginning of a file that show whether it is text, as git does it.
+# Bytes at the beginning of a file that determine whether it is text, as in git.
 _BEGINNING = 8000
 
 
@@ -29,16 +29,16 @@ class Chosen:
     files: list[Path] = field(default_factory=list)
     #: Files of folders that are neither configurations nor files of perhop.
     passed_over: int = 0
-    #: Whether an argument stands for files that the user did not name one by one.
+    #: Whether an argument is a folder or a pattern.
     is_search: bool = False
     #: The folders among the arguments, each of which is a network.
     folders: list[Path] = field(default_factory=list)
 
 
 def chosen_files(arguments: Sequence[str]) -> Chosen:
-    """Return the files of the arguments: of a folder the configurations below it, of a pattern its matches.
+    """Return the files of the arguments: for a folder the configurations below it, for a pattern its matches.
 
-    Folders and files whose name begins with a dot are left out below a folder.
+    Below a folder, folders and files whose name begins with a dot are skipped.
 
     Raises:
         InvalidInputError: a pattern matches nothing, or a folder has no configuration.
@@ -88,7 +88,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def is_checkable(file: Path) -> bool:
-    """Return whether a file is one that `perhop check` reads; one that cannot be read is, and fails there."""
+    """Return whether `perhop check` reads a file. An unreadable file counts, and fails there."""
     if file == STANDARD_INPUT or not file.is_file():
         return file == STANDARD_INPUT
     try:

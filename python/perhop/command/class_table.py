@@ -20,7 +20,7 @@ _NOT_CAUSES = {"dropped_packets", "dropped_percent"}
 Queues = Mapping[str, tuple[str, str]]
 # The replies of TCP, as results call them.
 _BACK = " (back)"
-# The first column that is left out where there is no room.
+# The first column to omit if the terminal is too narrow.
 _FAIRNESS_SPARE = 2
 _TCP = [
     ("goodput", "goodput_bps"),
@@ -42,9 +42,9 @@ _MOST_QUEUES = 40
 def show_classes(results: Results, queues: Queues | None = None, *, wide: bool = False) -> None:
     """Print the results of each class, one row each.
 
-    With `queues`, the queue of the router under test that each class waits in, its configured rate is next to
-    the obtained one; otherwise queues have a separate table. On a terminal too narrow for all columns the
-    table is the most important of them, or with `wide` all in several parts.
+    `queues` has the queue of each class in the router under test: then the configured rate is next to the
+    obtained rate, otherwise queues have a separate table. On a narrow terminal the table has the most
+    important columns, or with `wide` all columns in several parts.
     """
     summary = results.summary
     _show_platforms(summary.get("platforms", {}), queues)
@@ -76,7 +76,7 @@ def _show_platforms(platforms: Mapping[str, Any], queues: Queues | None) -> None
 def _show_short(
     classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> None:
-    """Print the most important columns for a narrow terminal, without intervals where these have no room."""
+    """Print the most important columns for a narrow terminal, without intervals that have no room."""
     names, more = _names(classes), ["drops by cause"]
     columns = [*_packets_in_short(classes), *_rest(classes, summary, queues)]
     if summary["replications"] > 1 and not fit([names, *columns]):
@@ -108,7 +108,7 @@ def _rest(
 
 
 def _is_quiet_reply(group: Mapping[str, Any]) -> bool:
-    """Whether a class holds the replies of inferred traffic, all of which arrived."""
+    """Whether a class contains the replies of inferred traffic, and all of them arrived."""
     return str(group["class"]).endswith(_BACK) and not _mean(group["dropped_packets"])
 
 
@@ -135,7 +135,7 @@ def _packets(
 
 
 def _packets_in_short(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
-    """Return the fates of the packets in few columns, of which the first is the sum of the others."""
+    """Return the fates of the packets in few columns. The first column is the sum of the others."""
     yield _column("offered", "offered_packets", classes)
     yield _column("delivered", "delivered_packets", classes)
     yield _column("dropped", "dropped_packets", classes)
@@ -150,9 +150,9 @@ def _delays(classes: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
 def _waiting(
     classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> list[float] | None:
-    """Return how many packets of each class are still queued; `None` where that is not known of all.
+    """Return how many packets of each class are still queued; `None` if that is not known for all classes.
 
-    It is known of classes with a queue of their own in the router under test.
+    It is known for classes with their own queue in the router under test.
     """
     left = {(row["port"], row["queue"]): row["queued_packets"] for row in summary.get("rates", [])}
     places = [(queues or {}).get(str(one["class"])) for one in classes]
@@ -177,7 +177,7 @@ def _rates(
 def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
     """Return the rates that the router's policies set for a class: its queue's and its policers'."""
     place = queues.get(name)
-    # A class without a queue of its own has no part of the rate of the one that it shares.
+    # A class without its own queue has no part of the rate of the shared queue.
     own = place is not None and (list(queues.values()).count(place) == 1 or place[1].endswith(name))
     rows = {(row["port"], row["queue"]): row for row in summary.get("rates", [])}
     figures = rows.get(place) if place is not None and own else None
@@ -224,7 +224,7 @@ def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print how many packets each queue marked where it would have dropped them, or as L4S (ECN)."""
+    """Print how many packets each queue marked instead of dropping them, or as L4S (ECN)."""
     marking = [row for row in rows if _mean(row["marked_packets"])]
     if not 0 < len(marking) <= _MOST_QUEUES:
         return

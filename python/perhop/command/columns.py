@@ -17,9 +17,9 @@ from perhop.command.terminal import console
 
 # Between two columns: a space that belongs to the second, and one of their border.
 _PADDING = 2
-# Of rows below the name of their group.
+# The indentation of rows below the name of their group.
 _INDENT = 2
-# Keys that take a larger part of the screen have lines of their own.
+# Keys that use a larger part of the screen have separate lines.
 _WIDEST_KEYS = 0.4
 
 
@@ -32,9 +32,9 @@ class Column:
     numeric: bool = True
     #: Whether it stays next to the following column if a table is split.
     with_next: bool = False
-    #: How early it is left out of a table that may not be split: the greatest first, 0 never.
+    #: The rank of omission from a table that may not be split: the greatest is omitted first, 0 never.
     spare: int = 0
-    #: The style of each cell, where they have any.
+    #: The style of each cell, if any.
     styles: Sequence[str] = ()
 
     @property
@@ -51,7 +51,7 @@ class Column:
 def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
     """Print a table, split into parts that fit the terminal; each part repeats the `keys`.
 
-    Keys that leave little room for the columns have a line of their own above each row.
+    Keys that leave little room for the columns have a separate line above each row.
     """
     screen = console()
     _print_title(screen, title)
@@ -67,7 +67,7 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
 
 
 def show_groups(title: str, groups: Sequence[str], keys: Sequence[Column], columns: Sequence[Column]) -> None:
-    """Print a table with the names of groups above their rows, without columns that find no room."""
+    """Print a table with the names of groups above their rows, without columns that do not fit."""
     screen = console()
     _print_title(screen, title)
     shown = most_important([Column(" " * (_INDENT - _PADDING), []), *keys], columns)
@@ -96,7 +96,7 @@ def _show_below(
 
 
 def _table(columns: Sequence[Column]) -> Table:
-    """Return a table of which each row is one line."""
+    """Return a table with one line per row."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
     for column in columns:
         table.add_column(column.name, justify="right" if column.numeric else "left", no_wrap=True)
@@ -119,7 +119,7 @@ def fit(columns: Sequence[Column]) -> bool:
 
 
 def most_important(keys: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
-    """Return the columns without those that may be left out and find no room."""
+    """Return the columns that fit; columns that may be omitted are omitted first."""
     shown = list(columns)
     while not fit([*keys, *shown]) and (most := max(shown, key=lambda one: one.spare)).spare:
         shown.remove(most)

@@ -42,7 +42,7 @@ from perhop.saving import check_target
 from perhop.scenario import RouterOptions, Scenario
 from perhop.show.comparison import Tolerances
 
-# Number of simulations where the scenario has one replication: random variation needs several.
+# Number of simulations if the scenario has one replication: random variation needs several.
 _REPLICATIONS = 10
 Tolerated = Annotated[float | None, Parameter(validator=Number(gte=0))]
 
@@ -86,8 +86,8 @@ def compare(
     """Compare a live run of a scenario with its simulation, two saved results, or a router with a run.
 
     The output has throughput, shares, drops by cause, delay and delay variation of each class, and whether a
-    difference is within random variation or the tolerance. With --router, the output of `show policy-map
-    interface` of a real router is compared with that of a run.
+    difference is within random variation or the tolerance. With --router, the output of
+    `show policy-map interface` of a real router is compared with the output of a run.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Runs that are compared: the progress of a live one and its simulation, and a real router with a run."""
+"""Compared runs: the progress of a live run and its simulation, and a real router with a run."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from perhop.show.output import read as read_output
 
 @contextmanager
 def compared_bar(title: str, *, quiet: bool) -> Iterator[Watched]:
-    """Show the progress of a simulation and of the live run after it; give the callbacks for both."""
+    """Show the progress of a simulation and of the following live run; yield the callbacks of both."""
     with share_bar(title, quiet=quiet) as tell:
         if tell is None:
             yield Watched()
@@ -59,9 +59,9 @@ def compared_with_router(
 
 
 def _with_load_of(output: Path, source: Path, options: RouterOptions) -> RouterOptions:
-    """Return the options of a run whose load is the one that the router's output shows.
+    """Return the options of a run with the load in the router's output.
 
-    A scenario and results have loads of their own, and options may give another one.
+    Scenarios and results have their own load, and options may set another load.
     """
     has_load = options["traffic"] is not None or options.get("load") is not None
     if has_load or output == STANDARD_INPUT or source.is_dir() or router_text(source) is None:

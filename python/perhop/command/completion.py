@@ -7,8 +7,8 @@ from typing import Literal
 from perhop.command import app
 from perhop.errors import Exit
 
-# Appended to the generated scripts, which know commands and options: kinds of plots, studies, templates and
-# the paths of a scenario come from `perhop complete`.
+# Appended to the generated scripts. These complete commands and options; `perhop complete` adds kinds of
+# plots, studies, templates and the paths of a scenario.
 _VALUES = {
     "bash": """
 _perhop_values() {

@@ -71,8 +71,7 @@ def star(
     best_effort
         Maximum length of other packets in IP bytes. Adds the delay of an ATM interface's transmit ring.
     ring
-        Particles in the transmit ring. Default: those of one packet.
-    particle
+        Particles in the transmit ring. Default: the particles of one packet. particle
         Bytes in a particle. Default: 512.
 
     """
@@ -114,8 +113,7 @@ def policer(
     codec
         Codec of the calls. Default: g711.
     interval
-        Time between packets of a call. Default: that of the codec.
-    jitter
+        Time between packets of a call. Default: the interval of the codec. jitter
         Largest variation of delay before the policer. Default: none.
 
     """
@@ -145,7 +143,7 @@ def shaper(
     traffic
         voice (the default): interval of 10 ms; data: interval of 125 ms.
     interval
-        Interval instead of that of --traffic, for example 20ms.
+        Interval instead of the interval of --traffic, for example 20ms.
 
     """
     return _show(design.shaper(rate, line=line, traffic=traffic, interval=interval), json=json)
@@ -160,7 +158,7 @@ def calls(
     share: float = 0.33,
     json: Json = False,
 ) -> Exit:
-    """Say how many calls a link carries, by codec and framing: formula, numbers, IOS lines.
+    """Show how many calls a link carries, by codec and framing: formula, numbers, IOS lines.
 
     Parameters
     ----------
@@ -171,8 +169,7 @@ def calls(
     framing
         Framing of the link, as in scenarios: ethernet-wire (default), ppp, hdlc, aal5-mux, aal5-snap, raw.
     interval
-        Time between packets of a call. Default: that of the codec.
-    share
+        Time between packets of a call. Default: the interval of the codec. share
         Fraction of the link rate for calls. Default: 0.33.
 
     """
@@ -244,8 +241,7 @@ def buffers(
     file
         The configuration of a Catalyst 3650, 3850 or 9000 with a UADP chip.
     interface
-        The port by which the burst leaves.
-    burst
+        The port through which the burst leaves. burst
         The burst in bytes of its frames, for example 200kB.
     arrival
         The rate at which it arrives, for example 10Gb/s: the sum of all senders.
@@ -254,8 +250,7 @@ def buffers(
     model
         The product, as c9300-24t, if the configuration does not name it.
     port_units
-        The memory of the port in units of 256 bytes, where it is not published.
-    frame
+        The memory of the port in units of 256 bytes, if it is not published. frame
         The length of a frame, bytes with Ethernet header and check sequence.
 
     """

@@ -61,8 +61,7 @@ def diff(
     The output has the changed lines with their effects; packets that change their queue, each with an
     example; the changed parameters of interfaces, queues and policers; changed guarantees by network
     calculus; and the results of each class in a simulation of both. Changed lines that perhop does not model
-    are listed. Of two folders of configurations: what changes for which pairs of
-    sites, end to end.
+    are listed. For two folders of configurations, it shows the end-to-end changes by pairs of sites.
 
     Parameters
     ----------
@@ -79,8 +78,8 @@ def diff(
         2 million packet-hops.
     chart
         With --scenario or --simulate: write a chart of throughput, drops and delays of each class in both,
-        with 95 % confidence intervals. A .html or .pdf file has all charts; of .svg and .png files, the
-        second is named with -2, and so on.
+        with 95 % confidence intervals. A .html or .pdf file has all charts; the second .svg or .png file is
+        named with -2, and so on.
     at
         The input interface, whose input policy applies. Default: input policies apply only where they have
         changed. In scenarios NODE:NEIGHBOR, or NODE to compare only that node.
@@ -148,14 +147,14 @@ def diff(
         print("\n".join(markdown_of(old, new, found)))
     else:
         show_lines("\n".join(text_of(found, old.name)), {})
-    # Last, so that an error in a chart does not lose what was found.
+    # Last, so that an error in a chart does not lose the differences.
     if chart is not None and comparison is not None:
         _draw(comparison, old, new, chart)
     return Exit.NOT_MET if strict and found else Exit.OK
 
 
 def _refuse_results(old: Path, new: Path) -> None:
-    """Refuse folders of results, which another command compares."""
+    """Refuse folders of results. Another command compares them."""
     for side in (old, new):
         if (side / MANIFEST).is_file():
             raise InvalidInputError(

@@ -48,7 +48,7 @@ def diff_networks(
 
 
 def _document(old: Path, new: Path, found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the document of `perhop diff`: what a folder has is in `network`."""
+    """Return the document of `perhop diff`; `network` has the differences between the folders."""
     kinds = ("moved", "changed", "renamed", "examples", "lines", "not_compared", "remarks", "simulated")
     return {
         "schema_version": 1,

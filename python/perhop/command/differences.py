@@ -84,7 +84,7 @@ def _line(line: LineChange) -> str:
 
 
 def _consequence(line: LineChange) -> str:
-    """Return the parts that a line changes, and why it is not compared."""
+    """Return the parts that a line changes, or the reason why it is not compared."""
     parts = ", ".join(f"{one['interface']} {one['part']}".strip() for one in line.parts)
     return ": ".join(filter(None, [parts, line.reason]))
 

@@ -55,7 +55,8 @@ def export(
     elif format == "iperf3":
         interchange.write_iperf3(results, target, replication=replication)
     else:
-        # Results have no date, so that equal runs give equal bytes: the run's is that of its folder.
+        # Results have no date, so that equal runs give equal bytes. The date of the run is the date of its
+        # folder.
         written = datetime.fromtimestamp((folder / MANIFEST).stat().st_mtime, UTC)
         title = folder.resolve().name
         interchange.write_flent(results, target, replication=replication, title=title, date=written)

@@ -18,7 +18,7 @@ from perhop.printable import printable, without_log_commands
 
 # Environment variable that shows the traceback of an unexpected error.
 TRACEBACK = "PERHOP_TRACEBACK"
-# Letters in common at the beginning, dashes among them, that are enough: `--reps` is `--replications`.
+# The minimum number of common letters at the beginning, including dashes: `--reps` is `--replications`.
 _ENOUGH_ALIKE = 5
 
 
@@ -103,7 +103,7 @@ def _usage(error: CycloptsError) -> str:
 
 
 def _nearest(given: str, known: list[str]) -> list[str]:
-    """Return the options that begin most like the given one, else one with similar letters, if any."""
+    """Return the options with the longest common beginning, otherwise one with similar letters, if any."""
     alike = {
         name: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, given, strict=False)))
         for name in known

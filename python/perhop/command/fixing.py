@@ -21,7 +21,7 @@ def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
     """Write the configuration of `found` with its corrected lines to the new file `target`; show the changes.
 
     Raises:
-        InvalidInputError: it is not a configuration of a router, or `target` exists.
+        InvalidInputError: the file is not a router configuration, or `target` exists.
 
     """
     if found.router is None:

@@ -19,7 +19,7 @@ def network_of(
     """Return the network of a folder of configurations; `None` for a file.
 
     Raises:
-        InvalidInputError: an option does not suit, or no traffic can be run.
+        InvalidInputError: an option does not apply, or no traffic can run.
 
     """
     if folder is None or not folder.is_dir():

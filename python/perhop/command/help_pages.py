@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from cyclopts import App
     from rich.console import Console, ConsoleOptions
 
-# Line ends within a paragraph are those of the source.
+# Line ends within a paragraph come from the source.
 _WITHIN_PARAGRAPH = re.compile(r"(?<!\n)\n(?!\n)")
-# A word of a command line, with spaces where it is quoted, and an option with its value.
+# A word of a command line (with spaces if it is quoted), or an option with its value.
 _WORD = r"(?:'[^']*'|\"[^\"]*\"|[^\s'\"])+"
 _PART = re.compile(rf"--?\w\S* (?!-){_WORD}|{_WORD}")
 # An example and the remark behind it.
@@ -33,7 +33,7 @@ def lay_out_examples(app: App, words: Sequence[str]) -> None:
 
 
 class Formatter:
-    """The usual layout of cyclopts, with paragraphs that are wrapped at the terminal's width alone."""
+    """The default layout of cyclopts, but paragraphs are wrapped at the width of the terminal."""
 
     def __call__(self, console: Console, options: ConsoleOptions, panel: Any) -> None:  # noqa: ANN401 - as cyclopts calls it
         """Print the options or commands of a group."""
@@ -65,7 +65,7 @@ def _flow(text: Any) -> None:  # noqa: ANN401 - a text of cyclopts
 
 
 def laid_out(examples: str, width: int) -> str:
-    """Return examples and paragraphs wrapped at a width; a command goes on behind a backslash."""
+    """Return examples and paragraphs wrapped at a width; a command continues after a backslash."""
     blocks = examples.replace(_CONTINUED, " ").rstrip().split("\n\n")
     return "\n\n".join("\n".join(_block(block.split("\n"), width)) for block in blocks)
 

@@ -45,7 +45,7 @@ class Judging:
         return cls(assertions.read(asserted or []), Telephony.from_options(codec, jitter_buffer))
 
     def check(self, scenario: Mapping[str, Any]) -> None:
-        """Refuse assertions about classes that the scenario does not have, before it runs."""
+        """Refuse assertions about classes that the scenario lacks, before it runs."""
         names = [str(one.get("class") or one["name"]) for one in scenario["traffic"]]
         names = list(dict.fromkeys(names))
         assertions.require_classes(self.asserted, [*names, *(name + _BACK for name in names)])
@@ -68,11 +68,11 @@ class Judgement:
 
     @property
     def code(self) -> Exit:
-        """The exit code: 4 where an assertion does not hold."""
+        """The exit code: 4 if an assertion does not hold."""
         return Exit.OK if all(one.passed for one in self.judged) else Exit.NOT_MET
 
     def document(self) -> dict[str, Any]:
-        """Return the keys that it adds to the summary of a run."""
+        """Return the keys that the judgment adds to the summary of a run."""
         found: dict[str, Any] = {"verdicts": [document(one) for one in self.verdicts]}
         if self.judged:
             found["assertions"] = [one.to_json() for one in self.judged]
@@ -142,7 +142,7 @@ def _all_hold(count: int) -> str:
 
 
 def measured_words(judged: Judged) -> str:
-    """Return the measured value, and whether its interval leaves the answer open."""
+    """Return the measured value, and whether its interval contains the bound."""
     if judged.measured is None:
         return f"not measured: {judged.why}"
     doubt = "; undecided: the bound is within the 95 % interval" if judged.uncertain else ""

@@ -1,4 +1,4 @@
-"""Single keys from the terminal, while something is shown in it."""
+"""Single keys from the terminal during a display."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ class Keys:
             part = os.read(self._descriptor, _MOST_BYTES)
             if not part:  # the terminal is gone
                 break
-            # An arrow or a function key begins with an escape: none of them means anything here.
+            # Arrow and function keys begin with an escape. They have no function here.
             found += part.partition(_ESCAPE)[0]
         return found.decode(errors="ignore")
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         if self._is_open:
             self._is_open = False
-            # What was typed and not read would be a command for the shell.
+            # Unread keys would be a command for the shell.
             termios.tcsetattr(self._descriptor, termios.TCSAFLUSH, self._before)
             signal.signal(signal.SIGTSTP, self._stopped)
 
@@ -57,11 +57,11 @@ class Keys:
         self._is_open = True
 
     def _stop(self, number: int, frame: FrameType | None) -> None:
-        """Give the terminal back while the process is stopped by Ctrl-Z."""
+        """Restore the terminal while Ctrl-Z stops the process."""
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
-        # Here it goes on when it is continued.
+        # The process continues here.
         signal.signal(signal.SIGTSTP, self._stop)
         if self._is_open and _is_in_foreground(self._descriptor):
             self._open()
@@ -69,14 +69,14 @@ class Keys:
 
 @contextmanager
 def keys() -> Iterator[Keys | None]:
-    """Give the keys of standard input; `None` if it is not a terminal, or another program uses it."""
+    """Yield the keys of standard input; `None` if it is not a terminal, or another program uses it."""
     descriptor = sys.stdin.fileno() if sys.stdin is not None and sys.stdin.isatty() else -1
     if descriptor < 0 or not _is_in_foreground(descriptor):
         yield None
         return
     found = None
     try:
-        # A signal that arrives meanwhile comes when the terminal can be given back.
+        # A signal that arrives in between is handled when the terminal can be restored.
         with deferred():
             found = Keys(descriptor)
         yield found
@@ -87,7 +87,7 @@ def keys() -> Iterator[Keys | None]:
 
 
 def _is_in_foreground(descriptor: int) -> bool:
-    """Whether this process may change the terminal; one in the background would be stopped for it."""
+    """Whether this process may change the terminal. A background process would be stopped."""
     try:
         return os.tcgetpgrp(descriptor) == os.getpgrp()
     except OSError:

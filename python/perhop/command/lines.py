@@ -11,11 +11,11 @@ from typing import TextIO
 
 from perhop.printable import printable
 
-# A line that goes on is indented further by this, up to a third of the width.
+# The additional indentation of continued lines, up to a third of the width.
 _FURTHER = 2
 #: Styles of judgments.
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
-#: Words of a judgment at the beginning of a line or behind a name, and their styles.
+#: Words of a judgment at the beginning of a line or after a name, and their styles.
 JUDGMENTS: Mapping[str, str] = {
     r"(?:^ *|(?<=, ))ok(?=$|:)": GOOD,
     r"(?<=: )identical(?= when repeated)": GOOD,
@@ -38,7 +38,7 @@ def columns_of(stream: TextIO) -> int | None:
 
 
 def wrapped(text: str, width: int | None) -> str:
-    """Return a text whose lines are wrapped between words; a longer word stays whole."""
+    """Return a text with lines wrapped between words. A word longer than a line is not split."""
     return text if width is None else "\n".join(_parts(text, width))
 
 
@@ -59,8 +59,8 @@ def _parts(text: str, width: int) -> Iterator[str]:
 
 
 def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
-    """Print lines; on a terminal what a pattern of `styles` finds in them is styled."""
-    # Again: a line that goes on begins with other words.
+    """Print lines; on a terminal, style the matches of the patterns in `styles`."""
+    # Again, because a continued line begins with other words.
     width = columns_of(sys.stdout)
     text = printable(wrapped(printable(text), width))
     if not sys.stdout.isatty():

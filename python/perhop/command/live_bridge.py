@@ -154,17 +154,17 @@ def _page(title: str, *, opened: bool) -> Iterator[PageView]:
 def _shown(
     title: str, control: Path, page: PageView | None, *, quiet: bool, json: bool
 ) -> Iterator[Callable[[], None]]:
-    """Return the display of the bridge: its queues on a terminal, else each new warning on stderr."""
+    """Return the display of the bridge: its queues on a terminal, otherwise each new warning on stderr."""
     reported: set[str] = set()
 
     def reports() -> Iterator[dict[str, Any]]:
-        # Not before it listens.
+        # Only after the server listens.
         with suppress(OSError, ValueError):
             yield read_counters(control)
 
     def tell() -> None:
         for report in reports():
-            # A doubt that grows is reported once: its numbers are in the final report.
+            # A growing doubt is reported once; the final report has its numbers.
             for doubt in report["doubts"]:
                 if (kind := doubt.translate(_DIGITS)) not in reported:
                     reported.add(kind)
@@ -197,9 +197,10 @@ def _shown(
 
 
 def _forward(configuration: dict[str, Any], files: Path, look: Callable[[], None]) -> None:
-    """Forward until SIGINT or SIGTERM, and `look` once a second.
+    """Forward until SIGINT or SIGTERM, and call `look` once a second.
 
-    A process of its own does it, which gives up all rights: this one needs some to restore the interfaces.
+    A separate process forwards and drops all rights; this process needs some rights to restore the
+    interfaces.
     """
     text = files / "configuration.json"
     text.write_text(json_text.dumps(configuration), encoding="utf-8")

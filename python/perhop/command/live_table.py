@@ -53,7 +53,7 @@ def rows(reports: Mapping[str, dict[str, Any]]) -> Iterator[Row]:
 
 
 def queue_table(title: str, now: list[Row], before: list[Row] | None = None, over_s: float = 0.0) -> Table:
-    """Return the table of queues; with the counters `over_s` seconds before, it includes rates."""
+    """Return the table of queues. With the counters of `over_s` seconds ago, it includes rates."""
     heading = f"{title}: packets"
     table = Table(box=box.SIMPLE_HEAD, title=heading, title_justify="left", title_style="bold")
     for name in ("link", "queue"):

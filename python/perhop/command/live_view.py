@@ -36,16 +36,16 @@ class LiveView:
         self._poller = Poller(publish, every_s)
 
     def ready(self, testbed: LiveTestbed) -> None:
-        """Ask the forwarders of a testbed."""
+        """Poll the forwarders of a testbed."""
         state = testbed.state
         self._poller.poll({node: state.folder / socket for node, socket in state.sockets.items()})
 
     def close(self) -> None:
-        """Ask no more."""
+        """Stop polling."""
         self._poller.close()
 
     def progress(self, share: float) -> None:
-        """Show the share of the run that is done."""
+        """Show the completed share of the run."""
 
 
 class TerminalView(LiveView):
@@ -59,7 +59,7 @@ class TerminalView(LiveView):
         self._share = 0.0
 
     def progress(self, share: float) -> None:
-        """Take note of the share of the run that is done."""
+        """Record the completed share of the run."""
         self._share = share
 
     def _draw(self, reports: Reports) -> None:
@@ -73,7 +73,7 @@ class PageView(LiveView):
     """The page in a browser."""
 
     def __init__(self, hub: Hub, forwarding: Forwarding, server: Server) -> None:
-        """Serve nothing yet: a process with threads cannot move into a namespace."""
+        """Do not serve yet: a process with threads cannot move into a namespace."""
         super().__init__(forwarding.add, 0.3)
         self._hub, self._forwarding, self._server = hub, forwarding, server
 
@@ -82,11 +82,11 @@ class PageView(LiveView):
         self._server.start()
 
     def progress(self, share: float) -> None:
-        """Tell the share of the run that is done."""
+        """Report the completed share of the run."""
         self._forwarding.progress(share)
 
     def finish(self, reports: Reports, words: str) -> None:
-        """Tell the final counters."""
+        """Report the final counters."""
         self._poller.close()
         self._forwarding.finish(reports, words)
 
@@ -95,13 +95,13 @@ class PageView(LiveView):
         self._poller.poll(sockets)
 
     def stay(self) -> None:
-        """Stay until the page is closed."""
+        """Wait until the page is closed."""
         stay(self._hub)
 
 
 @contextmanager
 def page_view(title: str, scenario: Document | None = None, *, opened: bool) -> Iterator[PageView]:
-    """Give the page of a live run of a scenario, or of a bridge, which has none."""
+    """Yield the page of a live run of a scenario, or of a bridge, which has no scenario."""
     hub = Hub()
     if scenario is None:
         forwarding = Forwarding(hub, title)

@@ -36,7 +36,7 @@ def network(
     folder
         A folder of configurations: any layout, also those of Batfish, containerlab, oxidized and RANCID.
     write
-        Write the links and sites to network.yaml in the folder, where they can be corrected.
+        Write the links and sites to network.yaml in the folder, for corrections by the user.
 
     """
     found = Network.read(_folder(folder), routes)

@@ -18,7 +18,7 @@ from perhop.results import Results
 from perhop.saving import replace_file
 from perhop.tables import Cell, Column, Table, described
 
-# Up to this part of its packets lost, a link is yellow, above red, percent.
+# The maximum loss of a yellow link, percent; above it a link is red.
 _BAD = 1.0
 _COLUMNS = ("offered", "delivered", "loss %", "delay mean, ms", "delay p99, ms", "MOS")
 _QUEUE_COLUMNS = (
@@ -65,7 +65,7 @@ def write_network_page(
 def _ports_of_links(
     summary: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]
 ) -> dict[int, dict[str, str]]:
-    """Return the ports of each link that packets take, in results, each with its name in the network."""
+    """Return the used ports of each link in results, each with its name in the network."""
     link_of = {
         (end["device"], end["interface"]): place
         for place, link in enumerate(summary["links"])

@@ -23,7 +23,7 @@ from perhop.verdicts import Telephony, document
 
 # The results of pairs in a folder of results.
 _PAIRS = "network.json"
-# The options of a router that a network has, too.
+# The options of a router that also apply to a network.
 _OPTIONS = ("platform", "assume", "traffic", "load")
 # Longer tables are in the JSON document only; the worst rows are shown.
 _MOST_ROWS = 60
@@ -85,7 +85,7 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> Iterator[Column]:
 
 
 def _scaled(rows: Sequence[Mapping[str, Any]], keys: Mapping[str, str], unit: str) -> Iterator[Column]:
-    """Return columns in one unit that suits the greatest value; the first has no place in a narrow table."""
+    """Return columns in one unit that fits the greatest value; a narrow table omits the first column."""
     values = {name: [row[key] for row in rows] for name, key in keys.items()}
     greatest = max((value or 0.0 for column in values.values() for value in column), default=0.0)
     divisor, words = scale(unit, greatest)
@@ -95,7 +95,7 @@ def _scaled(rows: Sequence[Mapping[str, Any]], keys: Mapping[str, str], unit: st
 
 
 def _place(row: Mapping[str, Any]) -> str:
-    """Return the hop where most packets are lost, else where they wait longest."""
+    """Return the hop where most packets are lost, otherwise the hop where they wait longest."""
     at = row["loss_at"] or row["delay_at"]
     if at is None:
         return NOTHING

@@ -1,4 +1,4 @@
-"""`perhop trace FOLDER`: the way of a packet through a network, and the fate of each class between sites."""
+"""`perhop trace FOLDER`: the path of a packet through a network, and the fates of codepoints."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def trace_network(
     *,
     json: bool,
 ) -> Exit:
-    """Show the way of each packet there, and the way of its answer back."""
+    """Show the path of each packet, and the path of its reply."""
     network = Network.read(folder, routes)
     if not (ends[0] and ends[1]):
         raise InvalidInputError(
@@ -65,7 +65,7 @@ def _reversed(packet: str) -> str:
 
 
 def walk_lines(walk: Mapping[str, Any], direction: str) -> Iterator[str]:
-    """Generate the lines about the ways of a packet."""
+    """Generate the lines about the paths of a packet."""
     yield f"{direction}: {walk['packet']}"
     paths = walk["paths"]
     for number, path in enumerate(paths, 1):
@@ -89,7 +89,7 @@ def _hop(place: int, hop: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
-    """Generate the lines of the stages that decide something."""
+    """Generate the lines of the deciding stages."""
     match stage["stage"]:
         case "access-list" if stage["decision"] == "deny":
             yield f"{stage['side']} access list {stage['list']} denies the packet"
@@ -112,7 +112,7 @@ def _stage(stage: Mapping[str, Any]) -> Iterator[str]:
 
 
 def end_text(path: Mapping[str, Any]) -> str:
-    """Return the end of a way."""
+    """Return the end of a path."""
     match path["end"]:
         case "delivered" if path["interface"]:
             return f"delivered behind {path['device']}:{path['interface']}"

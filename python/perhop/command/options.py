@@ -1,7 +1,7 @@
 """Options that several commands share, each described once.
 
 The docstring of a command describes its own options, and the shared options that have no help here. An option
-with another meaning in one command has a help in the annotation there.
+with a special meaning in one command has its help in the annotation there.
 """
 
 from __future__ import annotations

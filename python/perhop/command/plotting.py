@@ -1,4 +1,4 @@
-"""The plots of `--plot`: those in the folder of results become part of it."""
+"""The plots of `--plot`. Plots in the folder of results become part of the results."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from perhop.plot.description import Description
     from perhop.plot.writing import Destination
 
-#: A destination, and what makes the charts for it.
+#: A destination, and the function that makes its charts.
 Wanted = tuple["Destination", "Callable[[], Sequence[Description]]"]
 
 
@@ -30,11 +30,11 @@ class Plots:
 
     @property
     def are_inside(self) -> bool:
-        """Whether any of them belongs into the folder of results."""
+        """Whether a plot belongs into the folder of results."""
         return bool(self._inside)
 
     def write_into(self, folder: Path) -> None:
-        """Write those of the folder of results into it, before it is sealed."""
+        """Write the plots of the folder of results, before the folder is sealed."""
         for where, charts in self._inside:
             try:
                 # The folder is hidden until all is written.
@@ -47,7 +47,7 @@ class Plots:
             self._written += [where.file.with_name(one.name) for one in made]
 
     def write_rest(self, *, quiet: bool) -> None:
-        """Report those, raise what went wrong with them, and write the others."""
+        """Report these plots, raise their errors, and write the other plots."""
         for file in self._written:
             _report_written(file, quiet=quiet)
         if self._error is not None:

@@ -16,11 +16,11 @@ from perhop.network.comparing import proved
 from perhop.printable import printable
 from perhop.proving import Counterexample, Proof, Verdict, prove
 
-#: Between the two, as in `perhop prove A == B`.
+#: The sign between two configurations, as in `perhop prove A == B`.
 _EQUALS = "=="
 #: The exit code of each verdict.
 EXITS: dict[Verdict, Exit] = {"equal": Exit.OK, "differ": Exit.NOT_MET, "not-decided": Exit.FINDINGS}
-# Values of more characters are not next to each other.
+# Longer values are not printed next to each other.
 _MOST_WIDTH = 40
 # Lines of each kind in text; --json has all.
 _MOST_LINES = 12
@@ -39,7 +39,7 @@ def prove_(
     assume: Assume = None,
     json: Json = False,
 ) -> Exit:
-    """Prove that two configurations treat all packets equally, or show a packet that they do not.
+    """Prove that two configurations treat all packets equally, or show a packet that they treat differently.
 
     Compares access lists, marks, policers, queues with their guarantees and buffers, and drops, for all
     packets. The configurations may belong to different vendors. With two folders of configurations: all
@@ -52,14 +52,12 @@ def prove_(
     second
         Another one; `==` may precede it.
     third
-        That other one, where the second argument is `==`.
-    at
-        The port to compare; given twice, that of the first and that of the second. By default all ports,
-        which must have the same names, or the only port with a policy of each.
+        The other configuration, if the second argument is `==`. at The port to compare; given twice, the port
+        of the first and of the second configuration. By default all ports, which must have the same names, or
+        the only port with a policy of each.
     policy
-        The policy to compare; given twice, that of the first and that of the second.
-    rate
-        The rate of an interface, as 50Mb/s, for a policy that is attached to none.
+        The policy to compare; given twice, the policy of the first and of the second configuration. rate The
+        rate of an interface, as 50Mb/s, for an unattached policy.
 
     """
     files = _files(first, second, third)
@@ -106,7 +104,7 @@ def _lines(proof: Proof, names: tuple[str, str]) -> Iterator[str]:
 
 
 def limited(title: str, texts: list[str]) -> Iterator[str]:
-    """Generate lines with a title each, and the number of those that are left out."""
+    """Generate lines with a title each, and the number of omitted lines."""
     yield from (f"{title}: {text}" for text in texts[:_MOST_LINES])
     if len(texts) > _MOST_LINES:
         yield f"{title}: {len(texts) - _MOST_LINES} more; --json has all"

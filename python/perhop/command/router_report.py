@@ -55,7 +55,7 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
         if finding.line is None:
             shown += ["", *_finding(finding, indentation="")]
     if not is_supported(report):
-        # Only what perhop reads of it: rules of another system would find what is right there.
+        # Only the parts that perhop reads: rules of another system would report correct lines.
         return "\n".join([*shown, *(_line(line) for line in report["lines"] if lines)])
     for state in MEANINGS if lines else _CHANGING:
         shown += _of_state(found, report, state, wrong)
@@ -70,7 +70,7 @@ def _between(found: Checked, report: RouterReport) -> list[str]:
     lines = {line["number"]: line for line in report["lines"]}
     rows = ["", "between devices: findings that concern the rest of the network"]
     for number, findings in groupby(found.between, key=lambda finding: finding.line):
-        # Where only suspicious lines are listed, the report has no text of the others.
+        # If only suspicious lines are listed, the report has no text of other lines.
         rows.append(_line(lines[number]) if number in lines else f"{number or '':>6}")
         for finding in findings:
             rows += _finding(finding)
@@ -128,13 +128,13 @@ def _of_state(found: Checked, report: RouterReport, state: str, wrong: dict[int,
 
 
 def _section(line: RouterLine, wrong: list[Finding]) -> str:
-    """Return the state under which a line is listed: one with an error or a warning is suspicious."""
+    """Return the state under which a line is listed. A line with an error or a warning is suspicious."""
     is_wrong = any(finding.severity != "note" for finding in wrong)
     return "suspicious" if is_wrong and line["state"] not in _CHANGING else line["state"]
 
 
 def _is_hidden(found: Checked, line: RouterLine, wrong: list[Finding]) -> bool:
-    """Whether a line has no remaining findings, because its rules are left out."""
+    """Whether all findings of a line are suppressed."""
     if (rule := STATE_RULES.get(line["state"])) is not None:
         return found.hidden.hides(rule, line["number"])
     return line["state"] == "suspicious" and not wrong and "note" not in line

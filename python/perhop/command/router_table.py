@@ -1,4 +1,4 @@
-"""A router's counters compared with those of a run, on a terminal."""
+"""A router's counters compared with the counters of a run, on a terminal."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _show_policy(policy: ComparedPolicy) -> None:
 
 
 def _lines(part: str, rows: list[Row]) -> Iterator[tuple[str, ...]]:
-    """Generate the lines of a part by class; configured numbers that agree are one line."""
+    """Generate the lines of a part by class; configured numbers that agree share one line."""
     for class_name, of_class in groupby(rows, key=lambda row: row["class"]):
         shown = list(of_class)
         settled = [row for row in shown if row["kind"] == "configured" and row["verdict"] == "agrees"]

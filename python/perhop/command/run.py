@@ -271,7 +271,7 @@ class _Shown:
             if self.burst is None:
                 judgement.show()
             else:
-                # Verdicts are about calls and transfers; of a burst, the losses are the answer.
+                # Verdicts are about calls and transfers. For a burst, the answer is its losses.
                 self.burst.show(results)
                 judgement.report_failed()
 
@@ -323,7 +323,7 @@ class _Options(TypedDict):
 
 
 def _check_targets(output: Path | None, pcap: Path | None, *, force: bool) -> None:
-    """Refuse folders that could not be written; captures inside the results come and go with them."""
+    """Refuse folders that cannot be written. Captures inside the folder of results are part of it."""
     if output is not None:
         check_target(output, "run", force=force)
     if pcap is not None and not _is_inside(pcap, output):
@@ -403,7 +403,7 @@ def _report_written(results: Results, output: Path | None, pcap: Path | None) ->
 
 
 def _plot(argument: str, output: Path | None) -> tuple[str, Destination]:
-    """Return kind and destination of `KIND` or `KIND=FILE`; refuses files that could not be written."""
+    """Return kind and destination of `KIND` or `KIND=FILE`; refuses files that cannot be written."""
     from perhop.plot.kinds import check_kind  # lazy: polars, which only plots need
     from perhop.plot.writing import Destination, check_file  # lazy: polars, which only plots need
 

@@ -29,7 +29,7 @@ _CAUSES = {
 
 @dataclass(frozen=True)
 class Burst:
-    """A burst of a run, and the configuration that it was sent through."""
+    """A burst of a run, and the configuration of its switch."""
 
     text: str
     file: Path | None
@@ -58,7 +58,7 @@ class Burst:
                 yield from self._advice(self.file, queue)
 
     def _is_switch(self) -> bool:
-        """Whether the file is that of a switch whose settings `perhop design buffers` gives."""
+        """Whether the file belongs to a switch that `perhop design buffers` supports."""
         from perhop.switch_memory import switch_memory  # lazy: only after losses
 
         try:
@@ -68,7 +68,7 @@ class Burst:
         return any("has_qos" not in port for port in ports)
 
     def _advice(self, file: Path, queue: str) -> Iterator[str]:
-        """Generate the setting that lets the burst pass, and the command that explains it."""
+        """Generate the setting with which the burst passes, and the command that explains it."""
         from perhop import design  # lazy: only after losses
         from perhop.inference.bursts import burst_of  # lazy: only after losses
 

@@ -24,7 +24,7 @@ class RunReport:
 
     @classmethod
     def requested(cls, file: Path | None, *, back: bool) -> RunReport | None:
-        """Return the page for a file, refused where it could not be written; `None` without a file."""
+        """Return the page for a file; refuses a file that cannot be written. `None` without a file."""
         if file is None:
             return None
         from perhop.command.report import check_page  # lazy: pages, which only --report needs
@@ -43,7 +43,7 @@ class RunReport:
     def write(
         self, results: Results, scenario: Scenario, source: Path | None, network: NetworkRun | None = None
     ) -> None:
-        """Write the page, of an inferred scenario with every line of the configuration `source`."""
+        """Write the page. For an inferred scenario, it has every line of the configuration `source`."""
         if network is not None:
             from perhop.command.network_run import write_page  # lazy: only for folders
 

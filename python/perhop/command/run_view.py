@@ -40,7 +40,7 @@ class Wanted:
 
     watch: View | None
     pace: Pace
-    #: Whether a browser is to be opened.
+    #: Whether to open a browser.
     opened: bool
     quiet: bool
 

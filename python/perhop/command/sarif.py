@@ -11,7 +11,7 @@ from perhop.rules import Rule, rules
 
 
 def sarif_log(checked: Iterable[Checked]) -> dict[str, Any]:
-    """Return all findings of files as one log; the rules are those that found something."""
+    """Return all findings of files as one log; the log contains the rules with findings."""
     results = [(found, finding) for found in checked for finding in found.findings]
     names = sorted({finding.rule for _, finding in results})
     index = {name: number for number, name in enumerate(names)}

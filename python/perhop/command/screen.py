@@ -11,7 +11,7 @@ from perhop.printable import printable
 
 
 class Screen(Console):
-    """A console that shows strings as they are; styles come from `styled` alone."""
+    """A console that prints strings unchanged; only `styled` adds styles."""
 
     def __init__(self, **options: Any) -> None:  # noqa: ANN401 - those of rich
         """Create one with rich's options for consoles."""
@@ -24,7 +24,7 @@ class Screen(Console):
 
 
 def styled(*parts: str | tuple[str, str]) -> Text:
-    """Return parts one after the other: text, or text and its style."""
+    """Return consecutive parts: text, or text and its style."""
     return Text.assemble(
         *(printable(part) if isinstance(part, str) else (printable(part[0]), part[1]) for part in parts)
     )

@@ -24,7 +24,7 @@ class CheckSettings:
     fail_on: str | None = None
     output_format: str | None = None
     platform: str | None = None
-    #: The file that they are from.
+    #: The file with these defaults.
     file: Path | None = None
 
 

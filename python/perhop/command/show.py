@@ -29,7 +29,7 @@ from perhop.errors import Exit, InvalidInputError
 from perhop.scenario import RouterOptions
 from perhop.show.output import shown
 
-#: The name of the port that packets to a device itself pass.
+#: The name of the port for packets to the device itself.
 _CONTROL_PLANE = "control-plane"
 
 
@@ -61,8 +61,8 @@ def policy_map_interface(
     interface
         The interface, also abbreviated, for example Gi0/0. Default: all that have a policy.
     style
-        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: that of the router's release.
-    after
+        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: the format of the router's release.
+        after
         Time since the start of the traffic at which the rates are read, for example 2min; rates rise over the
         load interval. Default: long enough for the final rates.
     replication
@@ -114,7 +114,7 @@ def policy_map_control_plane(
     source
         A router configuration or a scenario, which perhop runs first, or a folder with results.
     style
-        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: that of the router's release.
+        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: the format of the router's release.
 
     """
     options: RouterOptions = {

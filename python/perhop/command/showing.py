@@ -1,4 +1,4 @@
-"""Runs whose routers are shown, or compared with real ones."""
+"""Runs whose routers are shown or compared with real routers."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ def results_of(
     quiet: bool,
     options: RouterOptions | None = None,
 ) -> Results:
-    """Return saved results, or those of a run of a scenario or of a router configuration with its options.
+    """Return saved results, or results of a run of a scenario or a router configuration with its options.
 
-    A run also measures what `commands` of its devices print.
+    A run also measures the counters that `commands` of its devices print.
     """
     if (source / MANIFEST).exists():
         if changed or seed is not None or (options is not None and any(options.values())):

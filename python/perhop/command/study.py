@@ -22,7 +22,7 @@ from perhop.study.report import Report
 
 # The tables of a study, in its folder.
 _TABLES = "tables.txt"
-# The page about several studies, in the folder of all.
+# The page about several studies, in the common folder.
 _PAGE = "report.html"
 
 
@@ -119,7 +119,7 @@ def run(
             check_target(output / study.id, "study", force=force)
     reports = []
     # Write a report during the simulation of the next study: writing uses only one processor. Signals wait
-    # while a thread starts or a report is still to be written, which they would tear apart.
+    # while a thread starts or a report is written, because they would interrupt it.
     with deferred() as signals, ThreadPoolExecutor(max_workers=1) as writer:
         written: list[Future[None]] = []
         for study in chosen:

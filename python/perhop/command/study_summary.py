@@ -23,7 +23,7 @@ _CLAIMS: tuple[tuple[Judgment, str], ...] = (
 
 
 def show_summary(reports: Sequence[Report], tables: Path | None, page: Path | None) -> None:
-    """Print a line for each study and for all, where the files are if any are written, and the next step."""
+    """Print a line for each study and a total, the paths of written files, and the next step."""
     out = console()
     out.print(_table(reports))
     out.print()

@@ -155,7 +155,7 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
         found = tuple(resolve(one) for one in metrics.split(","))
     except InvalidInputError:
         if not equals and Path(text).suffix:
-            # It is meant as a file: if the suffix is wrong, list the valid suffixes.
+            # The text looks like a file name: if the suffix is wrong, list the valid suffixes.
             check_file(Path(text))
         raise
     if (kind == "pareto") != (len(found) == 2):

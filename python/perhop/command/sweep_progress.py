@@ -1,4 +1,4 @@
-"""The progress of a sweep on a terminal: points done, rate, failures, and with --watch a chart that fills."""
+"""The progress of a sweep on a terminal: completed points, rate, failures, and a chart (--watch)."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ _WIDEST = 60
 
 @contextmanager
 def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable[[Advance], None] | None]:
-    """Show the progress of a sweep on stderr; give the callback, `None` if nothing is shown.
+    """Show the progress of a sweep on stderr; yield the callback, `None` if nothing is shown.
 
-    With a wish for a plot, its metric is drawn over its parameter as far as points have ended.
+    If a plot is requested, its metric is drawn over its parameter for all completed points.
     """
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal:
@@ -55,13 +55,13 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
 
         yield show
     if chart is not None:
-        # The last picture stays.
+        # The last picture remains.
         screen.print(_drawn(chart))
 
 
 @contextmanager
 def paged(plan: Plan, wish: Wish | None, *, opened: bool) -> Iterator[Sweeping]:
-    """Show the same in a browser. The page stays behind the end of the block until it is closed."""
+    """Show the same in a browser. The page remains after the end of the block, until it is closed."""
     from perhop.command.viewing import served, stay  # lazy: a server, which only --watch=web needs
     from perhop.viewing.hub import Hub  # lazy: the same reason
     from perhop.viewing.sweeps import Sweeping  # lazy: the same reason
@@ -75,7 +75,7 @@ def paged(plan: Plan, wish: Wish | None, *, opened: bool) -> Iterator[Sweeping]:
 
 
 def words(now: Advance) -> str:
-    """Return how far a sweep is: points done, their rate, and failures."""
+    """Return the progress of a sweep: completed points, their rate, and failures."""
     rate = "" if now.rate is None else f", {number(now.rate, 3)}/s"
     failed = f", {now.failed:,} failed" if now.failed else ""
     return f"{now.done:,} of {counted_points(now.of)}{rate}{failed}"

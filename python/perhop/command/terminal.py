@@ -59,7 +59,7 @@ def print_json_rows(key: str, rows: Iterable[object]) -> None:
 
 def print_note(text: str) -> None:
     """Print a line on stderr."""
-    # At once, so that no signal comes between the text and its end: another message begins a line.
+    # In one call, so that no signal interrupts the line and the next message begins on a new line.
     sys.stderr.write(f"{printable(wrapped(printable(text), columns_of(sys.stderr)))}\n")
 
 
@@ -69,7 +69,7 @@ def print_written(file: Path) -> None:
 
 
 def show_warnings(scenario: Scenario) -> None:
-    """Print the warnings about a scenario on stderr, those about a configuration as a line each."""
+    """Print the warnings about a scenario on stderr; a warning about a configuration is one line."""
     warnings = scenario.warnings
     if not warnings:
         return
@@ -86,7 +86,7 @@ def show_warnings(scenario: Scenario) -> None:
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:
     """Report on stderr the assumptions about a router configuration, and how to change them.
 
-    Interfaces that the run leaves out because of an error come first.
+    Interfaces that are excluded from the run because of an error come first.
     """
     if scenario.inferred:
         show_left_out(file, options)
@@ -107,7 +107,7 @@ def show_left_out(file: Path, options: RouterOptions | None) -> int:
 
 
 def _left_out(file: Path, options: RouterOptions | None) -> Iterator[str]:
-    """Generate a line for each error in a policy of an interface: loading refused those of the run itself."""
+    """Generate a line for each error in a policy of an interface. Loading refuses errors of the run."""
     from perhop.command.router_report import attached_errors  # lazy: only for configurations
 
     platform, assume = (options["platform"], options["assume"]) if options else (None, None)
@@ -130,7 +130,7 @@ def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
 
 
 def new_bar(screen: Screen, *columns: Literal["share", "work", "remaining", "elapsed"]) -> Bar:
-    """Return a bar with a title before it and `columns` behind it, which disappears at its end."""
+    """Return a progress bar with a title before and `columns` after it. It disappears at the end."""
     from rich import progress  # lazy: rich, until something is shown
 
     made = {
@@ -165,7 +165,7 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
 
 @contextmanager
 def share_bar(title: str, *, quiet: bool) -> Iterator[Callable[[float], None] | None]:
-    """Show the share that is done on stderr; give the callback, `None` if nothing is shown."""
+    """Show the completed share on stderr; yield the callback, `None` if nothing is shown."""
     if quiet or not sys.stderr.isatty():
         yield None
         return

@@ -62,7 +62,7 @@ def test(
 
 
 def _check_target(file: Path | None) -> None:
-    """Refuse a file that could not be written, before the tests run."""
+    """Refuse a file that cannot be written, before the tests run."""
     if file is not None and file.is_dir():
         raise InvalidInputError(f"`{file}` is a folder", "give the name of a file")
     if file is not None and not file.absolute().parent.is_dir():
@@ -70,7 +70,7 @@ def _check_target(file: Path | None) -> None:
 
 
 def _chosen(tests: Sequence[Test], patterns: Sequence[str]) -> list[Test]:
-    """Return the tests whose names match a pattern, all without one."""
+    """Return the tests whose names match a pattern; without a pattern, all tests."""
     names = ", ".join(one.name for one in tests)
     for pattern in patterns:
         if not any(fnmatchcase(one.name, pattern) for one in tests):

@@ -29,7 +29,7 @@ From = Annotated[str | None, Parameter(name="--from")]
 To = Annotated[str | None, Parameter(name="--to")]
 Matrix = Annotated[bool, Parameter(name="--matrix", negative=())]
 Reach = Annotated[str | None, Parameter(name="--reach")]
-# Where packets wait that no class takes.
+# The queue of packets without a class.
 _NOWHERE = "no queue"
 _CAUSES = {
     "access-list": "the access list denies the packet",
@@ -74,20 +74,18 @@ def trace(
         A queue: show a packet that reaches it, or report that no packet does. `all` does so for every queue.
     at
         The input interface, whose input policy applies; in a scenario NODE:NEIGHBOR. Default: the interface
-        that leads to the source, else the only one with an input policy.
-    out
-        The output interface. Default: the interface of the route to the destination, else the only one with
-        an output policy.
+        that leads to the source, otherwise the only interface with an input policy. out The output interface.
+        Default: the interface of the route to the destination, otherwise the only interface with an output
+        policy.
     route
-        A route that the configuration does not have, to a next hop or an interface, for example '10.2.0.0/16
-        = Gi0/1'. May be given several times.
+        An additional route to a next hop or an interface, for example '10.2.0.0/16 = Gi0/1'. May be given
+        several times.
     from_
-        Of a folder of configurations: the sender, an address or a host of network.yaml.
-    to
-        Of a folder of configurations: the receiver. The packet is then written without addresses, as in
-        'udp 16384 > 16384 dscp ef'.
+        For a folder of configurations: the sender, an address or a host of network.yaml. to For a folder of
+        configurations: the receiver. Write the packet without addresses, as in 'udp 16384 > 16384 dscp ef'.
     matrix
-        Of a folder of configurations: whether each codepoint is kept, changed or lost between all sites.
+        For a folder of configurations: show whether each codepoint is kept, changed or lost between all
+        sites.
 
     """
     of_device = {
@@ -157,7 +155,7 @@ def _ignored(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _shared(stages: list[list[Mapping[str, Any]]]) -> int:
-    """Return the number of stages with which all paths begin."""
+    """Return the number of common stages at the beginning of all paths."""
     alike = (all(one == together[0] for one in together) for together in zip(*stages, strict=False))
     return sum(1 for _ in takewhile(bool, alike))
 
@@ -258,7 +256,7 @@ def _turn(turn: Mapping[str, Any]) -> str:
 def _classes(place: Traced, capture: Path) -> tuple[list[dict[str, Any]], list[str]]:
     """Return the queues of the packets of a capture, with counts and one packet of each.
 
-    The parts of the configuration that may change their paths and are not considered come second.
+    The second value has the ignored parts of the configuration that may change the paths.
     """
     counts: Counter[tuple[str, ...]] = Counter()
     examples: dict[tuple[str, ...], str] = {}

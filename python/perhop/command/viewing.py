@@ -16,13 +16,13 @@ from perhop.viewing.hub import Hub
 from perhop.viewing.page import Kind, page, script
 from perhop.viewing.server import Answer, Server
 
-# How long the page of something that has ended waits to be opened, and to be opened again.
+# How long a page waits to be opened, and opened again, after the command has ended.
 _FIRST_S, _AGAIN_S = 60.0, 4.0
 
 
 @contextmanager
 def served(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[None]:
-    """Serve the page within the block; its link is printed, and opened where there is a browser."""
+    """Serve the page within the block. Its link is printed, and opened if there is a browser."""
     with announced(kind, hub, answer, opened=opened) as server:
         server.start()
         yield
@@ -30,7 +30,7 @@ def served(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[No
 
 @contextmanager
 def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[Server]:
-    """Give a server that listens in the network in which this process is now, and answers once it is started.
+    """Yield a server that listens in the current network namespace, and answers after its start.
 
     A process with one thread may move into another network before that.
     """
@@ -52,9 +52,9 @@ def _open_page(until_closed: ExitStack, link: str) -> bool:
 
 @contextmanager
 def _page_to(link: str) -> Iterator[str]:
-    """Give the address of a page that leads to a link, for as long as the block lasts.
+    """Yield the address of a page that redirects to a link, during the block.
 
-    Every user of the machine may read the command line of a browser, but only this user the page.
+    Every user of the machine may read the command line of a browser, but only this user can read the page.
     """
     with tempfile.TemporaryDirectory(prefix="perhop-") as folder:  # mode 0700
         file = Path(folder) / "watch.html"
@@ -64,7 +64,7 @@ def _page_to(link: str) -> Iterator[str]:
 
 
 def stay(hub: Hub) -> None:
-    """Stay there for as long as the page is open, once everything is done; Ctrl-C ends that as well."""
+    """Wait while the page is open, after the command is done; Ctrl-C also ends the wait."""
     try:
         print_note("everything is done; the page stays until it is closed, or until Ctrl-C")
         hub.wait_until_left(_FIRST_S, _AGAIN_S)
@@ -74,7 +74,7 @@ def stay(hub: Hub) -> None:
 
 
 def _has_display() -> bool:
-    """Whether a browser has somewhere to open; one in the terminal would disturb what is shown there."""
+    """Whether a browser can open a window. A browser in the terminal would disturb the display there."""
     if sys.platform != "linux":
         return True
     return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

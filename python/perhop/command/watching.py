@@ -32,14 +32,14 @@ _NARROWEST = 10
 _FRAME = 8
 # The interval of drawings, at any pace of the run.
 _DRAW_EVERY_S = 0.1
-# Odd, so that it is halved with one more; more than a screen has columns.
+# Odd, so that it can be halved after one more; more than the columns of a screen.
 _MOST_SNAPSHOTS = 1999
 _HELP = "space: pause  + -: speed  n: next port  q: leave"
 
 
 @contextmanager
 def watching(scenario: Mapping[str, Any], pace: Pace, *, quiet: bool) -> Iterator[Shown | None]:
-    """Return the display of a run in the terminal; `None` without a suitable one. Its last picture stays."""
+    """Return the display of a run in the terminal; `None` if it is unsuitable. The last picture remains."""
     screen = console(sys.stderr)
     if quiet or not screen.is_terminal or screen.is_dumb_terminal:
         if not quiet:
@@ -80,7 +80,7 @@ class Shown:
             self._draw(self._words())
 
     def leave(self) -> None:
-        """Stop the display; the last picture stays, and the terminal is restored."""
+        """Stop the display. The last picture remains, and the terminal is restored."""
         if not self._is_left:
             self._is_left = True
             self._draw("")
@@ -116,12 +116,12 @@ class View:
     """The snapshots of a run so far."""
 
     scenario: Mapping[str, Any]
-    #: Share of the run that is done, over all replications.
+    #: Completed share of the run, over all replications.
     fraction: float = 0.0
     #: Packets in each queue, by port and name, at every snapshot.
     queues: dict[tuple[str, str], list[int]] = field(default_factory=dict)
     snapshots: list[Snapshot] = field(default_factory=list)
-    #: The port whose queues are shown; all ports where there is none.
+    #: The port whose queues are shown; `None` for all ports.
     port: str | None = None
 
     def add(self, snapshot: Snapshot) -> None:
@@ -132,7 +132,7 @@ class View:
         for queue in snapshot.queues:
             self.queues.setdefault((queue.port, queue.queue), []).append(queue.packets)
         if len(self.snapshots) > _MOST_SNAPSHOTS:
-            # A long run is drawn more coarsely, and takes no more memory; the greatest stays visible.
+            # A long run is drawn more coarsely, so it needs no more memory. Maxima remain visible.
             self.snapshots = self.snapshots[1::2]
             self.queues = {
                 one: [*map(max, packets[::2], packets[1::2])] for one, packets in self.queues.items()
