@@ -1,7 +1,8 @@
 """The user who called `sudo`, and ownership of files.
 
 Files that a command running as root writes into a folder of this user belong to the user. Only open files
-change their owner, and only files or folders that root created in a folder of the caller. A link that the caller puts in place of a name is not followed.
+change their owner, and only files or folders that root created in a folder of the caller. A link that the
+caller puts in place of a name is not followed.
 """
 
 from __future__ import annotations

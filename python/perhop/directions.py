@@ -1,4 +1,4 @@
-"""Which way the traffic of a scenario goes, and how fast it can at most."""
+"""The directions of the traffic of a scenario, and its maximum rates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def against_the_first(scenario: Mapping[str, Any]) -> set[str]:
 
 
 def ends_against(scenario: Mapping[str, Any], ends: Iterable[tuple[str, str]]) -> set[tuple[str, str]]:
-    """Return those pairs of senders and receivers that cross a link of an earlier pair the other way."""
+    """Return the pairs of sender and receiver that cross a link of an earlier pair in the other direction."""
     forward: set[tuple[str, str]] = set()
     against = set()
     for pair in dict.fromkeys(ends):
@@ -41,7 +41,7 @@ def ends_against(scenario: Mapping[str, Any], ends: Iterable[tuple[str, str]]) -
 
 
 def line_rates(scenario: Mapping[str, Any]) -> dict[str, float]:
-    """Return for each class the rate of the slowest link on its way, b/s; of all its ways together."""
+    """Return for each class the rate of the slowest link on its path, b/s; with several paths, the sum."""
     rates = {(port.sender, port.receiver): bits_per_second(port.rate) for port in ports(scenario)}
     found: dict[str, dict[tuple[str, str], float]] = {}
     for traffic in scenario["traffic"]:

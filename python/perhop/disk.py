@@ -28,7 +28,7 @@ _RENAME_EXCHANGE = 2
 _RENAME_SWAP = 2
 # fcntl.h of Linux and macOS: relative names start from the current folder.
 _AT_FDCWD = -100
-#: Whether the system opens folders: Windows does not, and keeps their names on the disk by itself.
+#: Whether the system opens folders: Windows does not; it writes their names to the disk itself.
 OPENS_FOLDERS = hasattr(os, "O_DIRECTORY")
 # Error codes of file systems that cannot exchange names or synchronize a folder.
 _UNABLE = (errno.ENOSYS, errno.EINVAL, errno.EOPNOTSUPP, errno.ENOTSUP)
@@ -39,7 +39,7 @@ class LeftoverWarning(PerhopWarning):
 
 
 class MovedWarning(LeftoverWarning):
-    """Tells where `--force` moved what was in a folder."""
+    """Reports where `--force` moved the content of a folder."""
 
 
 def write(file: Path, content: bytes | str) -> None:
@@ -50,7 +50,7 @@ def write(file: Path, content: bytes | str) -> None:
 
 
 def _opener(name: str, flags: int) -> int:
-    # A link of another user is not followed where root writes into a folder of that user.
+    # If root writes into a folder of a user, links of that user are not followed.
     return os.open(name, flags | (getattr(os, "O_NOFOLLOW", 0) if caller() else 0), 0o666)
 
 
@@ -83,12 +83,12 @@ def sync(path: Path) -> None:
     """Wait until a file's contents, or a folder's names, are on the disk."""
     if not OPENS_FOLDERS and path.is_dir():
         return
-    # Windows writes out what may be written.
+    # Windows synchronizes only files that are open for writing.
     opened = os.open(path, os.O_RDONLY if OPENS_FOLDERS else os.O_RDWR)
     try:
         os.fsync(opened)
     except OSError as error:
-        # Some network file systems know no fsync of folders.
+        # Some network file systems have no fsync of folders.
         if error.errno not in _UNABLE or not path.is_dir():
             error.filename = str(path)
             raise
@@ -106,7 +106,7 @@ def sync_all(paths: Sequence[Path]) -> None:
 
 
 def remove_all(files: Sequence[Path]) -> None:
-    """Remove several files. The space of a file that is on the disk takes some milliseconds to be freed."""
+    """Remove several files. Freeing the space of a file on the disk takes some milliseconds."""
     from concurrent.futures import ThreadPoolExecutor  # lazy: few commands need it
 
     with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
@@ -115,7 +115,7 @@ def remove_all(files: Sequence[Path]) -> None:
 
 
 def exchange(one: Path, other: Path) -> bool:
-    """Exchange two folders in one step; return whether this system and this file system can."""
+    """Exchange two folders in one step; return whether the system and the file system support it."""
     swap = _swap()
     if swap is None:
         return False
@@ -129,7 +129,7 @@ def exchange(one: Path, other: Path) -> bool:
 
 @cache
 def _swap() -> Callable[[bytes, bytes], int] | None:
-    """Return the system's function for exchanging two names, which gives 0 or an error number."""
+    """Return the system's function for exchanging two names. It returns 0 or an error number."""
     import ctypes  # lazy: only a folder that exists is exchanged
 
     library: Any = ctypes.CDLL(None, use_errno=True)

@@ -27,9 +27,9 @@ class PerhopWarning(UserWarning):
     """A warning for users of perhop; the command line shows it in a line."""
 
 
-#: Lists and mappings in each other that readers follow at most, as the readers in Rust do.
+#: Limit on the nesting of lists and mappings, as in the readers in Rust.
 MOST_LEVELS = 64
-#: Says that a document has more.
+#: Reports that a document has more levels.
 NESTED_TOO_DEEPLY = f"lists and mappings are nested more than {MOST_LEVELS} levels deep"
 
 
@@ -54,7 +54,7 @@ class InvalidInputError(PerhopError):
 
 
 class Diagnostic(TypedDict):
-    """An error or a warning about a place in a file; what does not apply is `None`."""
+    """An error or a warning about a place in a file; fields that do not apply are `None`."""
 
     severity: Literal["error", "warning", "note"]
     #: The rule of `perhop check` that found it.
@@ -82,7 +82,7 @@ class ScenarioError(InvalidInputError):
 
     def __init__(self, message: str, help: str | None = None) -> None:
         super().__init__(message, help)
-        # The extension module, which raises it, fills in both.
+        # The extension module raises it and fills in both.
         self.diagnostics = []
         self.colored = message
 

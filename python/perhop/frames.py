@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from perhop.arrays import Column
 
-# Whether a column should have this type of polars.
+# The check whether a column has this type of polars.
 _HOLDS: Mapping[Kind, Callable[[pl.DataType], bool]] = {
     "text": lambda found: isinstance(found, pl.Enum),
     "count": lambda found: found == pl.UInt64,
@@ -61,7 +61,7 @@ def _converting(to: str) -> Iterator[None]:
     except ModuleNotFoundError as error:
         if error.name not in {"pandas", "pyarrow"}:
             raise
-        # In one line: a traceback shows no `help`.
+        # In one line, because a traceback does not show `help`.
         message = f"a table as {to} needs the package {error.name}: pip install 'perhop[pandas]'"
         raise MissingCapabilityError(message) from None
 
@@ -79,7 +79,7 @@ def frame(columns: Mapping[str, Column]) -> pl.DataFrame:
 
 
 def of_rows(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, type]) -> pl.DataFrame:
-    """Return rows as a frame whose columns have these types, also where no row has a value."""
+    """Return rows as a frame with these column types, even if no row has a value."""
     return TableFrame([dict(row) for row in rows], schema=dict(columns))
 
 
@@ -87,7 +87,8 @@ def read_parquet(file: Path, content: bytes, columns: Mapping[str, Kind]) -> pl.
     """Return the table in the content of a Parquet file.
 
     Raises:
-        UnreadableFileError: it is none, or one of `columns` is missing, has gaps or holds something else.
+        UnreadableFileError: it is not a Parquet file, or one of `columns` is missing, has gaps or has another
+            type.
 
     """
     try:

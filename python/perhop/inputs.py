@@ -1,4 +1,4 @@
-"""Limits of the files that a user names, and the one way to open them.
+"""Limits of user-named files, and the function that opens them.
 
 `perhop` reads regular files only: a device or a pipe may never end. docs/check.md
 has the table of all limits. The extension module reads the files that a scenario names, with the same limits.
@@ -18,9 +18,9 @@ from typing import IO, Any
 
 from perhop.errors import NESTED_TOO_DEEPLY, UnreadableFileError, has_levels
 
-# Without waiting for the other end of a pipe; as bytes, which Windows distinguishes from text.
+# Do not wait for the other end of a pipe; open as bytes, which Windows distinguishes from text.
 _FLAGS = os.O_RDONLY | sum(getattr(os, name, 0) for name in ("O_NONBLOCK", "O_CLOEXEC", "O_BINARY"))
-# The wording of the simulator for the files that it reads itself.
+# The same wording as the simulator for the files that it reads.
 _REASONS = {
     errno.ENOENT: "there is no such file",
     errno.EACCES: "no permission",
@@ -47,7 +47,7 @@ class Limits:
         if self.most_lines is not None and content.count(b"\n") > self.most_lines:
             raise self.beyond(file, f"more than {self.most_lines} lines", "a shorter file")
         longest = self.longest_line
-        # Without the memory of a list of lines; a line that is short enough costs one search.
+        # Without a list of all lines in memory; a short line costs one search.
         begin = 0
         while longest is not None and len(content) - begin > longest:
             end = content.rfind(b"\n", begin, begin + longest + 1)
@@ -77,12 +77,12 @@ CAPTURE = Limits("a capture", 512 * _MIB)
 STUDY = Limits("a definition of a study", 4 * _MIB, 100_000, 64 * _KIB)
 PUBLISHED = Limits("a table of published figures", 16 * _MIB, 500_000, 64 * _KIB)
 SHEET = Limits("a sheet of results", 16 * _MIB)
-#: Files that perhop wrote itself and whose size no manifest states, such as a manifest.
+#: Files that perhop wrote and whose size is not in a manifest, such as a manifest.
 SAVED = Limits("a saved file", 256 * _MIB)
 
 
 def unreadable(file: Path, error: OSError) -> UnreadableFileError:
-    """Return the error for a file that the system could not read."""
+    """Return the error for a file that the system cannot read."""
     reason = _REASONS.get(error.errno or 0, error.strerror or str(error))
     return UnreadableFileError(f"cannot read `{file}`: {reason}")
 
@@ -121,8 +121,7 @@ def read_rest(stream: IO[bytes], limits: Limits, file: Path | str, begin: bytes 
 def require_regular(file: Path, limits: Limits) -> None:
     """Refuse a file that is not regular or too large, before the extension module reads it.
 
-    A file that is missing, a folder or closed to the user is left to the extension module, which has the
-    same errors with hints.
+    The extension module reports missing files, folders and files without permission; its errors have hints.
 
     Raises:
         UnreadableFileError: the file is a pipe, a device or a socket, or beyond the limits.
@@ -140,7 +139,7 @@ def require_regular(file: Path, limits: Limits) -> None:
 
 
 def parsed_json(text: str | bytes, constant: Callable[[str], Any] | None = None) -> Any:  # noqa: ANN401 - JSON
-    """Return the value of a JSON text of other people; `constant` reads `NaN` and infinities.
+    """Return the value of an untrusted JSON text; `constant` reads `NaN` and infinities.
 
     Raises:
         ValueError: it is malformed, or its lists and mappings are nested too deeply.
@@ -159,7 +158,7 @@ def read_input(file: Path, limits: Limits) -> bytes:
     """Return the content of a regular file that a user named.
 
     Raises:
-        UnreadableFileError: there is no such file, it is not a regular one, or it is beyond the limits.
+        UnreadableFileError: the file does not exist, is not a regular file, or exceeds the limits.
 
     """
     try:

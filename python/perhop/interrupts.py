@@ -15,12 +15,12 @@ from perhop.errors import Exit
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-#: Ctrl-C, the request to end, and the end of the terminal, which Windows does not have.
+#: Ctrl-C, the request to end, and the end of the terminal (not on Windows).
 ENDING = [
     signal.Signals[name] for name in ("SIGINT", "SIGTERM", "SIGHUP") if name in signal.Signals.__members__
 ]
 
-#: The files that this process has put in place so far, as messages name them.
+#: The files that this process has written so far, as messages name them.
 written: list[str] = []
 
 
@@ -39,15 +39,15 @@ class EndedBySignal(SystemExit):
 
 _handled: list[signal.Signals] = []
 
-# The delay of the retry of a signal that arrived where it cannot raise an exception.
+# The delay before a signal is retried that arrived where it cannot raise an exception.
 _AGAIN_AFTER_S = 0.01
 
 # Modules in which signals raise no exception: an interrupted import leaves a partial module, and the others
 # call Python from native code, which panics on an unexpected exception.
 _UNBROKEN = {"importlib", "_frozen_importlib", "matplotlib", "numpy", "polars"}
 
-# Methods of `threading` in which signals raise no exception: it would leave their lock taken, and other
-# threads would wait for it forever.
+# Methods of `threading` in which signals raise no exception, because their lock would stay locked and other
+# threads would wait forever.
 _LOCKING = {"__enter__", "__exit__"}
 
 
@@ -128,7 +128,7 @@ def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Sign
 
 
 def behind(error: BaseException) -> BaseException:
-    """Return the exception of a signal if `error` is only that of a lock it interrupted, else `error`.
+    """Return the exception of a signal if `error` only comes from an interrupted lock, otherwise `error`.
 
     `threading` takes a lock again in a `finally`; if a signal came just before, the surrounding `with` finds
     the lock free (`RuntimeError: release unlocked lock`).

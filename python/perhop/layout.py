@@ -1,7 +1,7 @@
 """The layout of a saved run: the columns of its tables and the shape of its summary.
 
-The simulator makes them; tests/test_forged.py compares them with a run. A reader finds what is listed here in
-every saved run, or an error that names what is missing; additions of a later version are not errors.
+The simulator makes them; tests/test_forged.py compares them with a run. Every saved run has the listed parts,
+or a reader gets an error that names the missing part. Additions of a later version are not errors.
 """
 
 from __future__ import annotations
@@ -84,10 +84,10 @@ TABLES: Mapping[str, Mapping[str, Kind]] = {
     "runs": _table("", "packet_hops", "fairness"),
 }
 
-#: Tables that runs have which were saved by this version, and may be missing in older ones.
+#: Tables of runs saved by this version that older runs may lack.
 ADDED_TABLES = frozenset({"calls", "games", "videos", "pages", "speed_tests"})
 
-#: Columns that runs have which were saved by this version, and may be missing in older ones.
+#: Columns of runs saved by this version that older runs may lack.
 ADDED: Mapping[str, Mapping[str, Kind]] = {
     "queues": {"most_packets": "count", "most_bytes": "count"},
     "throughput": {"dropped_packets": "float"},
@@ -122,7 +122,7 @@ _INFERRED = {
     "not_looked_at": [str],
 }
 
-#: The shape of summary.json, as far as it is read again.
+#: The shape of the parts of summary.json that are read.
 SUMMARY: Mapping[str, Any] = {
     "schema_version": int,
     "perhop": str,

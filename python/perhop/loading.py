@@ -11,7 +11,7 @@ __all__ = ["damaged", "has_text", "is_file", "read_bytes", "unreadable"]
 
 
 def is_file(file: Path) -> bool:
-    """Whether the file exists; raises `UnreadableFileError` where its folder cannot be searched."""
+    """Whether the file exists; raises `UnreadableFileError` if its folder cannot be searched."""
     try:
         return file.is_file()
     except OSError as error:
@@ -19,7 +19,7 @@ def is_file(file: Path) -> bool:
 
 
 def has_text(file: Path, text: str) -> bool:
-    """Whether the file exists with exactly this text; a damaged byte may leave no text at all."""
+    """Whether the file exists with exactly this text. A damaged byte may make it undecodable."""
     return is_file(file) and read_bytes(file) == text.encode()
 
 
@@ -28,10 +28,11 @@ def read_bytes(
 ) -> bytes:
     """Return the contents of a regular file, whose name is relative to the open folder `within`, if given.
 
-    Errors name it as `shown`, by default as it is given.
+    Errors name it `shown`; by default, the given name.
 
     Raises:
-        UnreadableFileError: there is no such file, it is none, it has another size, or it cannot be read.
+        UnreadableFileError: the file does not exist, is not a regular file, has another size, or cannot be
+            read.
 
     """
     try:

@@ -24,7 +24,7 @@ from perhop.interrupts import deferred
 _TAKEN = (errno.EAGAIN, errno.EACCES)
 # LOCK_EX and LOCK_NB of sys/file.h.
 _EXCLUSIVE, _AT_ONCE = 2, 4
-# Bytes of a name to which a suffix can be added: file systems allow 255 in all.
+# Limit on the bytes of a name before a suffix is added: file systems allow 255 in total.
 _LONGEST = 200
 
 # Locks that a command took before its run: the open lock file by the folder.
@@ -65,7 +65,7 @@ def locked(folder: Path) -> Iterator[None]:
 def held(file: Path) -> Iterator[None]:
     """Create a hidden file and lock it while it is written, so that it does not look abandoned."""
     if _flock() is None:
-        # Where there are no locks, an open file may also not be renamed.
+        # Systems without locks also do not rename open files.
         yield
         return
     opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
@@ -128,7 +128,7 @@ def lock_file(folder: Path) -> Path:
 
 
 def stem(path: Path) -> str:
-    """Return the beginning of hidden names next to a path: its name, or one short enough for any suffix."""
+    """Return the prefix of hidden names next to a path: its name, shortened so that any suffix fits."""
     if len(os.fsencode(path.name)) <= _LONGEST:
         return path.name
     return f"{path.name[:20]}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}"
@@ -157,7 +157,7 @@ def _take(folder: Path) -> int | None:
                 ) from error
             file.unlink(missing_ok=True)
             return None
-        # Its owner has removed it meanwhile: the lock is on a file that no other process will open.
+        # Its owner has removed it in the meantime, so no other process will open the locked file.
         os.close(opened)
 
 

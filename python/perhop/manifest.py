@@ -18,7 +18,7 @@ from perhop.errors import UnreadableFileError
 from perhop.inputs import parsed_json
 from perhop.loading import damaged, read_bytes
 
-#: A folder with this file, in perhop's own format, was written by perhop, which may replace it.
+#: The file in folders that perhop wrote. perhop may replace a folder with this file in its own format.
 MANIFEST = "manifest.json"
 #: The value of `format` in a manifest of perhop: other programs have a manifest.json, too.
 FORMAT = "perhop"
@@ -40,17 +40,17 @@ def digest(content: bytes) -> str:
 
 
 def described(kind: Kind, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the beginning of a manifest: all but the files."""
+    """Return the header of a manifest: everything except the files."""
     return {"format": FORMAT, "schema_version": VERSION, "perhop": _core.__version__, "kind": kind, **about}
 
 
 def seal(folder: Path, kind: Kind, about: Mapping[str, Any]) -> None:
-    """Write the manifest of a folder with everything that is in it now."""
+    """Write the manifest of a folder with its current content."""
     disk.write(folder / MANIFEST, sealed(folder, kind, about))
 
 
 def sealed(folder: Path, kind: Kind, about: Mapping[str, Any], names: Collection[str] | None = None) -> str:
-    """Return the manifest of a folder with some files, or everything that is in it now but a manifest.
+    """Return the manifest of a folder with some files, or with all files except a manifest.
 
     It holds neither date nor machine, so that equal results give equal bytes.
     """
@@ -59,13 +59,13 @@ def sealed(folder: Path, kind: Kind, about: Mapping[str, Any], names: Collection
         content = (folder / name).read_bytes()
         files[name] = {"bytes": len(content), "sha256": digest(content)}
     manifest = described(kind, about) | {"files": files}
-    # The manifest's own checksum is that of its text without this key.
+    # The checksum of the manifest covers its text without this key.
     manifest["sha256"] = digest(json_text(manifest).encode())
     return json_text(manifest)
 
 
 def _names(folder: Path) -> Iterator[str]:
-    # A folder that cannot be listed is not an empty one.
+    # A folder that cannot be listed is not empty.
     for above, _, files in os.walk(folder, onerror=_raise):
         for name in files:
             yield (Path(above) / name).relative_to(folder).as_posix()
@@ -75,7 +75,7 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
     """Return the content of a manifest.
 
     Raises:
-        UnreadableFileError: it is not perhop's, of another version, or damaged.
+        UnreadableFileError: it is not a manifest of perhop, has another version, or is damaged.
 
     """
     try:
@@ -88,7 +88,7 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
     given = found.pop("sha256", None)
     text = json_text(found)
     whole = json_text(found | {"sha256": given})
-    # Compared as text, so that a change that means the same to a reader of JSON is found as well.
+    # Compared as text, so that changes without effect on the JSON value are also found.
     if given != digest(text.encode()) or whole.encode() != content:
         raise damaged(file, "it has changed since it was saved")
     if found["schema_version"] != VERSION:
@@ -100,7 +100,7 @@ def parse(file: Path, content: bytes) -> dict[str, Any]:
 
 
 def _refuse_older(file: Path, found: object) -> None:
-    """Refuse a manifest of format 1, which had no checksums, by its name."""
+    """Refuse a manifest of format 1, which had no checksums."""
     if isinstance(found, dict) and "perhop" in found and found.get("schema_version") == 1:
         raise UnreadableFileError(
             f"`{file.parent}` was written by an earlier version of perhop, without checksums: "
@@ -115,7 +115,7 @@ def read(folder: Path) -> dict[str, Any]:
 
 
 def is_safe(name: str) -> bool:
-    """Whether a name in a manifest is that of a file within its folder."""
+    """Whether a name in a manifest refers to a file inside its folder."""
     path = PurePosixPath(name)
     return bool(path.parts) and not path.is_absolute() and ".." not in path.parts
 
@@ -134,7 +134,8 @@ def foreign(folder: Path, manifest: Mapping[str, Any]) -> Iterator[str]:
 def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Remove the files in the manifest of a folder, and the folder if it is then empty.
 
-    Links are not followed, and nothing that the manifest does not name is touched. The manifest goes last.
+    Links are not followed, and nothing that the manifest does not name is touched. The manifest is removed
+    last.
     """
     own = {MANIFEST, *manifest["files"]}
     paths = sorted(inside(folder), reverse=True)
@@ -150,7 +151,7 @@ def remove_own(folder: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def inside(folder: Path) -> Iterator[Path]:
-    """Generate everything in a folder, links as such; raises `OSError` where one cannot be listed."""
+    """Generate the content of a folder without following links; raises `OSError` for unreadable folders."""
     for above, folders, files in os.walk(folder, onerror=_raise):
         yield from (Path(above) / name for name in (*folders, *files))
 

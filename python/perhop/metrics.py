@@ -11,7 +11,7 @@ from perhop.quantity import metric_words
 from perhop.verdicts.figures import listed
 from perhop.verdicts.quantities import OF_CLASSES, OF_SHARED_MEMORY, OF_TCP, SHORT, without_unit
 
-#: The part of a class in the throughput of all, which no table has as a column.
+#: The share of a class in the total throughput, which is not a column of a table.
 SHARE = "share_percent"
 #: Every metric by its column, and its unit: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
 UNITS = {**OF_CLASSES, **OF_SHARED_MEMORY, **OF_TCP, SHARE: "%"}
@@ -23,7 +23,7 @@ _EXAMPLES = "metrics, among others: throughput, share, loss, delay_mean, delay_p
 
 
 class Metric(NamedTuple):
-    """A metric, of one class or of any."""
+    """A metric, for one class or for any class."""
 
     class_name: str | None
     #: The column, as in `Results.classes`.
@@ -42,7 +42,7 @@ def resolve(text: str) -> Metric:
     A class may precede it: `voice.delay_p99` is `("voice", "delay_p99_s", "s")`.
 
     Raises:
-        InvalidInputError: there is no such metric; the help has the nearest.
+        InvalidInputError: there is no such metric; the help lists the most similar ones.
 
     """
     before, dot, name = text.strip().rpartition(".")
@@ -61,5 +61,5 @@ def better(column: str) -> Literal["small", "large"]:
 
 @cache
 def _columns() -> dict[str, str]:
-    """Return the column that each name stands for."""
+    """Return the column for each name."""
     return {without_unit(column): column for column in UNITS} | {column: column for column in UNITS} | SHORT

@@ -1,4 +1,4 @@
-"""Paths into a scenario, as `--set` takes them: the value at one, and the unit of a number there."""
+"""Paths into a scenario, as in `--set`: the value at a path, and the unit of a number there."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _REFERENCE = "#/$defs/"
 def at(data: Any, path: str) -> Any:  # noqa: ANN401 - any value of a scenario
     """Return the value at a path: keys, and in lists the `name` of an element or its index, counted from 0.
 
-    A key or a name may contain dots: the longest that fits is taken.
+    A key or a name may contain dots: the longest match applies.
 
     Raises:
         UnknownNameError: there is no such value.
@@ -78,9 +78,9 @@ def short_names(paths: Sequence[str]) -> dict[str, str]:
 
 
 def base_unit(path: str) -> str:
-    """Return the unit of numbers at a path: `b/s`, `s`, `bytes` or `1/s`; nothing where it has none.
+    """Return the unit of numbers at a path: `b/s`, `s`, `bytes` or `1/s`; nothing without a unit.
 
-    A queue's length has none: it is in packets or in bytes.
+    The length of a queue has no unit: it is in packets or in bytes.
     """
     return _unit(path)[0]
 

@@ -13,13 +13,13 @@ from perhop.limits import processors
 from perhop.results import Results
 from perhop.scenario import Scenario
 
-#: The packet-hops that all replications of one side may take without `--simulate`.
+#: The maximum packet-hops of all replications of one side without `--simulate`.
 MOST_PACKET_HOPS = 2_000_000
-#: Replications of each side, and the fewest that give intervals worth showing.
+#: Replications of each side, and the minimum for useful intervals.
 _REPLICATIONS, _FEWEST = 5, 3
-# The end of the names of classes of replies.
+# The suffix of the names of classes of replies.
 _BACK = " (back)"
-# A change below this is not felt: percentage points of loss, seconds of delay, and parts of either figure.
+# A smaller change is not reported: percentage points of loss, seconds of delay, and relative change.
 _LEAST_LOSS, _LEAST_DELAY_S, _LEAST_PART = 0.1, 1e-3, 0.05
 
 
@@ -29,7 +29,7 @@ class FeltFigure:
 
     before: dict[str, Any]
     after: dict[str, Any]
-    #: Whether the class feels the difference: it is more than chance, and more than a trifle.
+    #: Whether the difference is significant and large enough to report.
     differs: bool
 
 
@@ -44,7 +44,7 @@ class FeltClass:
 
     @property
     def differs(self) -> bool:
-        """Whether the class feels the change."""
+        """Whether the change affects the class."""
         return any(one.differs for one in (self.loss_percent, self.delay_p99_s, self.throughput_bps))
 
     @property
@@ -64,12 +64,12 @@ class Felt:
     replications: int = 0
     seed: int = 0
     reason: str | None = None
-    #: `quiet`, `busy` or `overload`: the part of its promise that each class is offered.
+    #: `quiet`, `busy` or `overload`: the load of each class relative to its promised rate.
     load: str = "busy"
 
 
 def felt_briefly(before: Scenario, after: Scenario, *, seed: int | None, replications: int | None) -> Felt:
-    """Simulate both sides if that takes few packet-hops; a reason in place of figures otherwise.
+    """Simulate both sides if that takes few packet-hops; otherwise return a reason instead of figures.
 
     Raises:
         ScenarioError: a scenario is not valid.

@@ -1,4 +1,4 @@
-"""The bounds of queues that a change changes."""
+"""The bounds of queues that differ after a change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from perhop.differing.result import Changed
 from perhop.errors import PerhopError
 from perhop.quantity import number
 
-# Below this part of itself a bound has not changed.
+# A smaller relative difference is not a change of a bound.
 _SAME = 1e-6
 _BOUNDS = {
     "guaranteed_bps": ("guaranteed", "kb/s", 1e-3),
@@ -19,7 +19,7 @@ _BOUNDS = {
 
 
 def changed_bounds(sides: Sequence[tuple[str, Callable[[], Bounds]]]) -> tuple[list[Changed], list[str]]:
-    """Return the bounds that differ between two, given by name; a remark where one cannot be computed."""
+    """Return the bounds that differ between two, given by name; a remark if a bound cannot be computed."""
     found: list[dict[tuple[str, str], QueueBound]] = []
     for name, bounds in sides:
         try:

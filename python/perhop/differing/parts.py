@@ -1,4 +1,4 @@
-"""Changed parts of policies as text, and packets that wait elsewhere."""
+"""Changed parts of policies as text, and packets that wait in another queue."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Link = Mapping[str, str]
 
 
 def moved(interface: str, before: Node, after: Node) -> list[Moved]:
-    """Return for each pair of queues a packet that waits in the first one before and in the second one after.
+    """Return for each pair of queues a packet that moves from the first queue to the second.
 
     Raises:
         InvalidInputError: the conditions are too complex to be compared.
@@ -53,14 +53,14 @@ def renamed(found: Iterable[Mapping[str, str]]) -> list[Renamed]:
 def policies(
     interface: str, side: str, old: object, new: object, interfaces: list[str]
 ) -> tuple[list[Changed], list[Renamed]]:
-    """Return the changed and renamed parts between two `side` policies; `None` where there is none."""
+    """Return the changed and renamed parts between two `side` policies; `None` for a missing policy."""
     both = (json.dumps(old), json.dumps(new))
     parts, names = json.loads(_core.compare_policies(interface, side, *both, interfaces))
     return changed(parts), renamed(names)
 
 
 def changed_link(interface: str, first: Link | None, second: Link | None) -> Iterator[Changed]:
-    """Generate the changed properties of a link; `None` where there is no link."""
+    """Generate the changed properties of a link; `None` for a missing link."""
     if first is None or second is None:
         if first != second:
             yield Changed(interface, "link", "", *(_whole(one) for one in (first, second)))
@@ -71,7 +71,7 @@ def changed_link(interface: str, first: Link | None, second: Link | None) -> Ite
 
 
 def _worded(what: str, value: Any) -> str | None:  # noqa: ANN401 - any property
-    """Return a property as text; all properties of a part where `what` is empty."""
+    """Return a property as text; all properties of a part if `what` is empty."""
     if value is None:
         return None
     if not what:

@@ -20,7 +20,7 @@ class Moved:
 
     #: The interface of a router; in a scenario the port, as `R1->R2`.
     interface: str
-    #: The interface on which it arrives; `None` where it meets no input policy.
+    #: The interface on which it arrives; `None` if no input policy applies to it.
     arrives: str | None
     before: str | None
     after: str | None
@@ -29,7 +29,7 @@ class Moved:
 
 @dataclass(frozen=True)
 class Changed:
-    """A part of an interface's policy that has changed; `None` where there is none."""
+    """A part of an interface's policy that has changed; `None` for a missing part."""
 
     #: Empty for the device itself.
     interface: str
@@ -37,13 +37,13 @@ class Changed:
     what: str
     before: str | None
     after: str | None
-    #: Of a match: a packet that only one of the two takes.
+    #: For a match: a packet that only one of the two matches.
     packet: str | None = None
 
 
 @dataclass(frozen=True)
 class Renamed:
-    """A part of an interface that has another name and the same meaning."""
+    """A renamed part of an interface with the same meaning."""
 
     interface: str
     before: str
@@ -52,7 +52,7 @@ class Renamed:
 
 @dataclass(frozen=True)
 class Example:
-    """A packet of an input conditioner that has changed, and its end before and after.
+    """A packet of a changed input conditioner, and its end before and after the change.
 
     An end has the `packet` as it leaves, whether it is `dropped`, and the name of its `queue`, or `None`.
     """
@@ -67,9 +67,9 @@ class Example:
 
 @dataclass(frozen=True)
 class LineChange:
-    """A line that is in one configuration only, in another place, or with another text."""
+    """A line that exists in one configuration only, was moved, or has changed words."""
 
-    #: The lines around it, from the outermost in.
+    #: The enclosing lines, the outermost first.
     section: list[str]
     #: The number (`line`) and the `text` in the old configuration, or `None`.
     old: dict[str, Any] | None
@@ -79,13 +79,13 @@ class LineChange:
     effect: str
     #: The changed parts that it affects, each with `interface` and `part`.
     parts: list[dict[str, str]]
-    #: Why it is not compared.
+    #: The reason why it is not compared.
     reason: str | None
 
 
 @dataclass(frozen=True)
 class Difference:
-    """All that is different between two configurations of a router, or two scenarios."""
+    """All differences between two configurations of a router, or two scenarios."""
 
     moved: list[Moved]
     changed: list[Changed]
@@ -93,19 +93,19 @@ class Difference:
     remarks: list[str] = field(default_factory=list)
     #: Figures of classes in a simulation of each, in the form of `perhop compare`.
     simulated: list[dict[str, Any]] = field(default_factory=list)
-    #: Parts that have another name and the same meaning.
+    #: Renamed parts with the same meaning.
     renamed: list[Renamed] = field(default_factory=list)
     #: Example packets whose input conditioner has changed, with their paths.
     examples: list[Example] = field(default_factory=list)
-    #: Of router configurations: the changed lines that are irrelevant or in the compared model.
+    #: For router configurations: the changed lines that are irrelevant or in the compared model.
     lines: list[LineChange] = field(default_factory=list)
-    #: Of router configurations: the changed lines that the compared model does not hold.
+    #: For router configurations: the changed lines that the compared model does not hold.
     not_compared: list[LineChange] = field(default_factory=list)
     #: Facts that the files do not contain.
     assumed: list[str] = field(default_factory=list)
     #: Parts that the comparison left out.
     not_looked_at: list[str] = field(default_factory=list)
-    #: Of router configurations: the effect on each class in short simulations; `None` without one.
+    #: For router configurations: the effect on each class in short simulations; `None` without one.
     felt: Felt | None = None
 
     def __bool__(self) -> bool:
@@ -118,7 +118,7 @@ class Difference:
         return [line for line in self.lines if line.effect in ("compared", "same")]
 
     def including(self, comparison: Comparison) -> Difference:
-        """Return this with the figures of a simulation of each."""
+        """Return a copy with the figures of a simulation of each."""
         rows = [row.to_json() for row in comparison.rows]
         first, second = (list(figures(one)) for one in (comparison.first, comparison.second))
         alone = [(name, "old") for name in first if name not in second]

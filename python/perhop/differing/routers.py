@@ -58,7 +58,7 @@ def difference(
 
 
 def _arriving(known: list[list[str]], name: str) -> str:
-    """Return the only interface that `name` may mean in the configurations that have one."""
+    """Return the interface that `name` identifies in each configuration that has it."""
     for names in known:
         exact = [one for one in names if folded(one) == folded(name)]
         near = exact or [one for one in names if is_short_for(name, one)]
@@ -69,7 +69,7 @@ def _arriving(known: list[list[str]], name: str) -> str:
 
 
 def _leaving(known: list[list[str]], name: str) -> list[str]:
-    """Return the interfaces that `name` may mean, of either configuration."""
+    """Return the interfaces of either configuration that match `name`."""
     names = sorted({*known[0], *known[1]})
     wanted = [one for one in names if is_short_for(name, one)]
     if not wanted:
@@ -80,6 +80,6 @@ def _leaving(known: list[list[str]], name: str) -> list[str]:
 
 
 def _bounds(file: Path, options: Mapping[str, Any]) -> Bounds:
-    """Return the bounds at the router: the hosts around it are assumed."""
+    """Return the bounds at the router only, because its hosts are assumed."""
     loaded = Scenario.load(file, **options)
     return bounds_of(loaded).at(port for port, _ in loaded.queues.values())

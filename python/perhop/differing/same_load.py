@@ -1,4 +1,4 @@
-"""Two configurations of a router under one load: that of the old one and of classes that the new one adds."""
+"""Two configurations of a router under one load: the load of the old one, plus new classes of the new one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UNMARKED = {None, "default", "be", "cs0", "0"}
 class SameLoad:
     """The inference of a scenario for each of two configurations, with one load for both."""
 
-    #: The interfaces to try, in this order; then the one with most classes.
+    #: The interfaces to try, in this order; the interface with most classes is tried last.
     interfaces: Sequence[str] = ()
     #: The old names of renamed classes, by their new ones.
     renamed: Mapping[str, str] = field(default_factory=dict)
@@ -35,11 +35,11 @@ class SameLoad:
     def scenarios(self, old: Side, new: Side) -> tuple[Scenario, Scenario]:
         """Return a scenario of each configuration, with the same hosts and the same traffic.
 
-        The traffic is that inferred from the old configuration. Classes that only the new one has add theirs
-        unless it has their codepoint; each side's policies classify all of it.
+        The traffic is that inferred from the old configuration. Classes of the new configuration only add
+        traffic, unless the traffic already has their codepoint. The policies of each side classify all of it.
 
         Raises:
-            PerhopError: no scenario can be inferred from one of them.
+            PerhopError: no scenario can be inferred from a configuration.
 
         """
         files = [Path(one.name) for one in (old, new)]
@@ -51,7 +51,7 @@ class SameLoad:
         return first, second
 
     def _is_new(self, entry: Mapping[str, Any], known: Sequence[Mapping[str, Any]]) -> bool:
-        """Whether an entry of the new side has no class and no codepoint of the traffic that is `known`."""
+        """Whether an entry of the new side has a class and codepoint that the `known` traffic lacks."""
         names, codepoints = {one["name"] for one in known}, {one.get("dscp") for one in known}
         is_offered = entry.get("dscp") in codepoints - _UNMARKED
         return not (is_offered or {entry["name"], self.renamed.get(entry["name"])} & names)
@@ -90,7 +90,7 @@ def _inferred(
 def _moved_hosts(
     before: Scenario, after: Scenario, added: Sequence[Mapping[str, Any]]
 ) -> tuple[dict[str, Any], list[dict[str, Any]], list[dict[str, Any]]]:
-    """Return the hosts and their links of the old scenario with those of `added`, and its entries."""
+    """Return the hosts and links of the old scenario with hosts of `added`, and the entries of `added`."""
     hosts, links = dict(before["hosts"]), _host_links(before)
     by_address = {one["address"]: name for name, one in hosts.items()}
     renamed: dict[str, str] = {}
@@ -105,7 +105,7 @@ def _moved_hosts(
 
 
 def _host_links(scenario: Scenario, name: str | None = None) -> list[dict[str, Any]]:
-    """Return the links of a host, or of all."""
+    """Return the links of a host, or of all hosts."""
     ends = set(scenario["hosts"]) if name is None else {name}
     return [dict(link) for link in scenario["links"] if ends.intersection(link["between"])]
 

@@ -35,7 +35,7 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
     found_renamed: list[Renamed] = []
     remarks: list[str] = []
     wanted = _wanted(first, second, node, out)
-    # Packets by one interface meet no other input policy.
+    # Packets that arrive on one interface pass no other input policy.
     arrivals = {f"{node}->{neighbor}"} if neighbor else {*(wanted if out is None else [])}
     for name in dict.fromkeys([*wanted, *sorted(arrivals)]):
         alone = [one for one, other in ((first, second), (second, first)) if name not in other.ports]
@@ -125,7 +125,7 @@ def _link(port: Port) -> dict[str, str]:
 
 
 def _check(first: _Network, second: _Network, node: str, neighbor: str, out: str | None) -> None:
-    """Refuse interfaces that are not there, of arrival in either and of leaving in both."""
+    """Refuse an input interface that either scenario lacks, and an output interface that both lack."""
     if out is not None and not node:
         raise InvalidInputError(f"--out {out} needs a node", "give --at NODE or --at NODE:NEIGHBOR as well")
     for one in (first, second):
@@ -146,7 +146,7 @@ def _refuse_link(network: _Network, node: str, neighbor: str) -> None:
 
 
 def _wanted(first: _Network, second: _Network, node: str, out: str | None) -> list[str]:
-    """Return the ports to compare: those of a node, or all; of both scenarios or of only one."""
+    """Return the ports to compare: the ports of a node, or all; they exist in both scenarios or in one."""
     both = {**first.ports, **second.ports}
     named = {name: port for name, port in both.items() if not node or port.sender == node}
     return [name for name, port in named.items() if out is None or port.receiver == out]

@@ -1,4 +1,4 @@
-"""The two that are compared: files of router configurations or of scenarios, or scenarios."""
+"""The two sides of a comparison: files of router configurations or scenarios, or scenarios."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from perhop.scenario import Scenario
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two."""
+    """One side."""
 
     #: Its name in messages: the file, or `old` or `new`.
     name: str
-    #: None of a router's configuration, which is read from its file.
+    #: `None` for a router configuration, which is read from its file.
     scenario: Scenario | None = None
 
 
@@ -26,15 +26,15 @@ Source = str | PathLike[str] | Scenario | Side
 
 
 def opened(old: Source, new: Source) -> tuple[Side, Side]:
-    """Return both, each read once: one may be standard input.
+    """Return both sides. Each is read once, because one may be standard input.
 
     Raises:
         ScenarioError: a scenario is not valid.
-        InvalidInputError: one is a router's configuration and the other is none.
+        InvalidInputError: only one side is a router configuration.
         UnreadableFileError: a file cannot be read.
 
     """
-    # First, because a text that is not a configuration may not be a valid scenario either.
+    # First, because a text that is not a configuration may also be an invalid scenario.
     routers = [_is_router(one) for one in (old, new)]
     if routers[0] != routers[1]:
         names = [_name(old, "old"), _name(new, "new")]

@@ -28,7 +28,7 @@ def draw(scenario: ScenarioConfig | Mapping[str, Any]) -> str:
 
 
 def stacked(title: str, first: Picture | None, below: Sequence[Picture]) -> Picture:
-    """Return pictures stacked vertically, those of `below` with a margin."""
+    """Return pictures stacked vertically; the pictures `below` have a margin."""
     parts, width, y = ([first.content], first.width, first.height + 12) if first else ([], 0.0, _MARGIN)
     for one in below:
         parts.append(svg.moved(_MARGIN, y, one.content))
@@ -63,9 +63,9 @@ def policies(scenario: ScenarioConfig | Mapping[str, Any], at: Container[str] | 
 def port(
     scenario: ScenarioConfig | Mapping[str, Any], name: str, interface: str | None = None
 ) -> Picture | None:
-    """Return the picture of the port called `name`, `None` where there is none.
+    """Return the picture of the port called `name`; `None` without such a port.
 
-    With `interface`, the picture has that name, and leaves out the neighbor, which is assumed.
+    With `interface`, the picture has that name and omits the neighbor, which is assumed.
     """
     scenario = resolved(scenario)
     found = next((one for one in ports(scenario) if one.name == name), None)

@@ -1,9 +1,9 @@
 """The picture of a network of devices: hundreds of them in layers around the one with most links.
 
 The layers are the distances from that device, counted in links. The order within a layer follows the mean
-place of the neighbors (Sugiyama, Tagawa and Toda 1981). Devices with one link are listed in columns below the
-device that they are linked to, so that their lines cross nothing. A wide layer has several rows. A label is
-inside the box of its device.
+place of the neighbors (Sugiyama, Tagawa and Toda 1981). Devices with one link are listed in columns below
+their neighbor, so that their lines do not cross others. A wide layer has several rows. A label is inside the
+box of its device.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SWEEPS = 6
 
 @dataclass(frozen=True)
 class Look:
-    """The look of a link, and the place in a page that it leads to."""
+    """The style of a link, and its target in a page."""
 
     kind: str = "wire"
     title: str = ""
@@ -55,7 +55,7 @@ class _Box:
 
 @dataclass(frozen=True)
 class _Block:
-    """A device with the devices below it that have no other link."""
+    """A device, and the devices below it that have no other link."""
 
     node: str
     leaves: Sequence[str]
@@ -101,11 +101,11 @@ class _Block:
 
 
 def devices_picture(summary: Mapping[str, Any], looks: Mapping[int, Look] | None = None) -> Picture:
-    """Return the picture of a network's summary; `looks` are those of links by their places in it."""
+    """Return the picture of a network's summary; `looks` has the style of each link, by index."""
     nodes, edges = _graph(summary)
     boxes = _boxes(nodes, edges, {device["name"] for device in summary["devices"]})
     looks = looks or {}
-    # Lines share ways to columns: the worst link is on top.
+    # Lines to columns share their path: the worst link is on top.
     edges.sort(key=lambda edge: _RANKS.index(looks.get(edge[0], Look()).kind))
     lines = [
         _line(boxes[near], boxes[far], looks.get(link, Look()), summary["links"][link])
@@ -170,13 +170,13 @@ def _boxes(nodes: Sequence[str], edges: Sequence[tuple[int, str, str]], devices:
 def _inner(
     nodes: Sequence[str], neighbors: Mapping[str, Sequence[str]], devices: set[str]
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the nodes in layers, and for each of them the devices with no other link."""
+    """Return the nodes in layers, and for each node the devices without another link."""
     leaves: dict[str, list[str]] = {node: [] for node in nodes}
     inner = []
     for node in nodes:
         around = set(neighbors[node])
         other = next(iter(around), None)
-        # Of two devices with one link, the first is in a layer.
+        # If both ends have only this link, the first is in a layer.
         is_pair = other is not None and set(neighbors[other]) == {node} and node < other
         if other is not None and len(around) == 1 and node in devices and not is_pair:
             leaves[other].append(node)

@@ -61,7 +61,7 @@ def image(document: str, suffix: str) -> bytes:
         ) from error
     root = ElementTree.fromstring(document)
     width, height = float(root.get("width", 0)), float(root.get("height", 0))
-    # By name, as a letter that the first lacks is then taken from the next.
+    # By name, so that a letter missing in the first font is taken from the next.
     here = font_manager.fontManager.get_font_names()
     made = io.BytesIO()
     family = [name for name in _FONTS if name in here]
@@ -116,7 +116,7 @@ def _rectangle(axes: Axes, placed: _Placed, order: int) -> None:
 
     width, height = placed.number("width"), placed.number("height")
     radius = min(placed.number("rx"), width / 2, height / 2)
-    # The style grows a box by its padding: that of none keeps its size.
+    # The style enlarges a box by its padding; without padding the size is unchanged.
     style = f"round,pad=0,rounding_size={radius}" if radius else "square,pad=0"
     axes.add_patch(
         FancyBboxPatch(

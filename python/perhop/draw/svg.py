@@ -1,7 +1,7 @@
 """SVG elements as text, each with its kind as a class.
 
-A page sets the colors of the kinds by variables, so that it can be dark. A file of its own has them as plain
-attributes: many viewers know neither variables nor style sheets.
+A page sets the colors of the kinds by variables, so that it can be dark. A separate file has them as plain
+attributes, because many viewers support neither variables nor style sheets.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def group(label: str, parts: Iterable[str]) -> str:
 
 
 def linked(target: str, content: str) -> str:
-    """Return content that leads to a place in its page."""
+    """Return content that links to a place in its page."""
     return f'<a href="#{_escaped(target)}">{content}</a>'
 
 
@@ -139,12 +139,12 @@ class Picture:
 
 
 def _plain(content: str) -> str:
-    """Return content with the look of each element in attributes of its own."""
+    """Return content with the style of each element as attributes."""
     return re.sub(r' class="([a-z -]+)"', lambda found: f"{found[0]}{_attributes(found[1])}", content)
 
 
 def _attributes(kinds: str) -> str:
-    """Return the look of an element of some kinds, of which a later one overrides."""
+    """Return the style of an element with several kinds; later kinds override earlier ones."""
     looks: dict[str, str] = {}
     for kind in kinds.split():
         looks |= {name: value if isinstance(value, str) else value[1] for name, value in _KINDS[kind].items()}
@@ -152,7 +152,7 @@ def _attributes(kinds: str) -> str:
 
 
 def _escaped(content: str) -> str:
-    # Quotes too: nothing in a text may look like the class of an element.
+    # Quotes too: no text may look like the class of an element.
     return escape(printable(content), {'"': "&quot;"})
 
 

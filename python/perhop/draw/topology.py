@@ -17,7 +17,7 @@ _COLUMN, _ROW = 210.0, 92.0
 _NODE_HEIGHT = 44.0
 _MARGIN = 28.0
 _LINE = 19.0
-# How many times faster than the slowest a link is whose line is drawn wider, and wider still.
+# The rates, relative to the slowest link, from which lines are drawn wider.
 _DECADES = (10.0, 100.0)
 # Height of a chip with the gap below it, its horizontal overlap with the node, and the gap to others.
 _CHIP, _UNDER, _APART = 17.0, 14.0, 24.0
@@ -35,7 +35,7 @@ class _Chip:
         return svg.width_of(self.label, 10) + 10
 
 
-# The policies of a node on one of its sides: true is the right one.
+# The policies of a node on one of its sides; true is the right side.
 _Chips = Mapping[tuple[str, bool], list[_Chip]]
 
 
@@ -201,7 +201,7 @@ def _bezier(t: float, *points: float) -> float:
 
 
 def _policy_chips(scenario: ScenarioConfig, at: Mapping[str, tuple[int, float]]) -> _Chips:
-    """Return a mark for each policy, by node and the side of it that the link is on."""
+    """Return a mark for each policy, by node and side of the link."""
     found: dict[tuple[str, bool], list[_Chip]] = {}
     for port in ports(scenario):
         for side in ("output", "input"):

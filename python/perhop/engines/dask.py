@@ -1,8 +1,8 @@
 """A Dask cluster: `dask.distributed` sends batches of points to workers and brings the results back.
 
-Dask starts and supervises the workers, moves work away from those that die, and knows Slurm, Kubernetes and
-SSH (dask-jobqueue, dask-kubernetes, `SSHCluster`). A batch takes about a second, so that what a batch costs
-(some milliseconds) is small compared with it.
+Dask starts and supervises the workers, moves work from workers that die, and knows Slurm, Kubernetes and SSH
+(dask-jobqueue, dask-kubernetes, `SSHCluster`). A batch takes about a second, so that the overhead of a batch
+(some milliseconds) is small.
 """
 
 from __future__ import annotations
@@ -24,19 +24,19 @@ from perhop.limits import processors
 
 _Found = TypeVar("_Found")
 
-# Seconds that a batch should take, and batches that each thread of a worker has before it.
+# The target duration of a batch in seconds, and the number of batches queued per thread of a worker.
 _BATCH_S = 1.0
 _AHEAD = 3
-# How often finished batches are given back, in seconds.
+# The interval in which finished batches are returned, seconds.
 _EVERY_S = 0.25
-# The scheme of addresses whose connections are encrypted, and open only to who has a certificate.
+# The scheme of addresses with encrypted connections that require a certificate.
 _PROTECTED = "tls://"
 # How long a scheduler may take to answer, in seconds.
 _ANSWERS_WITHIN_S = 10.0
 
 
 class EngineLostError(PerhopError):
-    """The cluster is gone, or sends nothing that can be used."""
+    """The cluster is gone, or sends invalid answers."""
 
 
 class ExposedClusterWarning(PerhopWarning):
@@ -89,7 +89,7 @@ class Dask:
     """Points are simulated by the workers of a Dask cluster."""
 
     def __init__(self, scheduler: str | None = None, threads: int | None = None) -> None:
-        """Take the address of a scheduler; without, a cluster within this process is started.
+        """Take the address of a scheduler; without it, a cluster within this process is started.
 
         Raises:
             InvalidInputError: Dask is not installed.
@@ -177,7 +177,7 @@ class _Stream:
         points: Iterator[Assignment],
     ) -> None:
         self._library, self._client, self._points = library, client, points
-        # Sent to each worker once, and not with every batch.
+        # Sent to each worker once, not with every batch.
         self._task = client.scatter(task, broadcast=True)
         self._sent: dict[Any, list[Assignment]] = {}
         self._again: list[Assignment] = []
@@ -190,7 +190,7 @@ class _Stream:
             while self._step(self._fill):
                 yield self._step(self._collect)
         finally:
-            # Where the scheduler is gone, there is nothing to cancel.
+            # If the scheduler is gone, there is nothing to cancel.
             with suppress(OSError, self._library.CancelledError):
                 self._client.cancel(list(self._sent))
 
@@ -205,7 +205,7 @@ class _Stream:
             ) from error
 
     def _fill(self) -> bool:
-        """Send batches until every worker has enough before it; return whether any is on its way."""
+        """Send batches until every worker has enough; return whether any batch is in progress."""
         threads = sum(self._client.nthreads().values()) or 1
         while len(self._sent) < _AHEAD * threads:
             batch = self._next()
@@ -217,7 +217,7 @@ class _Stream:
 
     def _next(self) -> list[Assignment]:
         if self._again:
-            # Their worker died: one at a time shows which of them it is.
+            # Their worker died. Sent one at a time, they show which point is at fault.
             return [self._again.pop()]
         size = 1 if self._point_s is None else max(1, round(_BATCH_S / max(self._point_s, 1e-6)))
         return list(islice(self._points, size))

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
     from perhop.arrays import Column
 
-# How often finished points are given back, in seconds: what a killed process loses at most, and long enough
-# for the cost of taking them (about a millisecond) to vanish.
+# The interval in which finished points are returned, seconds. A killed process loses at most this time, and
+# the cost of taking the points (about a millisecond) is negligible.
 _EVERY_S = 0.25
-# Points that wait for a thread at the beginning. Later as many as are simulated in some intervals, so that no
-# thread waits for Python.
+# The number of points queued at the start. Later it covers some intervals, so that no thread waits for
+# Python.
 _AHEAD = 64
 _INTERVALS = 3
 

@@ -1,4 +1,4 @@
-"""A Dask cluster within this process: nothing of it can be reached from outside.
+"""A Dask cluster within this process. It cannot be reached from outside.
 
 A scheduler that listens runs the code of each client that connects. On loopback this is every local user,
 so the scheduler, its worker and the client exchange messages in memory, and none of them has a page.
@@ -22,7 +22,7 @@ _LIBRARY: Any = distributed
 
 
 class _Unreachable:
-    """Part of a cluster that opens no port: Dask opens one for a page, even for a page that is off."""
+    """A part of a cluster that opens no port. Dask opens a port for its page even if the page is off."""
 
     def start_http_server(self, *arguments: object, **options: object) -> None:
         """Do nothing in place of listening."""
@@ -38,7 +38,7 @@ class _Worker(_Unreachable, distributed.Worker):
 
 @contextmanager
 def local_client(threads: int) -> Iterator[Any]:
-    """Give the client of a new cluster of one worker with `threads` threads; the cluster ends with the block.
+    """Yield the client of a new cluster of one worker with `threads` threads, until the end of the block.
 
     The simulator runs without Python, so that threads do not wait for each other.
     """

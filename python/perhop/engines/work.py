@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 #: The names of the engines.
 Name = Literal["embedded", "dask"]
-#: A point to simulate: its number, and what it changes in the scenario as paths and YAML texts.
+#: A point to simulate: its number, and its changes of the scenario as paths and YAML texts.
 Assignment = tuple[int, Sequence[tuple[str, str]]]
 
 
@@ -24,28 +24,28 @@ class Task:
     scenario: str
     #: The folder that relative paths of traces start from.
     base: str
-    #: The tables of results that are kept of each point.
+    #: The tables of results to keep for each point.
     tables: tuple[str, ...]
     #: Seed of every point; `None` for the scenario's own, which a point may change.
     seed: int | None = None
     #: Replications of every point; `None` for the scenario's own.
     replications: int | None = None
-    #: A stop rule: class, column of `classes`, greatest half-width of the 95 % interval, whether that is a
-    #: part of the mean, and the most replications.
+    #: A stop rule: class, column of `classes`, maximum half-width of the 95 % interval, whether it is
+    #: relative to the mean, and the maximum number of replications.
     until: tuple[str, str, float, bool, int] | None = None
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The points that have ended since an engine last gave any."""
+    """The points that have ended since the engine last returned points."""
 
     #: The kept tables by name, with the column `point`; names are text.
     tables: dict[str, pl.DataFrame] = field(default_factory=dict)
-    #: Points that gave results, with the number of their replications.
+    #: Points with results, and the number of their replications.
     ended: Sequence[tuple[int, int]] = ()
-    #: Points that failed, and why.
+    #: Failed points, with reasons.
     failed: Sequence[tuple[int, str]] = ()
-    #: Since the beginning: points that have ended, those that run counting by the part that is done.
+    #: Since the beginning: completed points; running points count by their completed share.
     points_done: float = 0.0
     #: Since the beginning: simulated seconds, and packets times links crossed.
     simulated_s: float = 0.0
@@ -53,13 +53,13 @@ class Finished:
 
 
 class Engine(Protocol):
-    """Somewhere to simulate points."""
+    """An engine that simulates points."""
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
         """Generate finished points several times a second, until every point has finished.
 
-        Points are taken from the iterator as they are needed. Closing the generator stops the work. What is
-        given is finished; the order is any.
+        Points are taken from the iterator as they are needed. Closing the generator stops the work. Returned
+        points are finished; their order is not defined.
         """
         ...
 

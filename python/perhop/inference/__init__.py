@@ -37,7 +37,7 @@ class InferredScenario:
 
     #: The keys of a scenario file.
     data: ScenarioConfig
-    #: The interfaces through which packets leave and enter the router; `None` for one that is added to it.
+    #: The interfaces where packets leave and enter the router; `None` for an added interface.
     leaving: str | None
     entering: str | None
     #: The rate at which packets can leave, as text.
@@ -46,11 +46,11 @@ class InferredScenario:
     load: str
     #: The offered load: the class, the rate, the kind of traffic.
     offered: list[tuple[str, str, str]]
-    #: The assumptions, and what could not be inferred, one line each.
+    #: The assumptions, and the parts that could not be inferred, one line each.
     missing: list[str]
-    #: The router's platform and why it was taken, if known.
+    #: The router's platform and the reason for it, if known.
     platform: str | None
-    #: The port and the queue of the router that each class of traffic waits in, as in results.
+    #: The port and the queue of the router where each class of traffic waits, as in results.
     queues: dict[str, tuple[str, str]] = field(default_factory=dict)
     #: Parts of the configuration on the path that the run does not apply.
     not_looked_at: list[str] = field(default_factory=list)
@@ -94,20 +94,21 @@ def infer(
 
     Args:
         text: the configuration.
-        configuration: the scenario's `configuration` of the router, which names the file or holds the text.
+        configuration: the scenario's `configuration` of the router, which names the file or contains the
+            text.
         base: the folder that relative paths in the scenario start from.
-        interface: the interface that packets leave via; by default the one whose policy has most classes.
-        whole_port: in place of it, the interface whose tunnels and sub-interfaces run together.
-        rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface to
-            make for a policy that is attached nowhere.
-        policy: that policy, where several are attached nowhere.
+        interface: the interface where packets leave; by default the interface whose policy has most classes.
+        whole_port: in place of `interface`, the interface whose tunnels and sub-interfaces run together.
+        rate: the rate of the line if the configuration cannot state it, as in `tc`; otherwise the rate of an
+            added interface for an unattached policy.
+        policy: the unattached policy, if there are several.
         traffic: rates by class, flow records, an output of the device or a capture, in place of a guess.
-        load: the part of its promise that each class is offered in a guess, by default `busy`.
-        over: the time between two outputs of the device, or over which the counters of one have counted.
+        load: the load of each class relative to its promised rate in a guess, by default `busy`.
+        over: the time between two outputs of the device, or the counting time of a single output.
 
     Raises:
         ScenarioError: the router itself would refuse a feature of the interface.
-        InvalidInputError: there is no such interface, none that is up, or the traffic cannot be read.
+        InvalidInputError: the interface does not exist, no interface is up, or the traffic cannot be read.
 
     """
     remarks: list[str] = []
@@ -159,10 +160,10 @@ def infer(
 
 
 def require_way(text: str, configuration: RouterConfiguration) -> None:
-    """Refuse a configuration whose classes no packet reaches, as `infer` does.
+    """Refuse a configuration with unreachable classes, as `infer` does.
 
     Raises:
-        InvalidInputError: there is no interface that is up, or no packet reaches a class.
+        InvalidInputError: no interface is up, or no packet reaches a class.
 
     """
     try:
@@ -178,7 +179,7 @@ def _found(
     choices: Mapping[str, str | None],
     given: Given | None,
 ) -> dict[str, Any]:
-    """Return the answer of the extension module; its errors are the package's own."""
+    """Return the answer of the extension module; converts its errors to the errors of the package."""
     request = {
         "text": text,
         "configuration": dict(configuration),
@@ -207,7 +208,7 @@ def _report(text: str, configuration: RouterConfiguration, detail: Detail = "pol
 
 
 def _has_assumed_line(report: RouterReport) -> bool:
-    """Whether a line has an assumed rate, because the language has no command for it."""
+    """Whether the rate of a line is assumed because the language has no command for it."""
     return any(port.get("assumed_rate") for port in report["router"]["ports"])
 
 

@@ -18,7 +18,7 @@ _UNITS = {"B": 1, "kB": 1000, "MB": 1_000_000, "KiB": 1024, "MiB": 1024 * 1024}
 _FRAMES = range(64, 9217)
 _FRAME = 1518
 _MOST_SENDERS = 1000
-#: Frames of all senders: a run of more takes minutes.
+#: Limit on the frames of all senders: a larger run takes minutes.
 _MOST_FRAMES = 1_000_000
 _EXAMPLE = (
     "for example 'microburst(10Gb/s->1Gb/s, 200 kB)', or 'microburst(4x10Gb/s->1Gb/s, 50 kB, class=VOICE, "
@@ -27,7 +27,7 @@ _EXAMPLE = (
 
 
 def is_microburst(text: str) -> bool:
-    """Whether `text` describes a burst, and is not the name of a file."""
+    """Whether `text` describes a burst and is not a file name."""
     return text.lstrip().startswith("microburst(") or _CALL.fullmatch(text) is not None
 
 

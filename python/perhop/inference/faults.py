@@ -1,4 +1,4 @@
-"""Errors of a configuration that refuse a run, and how to run in spite of them."""
+"""Errors of a configuration that prevent a run, and how to run despite them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from perhop.errors import ScenarioError
 
 
 def explained(error: ScenarioError, report: RouterReport, interfaces: set[str]) -> ScenarioError:
-    """Return the error of a scenario, with the remedy for names that the interfaces of its path lack."""
+    """Return the error of a scenario, with the remedy for undefined names on its path."""
     classes = dict.fromkeys(
         diagnostic["assumable"]
         for diagnostic in report["diagnostics"]

@@ -46,12 +46,12 @@ _NUMBERS = {
     "ospf": "89",
     "pim": "103",
 }
-# Times: below the first they count from the exporter's start, in milliseconds where flow-tools wrote them;
-# above the others they are milliseconds and microseconds since 1970.
+# Limits of times. Values below the first count from the exporter's start (in milliseconds for flow-tools);
+# values above the others are milliseconds and microseconds since 1970.
 _EPOCH_S, _EPOCH_MS, _EPOCH_US = 1e8, 1e11, 1e14
-# IP bytes of a packet where sizes are not given.
+# IP bytes of a packet if sizes are not given.
 _USUAL_PACKET = 1000
-# The fields that flows of one conversation share.
+# The common fields of the flows of one conversation.
 _HEADER = ("dscp", "source", "destination", "protocol", "source_port", "destination_port")
 # Names of protocols by number.
 _PROTOCOLS = {"1": "icmp", "6": "tcp", "17": "udp"}
@@ -80,7 +80,7 @@ def records_of(header: Row, rows: Iterator[Row]) -> dict[str, Any]:
 
 
 def _join(known: dict[str, Any], record: dict[str, Any]) -> None:
-    """Add a flow to those with the same header; one without bytes counts alone."""
+    """Add a flow to the flows with the same header. A flow without bytes only increases the count."""
     known["flows"][0] += record["flows"][0]
     if not record["flows"][1]:
         return
@@ -110,7 +110,7 @@ def _read(header: Row, rows: Iterator[Row]) -> Iterator[dict[str, Any]]:
     from_start = "doctets" in header.cells
     is_empty = True
     for row in rows:
-        # nfdump adds a table of sums below.
+        # nfdump appends a table of sums.
         if row.cells[0] in ("Summary", "No matched flows", "No matching flows"):
             break
         cells = row.by_name(header.cells)
@@ -125,7 +125,7 @@ def _record(row: Row, cells: dict[str, str], *, from_start: bool) -> dict[str, A
     protocol = cells["proto"].lower()
     protocol = _PROTOCOLS.get(protocol, _NUMBERS.get(protocol, protocol))
     has_ports = protocol in ("tcp", "udp")
-    # Python reads no number of thousands of digits.
+    # Python refuses numbers with thousands of digits.
     is_number = re.fullmatch("[0-9]{1,3}", protocol) and int(protocol) <= _LARGEST_PROTOCOL
     is_known = protocol in _PROTOCOLS.values() or is_number
     first = _time(row, cells["first"], from_start=from_start)

@@ -1,4 +1,4 @@
-"""Traffic of the user's own in place of a guess: rates, flow records, counters, a capture, or a burst."""
+"""The user's traffic in place of a guess: rates, flow records, counters, a capture, or a burst."""
 
 from __future__ import annotations
 
@@ -48,15 +48,15 @@ class Given:
     data: dict[str, Any]
     #: The content of a capture.
     capture: bytes | None = None
-    #: The lines of the table, of which an error names the index.
+    #: The lines of the table. Errors contain an index into them.
     rows: list[Row] = field(default_factory=list)
 
 
 def read_traffic(file: Path, base: Path, over: str | None = None) -> Given:
-    """Return the traffic of a file, whose kind follows from its content.
+    """Return the traffic of a file. The kind is recognized by the content.
 
-    Two outputs of a device are separated by a comma, the earlier one first. `over` is the time between
-    two outputs, or over which the counters of one have counted.
+    Two outputs of a device are separated by a comma, the earlier one first. `over` is the time between two
+    outputs, or the counting time of a single output.
 
     Raises:
         InvalidInputError: the file cannot be read, or a line of it is wrong.
@@ -102,7 +102,7 @@ def _output(file: Path) -> str:
 
 
 def _is_output(text: str) -> bool:
-    """Whether a text is an output with counters; raises `InvalidInputError` where its levels are lost."""
+    """Whether a text is an output with counters; raises `InvalidInputError` if the indentation is lost."""
     try:
         return _core.is_counter_output(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Policies without an interface, which one is made for."""
+"""Added interfaces for unattached policies."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def made_for(text: str, configuration: RouterConfiguration, rate: str, policy: str | None) -> MadeInterface:
-    """Return an interface of `rate` that carries the outermost policy of a configuration, or `policy`.
+    """Return an interface of `rate` with the outermost policy of a configuration, or with `policy`.
 
     Raises:
-        InvalidInputError: the rate is not one, or which policy is meant is not clear.
+        InvalidInputError: the rate is invalid, or the policy is ambiguous.
 
     """
     require_rate(rate)

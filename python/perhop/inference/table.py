@@ -1,4 +1,4 @@
-"""Tables in files: lines of cells between commas, with the place of each for errors."""
+"""Tables in files: lines of comma-separated cells, with their places for errors."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from perhop.errors import InvalidInputError
 
-# Between the cells, the first that the header has.
+# Separators of cells; the first one in the header applies.
 _DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -22,7 +22,7 @@ class Row:
     cells: list[str]
 
     def wrong(self, message: str, help: str) -> InvalidInputError:
-        """Return the error that something in this line is wrong."""
+        """Return an error about this line."""
         return InvalidInputError(f"`{self.file}`, line {self.line}: {message}", help)
 
     def by_name(self, header: Sequence[str]) -> dict[str, str]:

@@ -30,8 +30,8 @@ from perhop.saving import whole_file
 _VERSION = 4
 _TEST = "rrul_var"
 _PING = "Ping (ms)"
-# The least part of a class's two ways that is data: acknowledgments of TCP are 2 to 3 % of it (40 to 52 bytes
-# for two segments), and so are requests.
+# The minimum fraction of a class's bytes for a direction with data. Acknowledgments of TCP (40 to 52 bytes
+# for two segments) and requests are 2 to 3 % of the bytes.
 _LEAST_PART = 0.1
 
 Direction = Literal["upload", "download"]
@@ -57,12 +57,12 @@ class _Calls:
 
     @property
     def is_round_trip(self) -> bool:
-        """Whether calls go both ways, so that their delays together are that of a ping."""
+        """Whether calls go both ways, so that the sum of their delays is the delay of a ping."""
         return bool(self.there and self.back)
 
     @property
     def words(self) -> str:
-        """A description of the ping of the file."""
+        """A description of the ping in the file."""
         if not (self.there or self.back):
             return "the mean one-way delay of all packets"
         names = ", ".join(dict.fromkeys([*self.there, *self.back]))
@@ -83,8 +83,8 @@ def write_flent(
         results: the run.
         file: the file.
         replication: its number, from 0.
-        title: the name of the run in flent's legends; by default that of the scenario.
-        date: the time of the run, by default now; with the same one, equal results give equal bytes.
+        title: the name of the run in flent's legends; by default the name of the scenario.
+        date: the time of the run, by default now; with the same date, equal results give equal bytes.
 
     Raises:
         InvalidInputError: the name has another suffix, there is no such replication, or the scenario has no
@@ -189,7 +189,7 @@ def _stamp(date: datetime) -> str:
 
 
 def _streams(results: Results, table: pl.DataFrame, times: list[float], ways: _Ways) -> list[_Stream]:
-    """Return the classes by direction; of a class and its replies, the direction with data."""
+    """Return the classes by direction; for a class and its replies, only the direction with data."""
     lines = {
         str(name): _at(rows, "throughput_bps", times, 1e-6)
         for (name,), rows in table.group_by("class", maintain_order=True)
@@ -208,7 +208,7 @@ def _streams(results: Results, table: pl.DataFrame, times: list[float], ways: _W
 
 
 class _Ways:
-    """The directions of classes, by the bytes of their flows; upload is that of the first traffic."""
+    """The directions of classes, by the bytes of their flows. The first traffic defines upload."""
 
     def __init__(self, results: Results, replication: int) -> None:
         rows = results.flows.filter(pl.col("replication") == replication)
@@ -221,7 +221,7 @@ class _Ways:
             of_class[direction] = of_class.get(direction, 0) + delivered
 
     def parts(self, name: str) -> dict[Direction, float]:
-        """Return the part of a class's bytes in each direction that it has."""
+        """Return the fraction of a class's bytes in each of its directions."""
         of_class = self._bytes.get(name, {"upload": 0})
         total = sum(of_class.values())
         return {way: of_way / total if total else 1 / len(of_class) for way, of_way in of_class.items()}
@@ -238,7 +238,7 @@ def _calls(results: Results) -> list[str]:
 
 
 def _pings(results: Results, replication: int, times: list[float], calls: _Calls) -> dict[str, Line]:
-    """Return the delays in milliseconds: that of the calls, and those of the other classes of datagrams."""
+    """Return the delays in milliseconds: of the calls, and of the other classes of datagrams."""
     if "delays" not in results.names or not results.delays.height:
         return {f"{_PING}::ICMP": [None] * len(times), f"{_PING} avg": [None] * len(times)}
     table = results.delays.filter(pl.col("replication") == replication, pl.col("packets") > 0)
@@ -251,7 +251,7 @@ def _pings(results: Results, replication: int, times: list[float], calls: _Calls
         ping = _delays(table, [*calls.there, *calls.back] or names, times)
     found = {f"{_PING}::ICMP": ping}
     for name in sorted(names - {*calls.there, *calls.back}):
-        # The replies of TCP have a class of their own.
+        # The replies of TCP have a separate class.
         if not name.endswith(BACK) and f"{name}{BACK}" not in names:
             found[f"{_PING}::UDP {_label(name)}"] = _delays(table, [name], times)
     return {**found, f"{_PING} avg": _together(list(found.values()), statistics.fmean)}
@@ -270,6 +270,6 @@ def _at(rows: pl.DataFrame, column: str, times: list[float], factor: float) -> L
 
 
 def _together(lines: Iterable[Line], how: Callable[[list[float]], float]) -> Line:
-    """Return the sum or the mean of lines at each time; `None` where none has a sample."""
+    """Return the sum or the mean of lines at each time; `None` without a sample."""
     columns = ([one for one in column if one is not None] for column in zip(*lines, strict=True))
     return [float(how(column)) if column else None for column in columns]

@@ -182,7 +182,7 @@ def _retransmits(results: Results, replication: int) -> dict[str, int]:
 
 
 def _milliseconds(seconds: float) -> float | None:
-    # NaN, where nothing arrived, differs from itself.
+    # NaN, if no packet arrived, differs from itself.
     return None if seconds != seconds else seconds * 1e3  # noqa: PLR0124
 
 

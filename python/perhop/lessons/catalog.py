@@ -26,7 +26,7 @@ def lesson(name: str) -> Lesson:
     """Return a lesson by its name, as `fifo`.
 
     Raises:
-        UnknownNameError: there is none; the help lists them.
+        UnknownNameError: there is no such lesson; the help lists the names.
 
     """
     found = {lesson_of_course.id: lesson_of_course for lesson_of_course in course()}

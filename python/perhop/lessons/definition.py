@@ -27,7 +27,7 @@ _NEEDED = ("id", "title", "text", "change", "goals", "scenario", "solution")
 
 @dataclass(frozen=True)
 class Published:
-    """A figure that was published, and where."""
+    """A published figure and its source."""
 
     text: str
     source: str
@@ -37,7 +37,7 @@ class Published:
 class Solution:
     """One way to meet the goal."""
 
-    #: The reason why it does.
+    #: The reason why it meets the goal.
     text: str
     #: The scenario as the text of a file.
     scenario: str
@@ -76,11 +76,11 @@ class Lesson:
         return f"{self.number}. {self.title}"
 
     def scenario(self) -> Scenario:
-        """Return the scenario to start from, to be changed."""
+        """Return the initial scenario, for changes."""
         return read_scenario(self.start)
 
     def check(self, results: Results) -> Check:
-        """Judge the results of a run of the lesson's scenario, or of one made of it."""
+        """Judge the results of a run of the lesson's scenario, or of a changed copy."""
         return self.judge(
             results.seed,
             _core.resolve(json.dumps(results.scenario), "."),
@@ -117,8 +117,7 @@ def resolved(scenario: Scenario) -> str:
 def read_lesson(text: str, number: int, name: str) -> Lesson:
     """Read the lesson in the text of a file called `name`.
 
-    Raises:
-        InvalidInputError: it is none.
+    Raises: InvalidInputError: it is not a lesson.
 
     """
     try:
@@ -158,7 +157,7 @@ def read_lesson(text: str, number: int, name: str) -> Lesson:
 
 
 def _edited(text: str, edits: Sequence[Mapping[str, str]], name: str) -> str:
-    """Return a text in which parts are replaced; further lines of a part are indented as its first one."""
+    """Return a text with replaced parts. Further lines of a part have the indentation of its first line."""
     for edit in edits:
         places = []
         for found in re.finditer(re.escape(edit["find"].split("\n")[0]), text):

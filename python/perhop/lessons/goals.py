@@ -23,7 +23,7 @@ _CONDITION = re.compile(r"(?P<path>\S(?:.*\S)?)\s*(?P<sign><=|>=|==|!=|<|>)\s*(?
 class Condition:
     """A bound on the values of the scenario at a path; `*` in the path is every member."""
 
-    #: As it was written.
+    #: The text of the condition.
     text: str
     #: The values as text, as in `the rate of the policer`.
     subject: str
@@ -57,7 +57,7 @@ class Checked:
     """A goal or a condition with the measured value."""
 
     text: str
-    #: In the base unit; `None` where there is nothing to measure, and then it is not met.
+    #: In the base unit; `None` if there is nothing to measure, and then the goal is not met.
     measured: float | None
     unit: str
     met: bool
@@ -78,7 +78,7 @@ class Check:
     #: The lesson.
     title: str
     seed: int
-    #: The paths of values that were changed but must not be.
+    #: The paths of values that were changed but may not be.
     changed: tuple[str, ...]
     goals: tuple[Checked, ...]
     conditions: tuple[Checked, ...]

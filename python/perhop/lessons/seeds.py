@@ -7,14 +7,14 @@ import unicodedata
 
 # FNV-1a with 32 bits (Fowler, Noll, Vo): the page computes the same in JavaScript.
 _OFFSET, _PRIME = 0x811C9DC5, 0x01000193
-# Not the white space of Python or of browsers, whose sets differ.
+# A fixed set, because Python and browsers have different sets of white space.
 _SPACES = re.compile("[ \\t\\r\\n\u00a0\u3000]+")
 #: The highest seed; the lowest is 1.
 SEEDS = 1_000_000
 
 
 def seed_of(name: str) -> int:
-    """Return the seed of the student with a name; spaces around it and between its parts do not count."""
+    """Return the seed of the student with this name; the number of spaces does not matter."""
     return 1 + _fnv1a(plain_name(name)) % SEEDS
 
 

@@ -27,7 +27,7 @@ class Entry:
     lesson: Lesson
     scenario: str
     seed: int
-    #: The check number of the run's summary.
+    #: The check number of the summary of the run.
     check: str
     met: bool
 
@@ -49,9 +49,9 @@ class Verified:
     entry: Entry
     #: Whether the run met the goal, with the seed of the student's name.
     met: bool
-    #: Whether the run has the same summary as that of the sheet, byte for byte.
+    #: Whether the summary of the run equals the summary of the sheet, byte for byte.
     same: bool
-    #: The reason why it could not be run, if any.
+    #: The reason why it could not run, if any.
     error: str = ""
 
 

@@ -41,9 +41,9 @@ class Ability:
     #: Whether a testbed needs it.
     need: Need
     works: bool
-    #: What was found.
+    #: The result.
     found: str
-    #: How to get it where it does not work.
+    #: How to enable it, if it does not work.
     remedy: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
@@ -52,7 +52,7 @@ class Ability:
 
 
 def abilities() -> list[Ability]:
-    """Try every capability; nothing is left behind."""
+    """Try every capability, and remove all remains."""
     found = [_linux(), _rights()]
     if not found[-1].works:
         return [*found, *_others()]

@@ -56,7 +56,7 @@ def configuration(
         inner: the interface at which packets enter.
         outer: the interface through which they leave, through the policy's queues.
         name: the policy, for a file with several.
-        rate: rate at `outer`; by default that of the router configuration, else unlimited.
+        rate: rate at `outer`; by default the rate in the router configuration, otherwise unlimited.
         both: apply the policy of a file in the reverse direction too; a router configuration defines both.
 
     Raises:
@@ -99,7 +99,7 @@ def _interfaces() -> list[str]:
 
 @contextmanager
 def bare(devices: list[str]) -> Iterator[dict[str, dict[str, bool]]]:
-    """Switch offloads that merge packets off for the duration of a block; give those that were on."""
+    """Switch off offloads that merge packets for the duration of a block; yield the offloads that were on."""
     before = {device: kernel.offloads(device) for device in devices}
     try:
         for device in devices:

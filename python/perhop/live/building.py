@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _SYSCTL = Path("/proc/sys/net")
 # IFALIASZ of <linux/if.h>, minus two bytes that the kernel does not accept.
 _LONGEST_ALIAS = 253
-# Keep the kernel from sending packets of its own, and from caching metrics of one flow for the next.
+# Prevent the kernel from sending its own packets, and from caching metrics of one flow for the next.
 _QUIET = {
     "ipv4/tcp_no_metrics_save": "1",
     "ipv4/ip_forward": "0",
@@ -135,8 +135,8 @@ def _add_route(
 ) -> None:
     """Route `target` to the gateway, with a TCP congestion control if given.
 
-    The congestion control is set on the route, as a namespace accepts only those that the administrator
-    allows for all users.
+    The congestion control is set on the route, because a namespace accepts only controls that the
+    administrator allows for all users.
     """
     from pyroute2.netlink.exceptions import NetlinkError  # lazy: optional package
 

@@ -18,7 +18,7 @@ _END_WITHIN_S = 5.0
 _POLL_EVERY_S = 0.01
 # Number of characters of a failed process's output in its error message.
 _LAST_OUTPUT = 2000
-# A forwarder that made a system call that it is not to make (SIGSYS, seccomp(2)).
+# A forwarder that made a forbidden system call (SIGSYS, seccomp(2)).
 _BREACH = "was killed by SIGSYS: it made a system call that forwarding does not need"
 _REPORT_IT = "a frame may have taken it over, or this system needs another call; report it (SECURITY.md)"
 
@@ -98,7 +98,7 @@ class Child:
 
 
 def end(children: Iterable[Child]) -> list[Child]:
-    """End processes with SIGTERM, and with SIGKILL where that has no effect; returns the latter."""
+    """End processes with SIGTERM, or with SIGKILL if that has no effect; returns the killed ones."""
     every = list(children)
     running = [child for child in every if child.code is None]
     for child in running:

@@ -1,4 +1,4 @@
-"""Interfaces that a bridge has for itself: two bridges on one interface would forward each frame twice.
+"""Exclusive use of interfaces by a bridge: two bridges on one interface would forward each frame twice.
 
 A claim is `flock` on a file of the interface under `/run/perhop`. The kernel releases it when the process
 ends, however it ends.
@@ -67,6 +67,6 @@ def _locked(folder: int, name: str, device: str) -> int:
                 "end that one first (Ctrl-C, or kill -INT and its number), or choose another interface",
             ) from error
         except FileNotFoundError:
-            # Its holder has removed it meanwhile: the next name is another file.
+            # Its holder has removed it in the meantime, so the name now means another file.
             pass
         os.close(file)

@@ -24,7 +24,7 @@ class Cleaned:
     folders: list[str] = field(default_factory=list)
     #: Remains that could not be removed without further privileges.
     left: list[str] = field(default_factory=list)
-    #: Folders that stay as the only record of changes that could not be restored, and these changes.
+    #: Folders that remain as the only record of changes that could not be restored, and these changes.
     kept: dict[str, str] = field(default_factory=dict)
     #: Process ids of running testbeds, which were not touched.
     running: list[int] = field(default_factory=list)
@@ -51,7 +51,7 @@ def clean() -> Cleaned:
         return not alive.setdefault(owner, owner.alive)
 
     remains = [folder for owner, folder in (*folders(), *scratch_folders()) if dead(owner)]
-    # While the namespaces are still there: a bridge may have been in one.
+    # Before the namespaces are removed, because a bridge may have been in one.
     for folder in remains:
         _restore(folder, cleaned)
     abandoned = [name for owner, name in namespaces.existing() if dead(owner)]
@@ -73,7 +73,7 @@ def clean() -> Cleaned:
 
 
 def _restore(folder: Path, cleaned: Cleaned) -> None:
-    """Restore the outside changes of the testbed of a folder; its record stays where that is impossible."""
+    """Restore the outside changes of the testbed of a folder; if that is impossible, its record remains."""
     state = load(folder)
     if state is not None and (kept := restore_in(state.network, state.offloads)):
         cleaned.kept[str(folder)] = kept

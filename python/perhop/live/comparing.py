@@ -20,7 +20,7 @@ class Watched:
     """Callbacks for the progress of the simulation and of the live run."""
 
     simulated: Callable[[Progress], None] | None = None
-    #: Called with the share of the live run that is done, from 0 to 1.
+    #: Called with the completed share of the live run, from 0 to 1.
     live: Callable[[float], None] | None = None
 
 

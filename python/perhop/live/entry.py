@@ -1,8 +1,8 @@
 """The program of every process that perhop starts in Python: `python -I .../entry.py`.
 
 `-I` keeps the current folder, PYTHONPATH and the user's own packages off the path, where a file such as
-`json.py` would run with the rights of the testbed. A perhop that was found through one of them is not
-found with `-I`; so this loads the package to which this file belongs, and adds nothing to the path.
+`json.py` would run with the rights of the testbed. With `-I`, a perhop in one of these places would not be
+found. So this program loads the package that contains this file, and does not change the path.
 """
 
 import sys

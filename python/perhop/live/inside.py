@@ -25,13 +25,13 @@ _ENTRY = Path(__file__).with_name("entry.py").resolve()
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a process, and the process that it ends with."""
+    """The namespaces of a process, and the process with which it ends."""
 
-    #: The network namespace's file; `None` for that of the starting process.
+    #: The file of the network namespace; `None` for the namespace of the starting process.
     namespace: str | None
     #: A file mounted over `/etc/hosts`, so that the scenario's host names resolve.
     hosts: str | None = None
-    #: The process to end with; `None` for an interactive program.
+    #: The process with which it ends; `None` for an interactive program.
     parent: int | None = None
     #: Files of a user and a mount namespace to enter first, for another testbed of this user.
     outer: tuple[str, ...] = ()
@@ -67,7 +67,7 @@ def _call(function: str, *arguments: object) -> int:
 
 
 def _forward(function: str, configuration: str) -> NoReturn:
-    """Run a forwarder, which leaves this process no system call but those of forwarding and of its end."""
+    """Run a forwarder. This process may then make only the system calls for forwarding and its end."""
     code = 0
     try:
         _call(function, Path(configuration).read_text(encoding="utf-8"))

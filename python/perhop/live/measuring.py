@@ -23,7 +23,7 @@ class Measured:
 
     #: Name of the scenario.
     scenario: str
-    #: Results as of a simulation; `None` where the scenario's traffic did not run.
+    #: Results in the form of a simulation; `None` if the scenario's traffic did not run.
     results: Results | None
     #: The final counters of the forwarders by node, of the last run.
     forwarders: Mapping[str, dict[str, Any]]

@@ -1,7 +1,7 @@
 """Folders that belong to this user alone, used through open descriptors and without following links.
 
-Under a temporary folder every local user can make a name first: a link, or a folder in which they replace
-what is checked. So each folder is opened before it is checked, and what is in it is reached through it.
+In a temporary folder every local user can create a name first: a link, or a folder whose checked content they
+replace. So each folder is opened before it is checked, and its content is accessed through the open folder.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from perhop.errors import PerhopError
 MODE = 0o700
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
-# A pipe or a device must not keep its reader waiting.
+# A pipe or a device must not block its reader.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 # Bytes of a state file; a testbed of a thousand nodes has 200 kB.
 _LARGEST = 16 << 20
-# The user that stands for all users without a number in a user namespace, and the map of the first one.
+# The user that represents all users without a number in a user namespace, and the map of the initial
+# namespace.
 _UNMAPPED = 65534
 _EVERY_USER = ["0", "0", "4294967295"]
 
@@ -34,7 +35,7 @@ class StrangeFolderError(PerhopError):
 
 @contextmanager
 def opened(folder: Path) -> Iterator[int]:
-    """Give a descriptor of a folder that is this user's alone.
+    """Yield a descriptor of a folder that only this user can change.
 
     Raises:
         StrangeFolderError: it is a link, or others can change it.
@@ -50,7 +51,7 @@ def opened(folder: Path) -> Iterator[int]:
 
 
 def make(folder: Path) -> None:
-    """Make a folder that is this user's alone, or check an existing one; raises as `opened`."""
+    """Create a folder that only this user can change, or check an existing one; raises like `opened`."""
     folder.parent.mkdir(mode=MODE, parents=True, exist_ok=True)
     with _above(folder) as above, suppress(FileExistsError):
         os.mkdir(folder.name, MODE, dir_fd=above)
@@ -65,11 +66,11 @@ def make_new(folder: Path) -> None:
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder that is this user's alone, and what is in it; links in it are not followed.
+    """Remove a folder that only this user can change, with its content; links in it are not followed.
 
     Raises:
         StrangeFolderError: it is a link, or others can change it.
-        OSError: something in it cannot be removed.
+        OSError: a part of it cannot be removed.
 
     """
     with _above(folder) as above:
@@ -82,7 +83,7 @@ def remove(folder: Path) -> None:
                     os.unlink(name, dir_fd=inner)
         finally:
             os.close(inner)
-        # Only an empty folder can be removed this way, regardless of what has the name now.
+        # This removes only an empty folder, even if the name now means another file.
         os.rmdir(folder.name, dir_fd=above)
 
 
@@ -92,7 +93,7 @@ def names_in(folder: int) -> list[str]:
 
 
 def text_in(folder: int, name: str) -> str | None:
-    """Return the text of a file of this user in an open folder; `None` for a link and anything else."""
+    """Return the text of a file of this user in an open folder; `None` for links and all other types."""
     try:
         file = os.open(name, _FILE, dir_fd=folder)
     except OSError:
@@ -106,7 +107,7 @@ def text_in(folder: int, name: str) -> str | None:
 
 @contextmanager
 def _above(folder: Path) -> Iterator[int]:
-    """Give a descriptor of the folder above, in which others must not be able to rename this user's names."""
+    """Yield a descriptor of the folder above. Others must not be able to rename this user's files there."""
     above = os.open(folder.parent, _FOLDER)
     try:
         found = os.fstat(above)

@@ -1,7 +1,7 @@
 """Required privileges of a live testbed, and how to obtain them.
 
-Root has them. Other users get them inside their own user namespace, where the system allows it; they are
-then root only of the networks that they create there.
+Root has them. Other users get them inside their own user namespace if the system allows it. They are then
+root only for the networks that they create there.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def missing_capabilities() -> list[str]:
 
 
 def obtain() -> None:
-    """Obtain the privileges to create networks; raises `MissingCapabilityError` where that is impossible.
+    """Obtain the privileges to create networks; raises `MissingCapabilityError` if that is impossible.
 
     Without root privileges, the process moves into a user namespace permanently. It must have one thread.
     """
@@ -56,7 +56,7 @@ def obtain() -> None:
 
 
 def require(what: str) -> None:
-    """Require root privileges for `what`, which no user namespace gives; raises `MissingCapabilityError`."""
+    """Require root privileges for `what`, not only a user namespace; raises `MissingCapabilityError`."""
     missing = missing_capabilities()
     if missing:
         raise MissingCapabilityError(

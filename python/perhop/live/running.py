@@ -74,7 +74,7 @@ class Account:
     forwarders: Mapping[str, dict[str, Any]]
     #: The files of these counters, by node.
     forwarder_files: Mapping[str, Path]
-    #: The files of the hosts' reports, by host; empty where the scenario's traffic did not run.
+    #: The files of the hosts' reports, by host; empty if the scenario's traffic did not run.
     hosts: Mapping[str, Path]
     programs: Sequence[Ended] = ()
     #: Settings that the system refused.
@@ -85,7 +85,7 @@ class Account:
 class Watching:
     """Callbacks of a run."""
 
-    #: Called with the share of the run that is done, from 0 to 1.
+    #: Called with the completed share of the run, from 0 to 1.
     progress: Callable[[float], None] | None = None
     #: Called with a host and a line of output of its program.
     line: Callable[[str, str], None] | None = None

@@ -18,7 +18,7 @@ _FILE = "owner.json"
 
 @contextmanager
 def scratch() -> Iterator[Path]:
-    """Give a temporary folder that `perhop live clean` recognizes after a crash."""
+    """Yield a temporary folder that `perhop live clean` recognizes after a crash."""
     owner = Owner.current()
     with tempfile.TemporaryDirectory(prefix=f"{PREFIX}{owner.tag}-") as folder:
         (Path(folder) / _FILE).write_text(json.dumps(asdict(owner)), encoding="utf-8")
@@ -34,7 +34,7 @@ def scratch_folders() -> Iterator[tuple[Owner, Path]]:
 
 
 def _is_of(owner: Owner, folder: Path) -> bool:
-    """Whether a process made a folder: its file names it, or it holds nothing else."""
+    """Whether a process created a folder: a file in it names the process, or it has no other file."""
     with suppress(OSError, private.StrangeFolderError), private.opened(folder) as inner:
         text = private.text_in(inner, _FILE)
         with suppress(ValueError):

@@ -62,7 +62,7 @@ class State:
         return self.root / self.owner.tag
 
     def make_folder(self) -> None:
-        """Make the testbed's folder with its state; like that of all testbeds, it is private.
+        """Create the testbed's folder with its state. Like the folder of all testbeds, it is private.
 
         Raises:
             StrangeFolderError: the folder of all testbeds is not this user's alone.

@@ -1,4 +1,4 @@
-"""A network of devices: the configurations of a folder, their links and routes, and the ways of packets."""
+"""A network of devices: the configurations of a folder, their links and routes, and the paths of packets."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from perhop.network.written import FACTS, Facts, read_facts
 
 __all__ = ["FACTS", "Network", "packet_between"]
 
-#: The codepoints of `matrix`: those of RFC 4594, apart from the drop precedences of one class.
+#: The codepoints of `matrix`: the codepoints of RFC 4594, with one drop precedence per class.
 CODEPOINTS = ("ef", "cs6", "cs5", "af41", "cs4", "af31", "cs3", "af21", "cs2", "af11", "cs1", "default")
-#: The UDP port of a packet that names none: dynamic (RFC 6335), so that no application is known by it.
+#: The UDP port of a packet without a port. It is dynamic (RFC 6335), so it belongs to no known application.
 _PORT = 49152
 
 
@@ -39,11 +39,11 @@ class Network:
         platform: str | None = None,
         assume: Mapping[str, str] | None = None,
     ) -> Self:
-        """Read the configurations of a folder, and what `network.yaml` there adds.
+        """Read the configurations and the `network.yaml` of a folder.
 
-        `platform` and `assume` are those of `perhop check`; `network.yaml` may name another platform.
-        `routes` is a CSV of routes (`device,prefix,next_hop`), an output of a device, or a folder of outputs.
-        These routes replace those that perhop computes for the devices.
+        `platform` and `assume` are as in `perhop check`; `network.yaml` may name another platform. `routes`
+        is a CSV of routes (`device,prefix,next_hop`), an output of a device, or a folder of outputs. They
+        replace the computed routes of the devices.
 
         Raises:
             InvalidInputError: a link or a route names an unknown end, or there is no configuration.
@@ -72,12 +72,12 @@ class Network:
         return cls(folder, facts, core)
 
     def summary(self) -> dict[str, Any]:
-        """Return devices, links with their reasons, guesses, cables, sites, files left out, and remarks."""
+        """Return devices, links with their reasons, guesses, cables, sites, ignored files, and remarks."""
         found: dict[str, Any] = json.loads(self.core.summary())
         return found
 
     def walk(self, packet: str) -> dict[str, Any]:
-        """Return the ways of a packet, written as `perhop trace` takes it.
+        """Return the paths of a packet, written as in `perhop trace`.
 
         Raises:
             InvalidInputError: the packet cannot be read, or no device is near its source.
@@ -93,7 +93,7 @@ class Network:
     def matrix(self, codepoints: Sequence[str] = CODEPOINTS) -> Iterator[dict[str, Any]]:
         """Generate for each pair of sites whether codepoints are kept, changed or lost, and where.
 
-        A row has the codepoints (`dscp`) that have one fate.
+        A row has the codepoints (`dscp`) with one fate.
         """
         try:
             text = self.core.matrix(list(codepoints))
@@ -120,7 +120,7 @@ class Network:
 
 
 def _rows(text: str) -> Iterator[dict[str, Any]]:
-    """Generate the elements of a list in JSON, of which a large network has too many for memory."""
+    """Generate the elements of a list in JSON. A large network has too many for memory."""
     decoder = json.JSONDecoder()
     place = len("[")
     while place < len(text) - len("]"):

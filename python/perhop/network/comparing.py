@@ -19,7 +19,7 @@ def compared(
     """Return the differences between two folders of configurations, as `perhop diff --json` prints them.
 
     Raises:
-        InvalidInputError: one is not a folder of configurations, or a fact in it is not valid.
+        InvalidInputError: an argument is not a folder of configurations, or has an invalid fact.
 
     """
     for folder, other in ((old, new), (new, old)):
@@ -45,7 +45,7 @@ def proved(
     proof: Proof = found["proof"]
     for key in ("assumed", "not_looked_at"):
         proof[key] = [*proof[key], *found[key]]
-    # A walk that leaves the folder, or that stops, is not followed to its end.
+    # A walk that leaves the folder or stops is not followed to its end.
     if proof["verdict"] == "equal" and found["not_compared"]:
         proof["not_looked_at"] = [*found["not_compared"], *proof["not_looked_at"]]
     return proof

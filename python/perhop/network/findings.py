@@ -22,12 +22,12 @@ class Between:
     findings: dict[Path, list[Finding]] = field(default_factory=dict)
 
     def report(self, file: Path, detail: Detail) -> RouterReport | None:
-        """Return the report of a file that a network has parsed; none of others."""
+        """Return the report of a file that a network has parsed; `None` for other files."""
         for network in self.networks:
             if network.folder not in file.parents:
                 continue
             own = file.relative_to(network.folder)
-            # network.yaml may read a file by another platform than `perhop check`.
+            # network.yaml may set a platform that differs from `perhop check`.
             written = None if network.facts.device_of(own)[1] else network.core.report(own.as_posix(), detail)
             if written is not None:
                 found: RouterReport = json.loads(written)
@@ -35,7 +35,7 @@ class Between:
         return None
 
     def add_to(self, checked: Checked) -> Checked:
-        """Add the findings about a network to those of a file; comments of the file leave rules out."""
+        """Add the findings about a network to those of a file; comments of the file suppress rules."""
         hidden = checked.hidden
         own = self.findings.get(checked.file, [])
         checked.between = [finding for finding in own if not hidden.hides(finding.rule, finding.line)]
@@ -57,8 +57,8 @@ def between_devices(
 ) -> Between:
     """Return the networks of folders with their findings.
 
-    `files` are those that `perhop check` reads. A folder with one configuration is not a network, unless it
-    has a network.yaml.
+    `files` are the files that `perhop check` reads. A folder with one configuration is not a network, unless
+    it has a network.yaml.
 
     Raises:
         InvalidInputError: network.yaml has a key of the wrong type, or names something that does not exist.

@@ -29,7 +29,7 @@ _OTHER_SUFFIXES = frozenset(
         *("zip", "gz", "py", "sh", "pcap", "pcapng", "gns3", "unl", "log"),
     )
 )
-# Folders of Batfish's snapshots that have other files than configurations of network devices.
+# Folders of Batfish's snapshots without configurations of network devices.
 _OTHER_FOLDERS = frozenset({"hosts", "iptables", "aws_configs", "sonic_configs", "checkpoint_management"})
 
 
@@ -40,7 +40,7 @@ class DeviceFile:
     #: Its path, relative to the folder.
     file: Path
     text: str
-    #: The name of the device where something else than the configuration gives it.
+    #: The name of the device, if it comes from a source other than the configuration.
     name: str | None
     platform: str | None
     #: Whether the name of the file marks it as a configuration.
@@ -50,7 +50,7 @@ class DeviceFile:
 def device_files(folder: Path, facts: Facts) -> list[DeviceFile]:
     """Return the files below a folder that may be configurations or outputs of devices.
 
-    A configuration inside a lab is a file `LAB/NODE`, unless it is exported as well.
+    A configuration inside a lab is a file `LAB/NODE`, unless it is also exported.
     """
     candidates = list(_candidates(folder))
     with ThreadPoolExecutor(max_workers=processors()) as pool:

@@ -18,7 +18,7 @@ from perhop import _core
 from perhop.errors import InvalidInputError
 from perhop.inputs import SCENARIO, read_input
 
-#: How the names of interfaces look in the labels of cables: `f0/0`, `Gi0/1`, `e0`, `Ethernet1/0`.
+#: The forms of interface names in the labels of cables: `f0/0`, `Gi0/1`, `e0`, `Ethernet1/0`.
 _INTERFACE = re.compile(r"[A-Za-z][A-Za-z-]*\s?\d[\d/.:]*")
 #: Short names of interfaces by the letters in the name of an adapter: `C7200-IO-FE`, `PA-GE`, `PA-8T`.
 _ADAPTERS = (("GE", "gi"), ("FE", "fa"), ("ESW", "fa"), ("E", "e"), ("T", "se"))
@@ -132,7 +132,7 @@ def _name_files(lab: Lab, folder: Path, names: Mapping[str, str]) -> None:
 
 
 def _gns3_port(node: Mapping[str, Any], end: Mapping[str, Any]) -> str:
-    """Return the name of a port, from its label, else its adapter, else the format of the node."""
+    """Return the name of a port, from its label, otherwise its adapter, otherwise the format of the node."""
     label = str((end.get("label") or {}).get("text") or "")
     if _INTERFACE.fullmatch(label):
         return label

@@ -13,7 +13,7 @@ from perhop.inference.table import Row, rows_of
 from perhop.inputs import TRAFFIC, read_input
 from perhop.quantity import quantity
 
-#: The columns; `class` or `dscp`, and the ends and the rate, are needed.
+#: The columns; the ends, the rate, and `class` or `dscp` are required.
 COLUMNS = ("from", "to", "class", "dscp", "rate", "packet_bytes", "kind", "protocol", "port")
 _NEEDED = ("from", "to", "rate")
 _EXAMPLE = "from,to,class,rate"

@@ -1,4 +1,4 @@
-"""A network as one scenario, and its results for each pair of sites and class, with the hop that decides."""
+"""A network as one scenario, and its results for each pair of sites and class, with the deciding hop."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from perhop.network.matrix import read_matrix
 from perhop.results import Results
 from perhop.scenario import Scenario, with_shorter_warmup
 
-# Drops before a port's queues: those of policers, and of packets without a class.
+# Drops before a port's queues: by policers, and of packets without a class.
 _BEFORE_QUEUES = "(none)"
 
 
@@ -29,7 +29,7 @@ class NetworkRun:
     #: The load in a sentence.
     load: str
     #: The traffic of each pair of sites and class: `name`, `from`, `to`, `class`, `packet`, `rate`, `kind`,
-    #: and `ways`, which list the stops (`device`, `interface`, and in results `port` and `queue`).
+    #: and `ways`, which list the hops (`device`, `interface`, and in results `port` and `queue`).
     pairs: list[dict[str, Any]]
     #: Traffic that is not run, with the reason.
     left_out: list[dict[str, Any]]
@@ -57,7 +57,7 @@ class NetworkRun:
             changes: values of the scenario to replace, by their path.
 
         Raises:
-            InvalidInputError: the matrix is wrong, or no traffic can be run.
+            InvalidInputError: the matrix is wrong, or no traffic can run.
             ScenarioError: a device itself would refuse a feature that the run needs.
 
         """
@@ -88,7 +88,7 @@ class NetworkRun:
 
     @property
     def ports(self) -> set[str]:
-        """The ports of devices that packets take, in results."""
+        """The used ports of devices, in results."""
         return {stop["port"] for pair in self.pairs for stop in stops_of(pair)}
 
     def document(self, results: Results, verdicts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -144,7 +144,7 @@ def queue_figures(results: Results) -> list[dict[str, Any]]:
     measured = summary["duration_s"] - summary["warmup_s"]
     counts: dict[tuple[str, str], list[float]] = defaultdict(lambda: [0.0, 0.0, 0.0])
     for row in summary["ports"]:
-        # Precedences of one queue have a row each.
+        # Each precedence of a queue has a row.
         count = counts[row["port"], row["queue"]]
         for place, key in enumerate(("arrived_packets", "dropped_packets", "sent_bytes")):
             count[place] += _mean(row[key])
@@ -177,7 +177,7 @@ def _backlogs(results: Results) -> dict[tuple[str, str], float]:
 
 
 def _by_queue(figures: Sequence[Mapping[str, Any]], key: str) -> dict[tuple[str, str | None], float]:
-    """Return a figure by port and queue; that of a port without a name for its queue is its greatest."""
+    """Return a figure by port and queue; for a port whose queue has no name, the greatest figure."""
     found: dict[tuple[str, str | None], float] = {}
     for figure in figures:
         value = figure[key] or 0.0
@@ -187,7 +187,7 @@ def _by_queue(figures: Sequence[Mapping[str, Any]], key: str) -> dict[tuple[str,
 
 
 def _worst(pair: Mapping[str, Any], values: Mapping[tuple[str, str | None], float]) -> dict[str, Any] | None:
-    """Return the stop with the greatest value on the ways of a pair; none without a value."""
+    """Return the hop with the greatest value on the paths of a pair; `None` without a value."""
     found = [(_value(stop, values), stop) for stop in stops_of(pair)]
     value, stop = max(found, key=lambda one: one[0], default=(0.0, None))
     return {**stop, "value": value} if stop is not None and value > 0 else None
@@ -199,7 +199,7 @@ def _value(stop: Mapping[str, Any], values: Mapping[tuple[str, str | None], floa
 
 
 def stops_of(pair: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    """Generate the stops on all ways of a pair."""
+    """Generate the hops on all paths of a pair."""
     for way in pair["ways"]:
         yield from way
 

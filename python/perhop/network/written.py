@@ -1,4 +1,4 @@
-"""`network.yaml`: the facts about a network that no configuration has.
+"""`network.yaml`: the facts about a network that are not in configurations.
 
 Also the cables and names of labs, and routes from a CSV.
 """
@@ -23,7 +23,7 @@ _DEVICE_KEYS = ("name", "platform")
 # The columns of a CSV of routes (and `vrf`), and those of the answer to Batfish's question `routes`.
 _COLUMNS = ("device", "prefix", "next_hop")
 _BATFISH = ("Node", "Network", "Next_Hop_IP", "Next_Hop_Interface")
-# How Batfish writes that there is none.
+# The text of Batfish for a missing value.
 _NONE = ("", "AUTO/NONE(-1l)", "null", "dynamic")
 
 
@@ -44,7 +44,7 @@ class Facts:
         return json.dumps({key: getattr(self, key) for key in keys})
 
     def device_of(self, file: Path) -> tuple[str | None, str | None]:
-        """Return the name and the platform of the device of a file, where they are written."""
+        """Return the name and the platform of the device of a file, if they are given."""
         own = self.devices.get(file.as_posix(), {})
         return own.get("name"), own.get("platform")
 

@@ -97,7 +97,7 @@ class Rule:
     color: str
     at: float
     stroke: str = "dashed"
-    #: The position of the name along it: rules close to each other have theirs side by side.
+    #: The position of the name along the line: close rules have their names side by side.
     side: Literal["right", "middle", "left"] = "right"
 
 
@@ -208,7 +208,8 @@ def thinned(line: Line) -> Line:
     """Return the line reduced to the points that are needed to draw it."""
     y = np.ascontiguousarray(line.y, dtype=np.float64)
     if line.low is not None and line.high is not None:
-        # The edges draw the band: keep the greatest of the upper one and the least of the lower one.
+        # The edges draw the band: keep the greatest value of the upper edge and the least value of the lower
+        # edge.
         kept: npt.NDArray[Any] = np.union1d(
             _core.envelope(np.ascontiguousarray(line.low, dtype=np.float64), _BUCKETS // 2),
             _core.envelope(np.ascontiguousarray(line.high, dtype=np.float64), _BUCKETS // 2),

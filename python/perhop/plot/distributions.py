@@ -203,7 +203,7 @@ def _delays(
 ) -> tuple[float, str, list[_Distribution]]:
     """Return divisor, unit, and for each class name, role, bounds of delay and packets per bound.
 
-    `classes` are those to show, by default all.
+    `classes` are the classes to show, by default all.
     """
     table = results.histogram.filter(pl.col("quantity") == quantity)
     if classes is not None:

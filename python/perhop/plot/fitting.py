@@ -64,7 +64,7 @@ class Ruler:
 
 
 def fit_ticks(axes: Axes, x_names: Sequence[str], y_names: Sequence[str]) -> None:
-    """Let the labels of ticks not overlap: of numbers some are left out, names are turned.
+    """Prevent overlapping tick labels: omit some numbers, and turn names.
 
     The figure has been laid out. The names are those of axes with categories.
     """
@@ -94,7 +94,7 @@ def _turn(axes: Axes, texts: Sequence[Text]) -> None:
     centers = sorted((box.x0 + box.x1) / 2 for box in boxes)
     step = min((b - a for a, b in pairwise(centers)), default=0.0)
     high = max(box.height for box in boxes)
-    # Lines at an angle are apart by the sine of it.
+    # The distance of lines at an angle is proportional to the sine of the angle.
     angle = _TURNED if step * 0.57 > high * 1.1 else _UPRIGHT
     for one in axes.get_xticklabels():
         one.set(
@@ -154,10 +154,10 @@ def spread(figure: Figure, notes: Sequence[Annotation], axes: Axes) -> None:
 
 
 def apart(places: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Return ascending places at least a gap apart, within ends, as near to the given ones as goes.
+    """Return ascending places within ends, at least a gap apart and close to the given ones.
 
-    Less the gaps before it, each place is the mean of those that push each other: isotonic regression (Barlow
-    and Brunk 1972).
+    After subtraction of the gaps, each place is the mean of its block: isotonic regression (Barlow and Brunk
+    1972).
     """
     pools: list[tuple[float, int]] = []
     for at, place in enumerate(places):

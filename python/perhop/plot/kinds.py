@@ -83,7 +83,7 @@ def settings_for(scenario: ScenarioConfig | Mapping[str, Any], kinds: Iterable[s
 
 
 def charts(results: Results, kind: str, *, log_x: bool = False) -> list[Chart]:
-    """Return all charts of a kind: one, or one for each queue; of `delay-cdf` also on a logarithmic axis.
+    """Return all charts of a kind: one, or one per queue; for `delay-cdf` a second one with a log axis.
 
     Raises:
         InvalidInputError: the kind is unknown, or the results have no samples for it.

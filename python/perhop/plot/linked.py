@@ -14,7 +14,7 @@ from perhop.plot.description import Axis, Line, Mark, Points, thinned
 from perhop.plot.over_time import delay, drops, sampled_queues, throughput
 from perhop.results import Results
 
-#: The end of the names of classes of replies.
+#: The suffix of the names of classes of replies.
 BACK = " (back)"
 #: The kinds of samples that the charts need.
 SAMPLED = ("throughput", "delay", "queue")
@@ -70,7 +70,7 @@ def _without_bands(chart: Chart) -> Chart:
 
 
 def _with_readable_delays(chart: Chart) -> Chart:
-    """Return a chart of delays with a logarithmic axis where its classes are far apart."""
+    """Return a chart of delays, with a logarithmic axis if its classes are far apart."""
     if chart.kind != "delay":
         return chart
     means = [max(mark.y) for mark in chart.marks if isinstance(mark, Line) and len(mark.y)]
@@ -81,7 +81,7 @@ def _with_readable_delays(chart: Chart) -> Chart:
 
 
 def _waiting(results: Results, port: str | None, classes: Mapping[str, str]) -> Chart:
-    """Return how many packets waited at most between samples, for each queue of a port."""
+    """Return the maximum number of waiting packets between samples, for each queue of a port."""
     sampled = sampled_queues(results)
     if not sampled:
         raise InvalidInputError("no queue was sampled")

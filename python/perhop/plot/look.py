@@ -1,4 +1,4 @@
-"""The wishes of a user for a picture besides its content: title, names, size, font."""
+"""The user's options for a picture: title, names, size, font."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4, "pt": 1 / 72}
 _LENGTH = r"(\d+(?:\.\d+)?|\.\d+)\s*(in|cm|mm|pt)"
 _SIZE = re.compile(rf"{_LENGTH}(?:\s*[x×]\s*{_LENGTH})?")  # noqa: RUF001 - as people write sizes
 _FONT = re.compile(r"(?P<family>.*?)\s*(?:(?P<size>\d+(?:\.\d+)?)\s*pt)?")
-# A picture of less cannot hold its own labels.
+# A smaller picture has no room for its labels.
 _LEAST_INCHES, _MOST_INCHES = 1.5, 40.0
 _SMALLEST_POINTS, _LARGEST_POINTS = 4.0, 40.0
 #: The names of the axes for labels.
@@ -45,7 +45,7 @@ class Look:
         """Read a size as `3.4in` or `8.5cm x 6cm`, and a font as `serif`, `Times New Roman 8pt` or `8pt`.
 
         Raises:
-            InvalidInputError: the size or the font is none.
+            InvalidInputError: the size or the font is invalid.
 
         """
         width, height = (None, None) if size is None else _size(size)
@@ -54,14 +54,14 @@ class Look:
 
     @property
     def is_of_pictures(self) -> bool:
-        """Whether it has anything that a page to zoom does not have."""
+        """Whether an option is set that does not apply to an interactive page."""
         return self.width is not None or self.font is not None or self.font_size is not None
 
     def worded(self, charts: Sequence[Description]) -> list[Description]:
         """Return charts with their title and names replaced.
 
         Raises:
-            InvalidInputError: a label is of no name on the charts, or there are several charts for a title.
+            InvalidInputError: a label names nothing on the charts, or a title is given for several charts.
 
         """
         if self.title is not None and len(charts) > 1:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _DASHES: dict[str, Any] = {"solid": "-", "dashed": (0, (6, 2)), "dotted": (0, (1.5, 2))}
 _POST: Literal["post"] = "post"
-# The dashes of lines on the same points, which show in turn.
+# The dashes of lines on the same points, which are visible in turn.
 _TURN = 6.0
 # Later marks are above earlier ones, and thin lines behind all.
 _BEHIND, _FIRST, _NEXT = 2.0, 3.0, 0.5
@@ -132,7 +132,7 @@ class Pen:
 
 
 def strokes(marks: Sequence[Mark]) -> list[Any]:
-    """Return the style of the line of each mark: of several on the same points each shows in turn."""
+    """Return the line style of each mark. Lines on the same points are visible in turn."""
     same: dict[bytes, list[int]] = {}
     for place, mark in enumerate(marks):
         if isinstance(mark, Line):

@@ -206,13 +206,13 @@ def size_unit(counted: str, rows: pl.DataFrame) -> tuple[float, str]:
 
 
 def _longest(rows: pl.DataFrame, counted: str, divisor: float) -> Line:
-    """Return how long the queue was at most between samples.
+    """Return the maximum length of the queue between samples.
 
-    At the samples themselves it may always be empty: every 100 ms, voice of a packet every 20 ms has passed.
+    At the sample times it may always be empty: voice with a packet every 20 ms has passed every 100 ms.
     """
     times, column = rows["time_s"].to_numpy(), f"most_{counted}"
     if column not in rows.columns or len(times) < _FEWEST_SAMPLES:
-        # Of a run that an older version saved.
+        # A run that an older version saved.
         return thinned(Line("queue, at the samples", "queue", times, rows[counted].to_numpy() / divisor))
     every = f"{float(times[1] - times[0]) * 1e3:g}"
     # A sample covers the time since the previous sample.
@@ -255,7 +255,7 @@ def _thresholds(curves: DropCurves | None, divisor: float) -> list[Mark]:
         turn = (turn + 1) % len(_SIDES) if at - before < apart else 0
         before = at
         whose = f", {precedence_words(those)}" if len(every) > 1 else ""
-        # In the color of the first that has it.
+        # The color is that of the first precedence with this threshold.
         color = roles[those[0]][0]
         marks.append(Rule(f"{name}{whose}", color, at, stroke="dotted", side=_SIDES[turn]))
     return marks

@@ -19,10 +19,10 @@ _STROKES = ("solid", "dashed", "dotted")
 
 
 def overlaid(charts: Sequence[Chart], names: Sequence[str]) -> Chart:
-    """Return the lines of one plot of several runs in one plot, named after class and run.
+    """Return one plot with the lines of several runs, named after class and run.
 
-    Classes have their colors, and runs their strokes; more than three runs have a color each for every class.
-    Bands are left out, since overlapping bands cannot be read.
+    Classes have their colors, and runs their strokes; with more than three runs, each run has its own color
+    for every class. Bands are left out, since overlapping bands cannot be read.
 
     Raises:
         InvalidInputError: the plots have different kinds.

@@ -24,7 +24,7 @@ class Parameter:
     """A swept parameter: the values that it takes, and how they are shown."""
 
     path: str
-    #: The path, or its last parts where no other parameter of the frame has the same.
+    #: The path, or its last parts if they are unique in the frame.
     name: str
     #: Numbers ascend, texts are in the order of the frame.
     values: tuple[float | str, ...]
@@ -53,7 +53,7 @@ class Parameter:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """The values as texts that differ, without the unit."""
+        """The values as distinct texts, without the unit."""
         if self.named:
             return tuple(shortened([str(one) for one in self.values]))
         return tuple(short(float(one) / self.divisor) for one in self.values)
@@ -68,7 +68,7 @@ class Parameter:
         return str(value) if self.named else float(value)
 
     def place(self, value: float | str) -> float:
-        """Return where a value is on the axis."""
+        """Return the position of a value on the axis."""
         return float(self.values.index(value)) if self.named else float(value) / self.divisor
 
     def shown(self, value: float | str) -> str:
@@ -78,7 +78,7 @@ class Parameter:
 
 
 def paths_of(parameters: Sequence[Parameter]) -> str:
-    """Return the paths of parameters whose names are shorter, for a caption."""
+    """Return the paths of parameters with shortened names, for a caption."""
     return "; ".join(f"{one.name}: {one.path}" for one in parameters if one.name != one.path)
 
 
@@ -91,12 +91,12 @@ def parameters(frame: pl.DataFrame) -> list[str]:
 
 
 def several(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:
-    """Return those parameters among `names` that have more than one value."""
+    """Return the parameters among `names` with more than one value."""
     return [one for one in names if frame[one].n_unique() > 1]
 
 
 def rows_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
-    """Return the rows of one metric, of its class where it names one; shares are computed if need be.
+    """Return the rows of one metric, for its class if it names one; computes shares if needed.
 
     Raises:
         InvalidInputError: the frame does not have the metric or the class.
@@ -115,7 +115,7 @@ def rows_of(frame: pl.DataFrame, metric: Metric) -> pl.DataFrame:
 
 
 def of_classes(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
-    """Return the rows of some classes; raises `InvalidInputError` for a class that is not there."""
+    """Return the rows of some classes; raises `InvalidInputError` for a missing class."""
     known = rows["class"].unique(maintain_order=True).to_list()
     for name in names:
         if name not in known:
@@ -128,8 +128,8 @@ def of_classes(rows: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
 def _shares(frame: pl.DataFrame) -> pl.DataFrame:
     """Return the share of each class in the throughput of its point.
 
-    The frame has no replications, so that an interval is the widest that those of the throughputs allow to
-    first order: that in which all classes err together.
+    The frame has no replications, so the interval is the widest that the throughput intervals allow to first
+    order: all classes deviate together.
     """
     rows = frame.filter(pl.col("metric") == "throughput_bps")
     point = ["point"] if "point" in frame.columns else parameters(frame)
@@ -148,7 +148,7 @@ def _shares(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def metric_of(text: str, class_name: str | None = None) -> Metric:
-    """Return a metric by its name, of a class that is given separately or before it."""
+    """Return a metric by its name, for a class that is given separately or as a prefix."""
     found = resolve(text)
     if found.class_name is not None and class_name not in (None, found.class_name):
         raise InvalidInputError(f"`{text}` is not a metric of class `{class_name}`", "give one class")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.text import Annotation
 
 _CAPTION_COLOR = "#57606a"
-# Of the height of a figure, the part of its axes with their labels; the title has the rest.
+# The fraction of a figure's height for the axes with their labels; the title has the remainder.
 _AXES_PART = 0.86
 # Inches: the edge, the space between blocks, a row of categories, and the least height of axes.
 _EDGE, _SPACE, _ROW, _LEAST_AXES = 0.08, 0.06, 0.3, 0.8
