@@ -1,5 +1,5 @@
-//! [`ports_above`], the tunnels and sub-interfaces that share one port, and [`shapers_above_port`], those
-//! whose shapers exceed it.
+//! [`ports_above`], the tunnels and sub-interfaces that share one port, and [`shapers_above_port`], the
+//! shapers that exceed its rate.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ use crate::port::Port;
 /// Limit on the names of shaped ports in a message.
 const MOST_NAMES: usize = 3;
 
-/// Limit on the depth of ports: a tunnel in a tunnel over a sub-interface has four.
+/// Limit on the depth of ports: a tunnel in a tunnel over a sub-interface has depth four.
 const DEEPEST: usize = 8;
 
 /// Finds the port below a tunnel or a sub-interface.

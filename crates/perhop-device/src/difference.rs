@@ -86,7 +86,7 @@ fn compare_key(
                 add(path, left, right, found);
             }
         }
-        // A buffer may have the key `red`, too, but it is an object.
+        // A buffer may also have the key `red`, but there it is an object.
         _ if ACTIONS.contains(&key) && !left.is_object() && !right.is_object() => {
             if effective(left) != effective(right) {
                 add(path, left, right, found);
@@ -129,7 +129,7 @@ pub fn same_packets(first: Option<&MatchConfig>, other: Option<&MatchConfig>) ->
     first.is_some() && first == other
 }
 
-/// Returns the actions without those that the next one overrides, and the outcome.
+/// Returns the actions without overridden ones, and the outcome.
 fn effective(actions: &Value) -> Vec<&Value> {
     static TRANSMIT: Value = Value::Null;
     let own: Vec<&Value> = actions.as_array().map(|list| list.iter().collect()).unwrap_or_default();
@@ -204,7 +204,7 @@ fn plain(class: Value, is_alone: bool) -> Value {
     Value::Object(fields)
 }
 
-/// Returns the codepoints that packets which meet a condition can have.
+/// Returns the possible codepoints of packets that meet a condition.
 pub fn codepoints(condition: Option<&MatchConfig>) -> Vec<Dscp> {
     let mut space = PacketSpace::naming(condition);
     let set = condition.map_or(Ok(Set::ALL), |condition| space.taken_by(condition));
@@ -213,7 +213,7 @@ pub fn codepoints(condition: Option<&MatchConfig>) -> Vec<Dscp> {
     ranges.into_iter().flatten().filter_map(|value| Dscp::new(value as u8)).collect()
 }
 
-/// Replaces a class that has only one inner class and no function by that class.
+/// Replaces a class without a function by its only inner class.
 fn unwrapped(class: Value) -> Value {
     let only = |class: &Value| -> Option<Map<String, Value>> {
         let [inner] = class.get("queueing")?.get("classes")?.as_array()?.as_slice() else { return None };

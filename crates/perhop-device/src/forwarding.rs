@@ -21,7 +21,7 @@ pub struct Forwarding {
     pub routes: Vec<Route>,
     /// The access lists that ports apply to packets, by name.
     pub access_lists: BTreeMap<String, AccessList>,
-    /// The routing protocols, whose routes no configuration shows.
+    /// The routing protocols. Configurations do not contain their routes.
     pub processes: Vec<RoutingProcess>,
 }
 
@@ -52,7 +52,7 @@ pub enum RouteOrigin {
     Configured,
     /// The caller.
     Given,
-    /// The shortest path of a routing protocol; the line is that of the process.
+    /// The shortest path of a routing protocol; the line is the line of the process.
     Computed(RoutingProtocol),
 }
 
@@ -86,7 +86,7 @@ pub struct InterfaceAddress {
 }
 
 impl InterfaceAddress {
-    /// Returns its subnet; `None` where the prefix is longer than the address.
+    /// Returns its subnet; `None` if the prefix is longer than the address.
     pub fn subnet(&self) -> Option<Prefix> {
         let length = u32::from(self.prefix_length);
         let network = match self.address {
@@ -127,11 +127,11 @@ pub enum PortRole {
     /// Packets arrive and leave via it.
     #[default]
     Interface,
-    /// Packets to the device itself pass it.
+    /// Packets to the device itself pass the port.
     ControlPlane,
 }
 
-/// Whether packets of the port go to the device itself: the only part of reports.
+/// Whether packets of the port go to the device itself. Reports contain only this field.
 impl Serialize for PortForwarding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bool(!self.is_of_interface())
@@ -145,7 +145,7 @@ impl PortForwarding {
     }
 }
 
-/// The parts of a port that decide the path of its packets.
+/// The parts of a port that determine the path of its packets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PortForwarding {
     /// Its purpose.
@@ -154,7 +154,7 @@ pub struct PortForwarding {
     pub vrf: Option<At<String>>,
     /// IPv6 addresses.
     pub addresses6: Vec<InterfaceAddress>,
-    /// The name of the interface that it is a part of.
+    /// The name of its parent interface.
     pub parent: Option<String>,
     /// The description of the interface.
     pub description: Option<String>,
@@ -170,7 +170,7 @@ pub struct PortForwarding {
     pub routing: Vec<PortRouting>,
     /// Virtual addresses of groups of routers (HSRP, VRRP).
     pub shared_addresses: Vec<SharedAddress>,
-    /// The settings that the other end of its link must fit.
+    /// The settings that must match the other end of its link.
     pub settings: Vec<LinkSetting>,
     /// The line that attaches the policy for arriving packets.
     pub input_line: Option<usize>,
@@ -221,7 +221,7 @@ pub enum AccessDecision {
     Deny,
 }
 
-/// A list of which the first entry that matches decides.
+/// A list whose first matching entry applies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct AccessList {
     /// Its first line; 0 if the configuration does not define it.
@@ -244,8 +244,8 @@ pub struct AccessEntry {
 }
 
 impl AccessList {
-    /// Returns the decision on a packet and the line of the entry that makes it; `None` where no entry
-    /// matches. Interfaces have the numbers of their places in `interfaces`.
+    /// Returns the decision on a packet and the line of the deciding entry; `None` if no entry matches.
+    /// Interfaces are numbered by their index in `interfaces`.
     pub fn decide(&self, interfaces: &[String], packet: &Packet) -> (AccessDecision, Option<usize>) {
         let entry = self.entries.iter().find(|entry| entry.condition.holds(interfaces, packet));
         entry.map_or((self.rest, None), |entry| (entry.decision, Some(entry.line)))
@@ -276,7 +276,7 @@ pub struct Tunnel {
 /// The outer destination of packets to a next hop inside a tunnel with several ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TunnelMap {
-    /// Its line; 0 if the device learns it.
+    /// Its line; 0 if the device learns the destination.
     pub line: usize,
     /// The next hop.
     pub inside: IpAddr,
@@ -299,17 +299,17 @@ pub enum TunnelEnds {
     /// A table that the configuration names.
     #[default]
     One,
-    /// Several, which the device learns at run time.
+    /// Several ends, which the device learns at run time.
     Several,
 }
 
-/// The header by which a policy classifies packets that have two.
+/// The header by which a policy classifies packets with two headers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ClassifiedHeader {
-    /// The outer one.
+    /// The outer header.
     #[default]
     Outer,
-    /// The inner one, by this line.
+    /// The inner header, because of this line.
     Inner(usize),
 }
 

@@ -25,8 +25,7 @@ pub trait FrontEnd: Sync {
     /// Returns the names of the platforms whose rules can apply.
     fn platforms(&self) -> &'static [&'static str];
 
-    /// Whether the rules of the platform `name` can apply: also for products that the list does not name one
-    /// by one.
+    /// Whether the rules of the platform `name` can apply. The list does not contain all product names.
     fn has_platform(&self, name: &str) -> bool {
         self.platforms().contains(&name)
     }
@@ -60,7 +59,7 @@ pub trait FrontEnd: Sync {
     /// usable interface.
     fn added_interface(&self, rate: Rate) -> AddedInterface;
 
-    /// Whether packets can arrive and leave through the interface `name`: not for a loopback or the control
+    /// Whether packets can arrive and leave through the interface `name`; false for loopbacks and the control
     /// plane.
     fn has_line(&self, _name: &str) -> bool {
         true
@@ -79,8 +78,8 @@ pub trait FrontEnd: Sync {
         Ok(None)
     }
 
-    /// Returns the policies that each part of a configuration defines or names; empty if the language has no
-    /// policies apart from interfaces.
+    /// Returns the policies that each part of a configuration defines or names; empty if the language has
+    /// policies only at interfaces.
     fn policy_uses(&self, _lines: &[Line]) -> Vec<PolicyUses> {
         Vec::new()
     }
@@ -107,11 +106,11 @@ pub trait FrontEnd: Sync {
         DeviceTables::default()
     }
 
-    /// Returns the packet memory of the switch that `text` configures, or whose memory `text`, an output of
-    /// the switch, shows. `None` if the text is neither, or perhop does not model the memory of the device.
+    /// Returns the packet memory of a switch. `text` is its configuration, or its output about the memory.
+    /// `None` if the text is neither, or if perhop does not model the memory of the device.
     ///
     /// # Errors
-    /// The product is unknown or has other memory, or an output is not whole.
+    /// The product is not known, its memory is not modeled, or an output is incomplete.
     fn switch_memory(
         &self,
         _text: &str,
@@ -133,18 +132,18 @@ pub trait FrontEnd: Sync {
 
 /// The writer of a vendor's language.
 pub trait Writer: Sync {
-    /// Writes `policies` in this language, and lists the parts that it lacks or that differ. The front end
-    /// can read the text. Parts without a counterpart are omitted.
+    /// Writes `policies` in this language, and lists missing and different parts. The front end can read the
+    /// text. Parts without a counterpart are omitted.
     ///
     /// # Errors
     /// When the policies do not fit into one text, or the rate of an interface is missing.
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError>;
 }
 
-/// The classes of packets in the policies of a device, with the lines that decide.
+/// The classes of packets in the policies of a device, with the deciding lines.
 pub trait ClassLines: Send + Sync {
-    /// Returns the classes of `policy` to which `packet` belongs, from the outermost inwards; empty for an
-    /// unknown policy. Interfaces are numbered by their places in `interfaces`.
+    /// Returns the classes of `policy` to which `packet` belongs, the outermost first; empty for an unknown
+    /// policy. Interfaces are numbered by their index in `interfaces`.
     fn matched(&self, policy: &str, interfaces: &[String], packet: &Packet) -> Vec<MatchedLines>;
 }
 
@@ -177,7 +176,7 @@ pub struct Recognition {
 pub enum Certainty {
     /// Most of the text could be in the language.
     Possible,
-    /// The text is in this language and not in another that perhop reads.
+    /// The text is in this language, and not in another language that perhop reads.
     Certain,
 }
 
@@ -190,14 +189,14 @@ pub struct ParseOptions {
     pub assume: BTreeMap<String, String>,
     /// Properties of the hardware, in place of those of the platform.
     pub hardware: HardwareOptions,
-    /// Properties of the hardware that only one vendor has, by name. The front end defines names and values.
+    /// Vendor-specific properties of the hardware, by name. The front end defines names and values.
     pub settings: BTreeMap<String, String>,
     /// Whether the findings name parts that no packet reaches.
     pub hidden_parts: HiddenParts,
 }
 
-/// Whether the findings name parts of a policy or an access list that no packet reaches. Finding them takes
-/// as long as a proof: a question that does not show findings skips them.
+/// Whether the findings include parts of a policy or an access list that no packet reaches. The search takes
+/// as long as a proof, so questions that do not show findings skip it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HiddenParts {
     /// They are reported.
@@ -233,7 +232,7 @@ pub struct AddedInterface {
     pub rate: Rate,
 }
 
-/// A class to which a packet belongs, and the lines that decide.
+/// A class to which a packet belongs, and the deciding lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MatchedLines {
     /// The policy.

@@ -22,7 +22,7 @@ pub struct FrontEnds<'a> {
 }
 
 impl<'a> FrontEnds<'a> {
-    /// Creates the list of `others` and `fallback`; the latter reads texts that no language recognizes.
+    /// Creates the list of `others` and `fallback`. The fallback reads texts that no language recognizes.
     pub const fn new(fallback: &'a dyn FrontEnd, others: &'a [&'a dyn FrontEnd]) -> FrontEnds<'a> {
         FrontEnds { fallback, others }
     }
@@ -37,7 +37,7 @@ impl<'a> FrontEnds<'a> {
         self.all().flat_map(|front_end| front_end.platforms().iter().copied()).collect()
     }
 
-    /// Returns all rules: those for every vendor, and those of each front end.
+    /// Returns all rules: the vendor-neutral rules and the rules of each front end.
     pub fn rules(self) -> Vec<&'static Rule> {
         let own = self.all().flat_map(|front_end| front_end.rules().iter().copied());
         rules::ALL.iter().copied().chain(own).collect()
@@ -50,8 +50,7 @@ impl<'a> FrontEnds<'a> {
             || self.fallback.recognize(text).is_some()
     }
 
-    /// Returns the front end for `text`: that of `platform`, or of the language that the text is most
-    /// certainly in.
+    /// Returns the front end for `text`: the front end of `platform`, or of the most certain language.
     ///
     /// # Errors
     /// There is no such platform: the path is `platform`.
@@ -112,7 +111,7 @@ impl<'a> FrontEnds<'a> {
     /// Returns the policies in the output of a device, and the commands that have such output.
     ///
     /// # Errors
-    /// The text is not an output that a front end reads, or it is not whole.
+    /// The text is not an output that a front end reads, or it is incomplete.
     pub fn read_show(self, output: &str) -> Result<PoliciesOfOutput, ConfigError> {
         if let Some(found) = self.find_show(output)? {
             return Ok(found);
@@ -127,7 +126,7 @@ impl<'a> FrontEnds<'a> {
     /// policy.
     ///
     /// # Errors
-    /// The text is an output, and it is not whole.
+    /// The text is an incomplete output.
     pub fn find_show(self, output: &str) -> Result<Option<PoliciesOfOutput>, ConfigError> {
         for shows in self.all().filter_map(FrontEnd::shows) {
             let policies = shows.read_show(output)?;
@@ -168,7 +167,7 @@ impl<'a> FrontEnds<'a> {
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {
         let recognized =
             |front_end: &&'a dyn FrontEnd| Some((front_end.recognize(text)?.certainty, *front_end));
-        // Of equally certain ones, the first.
+        // The first of several equally certain ones.
         let best = self.others.iter().filter_map(recognized).reduce(
             |best, one| {
                 if one.0 > best.0 { one } else { best }

@@ -1,8 +1,8 @@
-//! [`LinkSetting`]: the settings of a port that the other end of its link must fit.
+//! [`LinkSetting`]: the settings of a port that must match the other end of its link.
 
 use serde::Serialize;
 
-/// A setting of a port that the other end of its link must fit.
+/// A setting of a port that must match the other end of its link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkSetting {
     /// The setting.
@@ -11,7 +11,7 @@ pub struct LinkSetting {
     pub value: String,
     /// The line that sets it, otherwise the first line of the block that would contain it.
     pub line: usize,
-    /// Whether a line sets it; `false` for the value of a device without the line.
+    /// Whether a line sets it; `false` for a default.
     pub is_set: bool,
 }
 
@@ -21,7 +21,7 @@ pub struct LinkSetting {
 pub enum LinkSettingKind {
     /// The seconds between hellos of OSPF (RFC 2328 §10.5).
     OspfHello,
-    /// The seconds after which OSPF takes a silent neighbor for lost (RFC 2328 §10.5).
+    /// The seconds after which OSPF considers a silent neighbor lost (RFC 2328 §10.5).
     OspfDead,
     /// The type of network of OSPF (RFC 2328 §9.4).
     OspfNetwork,
@@ -42,7 +42,7 @@ pub enum LinkSettingKind {
 }
 
 impl LinkSettingKind {
-    /// Returns the words for it.
+    /// Returns the name of the setting.
     pub fn words(self) -> &'static str {
         match self {
             LinkSettingKind::OspfHello => "hello interval of OSPF",
@@ -58,7 +58,7 @@ impl LinkSettingKind {
         }
     }
 
-    /// Whether the ends of a link with these values fit each other.
+    /// Whether link ends with these values match.
     pub fn fits(self, own: &str, other: &str) -> bool {
         match self {
             LinkSettingKind::IsisLevels => own.chars().any(|level| level != '-' && other.contains(level)),
@@ -67,8 +67,8 @@ impl LinkSettingKind {
         }
     }
 
-    /// Returns the value of a port that has no such setting although its link's other end has one; `None`
-    /// where such a port does not hinder it.
+    /// Returns the value of a port without this setting if the other end of its link has it; `None` if the
+    /// missing setting does not matter.
     pub fn absent(self) -> Option<&'static str> {
         (self == LinkSettingKind::Labels).then_some("off")
     }

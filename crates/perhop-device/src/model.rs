@@ -25,7 +25,7 @@ pub struct DeviceModel {
     pub open_lines: Vec<OpenLine>,
     /// The ports with their policies.
     pub router: Router,
-    /// The packet memory of a switch, on which the queues of its ports draw.
+    /// The packet memory of a switch, which the queues of its ports share.
     pub memory: Option<SwitchMemory>,
 }
 
@@ -34,19 +34,19 @@ pub struct DeviceModel {
 pub struct OpenLine {
     /// Its number, from 1.
     pub line: usize,
-    /// The names of the interfaces whose packets it concerns; `None` for the whole device.
+    /// The names of the interfaces whose packets it affects; `None` for the whole device.
     pub interfaces: Option<Arc<[String]>>,
 }
 
 impl OpenLine {
-    /// Returns the open lines of a text; `interfaces` returns the interfaces that a line concerns.
+    /// Returns the open lines of a text; `interfaces` returns the interfaces that a line affects.
     pub fn all(lines: &[Line], interfaces: impl Fn(usize) -> Option<Arc<[String]>>) -> Vec<OpenLine> {
         let is_open = |line: &&Line| matches!(line.state, LineState::NotModelled | LineState::NotRecognized);
         let open = lines.iter().filter(is_open);
         open.map(|line| OpenLine { line: line.number, interfaces: interfaces(line.number) }).collect()
     }
 
-    /// Whether the line concerns packets at an interface for which `is_meant` is true.
+    /// Whether the line affects packets at an interface for which `is_meant` is true.
     pub fn concerns(&self, is_meant: impl Fn(&str) -> bool) -> bool {
         self.interfaces.as_ref().is_none_or(|names| names.iter().any(|name| is_meant(name)))
     }
@@ -54,8 +54,8 @@ impl OpenLine {
 
 impl DeviceModel {
     /// Returns the model of a device whose system perhop does not simulate: no ports, and one diagnostic,
-    /// because rules for other systems would report false errors. `help` names the questions that perhop
-    /// answers nevertheless.
+    /// because rules for other systems would report false errors. `help` names the questions that perhop can
+    /// still answer.
     pub fn refused(
         platform: RecognizedPlatform,
         mut lines: Vec<Line>,
@@ -100,14 +100,14 @@ impl DeviceModel {
     }
 }
 
-/// A diagnostic with the interfaces that it concerns.
+/// A diagnostic with the affected interfaces.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Concern {
     /// The diagnostic.
     pub diagnostic: Diagnostic,
     /// The names of the interfaces, shared between diagnostics; `None` for the whole device.
     pub interfaces: Option<Arc<[String]>>,
-    /// The class without a definition that an assumption of the user can define.
+    /// An undefined class that an assumption of the user can define.
     pub assumable: Option<String>,
 }
 
@@ -126,11 +126,11 @@ pub struct RecognizedPlatform {
     pub supported: bool,
     /// Whether the user chose the platform.
     pub chosen: bool,
-    /// Whether the configuration leaves no doubt about the platform, or the user chose it.
+    /// Whether the configuration determines the platform, or the user chose it.
     pub certain: bool,
-    /// The lines that show the platform, the clearest first; none where it is assumed.
+    /// The lines that show the platform, the clearest first; none if it is assumed.
     pub because: Vec<Evidence>,
-    /// The names of the rules by which a switch divides its packet memory, by their evidence.
+    /// The names of the rules by which a switch divides its packet memory, by evidence.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub memory_rules: BTreeMap<EvidenceKind, Vec<String>>,
 }

@@ -33,11 +33,11 @@ fn names(uses: &[PolicyUses]) -> Vec<&str> {
     found
 }
 
-/// Returns an interface of `rate` that carries `policy`, or the only policy that no other uses.
+/// Returns an interface of `rate` with `policy`, or with the only policy that no other policy uses.
 ///
 /// # Errors
-/// The configuration does not have the policy, several policies fit, an interface has a policy and none is
-/// named, or the language does not have interfaces of a rate.
+/// The configuration does not have the policy, the policy is ambiguous, an interface has a policy but none is
+/// named, or the language cannot state the rate of an interface.
 pub fn interface_for(
     front_end: &dyn FrontEnd,
     model: &DeviceModel,

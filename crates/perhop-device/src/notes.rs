@@ -52,7 +52,7 @@ impl NotesAt<'_> {
     }
 }
 
-/// A construct that a language does not have.
+/// A construct that a language lacks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Missing {
     construct: String,

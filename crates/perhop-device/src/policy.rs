@@ -29,7 +29,7 @@ pub struct AttachedClass {
     pub id: ClassId,
     /// Its name.
     pub name: String,
-    /// The line of the policy that opens it; 0 for a class that the policy does not mention.
+    /// The line of the policy that opens it; 0 for a class that the policy does not contain.
     pub line: usize,
     /// The combination of its criteria.
     pub combination: Combination,
@@ -130,7 +130,7 @@ pub struct Priority {
     pub kind: PriorityKind,
     /// The number as written, 0 where there is none.
     pub value: u64,
-    /// Bits per second up to which it holds under congestion.
+    /// Bits per second up to which the priority applies under congestion.
     pub rate_bps: Option<u64>,
     /// Burst of that bound, bytes.
     pub burst_bytes: Option<u64>,
@@ -186,7 +186,7 @@ pub enum ShapeKind {
 /// The shaper of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shaper {
-    /// Which rate is kept.
+    /// The rate that the shaper keeps.
     pub kind: ShapeKind,
     /// The rate as written, bits per second.
     pub cir_bps: u64,
@@ -194,9 +194,9 @@ pub struct Shaper {
     pub bc_bits: u64,
     /// Excess burst, bits.
     pub be_bits: u64,
-    /// The rate that is kept, bits per second.
+    /// The rate that the shaper keeps, bits per second.
     pub target_bps: u64,
-    /// Percent as written, where it is a percentage.
+    /// The configured percentage, if any.
     pub value_percent: Option<u64>,
 }
 
@@ -237,9 +237,9 @@ impl Limit {
 /// Fair queueing of the flows of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct FairQueueing {
-    /// Packets that one flow may hold.
+    /// The limit of one flow, packets.
     pub flow_limit_packets: u64,
-    /// Packets that all flows may hold together.
+    /// The limit of all flows together, packets.
     pub limit_packets: u64,
     /// Queues for flows.
     pub queues: u16,
@@ -280,7 +280,7 @@ pub struct RandomDetect {
 pub struct RandomDetectRow {
     /// The precedence's number, or the codepoint's name.
     pub value: String,
-    /// The number behind that name.
+    /// The number of this value.
     #[serde(skip)]
     pub number: u8,
     /// Whether its thresholds are written.

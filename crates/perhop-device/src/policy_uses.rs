@@ -1,4 +1,4 @@
-//! Which policies the parts of a configuration name.
+//! The policies that the parts of a configuration name.
 
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ pub struct PolicyUses {
     pub uses: Vec<String>,
 }
 
-/// An interface with a policy that a configuration has only apart from interfaces.
+/// An added interface with an unattached policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct MadeInterface {
     /// Its name.

@@ -50,26 +50,25 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// The rate that shares and percentages refer to, bits per second, if known.
     pub bandwidth: Option<Rate>,
-    /// The rate of the line where the language has no command for it and the scenario sets none; in place of
-    /// `bandwidth`, which is that of a shaper there.
+    /// The rate of the line if the language has no command for it and the scenario sets none. `bandwidth` is
+    /// then the rate of a shaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
-    /// Whether the configuration names the line through which packets leave; serialized only where it does
-    /// not.
+    /// Whether the configuration names the line through which packets leave; serialized only if false.
     #[serde(skip_serializing_if = "std::clone::Clone::clone")]
     pub has_known_line: bool,
     /// Policy for arriving packets.
     pub input: PolicyConfig,
     /// Policy for departing packets.
     pub output: PolicyConfig,
-    /// The attached policies as the device prints them; `None` where the language has no such policies.
+    /// The attached policies as the device prints them; `None` if the language has no such policies.
     #[serde(rename = "policies", skip_serializing_if = "Option::is_none")]
     pub attachments: Option<Attachments>,
-    /// The demands that `input` and `output` carry out.
+    /// The demands that `input` and `output` implement.
     #[serde(skip)]
     pub intent: PortIntent,
-    /// The classes of `intent` and the lines behind the conditioners and queues of `input` and `output`;
-    /// serialized are the limiters in front of the policies.
+    /// The classes of `intent`, and the lines of the conditioners and queues of `input` and `output`. Only
+    /// the limiters in front of the policies are serialized.
     #[serde(rename = "limiters", skip_serializing_if = "PortLinks::has_no_limiter")]
     pub links: PortLinks,
     /// The bytes of each packet that the device counts in addition to the IP bytes, if the configuration
@@ -78,12 +77,13 @@ pub struct Port {
     pub counted_bytes: Option<CountedBytes>,
     /// The wire, as far as configured.
     pub wire: Wire,
-    /// Why the queues of departing packets are not modeled: no packets of a run may wait there.
+    /// The reason why the output queues are not modeled; packets of a run may not wait there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unmodeled_queues: Option<String>,
     /// Whether the interface is administratively down.
     pub shutdown: bool,
-    /// The parts that decide the path of its packets; serialized is whether they lead to the device itself.
+    /// The parts that determine the path of its packets. Only whether they lead to the device itself is
+    /// serialized.
     #[serde(rename = "leads_to_device", skip_serializing_if = "PortForwarding::is_of_interface")]
     pub forwarding: PortForwarding,
 }
@@ -144,7 +144,7 @@ pub enum LineKind {
     Unknown,
 }
 
-/// The policies attached to a port. Policies that the device refuses are left out.
+/// The policies attached to a port, without refused policies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Attachments {
     /// The policy of arriving packets.
@@ -153,8 +153,8 @@ pub struct Attachments {
     pub output: Option<AttachedPolicy>,
 }
 
-/// The bytes of each packet that the counters of a device have in addition to the IP bytes. The policies of
-/// the port have those that meters and schedulers count.
+/// The additional bytes per packet in the counters of a device. The policies of the port have the bytes that
+/// meters and schedulers count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct CountedBytes {
     /// The bytes in counters of classes.
@@ -166,7 +166,7 @@ pub struct CountedBytes {
 /// The wire under a port, as far as configured. `None`: the scenario sets the value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Wire {
-    /// Bits per second, counted in wire bytes: of a circuit, cells.
+    /// Bits per second, counted in wire bytes; for a circuit, in cells.
     pub rate: Option<Rate>,
     /// The bytes around an IP packet.
     pub framing: Option<Framing>,

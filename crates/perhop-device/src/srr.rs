@@ -14,26 +14,27 @@ pub struct SrrPort {
     pub queue_set: u8,
     /// Whether queue 1 is served before the others, without a limit.
     pub priority_queue_out: bool,
-    /// The part of its rate that the port sends at most, percent.
+    /// The maximum rate of the port, percent of the rate of its line.
     pub bandwidth_limit_percent: u64,
 }
 
 /// The settings of a queue.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct SrrQueue {
-    /// The part of the memory of the port that is allocated to the queue, percent.
+    /// The memory of the queue, percent of the memory of the port.
     pub buffers_percent: u64,
     /// The reserved part of the allocated memory, percent.
     pub reserved_percent: u64,
     /// The reserved part of the memory of the port, percent.
     pub reserved_port_percent: Hundredths,
-    /// The most that the queue holds, percent of the allocated memory.
+    /// The maximum length of the queue, percent of its memory.
     pub maximum_percent: u64,
-    /// The queue gets the rate of the port divided by this, and no more; 0 for a queue that shares the rest.
+    /// The queue gets exactly the rate of the port divided by this; 0 for a queue that shares the remaining
+    /// rate.
     pub shaped_weight: u64,
-    /// The part of the rest, relative to those of the other queues that share it.
+    /// The share of the remaining rate, relative to the shares of the other queues.
     pub shared_weight: u64,
-    /// The most that the queue sends, bit/s; `None` for the rate of the port.
+    /// The maximum rate of the queue, bit/s; `None` for the rate of the port.
     pub ceiling_bps: Option<u64>,
 }
 
@@ -62,7 +63,7 @@ pub struct SrrQueueSet {
 pub struct SrrSetQueue {
     /// The number of the queue.
     pub number: u8,
-    /// The part of the memory of a port that is allocated to the queue, percent.
+    /// The memory of the queue, percent of the memory of the port.
     pub buffers_percent: u64,
     /// The first threshold, percent of the allocated memory.
     pub threshold1_percent: u64,
@@ -70,7 +71,7 @@ pub struct SrrSetQueue {
     pub threshold2_percent: u64,
     /// The reserved part of the allocated memory, percent.
     pub reserved_percent: u64,
-    /// The most that the queue holds, percent of the allocated memory.
+    /// The maximum length of the queue, percent of its memory.
     pub maximum_percent: u64,
 }
 

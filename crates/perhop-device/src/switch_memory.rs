@@ -14,7 +14,7 @@ use crate::srr::{EgressMemory, SrrPort, SrrQueue, SrrQueueSet};
 /// The options of the user for the memory of a switch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MemoryOptions {
-    /// The product, such as `c9300-24t`; by default that of the configuration.
+    /// The product, such as `c9300-24t`; by default the product in the configuration.
     pub model: Option<String>,
     /// The memory of each port, in units of the chip; by default by product and rate.
     pub port_units: Option<u64>,
@@ -31,18 +31,18 @@ pub struct SwitchMemory {
     pub chip: String,
     /// The size of a unit, bytes. A frame takes whole units.
     pub unit_bytes: u64,
-    /// The units that the soft parts of all ports of a chip share; `None` for an output, which does not show
-    /// them.
+    /// The units that the soft parts of all ports of a chip share; `None` for an output, because outputs do
+    /// not show it.
     pub shared_units: Option<u64>,
     /// The ports, in the order of the text.
     pub ports: Vec<PortMemory>,
     /// Ports whose memory is unknown, with the reason.
     pub unknown: Vec<UnknownPort>,
-    /// The rules that the numbers follow, with their evidence.
+    /// The rules behind the numbers, with their evidence.
     pub rules: Vec<PlatformRule>,
-    /// Lines of the configuration that the numbers leave out.
+    /// Ignored lines of the configuration.
     pub not_modeled: Vec<LineLeftOut>,
-    /// The memory for departing packets as published, where ports have no published parts of it.
+    /// The published memory for departing packets, if the parts of the ports are not published.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub egress_memory: Vec<EgressMemory>,
     /// The queues of arriving packets in front of the switch's ring.
@@ -56,8 +56,8 @@ pub struct SwitchMemory {
     pub maps: BTreeMap<&'static str, Vec<u8>>,
 }
 
-/// A line of a configuration that the division of the memory leaves out, or that the switch refuses,
-/// serialized as text.
+/// A line of a configuration that the division of the memory ignores or the switch refuses, serialized as
+/// text.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LineLeftOut {
     /// The line, from 1.
@@ -94,19 +94,18 @@ pub struct PortMemory {
     pub policy: Option<String>,
     /// The factor of the shared parts, percent.
     pub multiplier_percent: Option<u64>,
-    /// The shared memory of all queues, units, above which the limits of the queues begin to fall.
+    /// The shared memory of all queues, units, above which the limits of the queues fall.
     pub soft_start: u64,
-    /// The shared memory of all queues, units, at which the limits have fallen to their minimum.
+    /// The shared memory of all queues, units, at which the limits reach their minimum.
     pub soft_end: u64,
     /// The queues, the first to be served first.
     pub queues: Vec<QueueMemory>,
     /// Assumptions for this port.
     pub assumed: Vec<String>,
-    /// The line for which the switch refuses the policy, with the reason. The queues are then those of the
-    /// configuration as written.
+    /// The line for which the switch refuses the policy, with the reason. The queues are then as configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused: Option<LineLeftOut>,
-    /// Why no packet waits in these queues, where another rule reports it.
+    /// The reason why no packet waits in these queues, if another rule reports it.
     #[serde(skip)]
     pub without_queues: Option<String>,
     /// The settings of a port with shaped round robin.
@@ -119,14 +118,14 @@ pub struct PortMemory {
 pub struct QueueMemory {
     /// The number of the queue in outputs.
     pub number: u8,
-    /// The class, or the packets that the queue is for.
+    /// The class or the packets of the queue.
     pub class: String,
     /// The line that opens the class in its policy.
     pub line: Option<usize>,
     /// The packets of a queue that no policy defines; `None` for the queue of a class.
     #[serde(skip)]
     pub default: Option<DefaultQueue>,
-    /// The priority level; `None` for a queue that shares the rest.
+    /// The priority level; `None` for a queue that shares the remaining rate.
     pub priority_level: Option<u8>,
     /// The weight that the switch prints; `None` if it is not known.
     pub weight: Option<u32>,
@@ -134,16 +133,16 @@ pub struct QueueMemory {
     pub hard: Option<u64>,
     /// The limit of the part from the shared memory while the port uses little of it.
     pub soft: Option<u64>,
-    /// A factor of the free shared memory, in parts of 1024, that limits that part; `soft` is then the limit
-    /// of a queue alone. `None` for a fixed limit.
+    /// The factor of the free shared memory that limits this part, in parts of 1024; `soft` is then the limit
+    /// while all other queues are empty. `None` for a fixed limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dynamic_factor: Option<u32>,
     /// The limit of the shared part when the port has used its shared memory; `None` if it is not known.
     pub port_soft_min: Option<u64>,
     /// The limit of the shared part when the shared memory of the chip is used up; `None` if it is not known.
     pub global_soft_min: Option<u64>,
-    /// The lengths at which packets are dropped, in ascending order; the last applies to packets without a
-    /// threshold of their own.
+    /// The lengths at which packets are dropped, in ascending order; the last one applies to packets without
+    /// their own threshold.
     pub thresholds: Vec<DropThreshold>,
     /// The settings of a queue with shaped round robin.
     #[serde(flatten)]
@@ -155,7 +154,7 @@ pub struct QueueMemory {
 pub struct DefaultQueue {
     /// The name in results.
     pub name: &'static str,
-    /// The codepoints of its packets; empty for all that no other queue takes.
+    /// The codepoints of its packets; empty for all packets that no other queue takes.
     pub codepoints: Vec<Dscp>,
 }
 
@@ -164,7 +163,7 @@ pub struct DefaultQueue {
 pub struct DropThreshold {
     /// The length, units; `None` if the memory of the port is not known.
     pub units: Option<u64>,
-    /// The length, percent of the memory that is allocated to the queue; `None` where units are configured.
+    /// The length, percent of the memory of the queue; `None` if units are configured.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub percent: Option<u64>,
     /// The packets, serialized as `dscp af31`; empty for packets that no line names.
@@ -180,9 +179,9 @@ pub struct InputQueue {
     pub number: u8,
     /// The part of the memory, percent.
     pub buffers_percent: u64,
-    /// The part of the ring that is left by priority, relative to that of the other queue.
+    /// The share of the ring rate that priority leaves, relative to the other queue.
     pub bandwidth_weight: u64,
-    /// The part of the ring that the queue has before the other, percent.
+    /// The part of the ring rate with priority over the other queue, percent.
     pub priority_bandwidth_percent: u64,
     /// The lengths at which packets are dropped.
     pub thresholds: Vec<DropThreshold>,
@@ -200,7 +199,7 @@ pub struct MarkedPackets {
 /// A field by whose value thresholds of a queue differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkedField {
-    /// A field that also drop profiles use.
+    /// A field that drop profiles also use.
     Mark(Basis),
     /// A group, which stays in the device.
     Group,
@@ -229,12 +228,12 @@ impl Serialize for MarkedPackets {
 }
 
 impl QueueMemory {
-    /// Returns the most units that the queue holds; `None` if the memory of the port is not known.
+    /// Returns the maximum length of the queue, units; `None` if the memory of the port is not known.
     pub fn most_units(&self) -> Option<u64> {
         Some(self.hard? + self.soft?)
     }
 
-    /// Returns the length, units, at which packets without a threshold of their own are dropped.
+    /// Returns the length, units, at which packets without their own threshold are dropped.
     pub fn ceiling(&self) -> Option<u64> {
         self.thresholds.last().map_or(self.most_units(), |threshold| threshold.units)
     }
@@ -255,7 +254,7 @@ impl SwitchMemory {
         found
     }
 
-    /// Returns the reason for which the memory of the port called `interface` is unknown.
+    /// Returns the reason why the memory of the port `interface` is unknown.
     pub fn reason_unknown(&self, interface: &str) -> Option<&str> {
         let unknown = self.unknown.iter().find(|port| port.interface == interface);
         unknown.map(|port| port.reason.as_str())
@@ -288,8 +287,8 @@ impl Room {
         Room { frames, bytes: frames * frame_bytes, drain_ns }
     }
 
-    /// Returns the longest burst that arrives at `arrival` and loses nothing while the line sends only from
-    /// this queue at `line`; `None` if a rate is not known, or if the line is as fast as the arrivals.
+    /// Returns the longest burst at the rate `arrival` without a loss, while the line sends at `line` from
+    /// this queue only; `None` if a rate is not known, or if the line is as fast as the arrivals.
     pub fn burst(self, line: Option<Rate>, arrival: Option<Rate>) -> Option<Burst> {
         let (line, arrival) = (line?.as_bits_per_second(), arrival?.as_bits_per_second());
         let growth = u128::from(arrival.checked_sub(line).filter(|growth| *growth > 0)?);

@@ -18,7 +18,7 @@ pub struct DeviceTables {
 }
 
 impl DeviceTables {
-    /// Whether the output has none.
+    /// Whether the output has no table.
     pub fn is_empty(&self) -> bool {
         self.routes.is_empty() && self.neighbors.is_empty()
     }
@@ -29,7 +29,7 @@ impl DeviceTables {
 pub struct ShownTable {
     /// The routes that lead to other devices, or discard packets.
     pub routes: Vec<Route>,
-    /// The subnets of the interfaces that are up; none where the output shows only a part of the table.
+    /// The subnets of the interfaces that are up; none if the output shows only a part of the table.
     pub connected: Vec<Prefix>,
 }
 

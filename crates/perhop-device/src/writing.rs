@@ -1,7 +1,7 @@
 //! [`PoliciesToWrite`]: the input of a writer, and [`Written`]: its result.
 //!
-//! A writer starts from what runs ([`PolicyConfig`]), because every source has that: a configuration in any
-//! language once it is lowered, and a scenario, which has no Intent.
+//! A writer starts from the [`PolicyConfig`] that runs, because every source has one: configurations after
+//! lowering, and scenarios, which have no Intent.
 
 use perhop_qos::Rate;
 use perhop_qos::policy::PolicyConfig;
@@ -33,7 +33,7 @@ pub struct SourceConfiguration {
     pub platform: String,
 }
 
-/// A policy, and the place that it is attached to as far as the file has one.
+/// A policy, and its attachment if the file has one.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct PolicyToWrite {
     /// The name of the policy.
@@ -66,15 +66,15 @@ impl PolicyToWrite {
 pub struct Written {
     /// The text.
     pub text: String,
-    /// The parts that the language does not have, or has otherwise.
+    /// The missing and different parts.
     #[serde(rename = "remarks")]
     pub not_expressed: Vec<NotExpressed>,
 }
 
-/// A part of a policy that a language does not have, or has otherwise.
+/// A part of a policy that is missing or different in a language.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct NotExpressed {
-    /// The part, in the terms of the language that it comes from.
+    /// The part, in terms of the source language.
     pub construct: String,
     /// The policy, interface, direction and class.
     #[serde(rename = "where")]
@@ -82,7 +82,7 @@ pub struct NotExpressed {
     /// The reason for the difference.
     #[serde(rename = "why")]
     pub reason: String,
-    /// A change to the policy after which the difference is gone.
+    /// A change to the policy that removes the difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instead: Option<String>,
 }

@@ -23,7 +23,7 @@ pub struct Policy {
     /// Whether a class of it, or of a nested policy, needs a queue. An undefined class of the text counts,
     /// too.
     pub queues: bool,
-    /// Its classes; the one for all other packets comes last. A queueing policy has one.
+    /// Its classes; the class for all other packets comes last. A queueing policy has such a class.
     pub classes: Vec<Class>,
 }
 
@@ -42,7 +42,7 @@ pub enum Children {
     /// None.
     #[default]
     None,
-    /// A policy that the configuration names but does not define.
+    /// A policy that the configuration uses but does not define.
     Undefined,
     /// A policy.
     Policy(Policy),
@@ -64,7 +64,7 @@ pub struct Class {
     pub id: ClassId,
     /// Its name.
     pub name: String,
-    /// The line that opens it; 0 for one that the text does not mention.
+    /// The line that opens it; 0 for a class that the text does not contain.
     pub line: usize,
     /// Whether it takes the packets that no other class takes.
     pub takes_rest: bool,
@@ -76,7 +76,7 @@ pub struct Class {
     pub matches: PrintedMatches,
     /// Its guarantee.
     pub guarantee: Option<At<Guarantee>>,
-    /// Its share of the excess next to a minimum; `guarantee` has the share of a class without a minimum.
+    /// Its share of the excess in addition to a minimum. Without a minimum, `guarantee` has the share.
     pub excess: Option<At<Guarantee>>,
     /// Its priority.
     pub priority: Option<At<Priority>>,

@@ -54,7 +54,7 @@ impl Condition {
             1 => Condition::when(either.remove(0)),
             _ => Condition::when(MatchConfig { any: Some(either), ..MatchConfig::default() }),
         };
-        // Conditions of which one always holds: `dscp ef` and `not dscp ef`.
+        // Complementary conditions, such as `dscp ef` and `not dscp ef`.
         if either.holds_always() { Condition::Always } else { either }
     }
     /// Returns the negation.
@@ -63,7 +63,7 @@ impl Condition {
             Condition::Always => Condition::Never,
             Condition::Never => Condition::Always,
             Condition::When(config) => match config.not {
-                // Only conditions created here are bare negations.
+                // Only conditions created here consist of a negation alone.
                 Some(not)
                     if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) =>
                 {
@@ -131,7 +131,7 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
         precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
         all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
         any.as_ref().map(|list| {
-            // At least one matches unless none does.
+            // Whether at least one matches.
             every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
         }),
         not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
@@ -180,7 +180,7 @@ pub fn looks_at(config: &MatchConfig) -> Fields {
     own.chain(inside.chain(config.not.as_deref()).map(looks_at)).collect()
 }
 
-/// Whether all match; a single mismatch decides.
+/// Whether all match. A single mismatch gives the answer.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(true);
     for part in parts {

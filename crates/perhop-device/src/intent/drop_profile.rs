@@ -22,7 +22,7 @@ pub enum ThresholdUnit {
     Percent,
 }
 
-/// Thresholds and averaging; `None` and missing values stand for the device's choice.
+/// Thresholds and averaging; `None` and missing values mean the default of the device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct DropProfile {
     /// The field that has the drop precedence.
@@ -31,7 +31,7 @@ pub struct DropProfile {
     pub unit: ThresholdUnit,
     /// n in the weight 2⁻ⁿ of the average.
     pub exponent: Option<u32>,
-    /// ECN: packets that can be are marked in place of a random drop.
+    /// ECN: ECN-capable packets are marked instead of dropped at random.
     pub ecn: Option<At<()>>,
     /// Thresholds by precedence.
     pub precedences: BTreeMap<u8, At<Thresholds>>,
@@ -41,12 +41,12 @@ pub struct DropProfile {
     pub discard_classes: BTreeMap<u8, At<Thresholds>>,
     /// Thresholds by class of service.
     pub classes_of_service: BTreeMap<u8, At<Thresholds>>,
-    /// Thresholds of all values that have none of their own.
+    /// Thresholds of all values without their own thresholds.
     pub aggregate: Option<At<Option<Thresholds>>>,
 }
 
 impl DropProfile {
-    /// Whether a value has thresholds of its own.
+    /// Whether a value has its own thresholds.
     pub fn has_thresholds(&self) -> bool {
         let maps = [&self.precedences, &self.dscps, &self.discard_classes, &self.classes_of_service];
         maps.iter().any(|map| !map.is_empty())
@@ -61,10 +61,10 @@ impl DropProfile {
 /// Thresholds of one drop precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Thresholds {
-    /// The average from which on some packets are dropped, in the unit of [`DropProfile::unit`].
+    /// The average above which some packets are dropped, in the unit of [`DropProfile::unit`].
     pub min: u64,
-    /// The average from which on all are dropped.
+    /// The average above which all packets are dropped.
     pub max: u64,
-    /// The number of packets of which one is dropped just below `max`.
+    /// One packet in this number is dropped just below `max`.
     pub mark_probability_denominator: u64,
 }

@@ -55,12 +55,12 @@ pub enum Field {
     DropPrecedence,
 }
 
-/// The values of one field that become values of another.
+/// The map from values of one field to values of another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Table {
     /// Values and their new values.
     pub entries: BTreeMap<u8, u8>,
-    /// The new value of all others.
+    /// The new value of all other values.
     pub default: TableDefault,
 }
 
@@ -77,10 +77,11 @@ pub enum TableDefault {
     Ignore,
 }
 
-/// The way in which one field becomes another.
+/// The conversion of one field to another.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Translation {
-    /// The number stays. Between a DSCP and a field of three bits, the class selector has the number.
+    /// The number is copied. Between a DSCP and a field of three bits, the number of the class selector is
+    /// copied.
     Direct,
     /// The value of a table.
     Table(Table),
@@ -103,9 +104,9 @@ pub enum Written {
     Copy {
         /// The field that is written.
         to: Field,
-        /// The field whose value decides.
+        /// The field whose value is copied or translated.
         from: Field,
-        /// The way from one to the other.
+        /// The conversion.
         by: Translation,
     },
     /// A value of a field that the model does not have.
@@ -122,7 +123,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The field that is written; `None` for one without a place in the model.
+    /// The field that is written; `None` for a field outside the model.
     pub fn field(&self) -> Option<Field> {
         match &self.written {
             Written::Precedence(_) => Some(Field::Precedence),
@@ -137,7 +138,7 @@ impl Mark {
     pub fn fields(&self) -> Fields {
         match self.field() {
             Some(Field::Precedence) => Fields::CODEPOINT,
-            // An AF codepoint is a color as well.
+            // An AF codepoint also sets the color.
             Some(Field::Dscp) => Fields::CODEPOINT.and(Fields::COLOR),
             Some(Field::Cos) => Fields::COS,
             Some(Field::ExpOfNewLabels | Field::ExpOfTopLabel) => Fields::EXP,

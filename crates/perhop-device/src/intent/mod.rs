@@ -1,11 +1,11 @@
-//! Intent: the demands of a policy, in no vendor's language.
+//! Intent: the demands of a policy, independent of vendors.
 //!
 //! ```text
 //! Policy → Class { match set, marks, policer, priority, guarantee, shaper, queue } → Children → Policy …
 //! ```
 //!
-//! Every node has the line that it comes from ([`At`]), and percentages keep their base. [`lower`] makes
-//! queues, conditioners and a scheduler of it, by the rules of a profile.
+//! Every node has the line that it comes from ([`At`]), and percentages keep their base. [`lower`] converts
+//! it to queues, conditioners and a scheduler, by the rules of a profile.
 //!
 //! [`lower`]: crate::lower
 

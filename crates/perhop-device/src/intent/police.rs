@@ -15,26 +15,27 @@ pub struct Police {
     pub exceed: Vec<Action>,
     /// The actions for violating packets; empty if the policer has no such color.
     pub violate: Vec<Action>,
-    /// The colors with which packets come, where the policer is aware of them.
+    /// The colors of arriving packets, if the policer is color-aware.
     pub aware: Option<Awareness>,
-    /// The colors that policers inside have given to its packets.
+    /// The colors that inner policers have given to its packets.
     pub inside: InsideColors,
 }
 
-/// The colors that policers of a nested policy have given to the packets of the policer around it.
+/// The colors that policers of a nested policy have given to the packets of the outer policer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InsideColors {
-    /// The policer around measures all packets alike.
+    /// The outer policer measures all packets alike.
     #[default]
     Ignored,
-    /// Packets that conform inside use the tokens first; packets that exceed inside use the remaining tokens.
+    /// Packets that conform to the inner policers use the tokens first; packets that exceed them use the
+    /// remaining tokens.
     Kept,
 }
 
 /// The rates and bursts of a policer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meter {
-    /// Bytes count. Bursts are bytes, or milliseconds of the rate where that is a percentage.
+    /// The policer counts bytes. Bursts are bytes, or milliseconds of the rate if the rate is a percentage.
     Bytes {
         /// The committed rate.
         rate: TrafficRate,
@@ -45,7 +46,7 @@ pub enum Meter {
         /// The excess or peak burst.
         excess_burst: Option<u64>,
     },
-    /// Packets count.
+    /// The policer counts packets.
     Packets {
         /// Packets per second.
         rate: u64,
@@ -57,10 +58,10 @@ pub enum Meter {
 /// The colors with which packets arrive at a policer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Awareness {
-    /// The packets that come as conforming.
+    /// The packets that arrive as conforming.
     pub conform: Condition,
-    /// The packets that arrive as exceeding. Without such a class all others do; with one, the others arrive
-    /// as violating.
+    /// The packets that arrive as exceeding. Without such a class, all other packets arrive as exceeding;
+    /// with it, they arrive as violating.
     pub exceed: Option<Condition>,
 }
 

@@ -18,35 +18,35 @@ pub enum QueueLimit {
     Microseconds(u64),
 }
 
-/// A limit that may be a part of another.
+/// A limit, absolute or relative to another limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PartialLimit {
     /// Percent of the queue's own limit.
     Percent(u64),
-    /// A limit of its own.
+    /// An absolute limit.
     Limit(QueueLimit),
 }
 
-/// The lengths of the queue at which packets with some values of a field are refused.
+/// The queue lengths above which packets with some values of a field are dropped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ValueLimits {
     /// The field.
     pub basis: Basis,
-    /// Values and their limit in the order of the text; without a value the limit is that of all.
+    /// Values and their limit in the order of the text; an entry without a value applies to all values.
     pub limits: Vec<(Vec<u8>, PartialLimit)>,
 }
 
 /// Weighted fair queueing of flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FairQueue {
-    /// Packets of one flow at which its packets are refused under congestion.
+    /// The limit of one flow under congestion, packets.
     pub congestive_discard: Option<u64>,
     /// Queues for flows.
     pub dynamic_queues: Option<u64>,
     /// Queues for reserved flows.
     pub reservable_queues: Option<u64>,
-    /// Packets of one flow at any length of the others.
+    /// The limit of one flow at any length of the other queues, packets.
     pub individual_limit: Option<u64>,
 }
 
@@ -70,6 +70,6 @@ pub enum Discipline {
     Fair(FairQueue),
     /// Random drops.
     Random(DropProfile),
-    /// The device's choice for a serial line: fair queueing up to a rate.
+    /// The default of the device for a serial line: fair queueing up to a rate.
     OfSerialLine,
 }

@@ -12,11 +12,11 @@ pub enum Guarantee {
     Kilobits(u64),
     /// A minimum, bits per second.
     BitsPerSecond(u64),
-    /// A minimum, percent of the rate around the policy.
+    /// A minimum, percent of the enclosing rate.
     Percent(u64),
     /// Percent of the rate that priority classes and minima leave.
     RemainingPercent(u64),
-    /// A part of the rate that they leave, relative to the other classes' ratios.
+    /// A part of this remaining rate, relative to the ratios of the other classes.
     RemainingRatio(u64),
 }
 
@@ -32,13 +32,13 @@ impl Guarantee {
 pub struct Priority {
     /// The level; 1 is served before 2.
     pub level: u8,
-    /// The rate up to which it holds under congestion.
+    /// The rate up to which the priority applies under congestion.
     pub rate: PriorityRate,
     /// The burst of the policer at that rate, bytes.
     pub burst: Option<u64>,
 }
 
-/// The rate up to which a priority holds under congestion.
+/// The rate up to which a priority applies under congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PriorityRate {
@@ -46,7 +46,7 @@ pub enum PriorityRate {
     Unlimited,
     /// Kilobits per second.
     Kilobits(u64),
-    /// Percent of the rate around the policy.
+    /// Percent of the enclosing rate.
     Percent(u64),
 }
 
@@ -56,18 +56,18 @@ pub enum PriorityRate {
 pub enum TrafficRate {
     /// Bits per second.
     BitsPerSecond(u64),
-    /// Percent of the rate around the policy.
+    /// Percent of the enclosing rate.
     Percent(u64),
 }
 
 /// The shaper of a class: its maximum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shape {
-    /// The rate that is kept.
+    /// The rate that the shaper keeps.
     pub kind: ShapeKind,
     /// The rate.
     pub rate: TrafficRate,
-    /// The committed burst, bits; milliseconds of the rate where that is a percentage.
+    /// The committed burst, bits; milliseconds of the rate if the rate is a percentage.
     pub burst: Option<u64>,
     /// The excess burst in the same unit.
     pub excess_burst: Option<u64>,

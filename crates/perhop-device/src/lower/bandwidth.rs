@@ -15,7 +15,8 @@ pub(super) fn percent_of(rate: Rate, percent: u64) -> Rate {
     Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX))
 }
 
-/// A rate of a policy on a circuit of `bandwidth`: a bit per second at least, since no policer has none.
+/// A rate of a policy on a circuit of `bandwidth`; at least one bit per second, because policers have no rate
+/// of 0.
 pub(super) fn rate_of(rate: TrafficRate, bandwidth: Rate) -> Rate {
     match rate {
         TrafficRate::BitsPerSecond(bits) => Rate::from_bits_per_second(bits),
@@ -38,7 +39,7 @@ pub(super) fn bytes_in(rate: Rate, microseconds: u64) -> u64 {
     u64::try_from(bits / 8).unwrap_or(u64::MAX)
 }
 
-/// The rates and bursts of a policer as written.
+/// The rates and bursts of a policer as configured.
 #[derive(Clone, Copy)]
 pub(super) struct WrittenPolice {
     pub(super) rate: TrafficRate,
@@ -56,7 +57,7 @@ pub(super) fn bursts_of_police(
 ) -> (ByteSize, ByteSize) {
     let written = |burst: u64, rate: Rate| match police.rate {
         TrafficRate::BitsPerSecond(_) => burst,
-        // Next to a percentage bursts are written in milliseconds.
+        // If the rate is a percentage, bursts are in milliseconds.
         TrafficRate::Percent(_) => bytes_in(rate, burst.saturating_mul(1000)).max(1),
     };
     let most = Some(*rules.police_burst_most_bytes).filter(|most| *most > 0).unwrap_or(u64::MAX);
@@ -72,7 +73,7 @@ pub(super) fn bursts_of_police(
     (ByteSize::from_bytes(committed), ByteSize::from_bytes(excess))
 }
 
-/// Bytes in the greatest burst of a shaper: routers take far less, and time to send more would not end.
+/// The maximum burst of a shaper, bytes. Routers accept far less, and sending more would take extremely long.
 const GREATEST_BURST: u64 = u32::MAX as u64;
 
 /// A shaper on a circuit of `bandwidth`.
@@ -91,7 +92,7 @@ pub(super) fn shaper(shape: &Shape, bandwidth: Rate, rule: ShaperBurst) -> Shape
         }
     };
     let burst = shape.burst.map_or(default, written).clamp(1, GREATEST_BURST);
-    // The device's own choice for the excess burst is the committed burst.
+    // The default of the excess burst is the committed burst.
     let excess = shape.excess_burst.map_or(burst, written).min(GREATEST_BURST);
     let (form, excess) = match shape.kind {
         ShapeKind::Peak if excess > 0 => (ShapeForm::Peak, excess),
@@ -156,7 +157,7 @@ impl Reservations {
     pub(super) fn total(&self) -> u64 {
         self.priority.saturating_add(self.others)
     }
-    /// The rest for class-default, at least `percent` of the bandwidth.
+    /// The remaining rate for class-default, at least `percent` of the bandwidth.
     pub(super) fn left(&self, percent: u64) -> u64 {
         self.reservable.saturating_sub(self.total()).max(self.least(percent))
     }

@@ -32,8 +32,8 @@ fn stage(name: &str, action: Action) -> Stage {
     })
 }
 
-/// Labels the packets that classes of `policy` take after nested policies, and remarks on classes that would
-/// match the new marks. `before` are the stages in front of the policy.
+/// Labels packets for classes of `policy` that act after nested policies, and records remarks on classes that
+/// would match the new marks. `before` are the stages in front of the policy.
 pub(super) fn label_around(
     policy: &mut ResolvedPolicy,
     direction: Direction,
@@ -46,8 +46,8 @@ pub(super) fn label_around(
     refused.into_iter().map(|(line, class)| Remark::TakenByNewMark { line, class }).collect()
 }
 
-/// Returns a remark on the class whose marks the queues of `queueing` would match although the device's
-/// classifier does not see them.
+/// Returns a remark on a class whose marks the queues of `queueing` would match, although the classifier of
+/// the device does not.
 pub(super) fn queued_by_new_mark(policy: &ResolvedPolicy, queueing: &QueueingConfig) -> Option<Remark> {
     let class = writer(policy, fields_of_queues(queueing))?;
     Some(Remark::QueuedByNewMark { line: class.line, class: class.name.clone() })
@@ -115,7 +115,7 @@ fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerCon
             excess: Color::RED,
         })
     } else {
-        // Equal bursts mean that no debt is possible.
+        // With equal bursts no debt is possible.
         MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })
     };
     Some(ConditionerConfig {
@@ -128,7 +128,7 @@ fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerCon
     })
 }
 
-/// Returns `stages` with unique names, up to the one after which no packets are left.
+/// Returns `stages` with unique names, up to the last stage that any packet reaches.
 pub(super) fn unique(mut stages: Vec<Stage>) -> Vec<Stage> {
     let names: Vec<Option<String>> = stages.iter().map(|stage| stage.config.name.clone()).collect();
     for (index, stage) in stages.iter_mut().enumerate() {

@@ -9,8 +9,8 @@ use crate::intent::{Class, Guarantee as Written, Policy};
 use crate::policy::{Guarantee, GuaranteeKind};
 use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
 
-/// Returns the guarantee of each class as a rate, and its weight in the scheduler. A class comes with whether
-/// it has a queue.
+/// Returns the guarantee of each class as a rate, and its weight in the scheduler. Each class is paired with
+/// whether it has a queue.
 pub(super) fn guarantees(
     classes: &[(&Class, bool)],
     reference: Reference,
@@ -40,7 +40,8 @@ pub(super) fn guarantees(
     classes.iter().zip(shares).map(guarantee).collect()
 }
 
-/// class-default weighs the unreserved rest of the reservable part, a class that is only shaped the least.
+/// The weight of class-default is the unreserved part of the reservable rate; a class with only a shaper has
+/// the least weight.
 fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let all = classes.iter().map(|(class, _)| *class);
     let reservations = Reservations::of_classes(all, reference.queueing, reference.reservable_percent);
@@ -69,21 +70,21 @@ fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
     }
 }
 
-/// Bits per second that the priority and the minimum of a class take of the rate.
+/// Bits per second of the rate that the priority and the minimum of a class reserve.
 fn taken(class: &Class, rate: Rate) -> u64 {
     let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
     let promised = class.guarantee.and_then(|guarantee| absolute(guarantee.value, rate));
     priority.map_or(0, Rate::as_bits_per_second).saturating_add(promised.unwrap_or(0))
 }
 
-/// Bits per second that priority classes and minima leave of the rate.
+/// Bits per second of the rate that priority classes and minima leave.
 fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
     let taken = classes.iter().map(|(class, _)| taken(class, rate)).fold(0, u64::saturating_add);
     rate.as_bits_per_second().saturating_sub(taken)
 }
 
-/// A class weighs its promise. The rate that no class is promised is an implicit promise to the classes
-/// without a guarantee, class-default among them, in equal parts, and the least part at least.
+/// The weight of a class is its guarantee. The rate without guarantees is divided equally among the classes
+/// without a guarantee, including class-default; each gets at least the least weight.
 fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let rate = reference.queueing;
     let left = left_over(classes, rate);
@@ -101,7 +102,7 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
     let share = |(class, queues): &(&Class, bool)| {
         let rate_bps = match class.guarantee.map(|bandwidth| bandwidth.value) {
-            // NX-OS has such classes, which other platforms may be chosen for.
+            // NX-OS has such classes, and the user may choose another platform for them.
             Some(Written::RemainingPercent(0) | Written::Percent(0)) => least_weight(rate),
             Some(Written::RemainingPercent(percent)) => {
                 percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second().max(1)
@@ -117,8 +118,7 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
-/// The part of the rate that the least weight is: devices do not publish it, and schedulers have no smaller
-/// ones.
+/// The least weight as a fraction of the rate. Vendors do not publish it; schedulers have no smaller weights.
 const LEAST_PART: u64 = 1_000_000;
 
 /// Returns the least weight as a rate, bits per second.
@@ -126,8 +126,9 @@ fn least_weight(rate: Rate) -> u64 {
     (rate.as_bits_per_second() / LEAST_PART).max(1)
 }
 
-/// A class weighs its minimum, or its part of the rate that minima leave: its percentage of all percentages.
-/// Without either, or with 0 percent, it has the least weight, and sends what the others leave.
+/// The weight of a class is its minimum, or its share of the rate that minima leave, by its percentage
+/// relative to the sum of percentages. Without both, or with 0 percent, it has the least weight and gets the
+/// rate that the others leave.
 fn weights(classes: &[(&Class, bool)], rate: Rate) -> Vec<Share> {
     let left = u128::from(left_over(classes, rate));
     let percents = u128::from(remaining_percents(classes).max(1));
@@ -144,14 +145,14 @@ fn weights(classes: &[(&Class, bool)], rate: Rate) -> Vec<Share> {
     classes.iter().map(share).collect()
 }
 
-/// The written share of a class in the excess.
+/// The configured share of a class in the excess.
 fn excess_of(class: &Class) -> Option<Written> {
     let mut shares = [class.excess, class.guarantee].into_iter().flatten().map(|at| at.value);
     shares.find(|share| !share.is_minimum())
 }
 
-/// Returns the guaranteed service rate of each class, bits per second: its minimum and its written share of
-/// the rate that no minimum takes. Cisco, "Modular Quality of Service Command Reference for Cisco NCS 540",
+/// Returns the guaranteed service rate of each class, bits per second: its minimum and its configured share
+/// of the rate without minima. Cisco, "Modular Quality of Service Command Reference for Cisco NCS 540",
 /// queue-limit.
 pub(super) fn service_rates(classes: &[(&Class, bool)], rate: Rate) -> Vec<u64> {
     let left = left_over(classes, rate);
@@ -196,14 +197,14 @@ fn ratio_of(class: &Class, is_silent: bool) -> u64 {
     }
 }
 
-/// Three parameters: `bandwidth` is a minimum, `bandwidth remaining` a part of the excess, which classes
-/// without it share equally.
+/// Three parameters: `bandwidth` is a minimum and `bandwidth remaining` a share of the excess. Classes
+/// without `bandwidth remaining` share equally.
 fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
     let percents = remaining_percents(classes);
     let is_silent = |class: &Class| class.priority.is_none() && excess_of(class).is_none();
     let silent = classes.iter().filter(|(class, queues)| *queues && is_silent(class)).count().max(1);
-    // With percentages of the excess, the classes without one share the rest of 100.
+    // With percentages of the excess, the classes without one share the remaining percent.
     let unsaid =
         if percents == 0 { 1.0 } else { (100u64.saturating_sub(percents).max(1)) as f64 / silent as f64 };
     let share = |(class, _): &(&Class, bool)| {
@@ -220,12 +221,12 @@ fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<S
     classes.iter().map(share).collect()
 }
 
-/// The guarantees of a policy that is attached, and their greatest sum.
+/// The guarantees of an attached policy, and the limit on their sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GuaranteeTotal {
     /// Their sum, bits per second.
     pub total_bps: u64,
-    /// The greatest sum, bits per second.
+    /// The limit on the sum, bits per second.
     pub limit_bps: u64,
 }
 

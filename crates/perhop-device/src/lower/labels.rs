@@ -1,4 +1,4 @@
-//! Labels by which stages and queues select packets of a policy that rewrites the fields it matches.
+//! Labels by which stages and queues select packets of a policy that rewrites its match fields.
 //!
 //! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
 //! it. perhop's conditioners precede its queues, and those of a nested class precede those of the enclosing
@@ -10,7 +10,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::intent::{Condition, Fields, matched_fields};
 
-/// The first label of a class: above the forwarding classes (0 to 99) where packets may have one.
+/// The first label of a class: above the forwarding classes (0 to 99) if packets may have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Labels {
     /// No policy sets a forwarding class.
@@ -19,7 +19,7 @@ pub enum Labels {
     AboveGroups = 100,
 }
 
-/// Which markings of a policy make labels necessary.
+/// The markings of a policy that require labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markers {
     /// The classes of all policies: HQF and the QFP.
@@ -28,7 +28,7 @@ pub(super) enum Markers {
     Inside,
 }
 
-/// Labels the classes of `policy` where one of the `markers` writes a field that a class matches.
+/// Labels the classes of `policy` if one of the `markers` writes a field that a class matches.
 pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Markers) {
     let inside = policy.classes.iter().filter_map(|class| class.policy.as_ref());
     let written: Fields = match markers {
@@ -45,7 +45,7 @@ pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Marke
     }
 }
 
-/// The fate of forwarding classes behind a policy.
+/// The use of forwarding classes after a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Groups {
     /// Output policies match the labels.
@@ -54,9 +54,9 @@ pub(super) enum Groups {
     Forgotten,
 }
 
-/// Labels the classes of `policy` that mark or police behind a policy inside them which writes a field by
-/// which a class matches there, from `first` on. Returns line and name of the classes that get none: none is
-/// left, or it would take the place of a group that is set inside and [`Groups::Kept`].
+/// Labels the classes of `policy` that mark or police after a nested policy that writes a match field of
+/// these classes. Labels start at `first`. Returns line and name of the classes without a label: no label is
+/// left, or it would replace a group that the nested policy sets and that is [`Groups::Kept`].
 pub(super) fn assign_around(
     policy: &mut ResolvedPolicy,
     first: Option<Labels>,
@@ -97,7 +97,7 @@ fn label_around(
     }
 }
 
-/// The labels of the packets of `class`: its own, or those of the classes inside it.
+/// The labels of the packets of `class`: its own label, or the labels of its inner classes.
 pub(super) fn labels_of_class(class: &ResolvedClass) -> Vec<u8> {
     match (class.label, &class.policy) {
         (Some(label), _) => vec![label],
@@ -106,7 +106,7 @@ pub(super) fn labels_of_class(class: &ResolvedClass) -> Vec<u8> {
     }
 }
 
-/// The packets with the labels of `class`; `None` where it has none.
+/// The packets with the labels of `class`; `None` if it has no label.
 pub(super) fn condition_of(class: &ResolvedClass) -> Option<Condition> {
     let labels = labels_of_class(class);
     let config = || MatchConfig { label: Some(OneOrMany(labels.clone())), ..MatchConfig::default() };
@@ -119,7 +119,7 @@ fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fi
     policy.classes.iter().flat_map(|class| std::iter::once(of(class)).chain(inside(class))).collect()
 }
 
-/// The policy inside `class` whose classes have queues and labels of their own.
+/// The nested policy of `class` whose classes have their own queues and labels.
 fn queueing_inside(class: &ResolvedClass) -> Option<&ResolvedPolicy> {
     class.policy.as_ref().filter(|inner| inner.holds_queue())
 }
@@ -128,8 +128,8 @@ fn leaves(policy: &ResolvedPolicy) -> usize {
     policy.classes.iter().map(|class| queueing_inside(class).map_or(1, leaves)).sum()
 }
 
-/// Assigns a label to each class without inner queues. class-default of the top policy needs none: it takes
-/// the packets without these labels.
+/// Assigns a label to each class without inner queues. class-default of the top policy needs no label: it
+/// takes the packets without these labels.
 fn label(policy: &mut ResolvedPolicy, is_top: bool, next: &mut u8) {
     for class in &mut policy.classes {
         match class.policy.as_mut().filter(|inner| inner.holds_queue()) {

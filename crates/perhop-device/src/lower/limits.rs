@@ -1,4 +1,4 @@
-//! Limits of queues, and fair queueing of flows: as written, or by the profile's rules.
+//! Limits of queues, and fair queueing of flows: configured, or by the rules of the profile.
 
 use perhop_qos::Rate;
 use perhop_qos::queue::FairQueueingConfig;
@@ -11,7 +11,7 @@ use crate::intent::{At, DropProfile, FairQueue, QueueLimit};
 use crate::policy::{FairQueueing, Limit, Unit};
 use crate::profile::{ClassFairQueue, DefaultLimit, LimitPrecision, PeerLimit, ProfileRules};
 
-/// A limit as written, at a class's `rate`.
+/// A configured limit, at a class's `rate`.
 pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
     match limit {
         QueueLimit::Packets(value) => Limit::packets(value),
@@ -27,7 +27,7 @@ pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
     }
 }
 
-/// The limit of a class at `rate`, the shaper above it or the line having `line`.
+/// The limit of a class at `rate`. `line` is the rate of the shaper above it or of the line.
 pub(super) fn default_class_limit(
     detect: Option<&At<DropProfile>>,
     rate: Rate,
@@ -66,9 +66,10 @@ fn bytes(bytes: u64) -> Limit {
     Limit { unit: Unit::Bytes, value: bytes.max(1), bytes: Some(bytes.max(1)) }
 }
 
-/// Returns the rate at which times become limits where the profile's rule is a time at a rate of its own:
-/// that of the interface for priority classes, else `service_bps` or a hundredth of the rate around. Cisco,
-/// "ASR 9000 Series Aggregation Services Router Modular Quality of Service Configuration Guide", queue-limit.
+/// Returns the rate that converts times to limits, if the rule of the profile is a time at a specific rate:
+/// the rate of the interface for priority classes, otherwise `service_bps` or a hundredth of the enclosing
+/// rate. Cisco, "ASR 9000 Series Aggregation Services Router Modular Quality of Service Configuration Guide",
+/// queue-limit.
 pub(super) fn rate_of_times(
     has_priority: bool,
     service_bps: u64,
@@ -84,7 +85,7 @@ pub(super) fn rate_of_times(
     }
 }
 
-/// Percent of the rate around a class without guaranteed service rate.
+/// Percent of the enclosing rate, for a class without a guaranteed service rate.
 const LEAST_SERVICE_PERCENT: u64 = 1;
 
 /// The limit as the hardware stores it.
@@ -123,7 +124,7 @@ pub(super) fn queue_size(limit: Limit) -> QueueSize {
     limit.bytes.map_or(QueueSize::Packets(limit.value), QueueSize::Bytes)
 }
 
-/// Fair queueing in a class whose limit is `written`, or `limit` by default.
+/// Fair queueing in a class with the configured limit `written`, or the default `limit`.
 pub(super) fn fair_queue(
     fair: &FairQueue,
     written: Option<Limit>,
@@ -142,7 +143,7 @@ pub(super) fn fair_queue(
             FairQueueing { flow_limit_packets, limit_packets, queues, by_precedence: true }
         }
         ClassFairQueue::EqualFlows { flow_part } => {
-            // Limits in bytes or time are taken as packets of 1500 bytes.
+            // Limits in bytes or time are converted to packets of 1500 bytes.
             let packets = limit.bytes.map_or(limit.value, |bytes| bytes / 1500);
             let flow_limit_packets = match fair.individual_limit.or(fair.congestive_discard) {
                 _ if has_random_detect => FairQueueingConfig::NO_LIMIT,

@@ -1,4 +1,4 @@
-//! [`Links`]: the parts of a lowered policy and the classes and lines that they come from.
+//! [`Links`]: the parts of a lowered policy, with their classes and lines.
 
 use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
@@ -13,7 +13,7 @@ pub type QueuePath = Vec<usize>;
 pub struct ClassLinks {
     /// The class.
     pub class: ClassId,
-    /// The class around its policy.
+    /// The class that contains its policy.
     pub parent: Option<ClassId>,
     /// The line that opens it; 0 for one that the text does not mention.
     pub line: usize,
@@ -23,13 +23,13 @@ pub struct ClassLinks {
     pub conditioner: Option<usize>,
     /// Its queue; `None` if its packets wait in the queue of another class or of inner classes.
     pub queue: Option<QueuePath>,
-    /// Its node in the scheduler: its queue, or the node around the queues of its inner classes.
+    /// Its node in the scheduler: its queue, or the node that contains the queues of its inner classes.
     pub node: Option<QueuePath>,
     /// The place of its shaper in the scheduler.
     pub shaper: Option<QueuePath>,
 }
 
-/// The links of all classes of a policy, those around before those inside.
+/// The links of all classes of a policy, outer classes first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Links {
     /// The links of each class, by [`ClassId`].
@@ -47,7 +47,7 @@ pub struct LimiterLinks {
     pub conditioner: usize,
 }
 
-/// The classes and lines behind the two policies of a port.
+/// The classes and lines of the two policies of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PortLinks {
     /// The links of arriving packets.
@@ -57,7 +57,7 @@ pub struct PortLinks {
 }
 
 impl PortLinks {
-    /// Whether neither policy has a limiter before it.
+    /// Whether both policies have no limiter.
     pub fn has_no_limiter(&self) -> bool {
         self.input.limiters.is_empty() && self.output.limiters.is_empty()
     }
@@ -74,7 +74,7 @@ impl Serialize for PortLinks {
 }
 
 impl Links {
-    /// The classes of `policies`, so far without parts. The classes of all of them are numbered through.
+    /// The classes of `policies`, without parts yet. The classes of all policies are numbered consecutively.
     pub fn new<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> Links {
         let mut classes = Vec::new();
         for policy in policies {
@@ -93,7 +93,7 @@ impl Links {
         self.classes.iter().find(|links| links.conditioner == Some(index))
     }
 
-    /// Returns the lines behind a conditioner: those of its class, or of its limiter.
+    /// Returns the lines of a conditioner: the lines of its class or of its limiter.
     pub fn lines_of_conditioner(&self, index: usize) -> Vec<usize> {
         let class = self.class_of_conditioner(index).map(|links| links.lines.clone());
         let limiter = || self.limiters.iter().find(|links| links.conditioner == index);
@@ -110,7 +110,7 @@ impl Links {
         self.classes.iter().find(|links| links.node.as_deref() == Some(path))
     }
 
-    /// The first class of the outermost policy around queues below `path`.
+    /// The first class of the outermost policy that contains queues below `path`.
     pub fn class_around_queues(&self, path: &[usize]) -> Option<&ClassLinks> {
         let is_below = |links: &&ClassLinks| {
             let queue = links.queue.as_ref().filter(|queue| queue.len() > path.len());
@@ -123,7 +123,7 @@ impl Links {
             .min_by_key(|links| links.class)
     }
 
-    /// The classes that have anything on a line.
+    /// The classes with a part on a line.
     pub fn classes_at_line(&self, line: usize) -> impl Iterator<Item = &ClassLinks> {
         self.classes.iter().filter(move |links| links.lines.contains(&line))
     }
@@ -133,7 +133,7 @@ impl Links {
         parent.map_or(links, |parent| self.outermost(parent))
     }
 
-    /// The links of a class, to be changed.
+    /// The mutable links of a class.
     pub fn of_class_mut(&mut self, class: ClassId) -> Option<&mut ClassLinks> {
         self.classes.get_mut(class.0)
     }

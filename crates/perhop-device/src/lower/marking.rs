@@ -11,7 +11,7 @@ use crate::intent::{Action, Direction, Field, Mark, Table, TableDefault, Then, T
 /// The device that writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// A router: tags are new on the way out, labels are pushed between the two sides.
+    /// A router: departing frames get new tags, and labels are pushed between the two sides.
     Router,
     /// A switch: frames keep their tags.
     Switch,
@@ -28,11 +28,12 @@ pub struct Markings {
     pub resets_drop_precedence: bool,
     /// Whether output policies write the experimental bits of labels that the device has pushed.
     pub writes_pushed_labels: bool,
-    /// Whether forwarding classes and traffic classes are both in use: the one label is the former.
+    /// Whether forwarding classes and traffic classes are both in use. The label is then the forwarding
+    /// class.
     pub label_is_taken: bool,
 }
 
-/// The treatment of the packets of a class before they go on.
+/// The treatment of the packets of a class before they continue.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Treatment<'a> {
     /// The label by which its queue, or its own stage, selects them.
@@ -41,13 +42,13 @@ pub(super) struct Treatment<'a> {
     pub(super) marks: &'a [Mark],
     /// Whether a policer gives them colors.
     pub(super) metered: bool,
-    /// Whether WRED reads their class of service: perhop's reads their color.
+    /// Whether WRED reads their class of service. WRED of perhop reads their color.
     pub(super) by_cos: bool,
 }
 
 impl Markings {
-    /// `set` first, then the policer's own marking, then the label by which a queue takes the packet, then
-    /// where the packet goes. Where packets arrive no queue follows: the label that brought them here goes.
+    /// First `set`, then the marking of the policer, then the label for the queue, then the outcome. On input
+    /// no queue follows, so the label is removed.
     pub(super) fn actions(self, treatment: Treatment, own: &[Action]) -> Vec<action::Action> {
         let Treatment { label, marks, metered, by_cos } = treatment;
         let then = own.last().map_or(Then::Transmit, |action| action.then);
@@ -65,7 +66,7 @@ impl Markings {
         // Before the device pushes labels, it writes the existing ones.
         all.sort_by_key(|mark| mark.field() == Some(Field::ExpOfNewLabels));
         list.extend(all.into_iter().filter_map(|marking| self.action(marking)));
-        // An AF codepoint is a color here, and not a drop precedence of the device.
+        // An AF codepoint sets the color in perhop, but not a drop precedence of the device.
         if of_field(Field::Dscp).next().is_some() && then != Then::Drop {
             let colors: Vec<_> =
                 of_field(Field::DropPrecedence).filter_map(|marking| self.action(marking)).collect();
@@ -115,7 +116,7 @@ impl Markings {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }
             Written::Number(Field::ExpOfNewLabels, value) => action::Action::MarkExp(LinkMark::new(*value)?),
-            // Only where there is a label: without one there is nothing to read, and nothing is written.
+            // Only for packets with a label; without a label nothing is read or written.
             Written::Number(Field::ExpOfTopLabel, value) => {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }
@@ -129,13 +130,13 @@ impl Markings {
     }
 }
 
-/// Writes `to` by the value of `from`.
+/// Writes `to` according to the value of `from`.
 fn translated(to: Field, from: Field, by: &Translation) -> Option<action::Action> {
     let target = copied(to)?;
     match by {
         Translation::Undefined => None,
         Translation::Direct => {
-            // Cisco, "set cos": of a DSCP the three bits of the class selector are copied.
+            // Cisco, "set cos": the three bits of the class selector of a DSCP are copied.
             let source = match copied(from)? {
                 CopyField::Dscp if highest(target) == 7 => CopyField::Precedence,
                 other => other,
@@ -163,7 +164,7 @@ fn copy(from: CopyField, to: CopyField, default: CopyDefault) -> action::Action 
     action::Action::Copy(CopyConfig { from, to, map: BTreeMap::new(), default })
 }
 
-/// A field in the form of perhop's packets.
+/// The corresponding field of perhop's packets.
 fn copied(field: Field) -> Option<CopyField> {
     Some(match field {
         Field::Precedence => CopyField::Precedence,
@@ -177,7 +178,7 @@ fn copied(field: Field) -> Option<CopyField> {
     })
 }
 
-/// The highest value of a field; forwarding classes end below that of a label.
+/// The highest value of a field; the highest forwarding class is below the highest label.
 fn highest(field: CopyField) -> u8 {
     match field {
         CopyField::Dscp => 63,

@@ -1,6 +1,6 @@
-//! [`MemoryShare`]: queues that draw on the packet memory of a switch.
+//! [`MemoryShare`]: queues that share the packet memory of a switch.
 //!
-//! The division among the queues is that of [`PortMemory`], which `perhop buffers` prints.
+//! The queues divide it as in [`PortMemory`], which `perhop buffers` prints.
 
 use perhop_qos::buffer::{BufferConfig, FallConfig, FallSlope, MemoryConfig, SharedMemoryConfig};
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
@@ -15,12 +15,12 @@ use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortMemory,
 
 /// Values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
-/// Parts of one in a factor of the free memory.
+/// The number of parts of a factor of 1 of the free memory.
 const ALPHA_PARTS: f64 = 1024.0;
-/// The most units of a memory in the data plane.
+/// Limit on the units of a memory in the data plane.
 const MOST_UNITS: u32 = 1 << 30;
 
-/// The packet memory of the port that a policy is lowered to.
+/// The packet memory of the port for which a policy is lowered.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryShare<'a> {
     /// The size of a unit, bytes.
@@ -41,7 +41,7 @@ impl<'a> MemoryShare<'a> {
             shared: units(self.shared_units),
             reserved: 0,
             limit: None,
-            // Without soft parts, no limit can fall.
+            // Without soft parts, limits cannot fall.
             port_fall: (end > start).then_some(FallConfig { start, end, slope: FallSlope::Linear }),
             pool_fall: None,
         }
@@ -52,8 +52,7 @@ impl<'a> MemoryShare<'a> {
         self.named(&class.name, class.line)
     }
 
-    /// Returns the queue of the class that `line` opens. The line of a class that the text does not mention
-    /// is unknown.
+    /// Returns the queue of the class that `line` opens. A class that the text does not contain has no line.
     pub(super) fn named(self, name: &str, line: usize) -> Option<&'a QueueMemory> {
         let is_own = |queue: &&QueueMemory| {
             queue.default.is_none() && queue.class == name && (line == 0 || queue.line == Some(line))
@@ -103,7 +102,7 @@ pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
         let config = SharedMemoryConfig { alpha, ..SharedMemoryConfig::default() };
         return (BufferConfig::SharedMemory(config), precedence);
     }
-    // The caller has no queue of unknown memory.
+    // The caller excludes queues of unknown memory.
     let (hard, soft) = (queue.hard.unwrap_or(0), queue.soft.unwrap_or(0));
     let config = SharedMemoryConfig {
         reserved: units(hard),
@@ -115,8 +114,8 @@ pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
     (BufferConfig::SharedMemory(config), precedence)
 }
 
-/// Returns the length of the queue at which a packet is dropped, by drop precedence, and the source of that.
-/// Packets without a threshold of their own have the last one.
+/// Returns the queue length above which a packet is dropped, by drop precedence, and the source of the drop
+/// precedence. Packets without their own threshold have the last one.
 fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
     let all = &queue.thresholds;
     let ceiling = queue.ceiling().unwrap_or(0);
@@ -178,7 +177,7 @@ fn units(units: u64) -> u32 {
     u32::try_from(units).unwrap_or(u32::MAX).min(MOST_UNITS)
 }
 
-/// Returns a threshold. The data plane has none of 0, at which every packet would be dropped.
+/// Returns a threshold of at least 1, because the data plane has no threshold of 0.
 fn threshold(written: u64) -> u32 {
     units(written).max(1)
 }

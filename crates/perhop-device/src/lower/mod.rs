@@ -6,7 +6,7 @@
 //! ```
 //!
 //! The [`Target`] supplies all numbers that the text does not set. [`Links`] keep the classes and lines of
-//! queues and conditioners, so no name is parsed back.
+//! queues and conditioners, so names are never parsed.
 
 mod attached;
 mod bandwidth;
@@ -64,7 +64,7 @@ pub struct Lowered {
     pub config: PolicyConfig,
     /// The policy with all its numbers, and the names of its queues and conditioners.
     pub policy: Option<ResolvedPolicy>,
-    /// The classes and lines behind conditioners and queues.
+    /// The classes and lines of conditioners and queues.
     pub links: Links,
     /// Differences between the policy and its lowered form.
     pub remarks: Vec<Remark>,
@@ -79,7 +79,7 @@ pub fn lower(side: &Side, target: Target) -> Lowered {
         lowered.config.overhead = side.overhead;
     }
     lowered.config.queueing = queueing(side, target, &mut lowered);
-    // The queues of the port count as those of a policy do.
+    // The queues of the port count bytes as queues of a policy do.
     let has_own_rates = target.memory.is_some_and(|memory| memory.port.srr.is_some());
     if has_own_rates && matches!(side.path, SidePath::Departure { .. }) {
         lowered.config.overhead = side.overhead;
@@ -119,7 +119,7 @@ fn queueing(side: &Side, target: Target, lowered: &mut Lowered) -> Option<Queuei
     Some(config)
 }
 
-/// Whether a queue takes units of the memory of the port.
+/// Whether a queue uses units of the memory of the port.
 fn draws_on_memory(config: &QueueingConfig) -> bool {
     config.classes.iter().any(|class| {
         matches!(class.buffer, Some(BufferConfig::SharedMemory(_)))

@@ -38,7 +38,7 @@ pub(super) fn plain_queueing(plain: &PlainQueue, target: Target) -> QueueingConf
     QueueingConfig { scheduler: SchedulerConfig::Fifo, classes: vec![class], ..QueueingConfig::default() }
 }
 
-/// The limit of the queue: as written, or by the profile's rule.
+/// The limit of the queue: configured, or by the rule of the profile.
 fn limit_of(plain: &PlainQueue, target: Target) -> Limit {
     let by_rule = || {
         let reference = Reference::top(plain.rate, 100);

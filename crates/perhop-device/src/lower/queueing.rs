@@ -39,12 +39,12 @@ pub(super) struct Placed {
     pub(super) class: ClassId,
     /// The path to it.
     pub(super) path: QueuePath,
-    /// Whether its packets wait there, and not in queues of classes inside it.
+    /// Whether its packets wait there, and not in queues of inner classes.
     pub(super) is_queue: bool,
     pub(super) is_shaped: bool,
 }
 
-/// Returns `places` with paths from the scheduler around theirs, in which the class at `index` holds them.
+/// Returns `places` with paths from the enclosing scheduler, in which the class at `index` contains them.
 fn inside(index: usize, places: Vec<Placed>) -> impl Iterator<Item = Placed> {
     places
         .into_iter()
@@ -67,8 +67,8 @@ pub(super) struct Queueing<'a> {
 }
 
 impl Queueing<'_> {
-    /// The queues of `policy`, which queues, and the places of its classes; each class learns the name of its
-    /// queue, which begins with `prefix`.
+    /// The queues of the queueing policy `policy`, and the places of its classes. Sets the name of each
+    /// class's queue, which begins with `prefix`.
     pub(super) fn of_policy(
         &mut self,
         policy: &mut ResolvedPolicy,
@@ -87,7 +87,7 @@ impl Queueing<'_> {
     fn sorted<'p>(&mut self, policy: &'p mut ResolvedPolicy) -> Sorted<'p> {
         let mut sorted = Sorted { priorities: Vec::new(), others: Vec::new() };
         let (mut before, mut shared) = (Vec::new(), Vec::new());
-        // The class that takes every packet, and whether they wait in its own queue.
+        // The class that takes every packet, and whether the packets wait in its own queue.
         let mut taken_by: Option<(String, bool)> = None;
         for class in &mut policy.classes {
             let condition = class.condition.clone();
@@ -114,7 +114,7 @@ impl Queueing<'_> {
                 before.push(condition);
                 sorted.others.extend(own.into_match().map(|matches| (class, matches)));
             } else {
-                // Its packets wait in the queue of the class that takes the rest.
+                // Its packets wait in the queue of the default class.
                 before.push(condition.clone());
                 shared.push(condition);
             }
@@ -146,7 +146,7 @@ impl Queueing<'_> {
         (QueueingConfig { scheduler, classes: configs, ..QueueingConfig::default() }, places)
     }
 
-    /// A class with a queue of its own, or classes inside it.
+    /// A class with its own queue or inner classes.
     fn class(
         &mut self,
         class: &mut ResolvedClass,
@@ -177,7 +177,8 @@ impl Queueing<'_> {
     fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
         let Some(limit) = class.queue_limit else { return };
         let in_memory = self.target.memory.and_then(|memory| memory.named(&class.name, class.line));
-        // Random drops have no memory to draw on: their queue has the limit of a queue alone.
+        // A queue with random drops cannot use the shared memory: its limit is computed as if all other
+        // queues were empty.
         let is_random = |queue: &QueueMemory| queue.dynamic_factor.is_some() && class.random_detect.is_some();
         if let Some(queue) = in_memory.filter(|queue| !is_random(queue)) {
             let (buffer, precedence) = memory::buffer(queue);

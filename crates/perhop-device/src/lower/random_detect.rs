@@ -1,4 +1,4 @@
-//! WRED: thresholds as written, or by the profile's rules.
+//! WRED: configured thresholds, or thresholds by the rules of the profile.
 
 use std::collections::BTreeMap;
 
@@ -29,7 +29,7 @@ pub(super) fn random_detect(
     target: Target,
 ) -> RandomDetect {
     let defaults = Defaults::of_queue(detect, queue, target);
-    // Values without thresholds of their own share the aggregate's.
+    // Values without their own thresholds share the thresholds of the aggregate.
     let aggregate = detect.aggregate.and_then(|at| at.value).map(|it| in_unit(it, detect.unit, queue));
     let written = |list: &BTreeMap<u8, At<Thresholds>>, number: u8| {
         list.get(&number).map(|at| in_unit(at.value, detect.unit, queue))
@@ -61,8 +61,8 @@ pub(super) fn random_detect(
     }
 }
 
-/// The codepoints that packets of `condition` may have. A class that takes no packet has one all the same, as
-/// WRED without thresholds is none.
+/// The possible codepoints of packets of `condition`; at least one even if the class takes no packet, because
+/// WRED needs thresholds.
 fn codepoints(condition: &Condition) -> Vec<Dscp> {
     let mut found: Vec<Dscp> =
         (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)).collect();
@@ -91,7 +91,7 @@ fn row(
     }
 }
 
-/// Thresholds as written, in packets or bytes.
+/// Configured thresholds, in packets or bytes.
 fn in_unit(thresholds: Thresholds, unit: ThresholdUnit, queue: Queue) -> Thresholds {
     let limit = queue.limit.bytes.unwrap_or(queue.limit.value);
     let convert = |value: u64| match unit {
@@ -103,7 +103,7 @@ fn in_unit(thresholds: Thresholds, unit: ThresholdUnit, queue: Queue) -> Thresho
     Thresholds { min, max: convert(thresholds.max).max(min + 1), ..thresholds }
 }
 
-/// Thresholds where nothing is written.
+/// Default thresholds.
 struct Defaults {
     by_precedence: WredMinima,
     by_dscp: WredDscpMinima,
@@ -113,7 +113,7 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// The profile's thresholds. Those that count bytes, or percents of the limit, follow one rule on all
+    /// The profile's thresholds. Thresholds in bytes or in percent of the limit follow one rule on all
     /// platforms, from Cisco's example of `random-detect` in bytes: maximum 31,250 at a limit of 62,500.
     fn of_queue(detect: &DropProfile, queue: Queue, target: Target) -> Defaults {
         let Queue { limit, rate } = queue;
@@ -158,7 +158,8 @@ impl Defaults {
     }
 
     /// The default of a codepoint, as devices list them for a maximum of 40: the minimum thresholds of AF
-    /// fall with the drop precedence, those of the class selectors rise, all others are half the maximum.
+    /// fall with the drop precedence, the thresholds of class selectors rise, and all others are half the
+    /// maximum.
     fn of_dscp(&self, dscp: Dscp) -> Thresholds {
         let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
             _ if self.by_dscp == WredDscpMinima::Half => 20,
@@ -190,7 +191,7 @@ pub(super) fn wred(
         Basis::Precedence => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
         }
-        // The discard class is the packet's color here; into it the class copies the class of service.
+        // perhop uses the color as discard class; the class copies the class of service into it.
         Basis::DiscardClass | Basis::Cos => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::Color)
         }
@@ -225,8 +226,8 @@ fn precedence_config(row: &RandomDetectRow) -> PrecedenceConfig {
     }
 }
 
-/// Thresholds by codepoint, those with the same thresholds together: perhop has eight drop precedences. A
-/// codepoint in no list counts as the last precedence, so the largest group is last.
+/// Thresholds by codepoint, grouped by equal thresholds: perhop has eight drop precedences. A codepoint in no
+/// list counts as the last precedence, so the largest group is last.
 fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
     let mut groups: Vec<(RandomDetectRow, Vec<Dscp>)> = Vec::new();
     let same = |a: &RandomDetectRow, b: &RandomDetectRow| {
@@ -254,7 +255,7 @@ fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource
     (rows.iter().map(precedence_config).collect(), source)
 }
 
-/// Puts the few codepoints whose default thresholds differ least from another group's into that group.
+/// Moves codepoints into the group whose thresholds are closest to their default thresholds.
 fn join_nearest(groups: &mut Vec<(RandomDetectRow, Vec<Dscp>)>) {
     let distance = |a: &RandomDetectRow, b: &RandomDetectRow| a.min.abs_diff(b.min) + a.max.abs_diff(b.max);
     let pairs = (0..groups.len()).flat_map(|from| (0..groups.len()).map(move |to| (from, to)));

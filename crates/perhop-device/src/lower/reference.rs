@@ -7,12 +7,12 @@ use super::resolved::ResolvedClass;
 /// The rates that the numbers of a policy refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the class
-    /// around the policy, or the interface.
+    /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the parent
+    /// class, or the interface.
     pub queueing: Rate,
-    /// Percentages of `police`: the rate of the next shaper above, or of the next policer, or the
-    /// interface's. Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth`
-    /// does not count.
+    /// Percentages of `police`: the rate of the next shaper above, of the next policer, or of the interface.
+    /// Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth` does not
+    /// count.
     pub police: Rate,
     /// The next shaper above, or the interface.
     pub line: Rate,

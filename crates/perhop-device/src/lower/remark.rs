@@ -1,6 +1,6 @@
 //! [`Remark`]: differences between a policy and its lowered form.
 
-/// A place at which the lowered policy treats packets otherwise than the device, or not at all.
+/// A difference between the treatment of packets by the lowered policy and by the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Remark {
     /// No packet reaches the queue of a class.
@@ -12,14 +12,14 @@ pub enum Remark {
         /// The class that takes every packet.
         by: String,
     },
-    /// A class takes its packets by the mark that the policy inside it has written.
+    /// A class selects its packets by the mark that its nested policy has written.
     TakenByNewMark {
         /// The line of the class.
         line: usize,
         /// Its name.
         class: String,
     },
-    /// A class writes a field by which the queues behind it select packets.
+    /// A class writes a field by which the following queues select packets.
     QueuedByNewMark {
         /// The line of the class.
         line: usize,

@@ -1,4 +1,5 @@
-//! Turns [`Policy`] into [`ResolvedPolicy`]: percentages into rates, missing values into the profile's.
+//! Turns [`Policy`] into [`ResolvedPolicy`]: percentages into rates, missing values into values of the
+//! profile.
 
 use perhop_qos::Rate;
 
@@ -124,11 +125,12 @@ struct Rates {
     service_bps: u64,
 }
 
-/// The limits of the queue of a class that has one, WRED and fair queueing on it.
+/// The limits of a class's queue, with WRED and fair queueing.
 fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Target) {
     let Rates { reference, service_bps } = rates;
     // Times convert with the class's own rate, its priority or guarantee: IOS-XE prints 49152 bytes as 3932
-    // us at 10 % of 1 Gb/s (genieparser, ShowPolicyMapInterface, output 8). A shaper alone promises its rate.
+    // us at 10 % of 1 Gb/s (genieparser, ShowPolicyMapInterface, output 8). A shaper without a guarantee
+    // counts as a guarantee of its rate.
     let share = Some(resolved.share.rate_bps).filter(|rate| *rate > 0);
     let guarantee = share.filter(|_| class.guarantee.is_some());
     let shape = resolved.shape.map(|shape| shape.target_bps);
@@ -163,7 +165,7 @@ fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Tar
     resolved.queue_limit = Some(limit);
 }
 
-/// The most levels of priority that any device has.
+/// The maximum number of priority levels of any device.
 pub(super) const LEVELS: u8 = 7;
 
 /// The limit of the one queue that the priority classes of a level share.
@@ -175,7 +177,7 @@ fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<Prior
             .filter_map(|class| class.queue_limit)
             .collect();
         let first = *limits.first()?;
-        // Limits that follow the rates of classes add up.
+        // Limits that depend on the rates of classes add up.
         let value =
             if reference.is_per_tunnel { limits.iter().map(|limit| limit.value).sum() } else { first.value };
         Some(PriorityLimit { level, limit: Limit { value, ..first } })
@@ -211,7 +213,7 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
     let is_sent = has_peak && *rules.two_rate_exceed == ExceedDefault::Transmit;
     let exceed = or(&police.exceed, if is_sent { Action::transmit } else { Action::drop });
     match police.meter {
-        // A quarter of a second, as where bytes count.
+        // A quarter of a second, as for policers that count bytes.
         Meter::Packets { rate, burst } => ResolvedPolice {
             kind: PoliceKind::Pps,
             value: rate,
@@ -251,7 +253,7 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
     }
 }
 
-/// Returns the actions of a policer around others for packets above its rate.
+/// Returns the actions of an outer policer for packets above its rate.
 fn violate_of(police: &Police, exceed: &[Action]) -> Vec<Action> {
     match (police.violate.as_slice(), police.exceed.as_slice()) {
         ([], []) => vec![Action::drop()],
@@ -260,8 +262,8 @@ fn violate_of(police: &Police, exceed: &[Action]) -> Vec<Action> {
     }
 }
 
-/// A policer around others that keeps the colors of packets: one rate, whose tokens the packets that conform
-/// inside use first. The excess bucket fills while the committed one is full (RFC 2697 §3).
+/// An outer policer that keeps the colors of packets. It has one rate; packets that conform to the inner
+/// policers use the tokens first. The excess bucket fills while the committed bucket is full (RFC 2697 §3).
 fn around_policers(
     written: WrittenPolice,
     conform: Vec<Action>,

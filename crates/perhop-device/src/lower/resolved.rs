@@ -1,7 +1,6 @@
-//! [`ResolvedPolicy`]: a policy as a port carries it out, every percentage a rate and every default a
-//! number.
+//! [`ResolvedPolicy`]: a policy as a port applies it: every percentage is a rate, and every default a number.
 //!
-//! Queues, conditioners and the counters that a device prints all follow from it.
+//! Queues, conditioners and the printed counters of a device derive from it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use crate::policy::{
     Shaper,
 };
 
-/// A policy as a port carries it out.
+/// A policy as a port applies it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResolvedPolicy {
     /// Its name.
@@ -20,14 +19,14 @@ pub struct ResolvedPolicy {
     pub line: usize,
     /// Bits per second that percentages of bandwidth refer to.
     pub rate_bps: u64,
-    /// Its classes in order, the one for all other packets last.
+    /// Its classes in order; the class for all other packets is last.
     pub classes: Vec<ResolvedClass>,
     /// The queue limit that all priority classes of a level share.
     pub priority_limits: Vec<PriorityLimit>,
 }
 
 impl ResolvedPolicy {
-    /// Whether a class of it, or of a policy inside it, has a queue.
+    /// Whether one of its classes, or of a nested policy, has a queue.
     pub(super) fn holds_queue(&self) -> bool {
         self.classes.iter().any(ResolvedClass::holds_queue)
     }
@@ -42,13 +41,13 @@ pub struct ResolvedClass {
     pub name: String,
     /// Whether it takes the packets that no other class takes.
     pub(super) takes_rest: bool,
-    /// The line of the policy that opened it; 0 for a class-default that the policy does not mention.
+    /// The line of the policy that opened it; 0 for a class-default that the policy does not contain.
     pub line: usize,
     /// The combination of its match lines.
     pub combination: Combination,
     /// Its match lines as the device prints them.
     pub matches: Vec<String>,
-    /// The name of its queue in results; `None` where its packets wait in another class's queue.
+    /// The name of its queue in results; `None` if its packets wait in the queue of another class.
     pub queue: Option<String>,
     /// The name of the conditioner that marks and polices its packets.
     pub conditioner: Option<String>,
@@ -84,7 +83,7 @@ pub struct ResolvedClass {
 }
 
 impl ResolvedClass {
-    /// Whether it, or a class inside it, has a queue.
+    /// Whether the class or an inner class has a queue.
     pub(super) fn holds_queue(&self) -> bool {
         self.queue_limit.is_some() || self.policy.as_ref().is_some_and(ResolvedPolicy::holds_queue)
     }
@@ -106,8 +105,8 @@ impl ResolvedClass {
 /// The weight of a class among its siblings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
-    /// Bits per second: its weight where one number shares all of the rate, its minimum where excess is
-    /// shared by another.
+    /// Bits per second: its weight if one number divides the whole rate, or its minimum if another number
+    /// divides the excess.
     pub(super) rate_bps: u64,
     /// Its share of the rate above the minima.
     pub(super) excess: Option<f64>,
@@ -118,21 +117,21 @@ pub(super) struct Share {
 pub struct ResolvedPolice {
     /// The form of its rate.
     pub kind: PoliceKind,
-    /// The number as written.
+    /// The configured number.
     pub value: u64,
-    /// Committed rate: bits per second, or packets per second where written so.
+    /// Committed rate: bits per second, or packets per second if configured so.
     pub cir_bps: u64,
     /// Committed burst: bytes, or packets.
     pub bc_bytes: u64,
     /// Peak rate of two-rate policing, bits per second.
     pub pir_bps: Option<u64>,
-    /// Excess or peak burst where there is a second bucket, bytes.
+    /// Excess or peak burst of a second bucket, bytes.
     pub be_bytes: Option<u64>,
     /// Two or three.
     pub colors: u8,
     /// The colors of arriving packets, for a color-aware policer.
     pub(super) aware: Option<Awareness>,
-    /// The colors that policers inside have given to its packets.
+    /// The colors that inner policers have given to its packets.
     pub(super) inside: InsideColors,
     /// The actions for conforming packets.
     pub conform: Vec<Action>,
@@ -142,7 +141,7 @@ pub struct ResolvedPolice {
     pub violate: Vec<Action>,
 }
 
-/// The lengths of the queue at which packets with some values of a field are refused.
+/// The queue lengths above which packets with some values of a field are dropped.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct ResolvedValueLimits {
     /// The field.

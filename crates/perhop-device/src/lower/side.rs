@@ -13,7 +13,7 @@ pub struct Side<'a> {
     pub path: SidePath<'a>,
     /// The policy, and the rates that its numbers refer to.
     pub policy: Option<(&'a Policy, Reference)>,
-    /// A policy in front of it that only marks and polices, and the rates that its numbers refer to.
+    /// An earlier policy that only marks and polices, and the rates that its numbers refer to.
     pub before: Option<(&'a Policy, Reference)>,
     /// Limiters in front of the policy, in order.
     pub limiters: &'a [Limiter],
@@ -34,9 +34,9 @@ pub enum SidePath<'a> {
     ToDevice,
     /// Packets to the wire.
     Departure {
-        /// The queue of the port where the policy does not queue.
+        /// The queue of the port if the policy does not queue.
         plain: &'a PlainQueue,
-        /// Whether packets get a new tag, without the class of service of another that they came with.
+        /// Whether packets get a new tag, without the class of service of their old tag.
         has_new_tag: bool,
     },
 }

@@ -21,15 +21,15 @@ use super::memory::{MemoryShare, buffer};
 use crate::srr::{SrrPort, SrrQueue};
 use crate::switch_memory::QueueMemory;
 
-/// The level of a queue with priority, and that of shaped queues.
+/// The level of a queue with priority, and the level of shaped queues.
 const PRIORITY: u16 = 0;
 const SHAPED: u16 = 1;
-/// The name of the class around all queues that limits the rate of the port.
+/// The name of the class that contains all queues and limits the rate of the port.
 const LIMIT: &str = "limit";
 /// The limit of a queue of unknown memory, packets. No run has such a queue.
 const UNKNOWN_LIMIT: QueueSize = QueueSize::Packets(64);
 
-/// Returns the queues of a port. Queues that no codepoint selects are left out.
+/// Returns the queues of a port. Queues without a codepoint are omitted.
 pub(super) fn queueing(share: MemoryShare, port: &SrrPort) -> QueueingConfig {
     let memory = share.port.units.or(share.port.queues.iter().find_map(|queue| queue.soft));
     let memory = memory.map(|_| share.config());
@@ -45,7 +45,7 @@ pub(super) fn queueing(share: MemoryShare, port: &SrrPort) -> QueueingConfig {
         .enumerate()
         .map(|(index, queue)| {
             let (buffer, precedence) = buffer_of(queue);
-            // The last queue takes the packets that no other takes.
+            // The last queue takes all packets that no other queue takes.
             let matches = (index < last)
                 .then(|| MatchConfig { dscp: Some(OneOrMany(codepoints(queue))), ..MatchConfig::default() });
             ClassConfig {
@@ -63,7 +63,7 @@ pub(super) fn queueing(share: MemoryShare, port: &SrrPort) -> QueueingConfig {
     QueueingConfig { memory, ..limited(queues, port, rate) }
 }
 
-/// Returns `queues` inside a class with the most that the port sends, if that is less than its rate.
+/// Returns `queues` inside a class with the maximum rate of the port, if that is below the rate of its line.
 fn limited(queues: QueueingConfig, port: &SrrPort, rate: u64) -> QueueingConfig {
     if !port.has_qos || port.bandwidth_limit_percent >= 100 {
         return queues;

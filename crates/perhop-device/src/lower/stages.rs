@@ -33,8 +33,8 @@ impl Stage {
     }
 }
 
-/// The stages of `policy`: one for each class that marks, polices or drops, and for each before it whose
-/// packets it must not see.
+/// The stages of `policy`: one for each class that marks, polices or drops, and one for each earlier class
+/// whose packets must bypass it.
 pub(super) fn stages_of_policy(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
     let mut stages = stages_of(policy, &Outer::default(), markings);
     // Idle stages at the end have no effect.
@@ -43,7 +43,8 @@ pub(super) fn stages_of_policy(policy: &mut ResolvedPolicy, markings: Markings) 
     stages
 }
 
-/// The stages of a policy in front of another: packets go on to the other one. They belong to no class of it.
+/// The stages of a policy that precedes another. Packets continue with the other policy. The stages belong to
+/// none of its classes.
 pub(super) fn stages_before(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
     let outer = Outer { transmitted: vec![action::Action::Continue], ..Outer::default() };
     let stages = stages_of(policy, &outer, markings).into_iter();
@@ -61,7 +62,7 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
         let condition = Condition::all(vec![outer.condition.clone(), class.condition.clone()]);
         let condition = condition.but_not(&before);
         if outer.goes_on() {
-            // A packet that goes on must not fall to the next class of this policy by a new mark.
+            // A packet that continues must not match the next class of this policy because of a new mark.
             before.push(condition.clone());
             before.extend(outer.labeled.clone().filter(|labeled| !before.contains(labeled)));
         }
@@ -74,7 +75,7 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
             stages.extend(conforming(&name, &condition).map(Stage::without_class));
         }
         if let Some(inside) = &mut class.policy {
-            // The class inside acts first, then the one around it.
+            // The inner class acts first, then the outer class.
             let behind = if acts { vec![action::Action::Continue] } else { outer.transmitted.clone() };
             let inner = Outer {
                 condition: condition.clone(),
@@ -104,17 +105,17 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
     stages
 }
 
-/// The class around the classes of a policy.
+/// The class that contains the classes of a policy.
 struct Outer {
-    /// The packets that come here.
+    /// The packets that reach this class.
     condition: Condition,
-    /// The packets that a class around knows by labels.
+    /// The packets that an outer class identifies by labels.
     labeled: Option<Condition>,
-    /// The beginning of the names of stages.
+    /// The prefix of the names of stages.
     prefix: String,
-    /// Whether the policer of that class reads the colors that these classes give.
+    /// Whether the policer of that class reads the colors of these classes.
     keeps_colors: bool,
-    /// The actions in place of `transmit`: with `continue` at the end packets go through a class around.
+    /// The actions in place of `transmit`. With `continue` at the end, packets continue with the outer class.
     transmitted: Vec<action::Action>,
 }
 
@@ -136,7 +137,7 @@ impl Default for Outer {
     }
 }
 
-/// The stage that gives the packets of a class the color of conforming ones, before policers inside it.
+/// The stage that gives all packets of a class the color of conforming packets, before its inner policers.
 fn conforming(name: &str, condition: &Condition) -> Option<ConditionerConfig> {
     Some(ConditionerConfig {
         name: Some(format!("{name} conforming")),
@@ -146,7 +147,7 @@ fn conforming(name: &str, condition: &Condition) -> Option<ConditionerConfig> {
     })
 }
 
-/// Writes the color of a policer's packets again behind its marks: an AF codepoint changes it.
+/// Restores the color of a policer's packets after its marks, because an AF codepoint changes it.
 fn keep_colors(stage: &mut ConditionerConfig) {
     let ConditionerConfig { green, yellow, red, actions, .. } = stage;
     let of_color =
@@ -169,7 +170,7 @@ pub(super) fn goes_on(stage: &mut ConditionerConfig, behind: &[action::Action]) 
     }
 }
 
-/// The stage of one class; `None` where no packet matches it.
+/// The stage of one class; `None` if no packet matches it.
 fn stage(
     class: &ResolvedClass,
     name: String,
@@ -231,8 +232,8 @@ fn meter(police: &ResolvedPolice) -> MeterConfig {
     }
 }
 
-/// The stages that give packets the colors with which a policer behind them takes them. Cisco,
-/// "Color-Aware Policer" (IOS-XE 3S).
+/// The stages that give packets the arrival colors of a later policer. Cisco, "Color-Aware Policer" (IOS-XE
+/// 3S).
 fn colors(aware: &Awareness, name: &str, of_class: &Condition) -> Vec<ConditionerConfig> {
     let conform = aware.conform.clone();
     let exceed = aware.exceed.clone().map(|exceed| exceed.but_not(std::slice::from_ref(&conform)));

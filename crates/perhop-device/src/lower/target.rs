@@ -1,19 +1,19 @@
-//! [`Target`]: the platform that a policy is lowered to.
+//! [`Target`]: the platform for which a policy is lowered.
 
 use perhop_qos::buffer::DropSpacing;
 
 use super::memory::MemoryShare;
 use crate::profile::ProfileRules;
 
-/// The platform that a policy is lowered to: the rules of its profile, and values set in their place.
+/// The platform for which a policy is lowered: the rules of its profile, and values that override them.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
     /// The rules of its profile.
     pub rules: &'a ProfileRules,
-    /// The limit of a class's queue without a written one, packets; `None` for the profile's rule.
+    /// The default limit of a class's queue, packets; `None` for the rule of the profile.
     pub queue_limit: Option<u64>,
     /// The distances between random drops.
     pub drop_spacing: DropSpacing,
-    /// The packet memory of the port of a switch; `None` where queues have limits of their own.
+    /// The packet memory of the port of a switch; `None` if queues have separate limits.
     pub memory: Option<MemoryShare<'a>>,
 }

@@ -13,7 +13,8 @@ use super::resolved::ResolvedValueLimits;
 use crate::intent::{PartialLimit, ValueLimits};
 use crate::policy::{Basis, Limit};
 
-/// The limits `written` in a class with `own` limit and `rate`. Without a value all have the limit.
+/// The limits `written` in a class with the limit `own` and `rate`. A limit without a value applies to all
+/// packets.
 pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> ResolvedValueLimits {
     let mut limits = BTreeMap::new();
     for (values, limit) in &written.limits {
@@ -28,7 +29,7 @@ pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> Res
     ResolvedValueLimits { basis: written.basis, limits }
 }
 
-/// `percent` of `limit`, one packet or byte at least.
+/// `percent` of `limit`, at least one packet or byte.
 fn part_of(limit: Limit, percent: u64) -> Limit {
     let part = |whole: u64| ((u128::from(whole) * u128::from(percent) / 100) as u64).max(1);
     Limit { value: part(limit.value), bytes: limit.bytes.map(part), ..limit }
@@ -45,15 +46,15 @@ pub(super) fn weighted_tail_drop(
     let (limits, source): (Vec<QueueSize>, _) = match limits.basis {
         Basis::Precedence => (by_number(), PrecedenceSource::IpPrecedence),
         Basis::Cos => (by_number(), PrecedenceSource::Cos),
-        // The discard class is the packet's color here: both are the drop precedence within the node.
+        // perhop uses the color as discard class: both are the drop precedence within the node.
         Basis::DiscardClass => (by_number(), PrecedenceSource::Color),
         Basis::Dscp => by_dscp(limit, queue_size(own)),
     };
     (BufferConfig::WeightedTailDrop(WeightedTailDropConfig { limits }), source)
 }
 
-/// Limits by codepoint, grouped by equal limits. Codepoints in no list belong to the last group: those with
-/// the limit `own`, or with a limit beyond the number of drop precedences.
+/// Limits by codepoint, grouped by equal limits. Codepoints in no list belong to the last group. They have
+/// the limit `own`, or their limit exceeds the number of drop precedences.
 fn by_dscp(of: impl Fn(u8) -> QueueSize, own: QueueSize) -> (Vec<QueueSize>, PrecedenceSource) {
     let mut groups: Vec<(QueueSize, Vec<Dscp>)> = Vec::new();
     let mut last = (own, Vec::new());

@@ -16,7 +16,8 @@ pub enum Scheduler {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum UnreservedShare {
-    /// class-default weighs the unreserved rest of the reservable rate, other classes the least part.
+    /// The weight of class-default is the unreserved part of the reservable rate; other classes have the
+    /// least weight.
     RestOfReservable {
         /// The least weight, percent of the rate.
         least_percent: u64,
@@ -37,7 +38,7 @@ pub enum UnreservedShare {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum GuaranteeSum {
-    /// Priorities and all guarantees, those relative to the remaining rate included.
+    /// Priorities and all guarantees, including guarantees relative to the remaining rate.
     Reservations {
         /// The greatest sum, percent of the rate.
         percent: u64,
@@ -51,7 +52,7 @@ pub enum GuaranteeSum {
     },
 }
 
-/// Whether the release heeds a command.
+/// Whether a command has an effect in the release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Heeded {
@@ -71,14 +72,14 @@ pub enum Acceptance {
     Refused,
 }
 
-/// The classes that have a queue of their own, next to class-default and classes with priority, a guarantee
-/// or a shaper. The packets of others wait in class-default's queue.
+/// The classes with their own queue, in addition to class-default and classes with priority, a guarantee or a
+/// shaper. Packets of other classes wait in the queue of class-default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnQueue {
     /// Classes with any policy inside.
     AnyPolicyInside,
-    /// Classes with fair queueing, and those whose policy inside queues.
+    /// Classes with fair queueing, and classes whose nested policy queues.
     FairQueueOrQueuesInside,
 }
 
@@ -102,7 +103,7 @@ pub enum PriorityQueue {
     LimitPerLevel,
 }
 
-/// The limit of a class's queue without a written one.
+/// The default limit of a class's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum DefaultLimit {
@@ -118,9 +119,9 @@ pub enum DefaultLimit {
         /// The least limit.
         least_packets: u64,
     },
-    /// A time at the guaranteed service rate of the class: its minimum and its written share of the rate
-    /// without minima; a hundredth of the rate around it if both are 0. Written times refer to that rate,
-    /// too.
+    /// A time at the guaranteed service rate of the class: its minimum and its configured share of the rate
+    /// without minima, or a hundredth of the enclosing rate if both are 0. Configured times also refer to
+    /// that rate.
     ServiceTime {
         /// The time.
         microseconds: u64,
@@ -171,17 +172,17 @@ pub enum PeerLimit {
 pub enum ClassFairQueue {
     /// Flows weigh by IP precedence.
     ByPrecedence {
-        /// Packets of one flow without a written limit.
+        /// The default limit of one flow, packets.
         flow_packets: u64,
     },
     /// Flows are equal, and their sum has no limit. With WRED only its thresholds count.
     EqualFlows {
-        /// A flow holds one part in this number of the class's limit.
+        /// The limit of a flow is the limit of the class divided by this number.
         flow_part: u64,
     },
 }
 
-/// The maximum threshold of WRED in packets without a written one.
+/// The default maximum threshold of WRED, packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum WredMaximum {
@@ -199,13 +200,13 @@ pub enum WredMaximum {
     },
 }
 
-/// The minimum thresholds of WRED by precedence p without written ones.
+/// The default minimum thresholds of WRED by precedence p.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredMinima {
-    /// Half of the maximum, and p ninths of the other half: the last ninth is that of reserved flows.
+    /// Half of the maximum, plus p ninths of the other half; the last ninth belongs to reserved flows.
     NinthsAboveHalf,
-    /// Half of the maximum, and p tenths of the other half.
+    /// Half of the maximum, plus p tenths of the other half.
     TenthsAboveHalf,
     /// 8 + p sixteenths of the maximum.
     SixteenthsFromHalf,
@@ -213,7 +214,7 @@ pub enum WredMinima {
     Half,
 }
 
-/// The minimum thresholds of WRED by DSCP without written ones.
+/// The default minimum thresholds of WRED by DSCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredDscpMinima {
@@ -223,7 +224,7 @@ pub enum WredDscpMinima {
     Half,
 }
 
-/// Whether a queue with WRED has a limit as well.
+/// Whether a queue with WRED also has a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WredTailLimit {
@@ -231,7 +232,7 @@ pub enum WredTailLimit {
     Written,
     /// The class's limit, unless its flows have queues.
     UnlessFairQueue,
-    /// The configured limit, else twice the largest maximum threshold.
+    /// The configured limit, otherwise twice the largest maximum threshold.
     TwiceMaximum,
 }
 
@@ -239,13 +240,13 @@ pub enum WredTailLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnAboveMaximum {
-    /// They are dropped like any other.
+    /// They are dropped like all other packets.
     Dropped,
     /// They are marked, up to the limit of the queue.
     Marked,
 }
 
-/// The committed burst of a shaper without a written one. The excess burst is as long.
+/// The default committed burst of a shaper. The excess burst has the same length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
 pub enum ShaperBurst {
@@ -277,7 +278,7 @@ pub enum CountedLength {
     WholeFrame,
 }
 
-/// The treatment of packets that exceed the committed rate of two, without a written action.
+/// The default treatment of packets between the committed and the peak rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExceedDefault {
@@ -305,6 +306,6 @@ pub enum SubinterfaceQueues {
 pub enum OutputMatch {
     /// All fields.
     AnyField,
-    /// Only what an input policy has set inside the device: traffic class, group and drop precedence.
+    /// Only internal fields that an input policy has set: traffic class, group and drop precedence.
     InternalLabels,
 }

@@ -8,13 +8,13 @@ use super::reading::{ClassReading, PolicyReading};
 /// The colors of a policer as devices print them.
 const COLORS: [&str; 3] = ["conformed", "exceeded", "violated"];
 
-/// The part of a comparison that a quantity belongs to.
+/// The part of a comparison to which a quantity belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Part {
     /// The configuration of the device.
     Configured,
-    /// The traffic that the class was offered.
+    /// The offered traffic of the class.
     Load,
     /// The drops, the queue and the obtained rate.
     Behavior,
@@ -54,7 +54,7 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
         let counted = siblings(policy, class).filter_map(|other| other.number(key));
         add_share((part, words), class.number(key), counted, &mut add);
     }
-    // Some devices count packets that leave alone.
+    // Some devices count only departing packets.
     let (sent, dropped) = (number("sent_packets"), dropped(class));
     if packets > 0.0 {
         add(Part::Behavior, "dropped packets", "%", (100.0 * dropped / packets).min(100.0));
@@ -88,7 +88,7 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
     found
 }
 
-/// Adds the share of `own` in the sum of `all`, if it exists. Numbers in a text can have any size.
+/// Adds the share of `own` in the sum of `all`, if it is finite. Numbers in a text can have any size.
 fn add_share(
     (part, words): (Part, &str),
     own: Option<u64>,
@@ -101,7 +101,7 @@ fn add_share(
     }
 }
 
-/// Returns the classes of the policy that `class` is in, itself included.
+/// Returns the classes of the policy of `class`, including itself.
 fn siblings<'a>(
     policy: &'a PolicyReading,
     class: &'a ClassReading,

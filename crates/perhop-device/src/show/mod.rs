@@ -29,7 +29,7 @@ pub struct ShowCommand {
     pub name: &'static str,
     /// The whole command, as a user of the device writes it.
     pub whole: &'static str,
-    /// The part of a device that it is about, with its article and place.
+    /// The part of a device that the command shows, with its article and place.
     pub about: &'static str,
     /// Whether [`Shows::read_show`] reads its output.
     pub is_read: bool,
@@ -40,9 +40,9 @@ pub struct ShowCommand {
 /// Choices of the user for an output.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ShowOptions {
-    /// The release whose layout is written; by default that of the platform.
+    /// The release whose layout is written; by default the layout of the platform.
     pub style: Option<String>,
-    /// Seconds for which the traffic has lasted; `None` for long enough.
+    /// The duration of the traffic so far, seconds; `None` for settled rates.
     pub after_s: Option<f64>,
 }
 
@@ -51,7 +51,7 @@ pub struct ShowOptions {
 pub struct CountedPort<'a> {
     /// The port.
     pub port: &'a Port,
-    /// The node at the other end of its link; `None` where the network has no link there.
+    /// The node at the other end of its link; `None` if the network has no link there.
     pub link_to: Option<&'a str>,
     /// The counters; all of them zero without a link.
     pub counters: PortCounters,
@@ -82,7 +82,7 @@ pub trait Shows: Sync {
     /// Returns the commands whose output it prints.
     fn commands(&self) -> &'static [ShowCommand];
 
-    /// Whether `command` has anything to print of `port`.
+    /// Whether `command` has output for `port`.
     fn is_shown(&self, command: &ShowCommand, port: &Port) -> bool;
 
     /// Returns the output of `command` for each port of `device`.
@@ -96,11 +96,11 @@ pub trait Shows: Sync {
         options: &ShowOptions,
     ) -> Result<Vec<ShownPort>, ConfigError>;
 
-    /// Returns the policies in the output of a device, in their order. Lines that are not known are passed
-    /// over. Empty where the text is not an output of these commands.
+    /// Returns the policies in the output of a device, in their order. Unknown lines are skipped. Empty if
+    /// the text is not an output of these commands.
     ///
     /// # Errors
-    /// The text is such an output, and no line shows to which policy some of its classes belong.
+    /// The text is such an output, but no line shows the policy of some classes.
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
 
     /// Returns the offered traffic of the leaf classes of a policy at `port`, as the output shows it.

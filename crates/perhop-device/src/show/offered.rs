@@ -1,19 +1,18 @@
-//! [`offered_rates`]: the rates that classes were offered, from the counters in outputs of a device.
+//! [`offered_rates`]: the offered rates of classes, from the counters in outputs of a device.
 
 use perhop_qos::ConfigError;
 
 use super::counters::Traffic;
 
-/// The longest packet of IP that stands for the mean of a class: counters of a host may have several segments
-/// as one packet.
+/// The maximum mean IP packet length of a class. Counters of a host may count several segments as one packet.
 const LONGEST_PACKET: f64 = 1500.0;
-/// The shortest: the headers of IPv4 and UDP.
+/// The minimum mean length: the headers of IPv4 and UDP.
 const SHORTEST_PACKET: f64 = 28.0;
 
 /// A leaf class with its offered traffic, before any drop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedClass {
-    /// The names of the classes around it and its own, the outermost first.
+    /// The names of its enclosing classes and its own name, the outermost first.
     pub path: Vec<String>,
     /// All packets since the counters were cleared, with their IP bytes.
     pub traffic: Traffic,
@@ -21,10 +20,10 @@ pub struct OfferedClass {
     pub rate_bps: Option<f64>,
 }
 
-/// The rate that a class was offered.
+/// The offered rate of a class.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OfferedRate {
-    /// The names of the classes around it and its own, the outermost first.
+    /// The names of its enclosing classes and its own name, the outermost first.
     pub path: Vec<String>,
     /// Bits per second of IP packets.
     pub bps: f64,
@@ -36,7 +35,7 @@ pub struct OfferedRate {
 /// output over `seconds`, or as the device prints them.
 ///
 /// # Errors
-/// A time is missing or has no output to go with it, or counters went backwards.
+/// A time is missing or has no matching output, or counters decreased.
 pub fn offered_rates(
     earlier: Option<&[OfferedClass]>,
     later: &[OfferedClass],
@@ -66,10 +65,10 @@ pub fn offered_rates(
     later.iter().map(rate).collect()
 }
 
-/// Returns the counters of a class in an earlier output; none where it was not there.
+/// Returns the counters of a class in an earlier output; zero if the class is missing.
 ///
 /// # Errors
-/// They are higher than the later ones.
+/// The earlier counters exceed the later ones.
 fn before(earlier: &[OfferedClass], class: &OfferedClass) -> Result<Traffic, ConfigError> {
     let same = earlier.iter().find(|reading| reading.path == class.path);
     let before = same.map_or(Traffic::default(), |reading| reading.traffic);

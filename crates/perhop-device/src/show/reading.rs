@@ -11,9 +11,9 @@ use crate::intent::Direction;
 pub struct EarlyDropReading {
     /// The precedence or codepoint, as printed.
     pub value: String,
-    /// The average queue from which on packets are dropped at random.
+    /// The average queue above which packets are dropped at random.
     pub min: u64,
-    /// The average queue from which on all packets are dropped.
+    /// The average queue above which all packets are dropped.
     pub max: u64,
     /// One in this number of packets is dropped just below `max`.
     pub mark_denominator: u64,
@@ -28,9 +28,9 @@ pub struct EarlyDropReading {
 /// The numbers of a class, or of a queue that several classes share.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClassReading {
-    /// The names of the classes around it and its own, the outermost first.
+    /// The names of its enclosing classes and its own name, the outermost first.
     pub path: Vec<String>,
-    /// Numbers by the names that the front end gives them.
+    /// Numbers, by name as the front end defines it.
     pub numbers: BTreeMap<String, u64>,
     /// The rows of random early detection.
     pub early_drops: Vec<EarlyDropReading>,
@@ -53,7 +53,7 @@ impl ClassReading {
 /// The numbers of a policy at an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyReading {
-    /// The interface; empty where the output does not name it.
+    /// The interface; empty if the output does not name it.
     pub interface: String,
     /// The direction.
     pub side: Direction,
