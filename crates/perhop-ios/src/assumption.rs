@@ -21,8 +21,8 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
     parse_in(text, Grammar::of_text(text), None, assumptions)
 }
 
-/// Reads `text` in `grammar`, of the product `model` where the user names it, with `assumptions` in place of
-/// the classes' definitions.
+/// Reads `text` in `grammar`, of the product `model` if the user names it, with `assumptions` in place of the
+/// classes' definitions.
 ///
 /// # Errors
 /// The class and the fault of an assumption that is not a criterion.

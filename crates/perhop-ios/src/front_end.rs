@@ -315,7 +315,7 @@ fn system(dialect: Dialect) -> &'static str {
     }
 }
 
-/// Hardware settings of ATM port adapters, which replace those of the platform.
+/// Hardware settings of ATM port adapters, which override the settings of the platform.
 #[derive(Clone, Copy, Debug, Default)]
 struct Settings {
     particle: Option<ByteSize>,

@@ -75,8 +75,8 @@ pub(crate) fn without_prompt(text: &str) -> &str {
 }
 
 /// Whether the number of an interface has four parts, the first of them 0, or the interface is a bundle of
-/// IOS XR. Ports of a virtual stack of Catalyst 9400 or 9600 have four parts, too, and the switches are 1
-/// and 2: `TenGigabitEthernet1/1/0/1`. Cisco, "High Availability Configuration Guide, Catalyst 9600".
+/// IOS XR. Ports of a virtual stack of Catalyst 9400 or 9600 also have four parts, and the switches are 1 and
+/// 2: `TenGigabitEthernet1/1/0/1`. Cisco, "High Availability Configuration Guide, Catalyst 9600".
 fn has_rack(name: &str) -> bool {
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, number) = name.split_at(digits);

@@ -57,7 +57,7 @@ impl Configuration {
     pub(crate) fn parts_of(&self, name: &str) -> usize {
         self.relations.parts.get(name).copied().unwrap_or(0)
     }
-    /// Iterates over the interfaces of a multilink group; without a number, over those in no group.
+    /// Iterates over the interfaces of a multilink group; without a number, over members without a group.
     pub(crate) fn links_of(&self, group: Option<u64>) -> impl Iterator<Item = &Interface> {
         self.at_all(self.relations.links.get(&group))
     }

@@ -64,7 +64,8 @@ pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform
     Some(ConfigError::new("", error.message).help(help))
 }
 
-/// Marks the lines that set the memory of a switch as modeled, and those that its division leaves out.
+/// Marks lines that set the memory of a switch as modeled, and lines that the division ignores as not
+/// modeled.
 pub(crate) fn mark_lines(configuration: &mut Configuration, platform: &Platform, memory: &SwitchMemory) {
     if platform.switch() == Some(SwitchHardware::Mls) {
         mls::mark_lines(configuration);

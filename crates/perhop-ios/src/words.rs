@@ -40,7 +40,7 @@ impl Finding {
     }
 }
 
-/// The finding of a command's reader; an error is a line that the router would refuse, too.
+/// The finding of a command's reader; an error is a line that the router would also refuse.
 pub(crate) type Reading = Result<Finding, Finding>;
 
 /// The words of a command line, and the results of reading it.
@@ -59,7 +59,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) comparisons: u64,
     /// The block that the line opens, if any.
     pub(crate) opens: Option<Mode>,
-    /// The block that the line extends without opening it: a numbered access list.
+    /// The existing block that the line extends: a numbered access list.
     pub(crate) adds_to: Option<Mode>,
 }
 
@@ -120,7 +120,8 @@ impl<'a> Reader<'a> {
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
         self.keyword(keywords).ok_or_else(|| self.misspelled(keywords))
     }
-    /// Returns the finding for a next word that is none of `keywords`: its probable meaning, else the list.
+    /// Returns the finding for a next word that is none of `keywords`: its probable meaning, otherwise the
+    /// list.
     pub(crate) fn misspelled(&self, keywords: &[&'static str]) -> Finding {
         match self.peek().and_then(|word| Some((word, near(word, keywords.iter().copied())?))) {
             Some((word, meant)) => {

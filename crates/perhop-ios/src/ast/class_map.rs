@@ -91,7 +91,7 @@ pub enum Criterion {
     Application(String),
     /// `match input-interface …`
     InputInterface(String),
-    /// `match protocol …`, with what follows the protocol's name.
+    /// `match protocol …`, with the words after the name of the protocol.
     Protocol(String),
     /// `match ip rtp …`: UDP destination ports, from the first to the last.
     Rtp(u16, u16),

@@ -172,9 +172,9 @@ pub struct Interface {
     pub peer_policies: Vec<PeerPolicy>,
     /// `nhrp group`: the group that a spoke reports to the hub.
     pub nhrp_group: Option<At<String>>,
-    /// `channel-group`: the Port-channel that it is a member of.
+    /// `channel-group`: the Port-channel of which it is a member.
     pub channel_group: Option<At<u64>>,
-    /// `ppp multilink group`: the Multilink that it is a member of or, there, its own number.
+    /// `ppp multilink group`: the Multilink of which it is a member; in a Multilink, its own number.
     pub multilink_group: Option<At<u64>>,
     /// `ppp multilink …`: fragmentation and interleaving.
     pub multilink: Option<Multilink>,

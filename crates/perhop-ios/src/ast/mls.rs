@@ -27,7 +27,7 @@ pub struct QueueThresholds {
     pub drop: [u64; 2],
     /// The reserved part.
     pub reserved: u64,
-    /// The most that the queue holds.
+    /// The maximum length of the queue.
     pub maximum: u64,
 }
 
@@ -95,11 +95,11 @@ pub struct MlsQos {
     pub queue_sets: [QueueSet; QUEUE_SETS],
     /// `aggregate-policer` by name.
     pub aggregate_policers: BTreeMap<String, At<AggregatePolicer>>,
-    /// The lines that set what a run of the switch has.
+    /// The lines that are modeled in a run of the switch.
     pub lines: Vec<usize>,
 }
 
-/// The field by which a port or a class knows the codepoint of its packets.
+/// The field from which a port or a class derives the codepoint of its packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trust {
     /// The codepoint itself.
@@ -137,6 +137,6 @@ pub struct PortQos {
     pub limit: Option<At<u64>>,
     /// `priority-queue out`
     pub expedite: Option<At<()>>,
-    /// The lines that set what a run of the switch has.
+    /// The lines that are modeled in a run of the switch.
     pub lines: Vec<usize>,
 }

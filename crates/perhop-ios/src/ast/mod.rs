@@ -59,7 +59,7 @@ pub enum LabelUse {
     /// The `qos-group` or the `traffic-class`: the configuration uses at most one of them.
     #[default]
     OneField,
-    /// The `qos-group`: the `traffic-class` is in use, too, and is not modeled.
+    /// The `qos-group`: the `traffic-class` is also in use, but is not modeled.
     GroupOfBoth,
     /// Both values: eight traffic classes for each group.
     Both,
@@ -81,7 +81,7 @@ pub struct MarksInUse {
 pub enum HardwareProfile {
     /// `hqos-enable`: policies on sub-interfaces queue.
     Hierarchy,
-    /// `conform-aware-policer`: a policer around others first drops packets that exceed inside.
+    /// `conform-aware-policer`: an outer policer first drops packets that exceed the inner policers.
     ConformAwarePolicer,
     /// `qosg-dscp-mark-enable`: an input policy may set groups and codepoints.
     GroupWithDscp,
@@ -93,7 +93,7 @@ pub struct Configuration {
     /// The command language.
     #[serde(skip)]
     pub grammar: crate::grammar::Grammar,
-    /// `hw-module profile qos` of IOS XR, as far as it changes the treatment of packets.
+    /// The parts of `hw-module profile qos` of IOS XR that change the treatment of packets.
     #[serde(skip)]
     pub hardware_profiles: Vec<At<HardwareProfile>>,
     /// Parts that only NX-OS has.
@@ -151,7 +151,7 @@ pub struct Configuration {
     /// Router-internal marks in use.
     #[serde(skip)]
     pub marks: MarksInUse,
-    /// The block of every line: the one around it, or the one it opens or extends.
+    /// The block of every line: the enclosing block, or the block that the line opens or extends.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,
     /// Number of comparisons of lines with commands, a measure of the parser's work.

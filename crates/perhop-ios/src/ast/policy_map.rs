@@ -77,7 +77,7 @@ pub struct PolicyClass {
     /// `queue-buffers ratio`: percent of a port's buffers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub buffers_percent: Option<At<u64>>,
-    /// `trust`: the field by which a switch knows the codepoint of the packets.
+    /// `trust`: the field from which a switch derives the codepoint of the packets.
     #[serde(skip)]
     pub trust: Option<At<Trust>>,
     /// `police aggregate`: the policer that several classes share.
@@ -109,7 +109,7 @@ impl PolicyClass {
             || self.fair_queue.is_some()
     }
 
-    /// Whether the class has a queue of its own on a switch whose queues share memory.
+    /// Whether the class has its own queue on a switch whose queues share memory.
     pub fn has_switch_queue(&self) -> bool {
         self.queues() || self.buffers_percent.is_some() || !self.value_limits.is_empty()
     }

@@ -31,7 +31,7 @@ pub struct RouterProcess {
     pub identity: Option<At<String>>,
     /// `redistribute`: the origins.
     pub redistributed: Vec<At<String>>,
-    /// `is-type`, `metric-style`: what all its ports have in common.
+    /// `is-type`, `metric-style`: the settings that apply to all its ports.
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `default-information originate`
     pub default_route: Option<usize>,
@@ -53,7 +53,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether `other` is one of its addresses.
+    /// Whether the network contains `other`.
     pub fn contains(&self, other: Ipv4Addr) -> bool {
         (self.address.to_bits() ^ other.to_bits()) & !self.wildcard.to_bits() == 0
     }
@@ -72,9 +72,10 @@ pub struct InterfaceRouting {
     pub isis_metric: Option<At<u64>>,
     /// `isis passive`
     pub isis_passive: Option<usize>,
-    /// `ip ospf hello-interval` and others that the other end of a link must fit, as written.
+    /// `ip ospf hello-interval` and other settings that must match the other end of a link, as written.
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
-    /// `ip nhrp map` and `ip nhrp nhs … nbma`: addresses in the tunnel, and those of their outer headers.
+    /// `ip nhrp map` and `ip nhrp nhs … nbma`: addresses in the tunnel, and the addresses of their outer
+    /// headers.
     pub nhrp_maps: Vec<At<(Ipv4Addr, Ipv4Addr)>>,
     /// `standby` and `vrrp`, by the number of the group.
     pub groups: BTreeMap<u16, RouterGroup>,

@@ -21,7 +21,8 @@ pub struct Dependencies {
     none: Arc<[String]>,
 }
 
-/// Limit on the pairs of an interface and a part that it uses. Beyond it, every part affects every interface.
+/// Limit on the pairs of an interface and a part that it uses. Above this limit, every part affects every
+/// interface.
 const MOST_USES: usize = 2_000_000;
 
 /// A named part of a configuration.
@@ -55,7 +56,7 @@ impl Part {
     }
 }
 
-/// Stands for the router's own packets among the names of interfaces.
+/// Represents the router's own packets among the names of interfaces.
 const CONTROL_PLANE: &str = "control-plane";
 
 impl Configuration {

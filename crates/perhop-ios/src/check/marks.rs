@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::grammar::Grammar;
 
-/// The last group that has eight labels below those of perhop's classes.
+/// The last group with eight labels below the labels of perhop's classes.
 const MOST_COMBINED_GROUP: u32 = 11;
 
 const TWO_RATES_AROUND: &str =
@@ -93,8 +93,8 @@ fn looks_at(criterion: &Criterion, field: Field) -> bool {
 }
 
 impl Configuration {
-    /// Whether one label can carry the group and the traffic class of each packet: the policies are those of
-    /// IOS XR, where a class sets both at once, the groups are few, and no policy around another sets one.
+    /// Whether one label can carry the group and the traffic class of each packet: this holds on IOS XR,
+    /// where a class sets both at once, if there are few groups and no outer policy sets a group.
     fn fits_one_label(&self) -> bool {
         let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
         let groups = self.class_maps.iter().flat_map(|map| &map.statements);

@@ -54,7 +54,7 @@ pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>)
             line.state = LineState::Suspicious;
         }
     }
-    // NX-OS has classes and policies without a line. An assumption of the user has no line, too.
+    // NX-OS has classes and policies without a line. An assumption of the user also has no line.
     found.retain(|diagnostic| diagnostic.line > 0 || configuration.grammar != Grammar::NxOs);
     configuration.diagnostics.extend(found);
     configuration.diagnostics.sort();

@@ -24,7 +24,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     object_groups(configuration, found);
 }
 
-/// Returns `name` and the known name of which it is a typing error.
+/// Returns `name`, and the known name if `name` is a misspelling of it.
 pub(crate) fn meant<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<(String, String)> {
     near(name, known).map(|best| (name.to_owned(), best.to_owned()))
 }

@@ -9,7 +9,7 @@ use crate::rules;
 
 /// Limit on the nesting of class-maps.
 const DEEPEST: usize = 16;
-/// Limit on the criteria of a class-map, including those of inner class-maps for each reference.
+/// Limit on the criteria of a class-map. The criteria of inner class-maps count once per reference.
 const MOST: usize = 4096;
 
 /// Removes criteria that form a cycle or exceed the limits, so that later traversals of class-maps terminate.

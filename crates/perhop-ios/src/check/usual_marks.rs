@@ -1,5 +1,5 @@
-//! Compares codepoints with those of RFC 4594 for the kind of traffic in a class name, and classes of service
-//! with codepoints.
+//! Compares codepoints with the recommendation of RFC 4594 for the kind of traffic in a class name, and
+//! classes of service with codepoints.
 
 use perhop_lint::Diagnostic;
 use perhop_qos::Dscp;

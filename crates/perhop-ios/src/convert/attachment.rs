@@ -133,7 +133,7 @@ impl<'a> Context<'a> {
         Some((intent, reference))
     }
 
-    /// Returns the output policy that marks in front of another one that queues, if both are attached.
+    /// Returns the marking output policy in front of the queueing one, if both are attached.
     pub(super) fn marking_policy(
         &mut self,
         interface: &'a Interface,
@@ -173,8 +173,8 @@ impl<'a> Context<'a> {
         Reference { below, is_per_tunnel, ..Reference::top(circuit.bandwidth, percent) }
     }
 
-    /// Returns the policy attached to a circuit, else that of its interface; a sub-interface inherits the
-    /// policy of its parent.
+    /// Returns the policy attached to a circuit, otherwise the policy of its interface; a sub-interface
+    /// inherits the policy of its parent.
     pub(super) fn attached(
         &mut self,
         interface: &'a Interface,

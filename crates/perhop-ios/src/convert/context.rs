@@ -15,10 +15,10 @@ use crate::switch;
 /// 1000: 4000 per interface).
 pub(super) const MOST_CLASSES: usize = 50_000;
 
-/// The reason for which a port with shaped round robin does not run.
+/// The reason why a port with shaped round robin does not run.
 const UNKNOWN_UNITS: &str = "the memory of its ports is not published, so thresholds are known only in percent: set it with --platform catalyst-mls,port-units=N";
 
-/// Why the limit of the only queue of a port without `mls qos` is unknown.
+/// The reason why the limit of the only queue of a port without `mls qos` is unknown.
 const UNKNOWN_LIMIT: &str = "without mls qos its only queue may use all memory, and the size is not published: set it with --platform catalyst-mls,shared-units=N";
 
 /// The inputs of the conversion, and its findings.
@@ -113,7 +113,7 @@ impl<'a> Context<'a> {
 fn share_of<'m>(memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
     let port = memory.port(interface)?;
     if port.srr.is_some() {
-        // The queues of the port share its rate also if their limits are not known. Without a size of the
+        // The queues of the port share its rate even if their limits are not known. Without a size of the
         // common pool, the port never empties it.
         let all = port.queues.iter().filter_map(|queue| queue.soft).sum();
         let shared_units = memory.shared_units.unwrap_or(all);

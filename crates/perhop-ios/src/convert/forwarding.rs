@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
     fn tunnel(&self, interface: &Interface, tunnel: &ast::Tunnel) -> Tunnel {
         let mode = tunnel.mode.as_ref().map_or("", |mode| mode.value.as_str());
         let headers = self.tunnel_headers(tunnel);
-        // A virtual tunnel interface encrypts, even where its profile is unknown.
+        // A virtual tunnel interface encrypts even if its profile is unknown.
         let protocol = match headers.last() {
             _ if mode.starts_with("ipsec") => ESP,
             Some(Header::Esp(_)) | None => ESP,

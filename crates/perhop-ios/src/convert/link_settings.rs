@@ -1,4 +1,4 @@
-//! The settings of an interface that the other end of its link must fit.
+//! The settings of an interface that must match the other end of its link.
 
 use perhop_device::LinkSettingKind::{
     BundleLinks, FragmentDelay, Interleaving, IsisLevels, IsisMetrics, IsisNetwork, Labels, OspfDead,
@@ -9,7 +9,7 @@ use perhop_device::{LinkSetting, LinkSettingKind, PortRouting, RoutingProtocol};
 use super::wire::{bundle_links, is_bundle};
 use crate::ast::{Configuration, Hardware, Interface};
 
-/// The seconds between hellos where nothing sets them, by type of network (Cisco, "ip ospf hello-interval").
+/// The default seconds between hellos, by type of network (Cisco, "ip ospf hello-interval").
 const HELLO: u64 = 10;
 const HELLO_WITHOUT_BROADCAST: u64 = 30;
 /// A neighbor is lost after this number of intervals (Cisco, "ip ospf dead-interval").
@@ -55,7 +55,7 @@ impl Settings<'_> {
         self.found.push(LinkSetting { kind, value, line, is_set });
     }
 
-    /// Adds a setting as written, else `usual` at the first line of the interface.
+    /// Adds a configured setting, otherwise `usual` at the first line of the interface.
     fn add_written(&mut self, kind: LinkSettingKind, usual: &str) -> String {
         let at = self.interface.routing.settings.get(&kind);
         let value = at.map_or(usual, |at| at.value.as_str()).to_owned();
@@ -79,7 +79,7 @@ impl Settings<'_> {
         let own = self.interface.routing.settings.get(&IsisLevels);
         let (of_process, line) = usual(IsisLevels);
         let words = own.map(|at| at.value.as_str()).or(of_process);
-        // Cisco, "is-type": both levels where nothing is set.
+        // Cisco, "is-type": both levels by default.
         let levels = words.map_or("1-2".to_owned(), |words| {
             words.chars().filter(|letter| letter.is_ascii_digit() || *letter == '-').collect::<String>()
         });

@@ -12,9 +12,9 @@ const OSPF_DISTANCE: u8 = 110;
 const ISIS_DISTANCE: u8 = 115;
 /// The distance of a protocol whose routes are not computed.
 const UNKNOWN_DISTANCE: u8 = u8::MAX;
-/// The metric of IS-IS where nothing sets it (Cisco, "isis metric").
+/// The default metric of IS-IS (Cisco, "isis metric").
 const ISIS_METRIC: u64 = 10;
-/// The priority in HSRP and VRRP where nothing sets it (RFC 5798 §5.2.4).
+/// The default priority in HSRP and VRRP (RFC 5798 §5.2.4).
 const PRIORITY: u8 = 100;
 
 /// Returns the process in the form of the device model.
@@ -65,7 +65,7 @@ fn ospf(interface: &Interface, kilobits: u64, place: usize, process: &RouterProc
     };
     let is_loopback = is_loopback(interface);
     let cost = interface.routing.ospf_cost.unwrap_or_else(|| {
-        // Cisco, "OSPF cost": the reference bandwidth divided by that of the interface, and at least 1.
+        // Cisco, "OSPF cost": the reference bandwidth divided by the bandwidth of the interface, at least 1.
         let cost = if is_loopback { 1 } else { process.reference_megabits * 1000 / kilobits.max(1) };
         At::new(process.line, cost.max(1))
     });
@@ -95,8 +95,8 @@ fn isis(interface: &Interface, place: usize, process: &RouterProcess) -> Option<
     })
 }
 
-/// Returns the line that keeps the interface from having neighbors; where all are passive that no line
-/// excepts, the first line of the process, which lacks the exception.
+/// Returns the line that keeps the interface from having neighbors; if all interfaces without an exception
+/// are passive, the first line of the process, which lacks the exception.
 fn passive(interface: &Interface, process: &RouterProcess) -> Option<usize> {
     match process.passive.get(&interface.name) {
         Some(at) => at.value.then_some(at.line),

@@ -49,7 +49,7 @@ pub(crate) fn policy_of_port(configuration: &Configuration, interface: &Interfac
     let port = &interface.mls;
     let line = port.trust.map_or(interface.line, |at| at.line);
     let classes = match port.trust.map(|at| at.value) {
-        // Cisco, "Catalyst 3750 Switch Command Reference": `override` applies to trusted ports, too.
+        // Cisco, "Catalyst 3750 Switch Command Reference": `override` also applies to trusted ports.
         _ if port.cos_override.is_some() => {
             vec![class(line, Condition::Always, vec![of_default(mls, interface)])]
         }

@@ -1,7 +1,8 @@
 //! The limits of the queues: a factor of the free memory of the chip, or a configured number.
 //!
 //! A queue with factor α is blocked while its length is at least α times the free memory (Choudhury and Hahne
-//! 1998). Alone it holds α / (1 + α) of the shared memory, and k long queues hold α / (1 + kα) each.
+//! 1998). If all others are empty, a queue holds at most α / (1 + α) of the shared memory; k long queues hold
+//! α / (1 + kα) each.
 
 use perhop_device::{
     DropThreshold, LineLeftOut, MemoryOptions, PortMemory, QueueMemory, SwitchMemory, UnknownPort,

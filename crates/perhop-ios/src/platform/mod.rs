@@ -50,7 +50,7 @@ pub struct Platform {
     pub reservable_percent: u64,
     /// The distribution of the distances between random drops of WRED.
     pub drop_spacing: DropSpacing,
-    /// The product and the memory of a switch, where the user names them.
+    /// The product and the memory of a switch, if the user names them.
     #[serde(skip)]
     pub memory: MemoryOptions,
 }

@@ -66,8 +66,8 @@ pub struct Recognition {
 }
 
 impl Recognition {
-    /// Detects the router of `configuration`. Without any sign, as in a fragment, the profile is that of the
-    /// hierarchical queueing framework.
+    /// Detects the router of `configuration`. Without any sign, as in a fragment, the profile of the
+    /// hierarchical queueing framework applies.
     pub fn from_configuration(configuration: &Configuration) -> Recognition {
         let signs = signs::find(configuration);
         let first = |kinds: &[Sign]| {
@@ -127,8 +127,8 @@ fn of_ios_xr(
     Some(Recognition { profile, dialect, certain: false, because: vec![because] })
 }
 
-/// Systems and hardware other than routers, with their profile, or that of the most similar policers and
-/// classifiers where perhop does not model the queueing.
+/// Systems and hardware other than routers, with their profile. If perhop does not model their queueing, it
+/// is the profile with the most similar policers and classifiers.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::Nexus9000),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::CatalystUadp),

@@ -38,7 +38,7 @@ pub(super) enum Sign {
     Srr,
     Catalyst4500,
     Catalyst6500,
-    /// `mls qos` alone, which a Catalyst 6500 has, too.
+    /// `mls qos` alone, which also exists on a Catalyst 6500.
     Mls,
     /// An ASR 920.
     Asr920,
@@ -114,7 +114,7 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
     found
 }
 
-/// Returns the first line by which the configuration is read as one of IOS XR.
+/// Returns the first line that identifies the configuration as IOS XR.
 pub(super) fn line_of_ios_xr(configuration: &Configuration) -> Option<Evidence> {
     let line = configuration.lines.iter().find(|line| is_of_ios_xr(&line.text))?;
     Some(Evidence { line: line.number, text: line.text.trim().to_owned(), says: "only IOS XR writes it" })
@@ -324,7 +324,7 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
 }
 
 /// Returns a sign of a Catalyst 6500 with `mls qos`: a port of a line card. Ports of a 2960, 3560 and 3750
-/// have slot 0 or three numbers, those of an IE 3000 slots up to 3.
+/// have slot 0 or three numbers; ports of an IE 3000 have slots up to 3.
 fn chassis_port(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let is_chassis_port = |name: &str| {
         let number =

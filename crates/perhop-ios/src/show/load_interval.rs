@@ -36,7 +36,7 @@ impl LoadIntervals {
         LoadIntervals(found)
     }
 
-    /// Returns the interval of a port, seconds. A sub-interface inherits that of its parent.
+    /// Returns the interval of a port, seconds. A sub-interface inherits the interval of its parent.
     pub(super) fn of_port(&self, name: &str) -> u64 {
         let written = |name: &str| {
             let found = self.0.iter().rfind(|(section, _)| section.eq_ignore_ascii_case(name));

@@ -22,7 +22,7 @@ const STYLES: [(&str, Style); 4] =
     [("ios15", Style::Ios15), ("ios-xe", Style::IosXe), ("ios-xr", Style::IosXr), ("nx-os", Style::NxOs)];
 
 impl Style {
-    /// Returns the style `name`, or that of the platform's releases.
+    /// Returns the style `name`, or the style of the platform's releases.
     ///
     /// # Errors
     /// When there is no such style.

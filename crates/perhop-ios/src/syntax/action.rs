@@ -24,7 +24,7 @@ const FIELDS: &[(&str, Field)] = &[
     ("mpls-experimental-topmost", Field::MplsTopmost),
 ];
 
-/// Actions that set nothing, or a field outside the model.
+/// Actions that set no field, or a field outside the model.
 const OTHERS: &[&str] = &[
     "transmit",
     "drop",

@@ -54,7 +54,7 @@ pub(super) const NOT_IP: &[&str] = &[
 ];
 
 /// Applications with well-known ports, on either side. Numbers are from IANA's registry of service names and
-/// ports, or from the vendor if one name stands for several ports.
+/// ports, or from the vendor if one name means several ports.
 pub(crate) const APPLICATIONS: &[Application] = &[
     ("bgp", TCP, &[(179, 179)]),
     ("capwap-control", UDP, &[(5246, 5246)]),
@@ -143,7 +143,7 @@ const UDP: &[Protocol] = &[Protocol::UDP];
 const BOTH: &[Protocol] = &[Protocol::TCP, Protocol::UDP];
 
 /// Returns the ports of the application `name`. The payload of RTP (`rtp audio`) is recognizable only by
-/// content, so its ports are those of any RTP.
+/// content, so its ports are the ports of all RTP.
 pub(crate) fn application(name: &str) -> Option<&'static Application> {
     let name = if name.starts_with("rtp ") { "rtp" } else { name };
     APPLICATIONS.iter().find(|(known, ..)| known.eq_ignore_ascii_case(name))

@@ -1,4 +1,4 @@
-//! Commands of the block `interface` outside the model, and those without effect on packets.
+//! Commands of the block `interface` that are outside the model or have no effect on packets.
 
 use super::command::{Command, irrelevant, not_modelled, not_modelled_block};
 use crate::ast::Interface;

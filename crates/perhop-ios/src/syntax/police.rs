@@ -214,7 +214,7 @@ fn bytes(word: &str) -> Option<u64> {
     super::numbers::scaled(word).filter(|bytes| BURSTS.contains(bytes))
 }
 
-/// Reads `police rate … pps`, from the number on.
+/// Reads `police rate … pps`, starting at the number.
 fn police_packets(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let rate = reader.number("packets per second", 1..=200_000_000)?;
     reader.keyword(&["pps"]);

@@ -39,7 +39,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
         }
         return Ok(Finding::MODELLED);
     };
-    // The first parameter enables WRED on the router, too.
+    // The first parameter also enables WRED on the router.
     let parameters = &mut detect.get_or_insert_with(|| At::new(line, RandomDetect::default())).value;
     match word {
         "prec-based" | "precedence-based" => return basis(parameters, Basis::Precedence, reader),
@@ -65,7 +65,7 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
     Ok(Finding::MODELLED)
 }
 
-/// Returns the finding for a field by which drop precedences are selected; on an interface nothing sets it.
+/// Returns the finding for a field by which drop precedences are selected; an interface has no such command.
 fn finding(basis: Basis, reader: &Reader) -> Finding {
     let of_class = matches!(reader.mode, Mode::Class(..) | Mode::Police(..));
     match basis {

@@ -15,7 +15,7 @@ const REFERENCE: u64 = 100;
 
 pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
     noted("area", |process, reader| {
-        // The routes of an area without borders need no more than its number.
+        // Routes of an area without borders need only the number of the area.
         let rest = reader.rest();
         let changes = ["filter-list", "nssa", "range", "stub", "virtual-link"];
         if rest.iter().any(|word| changes.contains(word)) {

@@ -10,7 +10,7 @@ use perhop_device::DeviceTables;
 use neighbors::Neighbors;
 use routes::Routes;
 
-/// Texts of which an output has at least one.
+/// Texts, at least one of which is in every output.
 const SIGNS: [&str; 4] = ["Gateway of last resort", "Codes:", "Device ID", "Local Intf"];
 
 /// Returns the tables of a text, line by line. Lines that are not known are passed over.

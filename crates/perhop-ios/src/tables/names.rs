@@ -2,7 +2,7 @@
 
 use perhop_device::ShownNeighbor;
 
-/// Returns the full name of an interface in an output, where a space may precede the number: `Gig 0/1`.
+/// Returns the full name of an interface in an output. A space may precede the number: `Gig 0/1`.
 pub(super) fn full_name(written: &str) -> String {
     let name: String = written.split_whitespace().collect();
     let letters = name.find(|one: char| !one.is_ascii_alphabetic()).unwrap_or(name.len());

@@ -1,7 +1,7 @@
 //! `show cdp neighbors` and `show lldp neighbors`, with and without `detail`.
 //!
-//! The layouts are those of Cisco's command references: a table with one line for each neighbor, or two where
-//! the name is long; with `detail`, a block of `Key: value` for each.
+//! The layouts are from Cisco's command references: a table with one line per neighbor, or two if the name is
+//! long; with `detail`, a block of `Key: value` for each.
 
 use perhop_device::{DeviceTables, ShownNeighbor};
 
@@ -9,7 +9,7 @@ use super::names::neighbor;
 
 const CDP: &str = "CDP";
 const LLDP: &str = "LLDP";
-/// The width of the column of names of LLDP, which touches the next column where a name fills it.
+/// The width of the LLDP name column. A name that fills it touches the next column.
 const LLDP_NAME: usize = 20;
 
 /// The neighbors of one output.
@@ -17,7 +17,7 @@ const LLDP_NAME: usize = 20;
 pub(super) struct Neighbors {
     found: Vec<ShownNeighbor>,
     table: Option<Table>,
-    /// The name on a line of its own.
+    /// The name on a separate line.
     long_name: Option<String>,
     block: Block,
 }
@@ -77,7 +77,7 @@ impl Neighbors {
             }
             None => (words[0].to_owned(), words[1..].to_vec()),
         };
-        // Behind the local interface, of one word or two, is the hold time.
+        // The hold time follows the local interface, which has one or two words.
         let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
         let Some(hold) = rest.iter().skip(1).take(2).position(is_number).map(|place| place + 1) else {
             return;

@@ -1,8 +1,8 @@
 //! `show ip route`, with or without `vrf NAME`.
 //!
-//! The layout is that of Cisco, "Reading and understanding the routing table": codes, a prefix, `[distance/
-//! metric] via` a next hop or `is directly connected`; further next hops are on lines of their own. Below
-//! `172.16.0.0/24 is subnetted`, prefixes have no length.
+//! The layout is from Cisco, "Reading and understanding the routing table": codes, a prefix,
+//! `[distance/ metric] via` a next hop or `is directly connected`; further next hops are on separate lines.
+//! Below `172.16.0.0/24 is subnetted`, prefixes have no length.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -103,7 +103,7 @@ impl Routes {
         Prefix::new(address.into(), length.or_else(|| classful(address))?).ok()
     }
 
-    /// Adds the route of a line behind its prefix.
+    /// Adds the route of a line, from the words after its prefix.
     fn add(&mut self, prefix: Prefix, code: &str, words: &[&str]) {
         let via = match words {
             ["is", "directly", "connected,", rest @ ..] => match code {
@@ -112,7 +112,7 @@ impl Routes {
                 _ => rest.last().map(|name| to_interface(name, None)),
             },
             [_, "via", next_hop, rest @ ..] => next_hop_of(next_hop, rest),
-            // The next line has the next hop; a route that is held down is not used.
+            // The next line has the next hop; a route in hold-down is not used.
             [] | [_] | ["is", "possibly", "down,", ..] => return,
             // To an interface: `is a summary, 00:12:00, Null0`, `[5/0], 2d20h, Null0`.
             [_, .., name] => Some(to_interface(name, None)),
@@ -131,8 +131,7 @@ impl Routes {
     }
 }
 
-/// Returns the target behind `via`: a next hop, the age of the route, and an interface, the last two
-/// optional.
+/// Returns the target after `via`: a next hop, the age of the route, and an interface, the last two optional.
 fn next_hop_of(written: &str, rest: &[&str]) -> Option<RouteTarget> {
     let next_hop: IpAddr = written.trim_end_matches(',').parse().ok()?;
     // The age begins with a digit, the table of the next hop with a parenthesis.

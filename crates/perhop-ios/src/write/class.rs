@@ -37,12 +37,12 @@ pub(super) struct Choice {
     pub(super) leaves_default: bool,
     /// Whether classes with a shaper or fair queueing omit it.
     pub(super) leaves_shaped: bool,
-    /// Overhead of the first class with a rate, in addition to that of the link, bytes.
+    /// Overhead of the first class with a rate, in addition to the overhead of the link, bytes.
     pub(super) account: i32,
 }
 
 impl Choice {
-    /// All choices, the one with the fewest lines first.
+    /// All choices, the shortest first.
     pub(super) const ALL: [Choice; 4] = [
         Choice::leaving(true, true),
         Choice::leaving(true, false),

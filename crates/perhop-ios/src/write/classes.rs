@@ -83,7 +83,7 @@ impl PolicyMaps {
         found
     }
 
-    /// Returns the queueing classes, those with priority first.
+    /// Returns the queueing classes; priority classes come first.
     pub(super) fn queues(&mut self, queueing: &QueueingConfig, place: &str) -> Vec<Class> {
         if let Some(limit) = queueing.limit {
             let construct = format!("limit {limit} of all queues together");

@@ -20,7 +20,7 @@ const HOLD_QUEUE: u64 = 40;
 /// Overhead that an Ethernet interface counts, bytes.
 const ETHERNET: i32 = 14;
 
-/// The policies to write, and the router that they come from.
+/// The policies to write, and their source router.
 pub(super) struct Source<'a> {
     pub(super) policies: Vec<PolicyToWrite>,
     /// The router; `None` for policies of a scenario or of another vendor's device.
@@ -134,7 +134,7 @@ fn way(entry: &PolicyToWrite) -> &'static str {
     if entry.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(entry.direction) }
 }
 
-/// Returns the name of a policy-map: that of the policy, with a number if another policy has it.
+/// Returns the name of a policy-map: the name of the policy, with a number if another policy has this name.
 fn free_name(names: &BTreeMap<String, (usize, Option<String>)>, source: &Source, place: usize) -> String {
     let entry = &source.policies[place];
     let wanted = if entry.name.contains(' ') { "limits" } else { entry.name.as_str() };

@@ -24,7 +24,7 @@ impl PolicyMaps {
         Ok(called)
     }
 
-    /// Returns the lines of a policy-map, after those of nested policy-maps.
+    /// Returns the lines of a policy-map; the lines of nested policy-maps come first.
     fn demands_of_policy(&mut self, called: &str, policy: &Policy) -> Result<Vec<Vec<String>>, Missing> {
         let mut lines = vec![format!("policy-map {called}")];
         let mut maps = Vec::new();

@@ -21,7 +21,8 @@ pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     }
 }
 
-/// Returns the part of a condition beyond that of the enclosing class; `None` if there is none.
+/// Returns the part of a condition that the condition of the enclosing class does not contain; `None` if
+/// there is none.
 pub(super) fn within(condition: Option<&MatchConfig>, outer: Option<&MatchConfig>) -> Option<MatchConfig> {
     let own = condition?;
     if Some(own) == outer {

@@ -91,7 +91,7 @@ impl PolicyMaps {
         Some(called)
     }
 
-    /// Returns the lines of a policy-map, after those of nested policy-maps.
+    /// Returns the lines of a policy-map; the lines of nested policy-maps come first.
     fn policy_map(
         &mut self,
         called: &str,

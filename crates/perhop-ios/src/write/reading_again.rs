@@ -24,7 +24,7 @@ pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
-        // IOS XR and NX-OS are read and not written: their policies are those of another language here.
+        // IOS XR and NX-OS are read and not written: their policies come from another language.
         let is_ios = |name: &str| Platform::named(name).filter(|platform| platform.grammar() == Grammar::Ios);
         let own = policies.configuration.as_ref().filter(|source| is_ios(&source.platform).is_some());
         let device = own

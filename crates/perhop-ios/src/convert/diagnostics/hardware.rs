@@ -12,7 +12,7 @@ use crate::rules;
 const REFUSED: &str = "the router refuses the line at the commit: no policy applies here";
 
 impl Context<'_> {
-    /// Returns the reason for which the hardware refuses an output policy of `interface`.
+    /// Returns the reason why the hardware refuses an output policy of `interface`.
     pub(in crate::convert) fn refused_output(
         &self,
         interface: &Interface,
@@ -26,7 +26,7 @@ impl Context<'_> {
             .or_else(|| self.on_subinterface(interface, policy, line))
     }
 
-    /// Returns the classes of `policy` with a defined class-map, and those of nested policies.
+    /// Returns the classes of `policy` and of nested policies with a defined class-map.
     fn classes_inside<'p>(&'p self, policy: &'p PolicyMap, depth: usize) -> Vec<&'p PolicyClass> {
         let mut found = self.known(policy);
         if self.may_nest(depth) {
@@ -100,7 +100,7 @@ impl Context<'_> {
         })
     }
 
-    /// Returns the reason for which the hardware refuses an input policy.
+    /// Returns the reason why the hardware refuses an input policy.
     pub(in crate::convert) fn refused_input(&self, policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
         if *self.platform.rules().group_with_dscp == Acceptance::Accepted {
             return None;

@@ -1,4 +1,4 @@
-//! Marks of links that the router sets by itself, and those that it cannot set.
+//! Marks of links that the router sets by itself, and marks that it cannot set.
 
 use perhop_device::Wire;
 use perhop_device::intent::{Class, Condition, Field, Fields, Policy, matched_fields};

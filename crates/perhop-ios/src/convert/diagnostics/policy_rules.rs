@@ -74,7 +74,7 @@ impl Attached<'_> {
             Place::Policy => None,
             Place::Conditioner(index) => return line_of_conditioner(self.links, *index),
             Place::Class(path) => {
-                // A class with a nested policy has no queue of its own.
+                // A class with a nested policy has no own queue.
                 self.links.class_of_queue(path).or_else(|| self.links.class_around_queues(path))
             }
         };
@@ -95,7 +95,7 @@ fn in_limiters(port: &Port, config: &PolicyConfig, links: &Links) -> Vec<Diagnos
     found.collect()
 }
 
-/// The line of the class or the limiter behind a conditioner.
+/// The line of the class or the limiter of a conditioner.
 fn line_of_conditioner(links: &Links, index: usize) -> Option<usize> {
     let class = links.class_of_conditioner(index).map(|class| class.line);
     let line = class.or_else(|| links.lines_of_conditioner(index).first().copied());
@@ -109,7 +109,7 @@ fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
     held(attached.resolved, &mut limits);
     let subject = Subject { policy: attached.config, rate, wire, limits: &limits, interfaces: &[] };
     let found = perhop_lint::check_sharing(&subject).into_iter();
-    // The policy has the queue limits of a router where those of the port are unknown.
+    // If the queue limits of the port are unknown, the policy has the limits of a router.
     let is_known = |finding: &Finding| {
         attached.port.unmodeled_queues.is_none() || !OF_QUEUE_LIMITS.contains(&finding.rule.id)
     };

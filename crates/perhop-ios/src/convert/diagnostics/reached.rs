@@ -1,7 +1,7 @@
 //! [`are_all_reached`]: a quick proof that no entry of an access list is hidden, by one packet for each entry.
 //!
 //! Most lists have no hidden entry, and sets of packets take far longer than a look at their entries. An
-//! entry is reached if one of its packets meets no earlier entry. Other lists are left to sets of packets.
+//! entry is reached if one of its packets matches no earlier entry. Other lists are left to sets of packets.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -69,7 +69,7 @@ fn range(ranges: Option<&OneOrMany<PortRange>>) -> (u16, u16) {
     only(ranges).map_or((0, u16::MAX), |range| (range.first(), range.last()))
 }
 
-/// Whether a packet reaches each entry of a list; false where that is not obvious.
+/// Whether a packet reaches each entry of a list; false if that is not obvious.
 pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) -> bool {
     if list.entries.len() > MOST_ENTRIES {
         return false;

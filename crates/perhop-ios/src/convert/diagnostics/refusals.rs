@@ -44,7 +44,7 @@ impl Context<'_> {
         is_attached
     }
 
-    /// Returns the reason for which a Nexus switch refuses the queuing policy of `interface`.
+    /// Returns the reason why a Nexus switch refuses the queuing policy of `interface`.
     fn refused_by_nexus(&self, interface: &Interface) -> Option<Diagnostic> {
         if self.configuration.grammar != Grammar::NxOs {
             return None;
@@ -213,7 +213,7 @@ impl Context<'_> {
             .or_else(|| self.lone_queue_limit(class))
     }
 
-    /// Reports a guarantee in a class whose nested policy queues.
+    /// Reports a guarantee of a class whose nested policy queues.
     fn minimum_around_queues(&self, class: &PolicyClass) -> Option<Diagnostic> {
         if *self.platform.rules().minimum_around_queues == Acceptance::Accepted {
             return None;

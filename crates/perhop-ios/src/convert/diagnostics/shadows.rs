@@ -68,7 +68,7 @@ struct Classes<'a> {
 }
 
 impl<'a> Classes<'a> {
-    /// Returns findings for hidden classes of policies and entries of access lists; skips those that are too
+    /// Returns findings for hidden classes of policies and entries of access lists; skips sets that are too
     /// complex.
     fn hidden_parts(&mut self) -> Vec<Diagnostic> {
         let mut found = Vec::new();

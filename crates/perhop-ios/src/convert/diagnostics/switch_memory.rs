@@ -1,5 +1,5 @@
-//! Rules about the packet memory of a switch: ceilings that thresholds lower, memory without traffic,
-//! priority queues that lose bursts, and ports that may take the memory of all.
+//! Rules about the packet memory of a switch: ceilings lowered by thresholds, memory without traffic,
+//! priority queues that drop bursts, and ports that may use the memory of all ports.
 
 use std::collections::BTreeSet;
 
@@ -54,7 +54,7 @@ impl Context<'_> {
         self.found.extend(found);
     }
 
-    /// Reports three thresholds of which the highest is below the ceiling that the queue has without them.
+    /// Reports three thresholds that are all below the default ceiling of the queue.
     fn lowers_ceiling(
         &self,
         (memory, port): (&SwitchMemory, &PortMemory),
@@ -62,7 +62,7 @@ impl Context<'_> {
     ) -> Option<Diagnostic> {
         let [_, _, last] = queue.thresholds.as_slice() else { return None };
         let line = last.line?;
-        // The first priority level has its reserved part only.
+        // The first priority level has only its reserved part.
         if queue.priority_level == Some(1) {
             return None;
         }
@@ -93,7 +93,7 @@ impl Context<'_> {
         }
     }
 
-    /// Reports a port whose queues together may take the shared memory of the chip.
+    /// Reports a port whose queues together may use the shared memory of the chip.
     fn takes_pool(&self, memory: &SwitchMemory, port: &PortMemory) -> Option<Diagnostic> {
         let shared = memory.shared_units?;
         let queue = port.queues.iter().max_by_key(|queue| queue.soft)?;
@@ -147,7 +147,7 @@ fn unknown_memory(port: &ConvertedPort) -> Option<Diagnostic> {
     ))
 }
 
-/// Reports memory that is divided off for a class that no packet reaches.
+/// Reports memory of a class that no packet reaches.
 fn without_traffic(
     port: &ConvertedPort,
     queue: &QueueMemory,

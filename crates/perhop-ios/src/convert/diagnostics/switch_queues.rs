@@ -10,7 +10,7 @@ use crate::platform::SwitchHardware;
 use crate::rules;
 
 impl Context<'_> {
-    /// Reports trust and weights by which packets miss the queue that is meant for them.
+    /// Reports trust and weights with which packets miss their intended queue.
     pub(in crate::convert) fn switch_queue_rules(&mut self) {
         let is_own = self.platform.switch() == Some(SwitchHardware::Mls);
         let Some(line) = mls::enabled_by(self.configuration).filter(|_| is_own) else { return };
@@ -47,7 +47,7 @@ impl Context<'_> {
         self.found.extend(found);
     }
 
-    /// Reports ports whose queue of voice has the default shaped weight.
+    /// Reports ports whose voice queue has the default shaped weight.
     fn shaped_by_default(&self, line: usize) -> Option<Diagnostic> {
         let memory = self.memory.as_ref()?;
         let is_shaped = |port: &&PortMemory| {
@@ -76,7 +76,7 @@ impl Context<'_> {
     }
 }
 
-/// Returns the most that the queue of expedited forwarding sends, bit/s, if that is less than the port.
+/// Returns the maximum rate of the expedited forwarding queue, bit/s, if it is below the rate of the port.
 fn voice_ceiling(port: &PortMemory) -> Option<u64> {
     let is_voice = |dscp: &Dscp| dscp.value() == 46;
     let queue = port.queues.iter().find(|queue| {

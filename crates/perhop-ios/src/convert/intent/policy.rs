@@ -147,7 +147,8 @@ impl Context<'_> {
         }
     }
 
-    /// Whether a policer around others reads their colors. Its own peak rate has no place in that model.
+    /// Whether an outer policer reads the colors of inner policers. The model has no peak rate for such a
+    /// policer.
     fn inside_colors(&self, class: &PolicyClass, police: &ast::Police) -> InsideColors {
         let is_aware = self.configuration.hardware_profile(HardwareProfile::ConformAwarePolicer).is_some();
         let has_one_rate = police.peak.is_none_or(|peak| peak == police.rate);
@@ -158,7 +159,7 @@ impl Context<'_> {
         }
     }
 
-    /// Returns the policer that classes of a switch share, if `class` is the only one with it in its policy.
+    /// Returns the shared policer of a switch, if `class` is the only class of its policy that uses it.
     fn lone_aggregate(&self, class: &PolicyClass) -> Option<At<Police>> {
         let (named, policer) = mls::lone_aggregate(self.configuration, class)?;
         let marks_down = Marking::NotModelled(mls::MARK_DOWN.to_owned());

@@ -19,14 +19,15 @@ pub(in crate::convert) fn is_bundle(interface: &Interface) -> bool {
     interface.multilink_group.is_some() && interface.name.starts_with("Multilink")
 }
 
-/// The links of a bundle that are usable, and the line to look at where one is missing.
+/// The usable links of a bundle, and the line to check if a link is missing.
 pub(in crate::convert) struct BundleLinks {
     pub(in crate::convert) usable: usize,
     pub(in crate::convert) line: usize,
 }
 
-/// Counts the usable links of `bundle`. The line is that of a link that is down or does not speak PPP, of one
-/// that names no bundle of the device, of one that speaks PPP alone, or the first of the bundle.
+/// Counts the usable links of `bundle`. The line belongs to a link that is down or does not run PPP, that
+/// names no bundle of the device, or that runs PPP without a bundle; otherwise it is the first line of the
+/// bundle.
 pub(in crate::convert) fn bundle_links(bundle: &Interface, configuration: &Configuration) -> BundleLinks {
     let group = bundle.multilink_group.map(|group| group.value);
     let links = || configuration.links_of(group).filter(|link| link.name != bundle.name);

@@ -1,4 +1,4 @@
-//! [`wire_of`]: the wire of a port, as far as configured.
+//! [`wire_of`]: the configured properties of the wire of a port.
 
 use perhop_device::Wire;
 use perhop_qos::framing::{Framing, HeaderStack};
@@ -9,7 +9,7 @@ use super::circuit::{Circuit, cell_rate, kilobits};
 use crate::ast::{CellEncapsulation, Configuration, Hardware, Interface, LinkEncapsulation};
 use crate::platform::Platform;
 
-/// Returns the wire of an interface or circuit, as far as configured.
+/// Returns the configured properties of the wire of an interface or circuit.
 pub(in crate::convert) fn wire_of(
     interface: &Interface,
     configuration: &Configuration,
@@ -53,7 +53,7 @@ pub(in crate::convert) fn wire_of(
     }
 }
 
-/// Returns the IP MTU: `ip mtu`, else the MTU of the interface or of its parent. Without any there is no
+/// Returns the IP MTU: `ip mtu`, otherwise the MTU of the interface or of its parent. Without any there is no
 /// limit, because hosts send no longer packets than their lines take.
 fn mtu(interface: &Interface, parent: Option<&Interface>) -> Option<ByteSize> {
     let of_line = interface.mtu.or(parent.and_then(|parent| parent.mtu));

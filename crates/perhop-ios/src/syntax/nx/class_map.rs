@@ -33,7 +33,7 @@ fn matches(map: &mut ClassMap, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
-/// Parses a criterion in a form of NX-OS; `None` for the forms that IOS has, too.
+/// Parses a criterion in a form of NX-OS; `None` for the forms that IOS also has.
 fn criterion(reader: &mut Reader) -> Result<Option<(Family, Criterion)>, Finding> {
     let family = if reader.rest().len() > 2 && reader.rest()[0] == "ip" && reader.rest()[1] != "rtp" {
         reader.next();

@@ -117,7 +117,7 @@ fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading
     Ok(Finding::MODELLED)
 }
 
-/// Parses `type KIND`; `qos` if it is not written, as the switch fills in.
+/// Parses `type KIND`; the default is `qos`, as on the switch.
 fn kind(reader: &mut Reader) -> Result<&'static str, Finding> {
     if !reader.eat("type") {
         return Ok("qos");

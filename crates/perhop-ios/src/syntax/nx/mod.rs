@@ -1,5 +1,5 @@
-//! The tables of NX-OS: three types of policies, of which `type qos` has the classes and policers of IOS,
-//! `type queuing` the queues of a port, and `type network-qos` the pauses and lengths of frames.
+//! The tables of NX-OS: three types of policies: `type qos` has the classes and policers of IOS,
+//! `type queuing` has the queues of a port, and `type network-qos` has frame lengths and pause frames.
 //!
 //! Sources of the syntax: Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.x, and
 //! public configurations and outputs of NX-OS 9 and 10 (microsoft/arc-switch, batfish).

@@ -1,5 +1,5 @@
-//! The tables of IOS XR: its modular quality of service has the classes and actions of IOS, and units, blocks
-//! and defaults of its own.
+//! The tables of IOS XR: its modular quality of service has the classes and actions of IOS, but its own
+//! units, blocks and defaults.
 //!
 //! Source of the syntax: Cisco, "Modular Quality of Service Command Reference" for NCS 540 and for CRS, and
 //! the configurations of the design guides at xrdocs.io.

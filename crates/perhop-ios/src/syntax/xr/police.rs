@@ -1,4 +1,4 @@
-//! `police rate` of IOS XR, whose actions are a block of their own.
+//! `police rate` of IOS XR, with its actions in a separate block.
 
 use std::mem::discriminant;
 

@@ -4,8 +4,8 @@ use crate::ast::TrafficRate;
 use crate::syntax::numbers::{dscp, precedence};
 use crate::words::{Finding, Reader};
 
-/// Bytes of a packet where a limit is in packets. Cisco, "Modular Quality of Service Command Reference for
-/// the Cisco CRS Router", queue-limit.
+/// Bytes of a packet, for limits in packets. Cisco, "Modular Quality of Service Command Reference for the
+/// Cisco CRS Router", queue-limit.
 pub(in crate::syntax) const PACKET_BYTES: u64 = 256;
 
 /// A length of a queue or a burst.
@@ -42,7 +42,7 @@ pub(in crate::syntax) fn percent(reader: &mut Reader) -> Result<u64, Finding> {
     reader.number("a percentage", 1..=100)
 }
 
-/// Parses a length with its unit; without one it is in units of `default`.
+/// Parses a length with its unit; without a unit, it is in units of `default`.
 pub(in crate::syntax) fn length(reader: &mut Reader, default: &'static str) -> Result<Length, Finding> {
     let number = reader.number("a number", 1..=4_294_967_295)?;
     let units = ["bytes", "kbytes", "mbytes", "gbytes", "ms", "us", "packets"];
@@ -57,7 +57,7 @@ pub(in crate::syntax) fn length(reader: &mut Reader, default: &'static str) -> R
     })
 }
 
-/// Returns a burst at `rate` in bytes, or in milliseconds where the rate is a percentage.
+/// Returns a burst at `rate` in bytes, or in milliseconds if the rate is a percentage.
 ///
 /// # Errors
 /// A burst in a unit that cannot be kept next to that rate: the finding of the line.

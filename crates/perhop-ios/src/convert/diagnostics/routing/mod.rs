@@ -1,8 +1,8 @@
-//! Policers of the control plane that let less through than the neighbors of a routing protocol send.
+//! Policers of the control plane that pass less than the neighbors of a routing protocol send.
 //!
-//! The need is computed: after a failure every neighbor has something to send at once, and sends it again
-//! until it is answered. A packet of full length of each neighbor in an interval of retransmission must come
-//! through. Hellos and keepalives need far less (68 bytes in 10 s, 59 bytes in 60 s).
+//! The need is computed: after a failure all neighbors send at once, and retransmit until they get an answer.
+//! A full-length packet of each neighbor must pass per retransmission interval. Hellos and keepalives need
+//! far less (68 bytes in 10 s, 59 bytes in 60 s).
 
 mod neighbors;
 
@@ -79,14 +79,14 @@ impl Context<'_> {
     }
 }
 
-/// Returns the conditioners that drop packets of the neighbors, at least some of them.
+/// Returns the conditioners that drop some packets of the neighbors.
 fn taken(policy: &PolicyConfig, names: &[String], neighbors: &Neighbors) -> Vec<(usize, Share)> {
     let mut found: BTreeMap<usize, Share> = BTreeMap::new();
     for packets in &neighbors.packets {
         let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
         for packet in packets {
             let Some((index, drops_all)) = dropping(policy, names, packet) else { continue };
-            // Where no line runs a protocol, a class for all packets does not mean it.
+            // If no line runs a protocol, a class for all packets does not count for it.
             let is_named = || {
                 let other = dropping(policy, names, &plain_packet(packet));
                 other.is_none_or(|(other, _)| other != index)
@@ -111,7 +111,7 @@ fn taken(policy: &PolicyConfig, names: &[String], neighbors: &Neighbors) -> Vec<
 
 /// Returns the first conditioner that drops `packet` for some color, and whether it does for all.
 fn dropping(policy: &PolicyConfig, names: &[String], packet: &Packet) -> Option<(usize, bool)> {
-    // Where a condition cannot be built, the reader of the policy has reported it.
+    // If a condition cannot be built, the reader of the policy has reported it.
     let ways = conditioned(policy, names, packet).ok()?;
     let last = |way: &Conditioned| way.steps.last().map(|step| step.index);
     let index = ways.iter().filter(|way| way.dropped).find_map(last)?;

@@ -1,5 +1,4 @@
-//! The neighbors of routing protocols, as far as a configuration names them, and the packets that they send
-//! to the router.
+//! The configured neighbors of routing protocols, and the packets that they send to the router.
 
 use std::net::Ipv4Addr;
 
@@ -19,7 +18,7 @@ pub(super) enum Protocol {
 
 /// IP bytes of the longest packet on an Ethernet.
 pub(super) const LONGEST: u32 = 1500;
-/// The port of BGP (RFC 4271 §8.2.1), and one that no protocol has.
+/// The port of BGP (RFC 4271 §8.2.1), and a port of no protocol.
 const BGP_PORT: u16 = 179;
 const OTHER_PORT: u16 = 40_000;
 
@@ -34,7 +33,7 @@ impl Protocol {
         }
     }
 
-    /// The first word behind `router`.
+    /// The first word after `router`.
     fn keyword(self) -> &'static str {
         match self {
             Protocol::Ospf => "ospf",
@@ -62,7 +61,7 @@ impl Protocol {
         }
     }
 
-    /// Packets from `neighbor` to the router's address `own`, for each way of classifying them.
+    /// Packets from `neighbor` to the router's address `own`, one for each possible classification.
     fn packets(self, neighbor: Ipv4Addr, own: Ipv4Addr) -> Vec<Packet> {
         // RFC 2328 §A.1 and appendix A.1 of RFC 7868: IP protocols and groups.
         let protocol_packet = |number: u8, to: Ipv4Addr| packet(IpProtocol(number), (neighbor, 0), (to, 0));
@@ -81,7 +80,7 @@ impl Protocol {
     }
 }
 
-/// A packet of no protocol from where `like` comes, to the router.
+/// A packet of no protocol with the source of `like`, to the router.
 pub(super) fn plain_packet(like: &Packet) -> Packet {
     let key = FlowKey { protocol: IpProtocol::UDP, source_port: OTHER_PORT, ..like.flow_key() };
     Packet::new(FlowKey { destination_port: OTHER_PORT, ..key }, LONGEST)
@@ -96,19 +95,19 @@ fn packet(protocol: IpProtocol, from: (Ipv4Addr, u16), to: (Ipv4Addr, u16)) -> P
 /// The neighbors of one protocol.
 pub(super) struct Neighbors {
     pub(super) protocol: Protocol,
-    /// Whether a `router` block runs the protocol; `None` where the configuration has no such block.
+    /// Whether a `router` block runs the protocol; `None` if the configuration has no such block.
     pub(super) is_configured: Option<bool>,
     /// Whether the number of neighbors is assumed: one on each interface, or one.
     pub(super) is_assumed: bool,
-    /// For each neighbor its packets, each of which the router may classify otherwise.
+    /// The packets of each neighbor. The router may classify each of them differently.
     pub(super) packets: Vec<Vec<Packet>>,
 }
 
-/// The address of a router and of its neighbor where the configuration has none (RFC 5737).
+/// The addresses of a router and its neighbor if the configuration has none (RFC 5737).
 const OWN: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 1);
 const OTHER: Ipv4Addr = Ipv4Addr::new(192, 0, 2, 2);
 
-/// Returns the neighbors of `protocol`; one where the configuration shows none.
+/// Returns the neighbors of `protocol`; one if the configuration shows no neighbor.
 pub(super) fn neighbors(configuration: &Configuration, protocol: Protocol) -> Neighbors {
     let blocks: Vec<Vec<&str>> = configuration
         .processes
@@ -148,7 +147,7 @@ fn block(configuration: &Configuration, line: usize) -> Vec<&str> {
     inside.map(|line| line.text.trim()).collect()
 }
 
-/// The addresses of the `neighbor`s of BGP, and the router's own on the way to them.
+/// The addresses of the `neighbor`s of BGP, and the router's own address towards each.
 fn peers(configuration: &Configuration, blocks: &[Vec<&str>]) -> Vec<(Ipv4Addr, Ipv4Addr)> {
     let mut found: Vec<Ipv4Addr> = Vec::new();
     for line in blocks.iter().flatten() {

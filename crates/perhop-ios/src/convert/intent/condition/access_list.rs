@@ -13,8 +13,8 @@ use crate::ast::{
 };
 use crate::object_group::{Addresses, of_prefix};
 
-/// The most alternations of permit and deny that nest in each other. A longer list is halved, so that its
-/// condition stays shallow enough for recursion and for readers of JSON, and grows by a logarithm only.
+/// Limit on nested alternations of permit and deny. A longer list is halved, so its depth grows only
+/// logarithmically and stays shallow enough for recursion and for readers of JSON.
 const MOST_NESTED: usize = 8;
 
 /// Returns the condition for the packets that `list` permits.
@@ -51,8 +51,8 @@ fn permitted(runs: &[Run]) -> Condition {
             AclAction::Deny => rest.but_not(&run.conditions),
         });
     }
-    // The second half decides about a packet that the first neither permits nor denies. A packet that matches
-    // a deny of the first half is denied there, or permitted by an earlier entry.
+    // The second half applies to packets that the first neither permits nor denies. A packet that matches a
+    // deny of the first half is denied there, or permitted by an earlier entry.
     let (first, second) = runs.split_at(runs.len() / 2);
     let denies = first.iter().filter(|run| run.action == AclAction::Deny);
     let denied: Vec<Condition> = denies.flat_map(|run| run.conditions.iter().cloned()).collect();
