@@ -19,7 +19,8 @@ struct Bucket {
     burst: ByteSize,
 }
 
-/// Reports a bucket of `class` that lets a long burst onto a faster wire. `scheduler` is that of the level.
+/// Reports a bucket of `class` that sends a long burst onto a faster wire. `scheduler` is the scheduler of
+/// the level.
 pub(crate) fn check_class(
     subject: &Subject,
     class: &ClassConfig,

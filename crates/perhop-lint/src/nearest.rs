@@ -4,13 +4,13 @@
 const MOST_COMPARED: usize = 5_000;
 const LONGEST_COMPARED: usize = 200;
 
-/// Returns the name among `known` of which `found` is a typing error: at most one letter in three differs, as
+/// Returns the known name that was probably meant by `found`: at most one letter in three differs, as
 /// compilers allow. Ignores case.
 pub fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_of(&found.to_lowercase(), &comparable(found, known))
 }
 
-/// Returns the name among `known` that is nearest to `found`: a typing error, else the only name that
+/// Returns the name among `known` that is nearest to `found`: a misspelled name, otherwise the only name that
 /// contains `found` or is contained in it (`queue-limit` if only `limit` is known).
 pub fn nearest<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let (lower, known) = (found.to_lowercase(), comparable(found, known));

@@ -34,8 +34,8 @@ impl TcpBurst {
     }
 }
 
-/// Returns the bytes of `calls` whose packets of `packet` bytes meet, each `late` packets nearer to the one
-/// before it (Le Boudec and Thiran, *Network Calculus*: a periodic flow with jitter and its token bucket).
+/// Returns the bytes of `calls` whose packets of `packet` bytes meet, each `late` packets closer to the
+/// previous one (Le Boudec and Thiran, *Network Calculus*: a periodic flow with jitter and its token bucket).
 pub fn calls_burst(calls: f64, packet: u64, late: f64) -> f64 {
     (calls * packet as f64 * (1.0 + late) - 1e-9).ceil()
 }

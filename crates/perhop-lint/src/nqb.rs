@@ -224,8 +224,8 @@ impl Check {
         }
     }
 
-    /// Returns the known packets and all packets that match a stage, and removes from `left` those that do
-    /// not continue.
+    /// Returns the known packets and all packets that match a stage, and removes packets that do not continue
+    /// from `left`.
     fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
         let matched = match &stage.matches {
             Some(condition) => self.space.taken_by(condition)?,
@@ -242,7 +242,7 @@ impl Check {
         Ok((self.space.and(takes, self.known)?, takes))
     }
 
-    /// Checks a level of classes. `around` is the priority class around it.
+    /// Checks a level of classes. `around` is the enclosing priority class.
     fn level(
         &mut self,
         queueing: &QueueingConfig,

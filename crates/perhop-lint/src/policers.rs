@@ -168,8 +168,8 @@ fn bucket(meter: Option<&MeterConfig>) -> Option<(Rate, ByteSize)> {
     }
 }
 
-/// Returns the bytes that pass at once: with those of an excess bucket whose packets pass, which fills at the
-/// same rate.
+/// Returns the bytes that pass at once: including the excess bucket if its packets pass, because it fills at
+/// the same rate.
 fn at_once(conditioner: &ConditionerConfig, burst: ByteSize) -> ByteSize {
     let excess = match &conditioner.meter {
         Some(MeterConfig::SingleRateTcm(config)) if !conditioner.yellow.contains(&Action::Drop) => config.ebs,

@@ -61,7 +61,7 @@ impl Leaf<'_> {
         let rate = self.sure.filter(|rate| rate.as_bits_per_second() > 0)?;
         let (most_ms, packet) =
             if self.has_priority { (CONVERSATION_MS, VOICE_BYTES) } else { (PATIENCE_MS, MEAN_BYTES) };
-        // Conforming traffic beyond the burst arrives at the rate, so at most the burst waits.
+        // After the burst, conforming traffic arrives at the rate, so at most the burst waits.
         let burst = self.class.police.map_or(f64::INFINITY, |police| police.burst.as_bytes() as f64);
         let takes_ms = |packet: f64| {
             let bytes = match limit {

@@ -36,7 +36,7 @@ struct Walk<'a, 'f> {
 }
 
 impl Walk<'_, '_> {
-    /// Checks the classes of `level`. `path` is that of the class around them. Checks their rates if
+    /// Checks the classes of `level`. `path` is the path of the enclosing class. Checks their rates if
     /// `is_rate_known`.
     fn level(&mut self, level: &Level, is_rate_known: bool, path: &mut Vec<usize>) {
         let queueing = level.queueing;
