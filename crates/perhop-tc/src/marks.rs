@@ -6,8 +6,8 @@ use crate::units;
 
 /// Options of `iptables -j MARK` whose value is a mark, with or without a mask (iptables-extensions(8)).
 const SETTING: [&str; 3] = ["--set-mark", "--set-xmark", "--or-mark"];
-/// Words of commands that set marks outside the file: those of connections, those of other
-/// files, and commands that only the shell knows.
+/// Words of commands that set marks outside the file: marks of connections, marks in other files, and
+/// commands that only the shell knows.
 const ELSEWHERE: [&str; 9] = [
     "--restore-mark",
     "connmark",
@@ -73,7 +73,7 @@ impl Marks {
             || labels.iter().any(|label| *label == 0 || self.values.contains(label))
     }
 
-    /// The marks that lines set, as numbers in a list; `None` where no line sets one.
+    /// The marks that lines set, as numbers in a list; `None` if no line sets a mark.
     pub(crate) fn listed(&self) -> Option<String> {
         let values: Vec<String> = self.values.iter().map(ToString::to_string).collect();
         (!values.is_empty()).then(|| values.join(", "))

@@ -54,7 +54,7 @@ const TIMES: [(&str, f64); 9] = [
 
 /// Parses the number at the start of `text` like C's `strtod`, and returns the rest.
 fn number(text: &str) -> Option<(f64, &str)> {
-    // C's `strtod` accepts hexadecimal numbers, too.
+    // C's `strtod` also accepts hexadecimal numbers.
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let end = digits.find(|digit: char| !digit.is_ascii_hexdigit()).unwrap_or(digits.len());
         let value = u32::from_str_radix(&digits[..end], 16).ok()?;

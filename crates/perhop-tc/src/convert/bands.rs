@@ -43,7 +43,7 @@ fn id(qdisc: &Qdisc, band: usize) -> u32 {
 }
 
 impl Tree<'_> {
-    /// `sch_prio.c`: bands by filters, else by the priority of the type of service.
+    /// `sch_prio.c`: bands by filters, otherwise by the priority of the type of service.
     pub(super) fn bands(&mut self, qdisc: &Qdisc) -> Branches {
         let count = qdisc.options.number("bands").unwrap_or(3).clamp(1, 16) as usize;
         let map = band_map(&qdisc.options, count);
@@ -64,7 +64,7 @@ impl Tree<'_> {
         Branches::new(qdisc, scheduler, classes)
     }
 
-    /// Returns the rules of filters, followed by those of the type of service.
+    /// Returns the rules of filters, followed by the rules of the type of service.
     fn rules_of_bands(&mut self, qdisc: &Qdisc, map: &[usize; 16]) -> Vec<Rule> {
         let usual = map[0];
         let mut rules = self.rules(qdisc);
@@ -139,7 +139,7 @@ impl Tree<'_> {
         let usual = map[0];
         let rules = self.rules_of_bands(qdisc, &map);
         let is_strict = |band: usize| band < strict;
-        // In each part, the band of all other packets comes last; the part with this band comes last, too.
+        // In each part, the band of all other packets comes last; the part with this band also comes last.
         let mut bands_in_order: Vec<usize> = (0..count).collect();
         bands_in_order.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
         let order: Vec<u32> = bands_in_order.iter().map(|band| id(qdisc, *band)).collect();

@@ -106,7 +106,7 @@ impl Branches {
         QueueingConfig { classes: self.classes.iter().map(class).collect(), ..self.scheduler.clone() }
     }
 
-    /// Returns the Intent, with classes numbered from `next` on.
+    /// Returns the Intent, with classes numbered from `next`.
     pub(super) fn intent(&self, next: &mut usize) -> Policy {
         let mut classes: Vec<Class> = self.classes.iter().map(|branch| branch.intent(next)).collect();
         if !classes.iter().any(|class| class.takes_rest) {
@@ -115,7 +115,7 @@ impl Branches {
         Policy { name: self.name.clone(), line: self.line, queues: true, classes }
     }
 
-    /// Adds the places and lines of the classes to `links`, numbered from `next` on.
+    /// Adds the places and lines of the classes to `links`, numbered from `next`.
     pub(super) fn link(&self, around: &[usize], next: &mut usize, links: &mut Links) {
         for (index, branch) in self.classes.iter().enumerate() {
             let path: QueuePath = around.iter().copied().chain([index]).collect();

@@ -9,7 +9,7 @@ use crate::model::{Class, Qdisc};
 /// three levels of JSON each, the policy remains below the limit of `serde_json`, 128.
 pub(super) const MOST_LEVELS: usize = 31;
 
-/// Returns the message that a discipline or a class is beyond [`MOST_LEVELS`].
+/// Returns the message that a discipline or a class exceeds [`MOST_LEVELS`].
 pub(super) fn nested_too_deeply() -> String {
     format!("queueing disciplines and classes are nested more than {MOST_LEVELS} levels deep")
 }
@@ -19,15 +19,15 @@ const LAST: usize = usize::MAX - 1;
 
 /// The classes of one discipline. Each class is visited once.
 pub(super) struct ClassTree<'a> {
-    /// The children of a class or of the discipline; those without packets come last.
+    /// The children of a class or of the discipline; classes without packets come last.
     children: BTreeMap<Option<u32>, Vec<&'a Class>>,
-    /// The first rule that selects a class or a class inside it.
+    /// The first rule that selects a class or one of its inner classes.
     first: BTreeMap<u32, usize>,
     /// The leaves in the order of classification.
     order: Vec<u32>,
     /// Classes at the first level that is too deep.
     too_deep: Vec<&'a Class>,
-    /// The levels that it may have, inside the disciplines and classes around it.
+    /// The remaining levels, given the enclosing disciplines and classes.
     room: usize,
 }
 
@@ -82,7 +82,7 @@ impl<'a> ClassTree<'a> {
     pub(super) fn is_full(&self, depth: usize) -> bool {
         depth == self.room
     }
-    /// Returns the classes that are too deep, without those inside them.
+    /// Returns the classes that are too deep, without their inner classes.
     pub(super) fn too_deep(&self) -> &[&'a Class] {
         &self.too_deep
     }

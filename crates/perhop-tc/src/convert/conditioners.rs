@@ -205,7 +205,8 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     Some(Treatment { meter, shared, green, yellow, red })
 }
 
-/// Returns the steps of a chain for the packets of `filter`: those of a single filter that takes all packets.
+/// Returns the steps of a chain for the packets of `filter`: the actions of a single filter that takes all
+/// packets.
 fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option<Vec<Step>> {
     let family = filter.condition.family;
     let takes = |filter: &&&Filter| {

@@ -15,8 +15,8 @@ use crate::model::{Action, Control, Filter, Qdisc};
 use crate::units::shown_id;
 
 impl Tree<'_> {
-    /// Converts the actions of `filter`, whose packets are those of `rule` that none of `before` takes.
-    /// Returns the rule for those that go to its class; `None` if all of them end here or continue.
+    /// Converts the actions of `filter`, whose packets match `rule` and no rule of `before`. Returns the rule
+    /// for the packets that continue to its class; `None` if all of them end here or continue.
     pub(super) fn acted(
         &mut self,
         qdisc: &Qdisc,
@@ -59,7 +59,7 @@ impl Tree<'_> {
         rule
     }
 
-    /// Returns the condition of the packets of `rule` that none of `before` takes, within the enclosing
+    /// Returns the condition of the packets that match `rule` and no rule of `before`, within the enclosing
     /// classes.
     fn condition_of_filter(&self, rule: &Rule, before: &[Rule]) -> Option<MatchConfig> {
         let others = before.iter().filter(|other| !other.is_apart(rule)).filter_map(Rule::condition);
@@ -87,8 +87,8 @@ fn is_empty_set(condition: &MatchConfig) -> bool {
     PacketSpace::new(&names).taken_by(condition) == Ok(Set::NONE)
 }
 
-/// Returns the name of the conditioner of `filter`: that of the class with the same packets, else one from
-/// its line. Bands also get packets by type of service.
+/// Returns the name of the conditioner of `filter`: the name of the class with the same packets, otherwise a
+/// name from its line. Bands also get packets by type of service.
 fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     let is_default = |class: u32| qdisc.options.number("default") == Some(u64::from(class & 0xffff));
     let leads_alone =

@@ -133,7 +133,7 @@ fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut 
     );
 }
 
-/// Whether the classes that borrow share in proportion to their rates within the limits as well.
+/// Whether the borrowing classes also share in proportion to their rates within the limits.
 fn keeps_proportions(computed: &[Computed]) -> bool {
     let mut borrowing = computed.iter().filter(|class| class.borrows);
     let Some(first) = borrowing.next() else { return true };

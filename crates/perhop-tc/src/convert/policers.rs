@@ -118,7 +118,7 @@ pub(super) fn goes_on(steps: &mut [Step]) {
     }
 }
 
-/// Returns the condition of packets that meet none of `others`; `None` for all packets.
+/// Returns the condition of packets that match none of `others`; `None` for all packets.
 pub(super) fn but_not(mut others: Vec<MatchConfig>) -> Option<MatchConfig> {
     let any = match others.len() {
         0 => return None,

@@ -41,7 +41,8 @@ fn sides(port: &Port) -> [(&PolicyConfig, &Links); 2] {
     [(&port.input, &port.links.input), (&port.output, &port.links.output)]
 }
 
-/// Returns the line of the first filter that selects the class or hook of a finding, else that of the class.
+/// Returns the line of the first filter that selects the class or hook of a finding, otherwise the line of
+/// the class.
 fn line_of(device: &Device, links: &Links, finding: &Finding) -> usize {
     let class = match &finding.place {
         Part::Conditioner(index) => links.class_of_conditioner(*index),

@@ -58,7 +58,7 @@ impl<'a> Tree<'a> {
         Tree { device, log, bandwidth: None, depth: 0, entered: 0, policers, acts_below_root }
     }
 
-    /// Reads the content of a class, which takes the packets of `own` that none of `before` takes.
+    /// Reads the content of a class, whose packets match `own` and none of `before`.
     pub(super) fn inside<T>(
         &mut self,
         own: Option<&MatchConfig>,
@@ -200,7 +200,7 @@ impl<'a> Tree<'a> {
         true
     }
 
-    /// Reports a bucket of tbf that holds less than comes into it between two ticks of the timer.
+    /// Reports a bucket of tbf that is smaller than the tokens between two timer ticks.
     fn small_bucket(&mut self, qdisc: &Qdisc, rate: u64, burst: u64) {
         let needed = rate / 8 / FASTEST_TIMER_HZ;
         if burst >= needed {

@@ -31,7 +31,7 @@ const NOT_MODELLED: [(&str, &str); 13] = [
     ("pfmemalloc", "memory of the kernel"),
 ];
 
-/// Reads the actions after `action`, and those that follow with the same word.
+/// Reads the actions after `action`, and after further `action` words.
 pub(crate) fn actions(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let mut found = Vec::new();
     loop {

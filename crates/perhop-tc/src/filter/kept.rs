@@ -51,7 +51,7 @@ pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index):
 /// The first automatic preference, half the maximum (Linux: `tcf_auto_prio`).
 const FIRST_PREFERENCE: u32 = 0xc000;
 
-/// Adds a filter at `parent`. Returns its index among those of its discipline.
+/// Adds a filter at `parent`. Returns its index among the filters of its discipline.
 pub(crate) fn add(
     kernel: &mut Kernel,
     number: usize,

@@ -38,7 +38,7 @@ const UNREAD: [(&str, &str); 7] = [
 ];
 const KINDS: [&str; 5] = ["u32", "flower", "fw", "basic", "matchall"];
 
-/// Executes `tc filter VERB` from the kind on.
+/// Executes `tc filter VERB`, starting at the kind.
 pub(crate) fn apply(
     kernel: &mut Kernel,
     number: usize,

@@ -7,7 +7,7 @@ use crate::options::Options;
 /// A filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// The class or hook that it is attached to; the discipline's own number for the discipline.
+    /// The class or hook to which it is attached; the discipline's own number for the discipline.
     pub(crate) parent: u32,
     pub(crate) preference: u32,
     pub(crate) chain: u32,

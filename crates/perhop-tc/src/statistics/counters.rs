@@ -1,4 +1,4 @@
-//! [`DeviceCounters`]: counters of disciplines and classes, from those of queues.
+//! [`DeviceCounters`]: counters of disciplines and classes, derived from counters of queues.
 
 use perhop_device::show::{CountedPort, PrecedenceCounters, QueueCounters, Traffic};
 use perhop_qos::DropCause;

@@ -1,4 +1,4 @@
-//! The offered traffic of classes, from the counters of `tc -s class show`, else of `tc -s qdisc show`.
+//! The offered traffic of classes, from the counters of `tc -s class show`, otherwise of `tc -s qdisc show`.
 
 use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 

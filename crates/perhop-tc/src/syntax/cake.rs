@@ -20,7 +20,7 @@ const fn flag(names: &'static [&'static str], default: &'static str) -> Opt {
 pub(crate) const RTT_PRESETS: [&str; 8] =
     ["datacentre", "lan", "metro", "regional", "internet", "oceanic", "satellite", "interplanetary"];
 
-/// Groups of keywords of which the last applies.
+/// Groups of keywords in which the last keyword applies.
 pub(crate) const EXCLUSIVE: [&[&str]; 7] = [
     &["bandwidth", "unlimited"],
     &["besteffort", "precedence", "diffserv8", "diffserv4", "diffserv3"],

@@ -1,4 +1,4 @@
-//! The tables of queueing disciplines, with their options and those of their classes.
+//! The tables of queueing disciplines, with their options and the options of their classes.
 //!
 //! Names and types of values are those of iproute2 6.1 to 7.1 (`tc/q_*.c`); defaults are those of Linux 6.1
 //! to 6.18 (`net/sched/sch_*.c`), with the function that sets them.

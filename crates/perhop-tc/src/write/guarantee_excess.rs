@@ -33,9 +33,9 @@ fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
         let share = &class.share;
         let ceil = share.ceil.unwrap_or(most).min(most);
         let inner = class.link_shared(SchedulerConfig::GuaranteeExcess);
-        // A class around others without a guarantee passes on what it has.
+        // An outer class without a guarantee passes its rate to the inner classes.
         let rate = share.rate.unwrap_or(if inner.is_some() { ceil } else { LEAST }).min(ceil);
-        // HTB would send all guarantees, more than the class around them may.
+        // HTB would send all guarantees, more than the rate of the enclosing class.
         let rate = if is_within(class) { rate.min(left) } else { rate };
         let level = if is_within(class) { share.level } else { share.excess_level };
         let quantum = (FRAME as f64 * weight(class) / least).min(*HTB_QUANTA.end() as f64) as u64;

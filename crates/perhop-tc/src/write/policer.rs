@@ -6,7 +6,7 @@ use perhop_qos::{ByteSize, Color, Rate};
 
 /// Ethernet bytes that a policer counts for departing packets.
 const ETHERNET: i32 = 14;
-/// An MTU above that of any interface without offloads, bytes.
+/// An MTU above the MTU of any interface without offloads, bytes.
 const MTU: u64 = 65_535;
 
 /// The counted overhead of the policers at one hook.

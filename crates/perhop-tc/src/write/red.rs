@@ -83,7 +83,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     if config.scalable.is_some() {
         notes.report("scalable", "red does not mark by the current queue length");
     }
-    // tc-red(8): with `ecn` alone, packets above the maximum are marked, too.
+    // tc-red(8): with `ecn` alone, packets above the maximum are also marked.
     let ecn = match config.ecn {
         EcnConfig::Ignore => "",
         EcnConfig::Mark => " ecn harddrop",
@@ -96,7 +96,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     )
 }
 
-/// Returns n of the weight 2⁻ⁿ nearest to that of an average.
+/// Returns the n for which 2⁻ⁿ is closest to the weight of an average.
 fn exponent(averaging: Option<AveragingConfig>, notes: &mut NotesAt) -> u32 {
     match averaging {
         Some(AveragingConfig::Weight(weight)) => {

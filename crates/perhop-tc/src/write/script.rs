@@ -141,7 +141,7 @@ fn queues(
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !leaf.matches.is_empty()) {
         commands.extend(filters(leaf, number, &place, conditions, notes));
     }
-    // HFSC drops them, too.
+    // HFSC also drops them.
     if default.is_none() && kind != "hfsc" && !has_direct {
         let reason = "perhop drops them; HTB sends them unshaped, before others";
         notes.at(&place).report_with_change("packets without a class", reason, "write a last class without `match`");
