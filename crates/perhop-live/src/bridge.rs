@@ -12,8 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{DirectionConfig, ForwarderConfig, InputConfig, OtherFrames, Scheduling, SocketKind};
 
-/// Rate of a direction without a configured rate: above that of any interface, so that only the device limits
-/// it.
+/// Rate of a direction without a configured rate: above the MTU of any interface, so that only the device
+/// limits it.
 const UNPACED: Rate = Rate::from_bits_per_second(400_000_000_000);
 
 /// A bridge between two existing interfaces, with policies for each direction.
@@ -54,7 +54,7 @@ pub struct BridgeConfig {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
 pub struct BridgeDirectionConfig {
-    /// Rate in bits per second, of wire bytes according to `framing`; by default that of the interface.
+    /// Rate in bits per second, of wire bytes according to `framing`; by default the rate of the interface.
     pub rate: Option<Rate>,
     /// Overhead of the emulated wire per IP packet.
     pub framing: Framing,

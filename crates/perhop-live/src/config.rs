@@ -129,10 +129,11 @@ pub struct DirectionConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SentFrames {
-    /// Those of the received frame. CoS and EXP are written into the outer tag and the topmost label.
+    /// The tags and labels of the received frame. CoS and EXP are written into the outer tag and the topmost
+    /// label.
     #[default]
     Kept,
-    /// Those of `headers`, independent of the received frame.
+    /// The tags and labels of `headers`, independent of the received frame.
     OfLink,
     /// None: the far end is a host, whose kernel does not process them.
     Plain,

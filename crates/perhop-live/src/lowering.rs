@@ -2,8 +2,8 @@
 //! between them.
 //!
 //! Every port of the scenario runs in a forwarder. A router's ports run in its own forwarder. The port of a
-//! host runs in the forwarder of the router at the far end of its cable, which paces what the host's kernel
-//! sends to the rate of the scenario. A link between two hosts has its own forwarder in the middle.
+//! host runs in the forwarder of the router at the far end of its cable, which paces the packets of the
+//! host's kernel to the rate of the scenario. A link between two hosts has its own forwarder in the middle.
 
 mod headers;
 

@@ -20,7 +20,7 @@ use crate::frame::Refusal;
 /// Dropped packets, by the name of the cause.
 pub type ByCause = BTreeMap<String, Count>;
 
-/// Counters of one forwarder. Ports, conditioners and flows are counted from `counted_from_s` on, frames from
+/// Counters of one forwarder. Ports, conditioners and flows are counted from `counted_from_s`, frames from
 /// the start.
 #[derive(Clone, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]

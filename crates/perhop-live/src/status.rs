@@ -108,7 +108,7 @@ impl Status {
         let share = self.processor_s / self.elapsed_s.max(f64::MIN_POSITIVE);
         (share - self.waiting.busy_share).max(0.0)
     }
-    /// All fields as JSON: those of the report, and those of the process.
+    /// All fields as JSON: the counters of the report and of the process.
     pub fn json(&self) -> Value {
         let mut all = json!(self.report);
         let own = json!({

@@ -47,7 +47,7 @@ impl From<io::Error> for WireError {
 
 /// Source and sink of frames.
 ///
-/// Times are those of a monotonic clock that starts when the wire is created.
+/// Times come from a monotonic clock that starts when the wire is created.
 pub trait Wire {
     /// Passes at most a batch of received frames of all devices to `each`, oldest first: device, time of
     /// arrival and frame. Returns their number; does not wait.

@@ -32,7 +32,7 @@ pub fn keep_only(kept: &[Capability]) -> io::Result<()> {
     let wanted: CapsHashSet = kept.iter().copied().collect();
     let had = caps::read(None, CapSet::Permitted).map_err(refused)?;
     caps::clear(None, CapSet::Ambient).map_err(refused)?;
-    // Without this capability the bounding set remains; a started program gains nothing from it.
+    // Without this capability the bounding set remains; a started program gains no rights from it.
     if had.contains(&Capability::CAP_SETPCAP) {
         for capability in caps::all().difference(&wanted) {
             let is_known = caps::has_cap(None, CapSet::Bounding, *capability).unwrap_or(false);

@@ -27,7 +27,7 @@ const ALWAYS: &[c_long] = &[
     libc::SYS_accept4,
     libc::SYS_shutdown,
     libc::SYS_close,
-    // Time, where it takes a call, and waiting.
+    // Time, if it needs a call, and waiting.
     libc::SYS_clock_gettime,
     libc::SYS_gettimeofday,
     libc::SYS_nanosleep,

@@ -187,7 +187,7 @@ fn inputs(config: &ForwarderConfig, run: &Streams) -> Result<Vec<Input>, ConfigE
     built.collect()
 }
 
-/// Random streams of the direction called `name`: those that the simulator uses.
+/// Random streams of the direction called `name`: the same parts that the simulator uses.
 fn streams_of(run: &Streams, name: &str) -> Streams {
     run.child("port").child(name)
 }

@@ -20,7 +20,7 @@ pub(crate) struct FlowDrops {
     flows: Vec<(FlowKey, Drops)>,
     /// A hash table whose size is a power of two, at most half full: 0, or one more than an index of `flows`.
     places: Vec<u32>,
-    /// Of all flows beyond [`MOST_FLOWS`].
+    /// The counters of all flows above [`MOST_FLOWS`].
     others: Drops,
 }
 

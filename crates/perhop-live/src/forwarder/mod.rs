@@ -3,8 +3,8 @@
 //! In each round it receives frames that have arrived, runs due events and sends the frames that left the
 //! network; then it sleeps until the next event. Ports and wires are a [`Network`] whose edge is the
 //! `Devices`. Every event there happens at its own instant, even if the process runs late: a packet that a
-//! port transmits at 5 ms is on the wire from 5 ms on. So neither pacing nor the order of events depends on
-//! the speed of the machine.
+//! port transmits at 5 ms is on the wire from 5 ms. So neither pacing nor the order of events depends on the
+//! speed of the machine.
 
 mod build;
 mod devices;

@@ -20,7 +20,7 @@ pub(crate) enum Kind {
     Type(u16),
     /// An LLC header, as of the spanning tree protocol.
     Llc,
-    /// A kind beyond those that are counted individually.
+    /// A kind that is not counted individually.
     Other,
 }
 

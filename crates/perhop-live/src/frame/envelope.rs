@@ -8,7 +8,7 @@ use super::link_headers::{LABEL, PRIORITY_SHIFT, TRAFFIC_CLASS_SHIFT, TYPE_MPLS,
 
 /// The two addresses that begin an Ethernet frame.
 const ADDRESSES: usize = 12;
-/// IEEE 802.1Q table 9-1: customer tag, and service tag, which is the outer one of two.
+/// IEEE 802.1Q table 9-1: customer tag, and service tag, the outer of two tags.
 const CUSTOMER_TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
 /// The first label that is not reserved (RFC 3032 §2.1), used for the bottom one, as in captures.
@@ -16,8 +16,8 @@ const FIRST_LABEL: u32 = 16;
 /// Bytes of an Ethernet frame without its check sequence (IEEE 802.3 §3.2.8).
 const SHORTEST_FRAME: usize = 60;
 
-/// The tags and labels of the frames of one link, which replace those of the received frame; and a buffer for
-/// one frame.
+/// The tags and labels of the frames of one link, which replace the tags and labels of the received frame;
+/// and a buffer for one frame.
 #[derive(Clone, Debug)]
 pub struct Envelope {
     /// Numbers of the VLANs, from the outer tag inwards.

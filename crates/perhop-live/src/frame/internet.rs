@@ -106,7 +106,7 @@ const MOBILITY: u8 = 135;
 const HOST_IDENTITY: u8 = 139;
 const SHIM6: u8 = 140;
 
-/// Skips the extension headers at the beginning of `bytes`, of which the first has type `next`. Returns the
+/// Skips the extension headers at the beginning of `bytes`. The first one has type `next`. Returns the
 /// protocol and its header; `None` for the header in fragments other than the first.
 fn behind_extensions(mut next: u8, mut bytes: &[u8]) -> Result<(Protocol, Option<&[u8]>), Refusal> {
     loop {

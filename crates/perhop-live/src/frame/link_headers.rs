@@ -9,9 +9,9 @@ use super::refusal::Refusal;
 pub(super) const VLAN_TAG: usize = 4;
 /// One entry of a label stack (RFC 3032 §2.1).
 pub(super) const LABEL: usize = 4;
-/// Maximum number of VLAN tags: twice those of a customer's tag within a provider's (IEEE 802.1ad).
+/// Maximum number of VLAN tags: twice the tags of a customer's tag within a provider's (IEEE 802.1ad).
 pub(crate) const MOST_TAGS: usize = 4;
-/// Maximum number of MPLS labels: twice those that a link of a scenario can have in one header.
+/// Maximum number of MPLS labels: twice the maximum that a link of a scenario can have in one header.
 pub(crate) const MOST_LABELS: usize = 16;
 
 /// Tags of IEEE 802.1Q and IEEE 802.1ad, and a proprietary one that preceded 802.1ad.
@@ -25,7 +25,7 @@ pub(super) const PRIORITY_SHIFT: u8 = 5;
 pub(super) const TRAFFIC_CLASS_SHIFT: u8 = 1;
 const BOTTOM_OF_STACK: u8 = 1;
 
-/// Finds the packet in `frame`, whose Ethernet type `first` is not that of IP.
+/// Finds the packet in `frame`, whose Ethernet type `first` is not IP.
 #[cold]
 pub(super) fn find(frame: &[u8], first: u16) -> Result<Layout, Refusal> {
     let (mut header, mut found) = (ETHERNET_HEADER, first);
@@ -105,7 +105,7 @@ impl Layout {
     }
 }
 
-/// Writes `mark` into the three bits of `byte` from `shift` on.
+/// Writes `mark` into the three bits of `byte` that start at `shift`.
 fn write(byte: &mut u8, shift: u8, mark: LinkMark) {
     *byte = *byte & !(7 << shift) | mark.value() << shift;
 }

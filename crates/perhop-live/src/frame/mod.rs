@@ -3,7 +3,7 @@
 //! A frame is parsed once, on arrival: [`read`] returns its [`Packet`], or the reason why it has none
 //! ([`Refusal`]). It is written once, on departure: [`Layout::mark`] sets codepoint and congestion mark, and
 //! updates the header checksum. `link_headers` processes the VLAN tags and MPLS labels between Ethernet
-//! header and packet; [`Envelope`] adds those of a link.
+//! header and packet; [`Envelope`] adds the tags and labels of a link.
 //!
 //! The time to live is not decremented: routes of a scenario have no loops, and no router reports that it was
 //! exceeded.
@@ -32,8 +32,8 @@ pub use refusal::Refusal;
 pub(crate) use tcp::read_tcp;
 pub(crate) use transport::finish_checksum;
 
-/// Parses `frame`. The packet's color is that of its codepoint. Time of arrival and interface have defaults,
-/// which the node replaces.
+/// Parses `frame`. The codepoint determines the color of the packet. Time of arrival and interface have
+/// defaults, which the node replaces.
 ///
 /// # Errors
 /// If there is no packet to forward, with the reason.

@@ -11,8 +11,8 @@ use super::packet::{LinkLayer, read_packet};
 /// Completes the transport checksum of the packet in `frame`. Returns false if there is none to complete.
 ///
 /// The sender has written the sum of the pseudo header there (RFC 9293 §3.1, RFC 768, RFC 8200 §8.1), to
-/// which the card adds that of the segment. This distinguishes a checksum to complete from any other, such as
-/// that of an inner packet.
+/// which the card adds the sum of the segment. This distinguishes a checksum to complete from any other, such
+/// as that of an inner packet.
 pub(crate) fn finish_checksum(link_layer: LinkLayer, frame: &mut [u8]) -> bool {
     let Ok(found) = read_packet(link_layer, frame) else { return false };
     let (header, length) = (found.layout.header(), found.packet.length as usize);

@@ -309,7 +309,7 @@ fn host_summary(host: &HostReport) -> Value {
     })
 }
 
-/// The part of a forwarder's report for the summary: all except what is in the tables.
+/// The part of a forwarder's report for the summary: everything except the tables.
 fn forwarder_summary(report: &Value) -> Value {
     let Value::Object(report) = report else { return Value::Null };
     let in_tables = ["directions", "inputs", "flows"];

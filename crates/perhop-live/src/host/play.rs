@@ -19,7 +19,7 @@ const KEPT: [Capability; 2] = [Capability::CAP_NET_ADMIN, Capability::CAP_NET_BI
 
 impl HostRun<'_> {
     /// Runs the host's traffic, and writes the report and the records. Once its sockets are open, the process
-    /// drops all capabilities except those that later connections need.
+    /// drops all capabilities that later connections do not need.
     ///
     /// # Errors
     /// If the scenario is not valid, or a socket or file fails.

@@ -6,8 +6,8 @@ use super::system;
 
 /// Nanoseconds on the machine's monotonic clock since the clock was created.
 ///
-/// The kernel's timestamps of frames are those of the real-time clock, which may be set. So the offset
-/// between the two is measured whenever timestamps are read.
+/// The kernel's timestamps of frames come from the real-time clock, which may be set. So the offset between
+/// the two is measured whenever timestamps are read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     /// Reading of the monotonic clock at [`Time::ZERO`].

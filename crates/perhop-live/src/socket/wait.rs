@@ -117,7 +117,7 @@ impl Waiter {
 /// The reason for the end of a sleep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Woken {
-    /// The end of its time.
+    /// The deadline of the wait.
     ByTheClock,
     /// An event.
     BySomething,

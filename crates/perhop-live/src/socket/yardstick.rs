@@ -16,7 +16,7 @@ use super::send_batch::BATCH_FRAMES;
 use super::system;
 use crate::frame::internet_checksum;
 
-/// The maximum length of frames, bytes: that of Ethernet.
+/// The maximum length of frames, bytes: the MTU of Ethernet.
 const FRAME_BYTES: usize = 1522;
 /// Ethernet, IPv4 and UDP headers.
 const HEADERS_BYTES: usize = 14 + 20 + 8;

@@ -1,4 +1,4 @@
-//! The behavior of applications, equal to that of the simulator's sessions.
+//! The behavior of applications, equal to the sessions of the simulator.
 
 use std::cmp::Reverse;
 

@@ -15,7 +15,7 @@ pub(super) struct Connection {
     pub(super) fd: OwnedFd,
     /// Token for polling.
     pub(super) token: u64,
-    /// Index of its session among those of this host.
+    /// Index of its session among the sessions of this host.
     pub(super) session: usize,
     /// Number of the connection within its session, from 0.
     pub(super) number: u32,
@@ -92,7 +92,7 @@ impl Connection {
     pub(super) fn send(&mut self, bytes: u64) {
         self.unsent = self.unsent.saturating_add(bytes);
     }
-    /// Writes pending data as far as the kernel accepts them, then FIN. Returns whether data remain.
+    /// Writes pending data until the kernel accepts no more, then FIN. Returns whether data remain.
     pub(super) fn speak(&mut self) -> io::Result<bool> {
         for _ in 0..TURN {
             if self.unsent == 0 {

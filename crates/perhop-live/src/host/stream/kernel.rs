@@ -49,7 +49,7 @@ impl Tcp {
         system::bind(&fd, own)?;
         Ok(fd)
     }
-    /// Sets the options of a connection, which may differ from those of its listener.
+    /// Sets the options of a connection, which may differ from the options of its listener.
     pub(super) fn dress(&self, fd: &OwnedFd, own: SocketAddr) -> io::Result<()> {
         if let Some(congestion) = &self.congestion {
             system::set_option(fd, libc::IPPROTO_TCP, libc::TCP_CONGESTION, congestion.as_bytes())?;
@@ -148,8 +148,8 @@ impl Counted {
     }
 }
 
-/// Sets the TCP parameters of this network namespace according to `scenario`, as far as the kernel supports
-/// them. Returns the differences as text. The initial namespace of the machine is not changed.
+/// Sets the TCP parameters of this network namespace according to `scenario`, if the kernel supports them.
+/// Returns the differences as text. The initial namespace of the machine is not changed.
 pub(super) fn settle(scenario: &Scenario) -> Vec<String> {
     let all: Vec<Parameters> = scenario
         .traffic

@@ -107,7 +107,7 @@ impl Exchange {
         Ok(())
     }
 
-    /// The congestion control of an endpoint with `parameters`: that of the run, otherwise that of the
+    /// The congestion control of an endpoint with `parameters`: the one of the run, otherwise of the
     /// scenario; `None`, the system's default, if the kernel does not have the scenario's.
     fn congestion(&mut self, run: &HostRun, parameters: &Parameters) -> Result<Option<String>, HostError> {
         let what = |name: &str| format!("cannot use congestion control `{name}`");

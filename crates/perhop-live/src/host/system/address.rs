@@ -60,7 +60,7 @@ pub(super) fn to_address(storage: &libc::sockaddr_storage) -> Option<SocketAddr>
 /// Numbers of the interfaces that have `address`.
 pub(in crate::host) fn interfaces_of(address: IpAddr) -> io::Result<Vec<u32>> {
     let mut list = MaybeUninit::<*mut libc::ifaddrs>::uninit();
-    // SAFETY: the call fills `list` or fails. The list is walked before it is freed; until then its pointers
+    // SAFETY: the call fills `list` or fails. The list is read before it is freed; until then its pointers
     // are null or valid, and names end with a zero byte.
     unsafe {
         checked(libc::getifaddrs(list.as_mut_ptr()))?;
