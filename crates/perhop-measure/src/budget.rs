@@ -114,7 +114,7 @@ impl Budget {
     /// Checks that the results fit into `available` bytes.
     ///
     /// # Errors
-    /// If they do not: the part that needs most of it, and the way to reduce it.
+    /// If they do not: the part that needs most memory, and how to reduce it.
     pub fn fits(&self, available: f64) -> Result<(), ConfigError> {
         let bytes = self.bytes();
         let Some(most) = self.parts.iter().max_by(|a, b| a.bytes.total_cmp(&b.bytes)) else { return Ok(()) };
@@ -278,8 +278,8 @@ impl<'a> Names<'a> {
         ports.collect()
     }
 
-    /// The maximum rate of `traffic`, bits per second: that of the slowest port of its path, whose policy may
-    /// limit it below the line rate; for long connections at most a window per round-trip time without
+    /// The maximum rate of `traffic`, bits per second: the rate of the slowest port of its path, whose policy
+    /// may limit it below the line rate; for long connections at most a window per round-trip time without
     /// queues.
     fn fastest(&mut self, traffic: &TrafficConfig) -> f64 {
         let path = self.path(traffic);

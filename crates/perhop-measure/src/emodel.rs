@@ -47,7 +47,7 @@ pub struct Path {
     pub delay_s: f64,
     /// Packets lost or late, Ppl, percent.
     pub loss_percent: f64,
-    /// Mean length of runs of lost packets, relative to that of random loss, `BurstR`.
+    /// Mean length of runs of lost packets, relative to random loss, `BurstR`.
     pub burst_ratio: f64,
     /// The advantage factor A.
     pub advantage: f64,

@@ -61,7 +61,7 @@ pub enum Sign {
     /// At most.
     #[serde(rename = "<=")]
     AtMost,
-    /// More.
+    /// More than the bound.
     #[serde(rename = ">")]
     Above,
     /// At least.

@@ -68,8 +68,8 @@ fn student_99_5(degrees: usize) -> f64 {
     TABLE.get(degrees - 1).copied().unwrap_or_else(|| around_normal(2.575_829_304, degrees))
 }
 
-/// The quantile of Student's t distribution by that of the normal one, `z`: the expansion of Abramowitz &
-/// Stegun 26.7.5.
+/// The quantile of Student's t distribution, computed from the normal quantile `z`: the expansion of
+/// Abramowitz & Stegun 26.7.5.
 fn around_normal(z: f64, degrees: usize) -> f64 {
     let v = degrees as f64;
     let z3 = z * z * z;

@@ -17,7 +17,7 @@ pub const SERVER: usize = 1;
 pub struct SenderStatistics {
     /// Segments with payload or FIN, including retransmissions.
     pub segments: u64,
-    /// Retransmitted segments: those that start at an offset which was sent before.
+    /// Retransmitted segments: segments that start at an offset that was already sent.
     pub retransmissions: u64,
     /// Expirations of the retransmission timer.
     pub timeouts: u64,
@@ -137,7 +137,7 @@ pub struct TcpMeasurements {
     pub series: Vec<ConnectionSeries>,
     /// Of each player of adaptive video, in the order of the scenario's traffic.
     pub videos: Vec<VideoTally>,
-    /// Of each browser, in the order of the scenario's traffic.
+    /// The results of each browser, in the order of the scenario's traffic.
     pub pages: Vec<PageTally>,
     /// Of each speed test, in the order of the scenario's traffic.
     pub speed_tests: Vec<SpeedTally>,

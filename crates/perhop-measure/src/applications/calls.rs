@@ -16,8 +16,8 @@ pub struct Played {
 }
 
 impl Played {
-    /// `BurstR` of G.107: the mean length of runs of missing packets, relative to that of random losses,
-    /// which is 1 / (1 - p).
+    /// `BurstR` of G.107: the mean length of runs of missing packets, relative to the mean of random losses,
+    /// 1 / (1 - p).
     pub fn burst_ratio(&self) -> f64 {
         if self.runs == 0 {
             return 1.0;
@@ -30,7 +30,8 @@ impl Played {
 
 /// Plays `packets` of a call, in order of arrival, `playout_s` seconds after each was sent.
 ///
-/// Delays are those of their bins, so that the number of late packets agrees with the histogram of the class.
+/// Delays are rounded to their bins, so that the number of late packets agrees with the histogram of the
+/// class.
 pub fn play<'a>(packets: impl IntoIterator<Item = &'a LoggedPacket>, playout_s: f64) -> Played {
     let mut played = Played::default();
     let mut before: Option<u32> = None;

@@ -15,7 +15,7 @@ pub struct Ticks {
     pub down: Vec<Time>,
     /// See `up`.
     pub response: Vec<Time>,
-    /// Snapshots that arrived more than a tick later than the one with the least delay.
+    /// Snapshots that arrived more than a tick later than the snapshot with the least delay.
     pub late: u64,
 }
 

@@ -9,7 +9,7 @@ pub struct VideoTally {
     pub segments: u64,
     /// Sum of their bitrates, bits per second.
     pub bitrates: u128,
-    /// Requests for a bitrate that differs from that of the previous request.
+    /// Requests for a bitrate that differs from the previous request.
     pub switches: u64,
     /// From the start to the first picture; `None` if that was before the end of the warm-up, or never.
     pub startup: Option<Time>,

@@ -1,4 +1,5 @@
-//! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`]: those of one class and color.
+//! [`Arrivals`]: counters of one flow at the receiver; and [`ColorTally`]: the counters of one class and
+//! color.
 
 use std::mem::offset_of;
 

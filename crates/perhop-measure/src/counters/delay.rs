@@ -6,7 +6,7 @@ use super::Distribution;
 
 /// Exact statistics of one-way delay and inter-packet delay variation.
 ///
-/// One-way delay is that of RFC 7679: from the first bit sent to the last bit received, without lost packets.
+/// One-way delay follows RFC 7679: from the first bit sent to the last bit received, without lost packets.
 /// IPDV is D(i+1) - D(i) of RFC 3393, over consecutive packets that both arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DelayStatistics {

@@ -3,7 +3,7 @@
 use perhop_qos::units::Time;
 
 /// Three significant decimal digits distinguish 1000 from 1001; each octave needs one more bit. So there are
-/// bins of width 1 below 2 · 1024, and 1024 bins in every octave above: those of an HDR histogram.
+/// bins of width 1 below 2 · 1024, and 1024 bins in every octave above: the bins of an HDR histogram.
 const BINS_BITS: u32 = 10;
 const BINS: usize = 1 << BINS_BITS;
 /// Bins that are stored together.

@@ -23,7 +23,7 @@ pub(super) struct FlowRow<'a> {
     tally: FlowTally,
     in_network: u64,
     pub(super) answers: bool,
-    /// Its own delay distribution; `None` if it shares that of its class.
+    /// Its own delay distribution; `None` if it shares the distribution of its class.
     delay: Option<&'a Distribution>,
 }
 
@@ -46,7 +46,7 @@ impl FlowRow<'_> {
     }
 }
 
-/// Name of a flow: that of its traffic, with a number if there are several.
+/// Name of a flow: the name of its traffic, with a number if there are several.
 pub(super) fn flow_name(traffic: &TrafficConfig, number: u32) -> String {
     if traffic.flows() == 1 { traffic.name.clone() } else { format!("{}#{number}", traffic.name) }
 }
@@ -105,8 +105,8 @@ pub(super) fn class_rows<'a>(measurements: &'a Measurements, flows: &[FlowRow]) 
     measurements.class_names.iter().enumerate().map(of_class).collect()
 }
 
-/// The sum of the delay distributions at `places`, those of the flows of a class, which share one or have one
-/// each.
+/// The sum of the delay distributions at `places`. They belong to the flows of a class, which share one or
+/// have one each.
 fn merged_delays<'a>(measurements: &'a Measurements, places: &[usize]) -> Cow<'a, Delays> {
     let mut shared = places.chunk_by(PartialEq::eq).map(|places| &measurements.delays[places[0]]);
     let mut delays = shared.next().map_or_else(Cow::default, Cow::Borrowed);
