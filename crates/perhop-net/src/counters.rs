@@ -39,7 +39,7 @@ pub trait DropSink {
     }
 }
 
-/// Counts the events at one port from the end of the warm-up on, and forwards drops.
+/// Counts the events at one port after the warm-up, and forwards drops.
 pub struct PortCounters<'a, S, O> {
     /// The port's counters.
     pub tally: &'a mut PortTally,

@@ -37,7 +37,7 @@ pub struct InFlight {
 #[repr(C)]
 struct Slot {
     flight: Flight,
-    /// The packet behind it on its link, or the next free place.
+    /// The next packet on its link, or the next free place.
     next: Place,
 }
 
@@ -70,7 +70,7 @@ impl InFlight {
 }
 
 impl Flights {
-    /// Adds `flight` behind the others `on` its link.
+    /// Adds `flight` after the others `on` its link.
     #[inline]
     pub fn push_back(&mut self, on: &mut InFlight, flight: Flight) {
         let place = self.free;
