@@ -1,8 +1,8 @@
 //! [`Blocks`]: the blocks of a pcapng file, one after the other, in the form that the parser accepts.
 //!
-//! A list of options need not end with `opt_endofopt`: a block's own length ends it, too
-//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and
-//! receives only the kinds of blocks that concern packets.
+//! A list of options need not end with `opt_endofopt`: a block's own length also ends it
+//! (draft-ietf-opsawg-pcapng §3.5). `pcap_file` refuses such lists, and receives only the kinds of blocks
+//! that concern packets.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// Type and length in front of a block's body, and the length behind it, bytes.
+/// Type and length before a block's body, and the length after it, bytes.
 const HEAD: usize = 8;
 const TAIL: usize = 4;
 /// `opt_endofopt`: code and length 0.
@@ -36,7 +36,7 @@ impl<'a> Blocks<'a> {
     fn number(&self, offset: usize) -> Option<u32> {
         number(self.rest, offset, self.order)
     }
-    /// Length of the next block; `None` where it is not there as a whole.
+    /// Length of the next block; `None` if it is incomplete.
     fn length(&self) -> Option<usize> {
         self.number(4)
             .map(|length| length as usize)
@@ -80,7 +80,7 @@ fn number(bytes: &[u8], offset: usize, order: Endianness) -> Option<u32> {
     Some(if order == Endianness::Big { u32::from_be_bytes(bytes) } else { u32::from_le_bytes(bytes) })
 }
 
-/// `block` with an end of its options, where it has options without one.
+/// `block` with an end of options, if it has options without an end.
 fn ended(kind: u32, block: &[u8], order: Endianness) -> Cow<'_, [u8]> {
     let end = block.len() - TAIL;
     match options(kind, block, order).map(|start| lacks_end(&block[..end], start, order)) {

@@ -12,10 +12,10 @@ use perhop_qos::packet::{Address, Packet, Protocol};
 /// The time to live of a packet that leaves its host, as set by Linux and BSD (RFC 1700).
 const TIME_TO_LIVE: u8 = 64;
 
-/// The transport header of an IP packet, beyond the fields of its descriptor.
+/// The parts of a transport header that are not in the packet descriptor.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport {
-    /// A UDP datagram, or a protocol of which only the number is known.
+    /// A UDP datagram, or a protocol that is known only by number.
     Plain,
     /// A TCP segment.
     Tcp(TcpFields),
@@ -67,7 +67,7 @@ pub struct TcpFields {
 /// Headers of an IP packet.
 pub(crate) struct Headers {
     pub(crate) bytes: Vec<u8>,
-    /// The length of the whole packet, IP bytes: that of its descriptor, or of the headers if they are
+    /// The length of the whole packet, IP bytes: the length in its descriptor, or of the headers if they are
     /// longer.
     pub(crate) length: usize,
     /// Whether the bytes after the headers are known: zeros.

@@ -158,7 +158,7 @@ pub(crate) fn payload(link_type: u32, frame: &[u8]) -> Result<Option<Carried<'_>
     Ok(found.and_then(|(ether_type, bytes)| Carried::new(ether_type, bytes).opened()))
 }
 
-/// Returns the `EtherType` at `offset` and the bytes behind it.
+/// Returns the `EtherType` at `offset` and the bytes after it.
 fn ether_type(frame: &[u8], offset: usize) -> Option<(EtherType, &[u8])> {
     let (number, rest) = frame.get(offset..)?.split_first_chunk()?;
     Some((EtherType(u16::from_be_bytes(*number)), rest))

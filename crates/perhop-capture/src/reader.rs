@@ -15,16 +15,16 @@ use crate::dissector::dissect;
 use crate::headers::TcpFields;
 use crate::link_layer;
 
-/// An IP packet that a file holds.
+/// An IP packet in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Observed {
     /// The time in nanoseconds since the epoch of the file.
     pub time: u64,
     /// Index of its interface in [`Capture::interfaces`].
     pub interface: usize,
-    /// Five-tuple, IP length, codepoint, ECN field, and CoS and EXP where there are a tag and labels.
+    /// Five-tuple, IP length, codepoint, ECN field, and CoS and EXP if the frame has a tag and labels.
     pub packet: Packet,
-    /// The fixed part of its TCP header, where it has one.
+    /// The fixed part of its TCP header, if any.
     pub tcp: Option<TcpFields>,
 }
 
@@ -33,7 +33,7 @@ pub struct Observed {
 pub struct Capture {
     /// The IP packets, in order of time.
     pub packets: Vec<Observed>,
-    /// Names of the interfaces that the file describes; empty where it gives none.
+    /// Names of the interfaces that the file describes; empty if the file has no name.
     pub interfaces: Vec<String>,
     /// Frames that carry no IP packet.
     pub others: u64,
@@ -163,7 +163,7 @@ fn name_of(interface: &InterfaceDescriptionBlock) -> String {
     name.unwrap_or_default()
 }
 
-/// Nanoseconds of a time of `units` at `interface`: by default of microseconds, else of a negative power of
+/// Nanoseconds of a time of `units` at `interface`: by default microseconds; otherwise a negative power of
 /// ten or, with the first bit set, of two.
 fn time_of(interface: &InterfaceDescriptionBlock, units: u64) -> u64 {
     let (mut resolution, mut offset) = (6, 0);

@@ -152,7 +152,7 @@ impl Around<'_> {
             Header::L2tp(l2tp) => self.l2tp(inside, l2tp),
             Header::Mlppp(multilink) => inside.behind(&self.multilink(multilink, unit), Unit::Multilink),
             Header::Pppoe => {
-                // RFC 2516 §4: version, type, code; session; length of what follows.
+                // RFC 2516 §4: version, type, code; session; length of the following bytes.
                 let length = (inside.length + 2) as u16;
                 let bytes = [[0x11, 0], [0, 1], length.to_be_bytes(), unit.ppp_number()].concat();
                 inside.behind(&bytes, Unit::Session)
