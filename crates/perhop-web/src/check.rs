@@ -18,7 +18,7 @@ pub(crate) fn load(text: &str) -> Result<Loaded, Answer> {
 }
 
 /// Checks `text`, a scenario or a router configuration. Returns its kind, its diagnostics with their lines,
-/// and the parts that can be run. Errors are a normal reply, too.
+/// and the parts that can be run. Errors are also a normal reply.
 pub(crate) fn check(text: &str) -> Answer {
     if FRONT_ENDS.recognize(text) { check_router(text) } else { check_scenario(text) }
 }

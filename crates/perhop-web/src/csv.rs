@@ -36,7 +36,7 @@ fn cell(text: &mut String, values: &Values, row: usize) {
 }
 
 /// Formats a number as polars does: the shortest digits that identify it, with an exponent below 1e-5 and
-/// from 1e16 on.
+/// from 1e16.
 fn number(number: f64) -> String {
     match number.abs() {
         size if (1e-5..1e-4).contains(&size) => number.to_string(),

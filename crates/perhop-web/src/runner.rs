@@ -88,8 +88,8 @@ impl Runner {
         Ok(Answer::ok(about).with(columns))
     }
 
-    /// Runs to the end. The reply has the summary, byte for byte that of the other front ends, and the names
-    /// of the tables.
+    /// Runs to the end. The reply has the summary, byte for byte equal to other front ends, and the names of
+    /// the tables.
     pub(crate) fn finish(&mut self) -> Result<Answer, Answer> {
         let results = self.run.take().ok_or_else(over)?.finish();
         let tables: Vec<&str> = results.tables.iter().map(|table| table.name).collect();
@@ -180,8 +180,8 @@ fn sample(scenario: &mut Scenario, intervals: u32) -> Time {
     every
 }
 
-/// Returns the interfaces whose queues are sampled: those with an output policy, else that of the slowest
-/// link.
+/// Returns the interfaces whose queues are sampled: interfaces with an output policy, otherwise the interface
+/// of the slowest link.
 fn watched(scenario: &Scenario) -> Vec<[String; 2]> {
     let mut ends = Vec::new();
     for link in &scenario.links {
@@ -248,8 +248,8 @@ fn delay_columns(
     ]
 }
 
-/// Returns the samples of probe number `probe` from number `seen` on: `queue-time/0`, and by queue number
-/// `queue/0/1`, packets.
+/// Returns the samples of probe number `probe`, starting at number `seen`: `queue-time/0`, and by queue
+/// number `queue/0/1`, packets.
 fn samples(run: &Stepwise, probe: usize, seen: usize) -> Vec<Column> {
     let samples = run.queue_samples(probe).get(seen..).unwrap_or_default();
     // A queue with averages has one row per average.
