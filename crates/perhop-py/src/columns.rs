@@ -43,7 +43,7 @@ impl TableColumns {
             }
         }
     }
-    /// Returns some columns as lists. Raises a `KeyError` if there is none of a name.
+    /// Returns some columns as lists. Raises a `KeyError` if a name is missing.
     fn lists<'py>(&self, py: Python<'py>, names: Vec<String>) -> PyResult<Bound<'py, PyDict>> {
         let lists = PyDict::new(py);
         for name in names {

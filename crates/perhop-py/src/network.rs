@@ -1,4 +1,4 @@
-//! Networks: a folder of configurations, and the ways of packets from end to end.
+//! Networks: a folder of configurations, and the end-to-end paths of packets.
 
 use perhop_analysis::PacketText;
 use perhop_device::Detail;
@@ -55,7 +55,7 @@ impl Network {
         serde_json::to_string(&found).map_err(wrong)
     }
 
-    /// Returns the ways of a packet as JSON. Raises a `ValueError` of message and help.
+    /// Returns the paths of a packet as JSON. Raises a `ValueError` of message and help.
     fn walk(&self, py: Python<'_>, packet: &str) -> PyResult<String> {
         let packet: PacketText = packet.parse().map_err(|message: String| wrong(message))?;
         let walk = py.detach(|| self.0.walk(&packet.packet)).map_err(router::wrong)?;
@@ -87,8 +87,8 @@ impl Network {
     }
 
     /// Returns the differences between this snapshot and a newer one as JSON: `only`, `devices`, `changes`,
-    /// `witnesses`, `same`, `sites`, `proof`, `not_compared`, `assumed` and `not_looked_at`. `names` are
-    /// those of the two in messages. Raises a `ValueError` of message and help.
+    /// `witnesses`, `same`, `sites`, `proof`, `not_compared`, `assumed` and `not_looked_at`. `names` are the
+    /// names of both in messages. Raises a `ValueError` of message and help.
     #[allow(clippy::needless_pass_by_value)] // arguments of Python are owned
     fn compare(
         &self,

@@ -54,7 +54,7 @@ pub(crate) fn wrong(error: ConfigError) -> PyErr {
 }
 
 /// Returns an interface of `rate` that carries a policy of a configuration, as JSON: `name`, `policy` and
-/// `commands`. `configuration` is that of a router in a scenario, as JSON. Raises a `ValueError` of message
+/// `commands`. `configuration` belongs to a router in a scenario, as JSON. Raises a `ValueError` of message
 /// and help.
 #[pyfunction]
 #[pyo3(signature = (text, configuration, rate, policy=None))]
@@ -74,7 +74,7 @@ pub(crate) fn interface_for(
     serde_json::to_string(&made).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the policies of a configuration that are attached to no interface. `configuration` is that of a
+/// Returns the policies of a configuration that are attached to no interface. `configuration` belongs to a
 /// router in a scenario, as JSON. Raises a `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn unattached_policies(py: Python<'_>, text: &str, configuration: &str) -> PyResult<Vec<String>> {

@@ -76,7 +76,7 @@ impl Run {
         };
         Some((time.as_seconds(), queues, classes.into_iter().map(class).collect(), left_out))
     }
-    /// Holds the first replication of a watched run at `seconds` of simulated time.
+    /// Pauses the first replication of a watched run at `seconds` of simulated time.
     fn hold_at(&self, seconds: f64) {
         self.progress.hold_at(Time::from_seconds_f64(seconds));
     }

@@ -42,9 +42,8 @@ pub(crate) fn shown_links(
 }
 
 /// Returns the output of a command on the devices of a run, as JSON: `node`, `hostname`, `profile`,
-/// `heading`, `texts`, `documents` and `without_link` of each. `scenario` and `tables` are those of the
-/// results; `request` has `command`, `interface`, `style` and `after_s`. Raises a `ValueError` of message and
-/// help.
+/// `heading`, `texts`, `documents` and `without_link` of each. `scenario` and `tables` come from the results;
+/// `request` has `command`, `interface`, `style` and `after_s`. Raises a `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn print_show(py: Python<'_>, scenario: &str, tables: &str, request: &str) -> PyResult<String> {
     let (scenario, tables): (Scenario, Tables) = (read(scenario)?, read(tables)?);
@@ -89,9 +88,9 @@ pub(crate) fn is_counter_output(py: Python<'_>, text: &str) -> PyResult<bool> {
     py.detach(|| FRONT_ENDS.find_show(text)).map(|found| found.is_some()).map_err(wrong)
 }
 
-/// Compares the output of a device with that of a run. Returns JSON. Ignores differences of rates and packet
-/// sizes up to `percent` of the device's values, and of shares up to `points`. Raises a `ValueError` of
-/// message and help if a text is not such output.
+/// Compares the output of a device with the output of a run. Returns JSON. Ignores differences of rates and
+/// packet sizes up to `percent` of the device's values, and of shares up to `points`. Raises a `ValueError`
+/// of message and help if a text is not such output.
 #[pyfunction]
 pub(crate) fn compare_shown(
     py: Python<'_>,

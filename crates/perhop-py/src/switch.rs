@@ -20,7 +20,7 @@ struct Request {
     arrival_bps: Option<u64>,
 }
 
-/// Returns the packet memory of a switch from its configuration or its output, as JSON: that of
+/// Returns the packet memory of a switch from its configuration or its output, as JSON: the fields of
 /// `perhop_device::SwitchMemory`, with `room` of each threshold and `printed` of each port. `request` is JSON
 /// with `model`, `port_units`, `frame_bytes` and `arrival_bps`. Raises a `ValueError` of message and help.
 #[pyfunction]

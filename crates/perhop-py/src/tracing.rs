@@ -137,7 +137,7 @@ impl Device {
         serde_json::to_string(&answer).map_err(wrong)
     }
 
-    /// Returns the unmodeled lines that concern packets at one of `interfaces`.
+    /// Returns the unmodeled lines that affect packets at one of `interfaces`.
     #[allow(clippy::needless_pass_by_value)] // Python passes owned arguments
     fn open_lines(&self, interfaces: Vec<String>) -> Vec<String> {
         self.0.open_lines(&interfaces)
