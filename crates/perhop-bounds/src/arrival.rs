@@ -79,7 +79,7 @@ impl Arrival {
         let scaled = |bucket: &Bucket| Bucket { burst: bucket.burst * factor, rate: bucket.rate * factor };
         Arrival { buckets: self.buckets.iter().map(scaled).collect() }
     }
-    /// The curve behind a path that delays one packet by up to `seconds` more than another: `α(t + seconds)`
+    /// The curve after a path that delays one packet by up to `seconds` more than another: `α(t + seconds)`
     /// (Le Boudec and Thiran 2001, theorem 1.4.3, with the delay bound as the service).
     pub fn after(&self, seconds: f64) -> Arrival {
         let later = |bucket: &Bucket| Bucket { burst: bucket.at(seconds), rate: bucket.rate };
@@ -114,7 +114,7 @@ impl Arrival {
     }
 }
 
-/// The span from which on `slower` allows less than `faster`.
+/// The span after which `slower` allows less than `faster`.
 fn crosses(faster: Bucket, slower: Bucket) -> f64 {
     (slower.burst - faster.burst) / (faster.rate - slower.rate)
 }

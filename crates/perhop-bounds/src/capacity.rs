@@ -42,7 +42,8 @@ fn of_buffer(buffer: &BufferConfig) -> Option<QueueSize> {
     }
 }
 
-/// The limits of every queue of `config`, depth first: its own, and those of the enclosing schedulers.
+/// The limits of every queue of `config`, depth first: its own limit, and the limits of the enclosing
+/// schedulers.
 pub fn limits_of_all(config: &QueueingConfig) -> Vec<(&ClassConfig, Vec<QueueSize>)> {
     let mut all = Vec::new();
     for class in &config.classes {

@@ -30,7 +30,7 @@ pub struct Conditioners<'a> {
 /// The number of limits of a stage: one for each color, and one for all packets that pass.
 pub const IDS_PER_STAGE: usize = Color::COUNT + 1;
 
-/// The bounds of a color behind a meter.
+/// The bounds of a color after a meter.
 struct Metered {
     color: Color,
     /// The arrival curves of this color, and of this and all lower colors.
@@ -39,7 +39,7 @@ struct Metered {
 }
 
 impl Conditioners<'_> {
-    /// The streams behind the stages.
+    /// The streams after the stages.
     ///
     /// # Errors
     /// A stage cannot be built.
@@ -120,7 +120,7 @@ impl Conditioners<'_> {
                 let Some(curve) = curve else { continue };
                 match stage.per {
                     MeterScope::Aggregate => treated.limits.push(Limit { id, measure, curve: curve.clone() }),
-                    // Each flow has a meter of its own.
+                    // Each flow has its own meter.
                     MeterScope::Flow => treated.restrict(measure, &curve.scaled(f64::from(stream.flows))),
                 }
             }
@@ -130,7 +130,7 @@ impl Conditioners<'_> {
     }
 }
 
-/// The outcome for a packet of `color` behind `stage`, if it is not dropped.
+/// The outcome for a packet of `color` after `stage`, if it is not dropped.
 fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     let lists = [&stage.green, &stage.yellow, &stage.red];
     let own = lists[color.index().min(lists.len() - 1)];
@@ -141,7 +141,7 @@ fn outcome(stage: &ConditionerConfig, color: Color) -> Outcome {
     }
 }
 
-/// The colors that `meter` may give to a packet of `color`, from the lowest on, with their bounds.
+/// The colors that `meter` may give to a packet of `color`, from the lowest, with their bounds.
 fn metered(meter: Option<&MeterConfig>, color: Color) -> Vec<Metered> {
     let any = |color| Metered { color, own: None, so_far: None };
     let Some(meter) = meter else { return vec![any(color)] };

@@ -102,7 +102,7 @@ struct Network<'a> {
 
 type LinkIndex = usize;
 
-/// Directions of links in an order in which every stream crosses them, and those without such an order.
+/// Directions of links in an order in which every stream crosses them, and directions without such an order.
 struct Order {
     known: Vec<LinkId>,
     circular: Vec<LinkId>,
@@ -235,7 +235,7 @@ impl<'a> Network<'a> {
         Ok(())
     }
 
-    /// The output of the shapers of `port`: the queues of each, and its limit behind the transmit ring.
+    /// The output of the shapers of `port`: the queues of each, and its limit after the transmit ring.
     fn shaped(&mut self, port: &Port) -> Vec<(std::ops::Range<usize>, Limit)> {
         let lengths = stream::lengths(port.streams.iter().flatten());
         let Some((queueing, lengths)) = port.queueing.zip(lengths) else { return Vec::new() };
@@ -299,7 +299,7 @@ impl<'a> Network<'a> {
         Ok(queued)
     }
 
-    /// The streams `leaving` the port at `site`, behind the link and the input conditioners of its far end.
+    /// The streams `leaving` the port at `site`, after the link and the input conditioners of its far end.
     fn arrived(
         &mut self,
         site: &Site,

@@ -194,7 +194,7 @@ impl<'a> Walk<'a, '_> {
     fn node(&mut self, config: &'a QueueingConfig, first: usize, above: &Above) {
         let active = self.active(config, first);
         let children: Vec<Child> = active.iter().map(|member| member.child.clone()).collect();
-        // From the first level on: the delays of the higher levels bound what they bring to the lower ones.
+        // From the first level: the delays of the higher levels bound their traffic to the lower levels.
         let mut order: Vec<usize> = (0..active.len()).collect();
         if config.scheduler == SchedulerConfig::Priority {
             order.sort_by_key(|index| {

@@ -22,7 +22,7 @@ pub struct Queue<'a> {
     pub policer: Option<Arrival>,
     /// Its limits.
     pub limits: &'a [QueueSize],
-    /// Whether its flows are served in another order than that of arrival.
+    /// Whether its flows are not served in the order of arrival.
     pub is_fair: bool,
     /// The wire of the port.
     pub wire: WireConfig,
@@ -31,13 +31,13 @@ pub struct Queue<'a> {
 /// The bounds of one queue. Times in seconds, amounts in IP bytes.
 #[derive(Clone, Debug)]
 pub struct QueueBound {
-    /// The arrival curve behind the policer.
+    /// The arrival curve after the policer.
     pub arrival: Option<Arrival>,
     /// Whether a policer of the queue limits `arrival`.
     pub is_policed: bool,
     /// The long-term service rate while packets wait, bytes per second; 0 if nothing is guaranteed.
     pub rate: f64,
-    /// The time from the arrival of a packet to its last bit on the wire, or why it is unbounded.
+    /// The time from the arrival of a packet to its last bit on the wire, or the reason why it is unbounded.
     pub delay: Result<f64, String>,
     /// The rules of the delay.
     pub rules: Vec<Rule>,
@@ -170,7 +170,7 @@ impl QueueBound {
         }
     }
 
-    /// Records that the queue contains at most `bytes` and `packets`, and at most what arrives while one
+    /// Records that the queue contains at most `bytes` and `packets`, and at most the arrivals while one
     /// packet waits.
     fn fill(&mut self, bytes: Option<f64>, packets: Option<f64>) {
         let came =

@@ -1,7 +1,7 @@
 //! The guarantees of each scheduler to its classes.
 //!
-//! Each function counts what is sent between the time at which a class becomes backlogged and the end of one
-//! of its packets. The scheduler's file in `perhop-qos` documents the order.
+//! Each function counts the bytes sent between the time at which a class becomes backlogged and the end of
+//! one of its packets. The scheduler's file in `perhop-qos` documents the order.
 
 #![allow(clippy::doc_markdown)] // formulas
 
@@ -33,7 +33,7 @@ pub struct Above {
     pub measure: Measure,
     /// The service since the port was empty.
     pub plain: Service,
-    /// The service since any time from which on packets waited.
+    /// The service since any time after which packets always waited.
     pub strict: Service,
     /// The bytes that policies count for a packet.
     pub counted: Measure,
@@ -140,7 +140,7 @@ pub fn fluid(above: &Above, children: &[Child], index: usize, all: &[ClassConfig
 
 /// The guarantee of deficit round robin (Shreedhar and Varghese 1995) for child `index`.
 ///
-/// The child begins behind the others. X bytes end in its turn number ⌈X / Q⌉. Before that turn, each other
+/// The child begins after the others. X bytes end in its turn number ⌈X / Q⌉. Before that turn, each other
 /// class has the same number of turns, and its saved deficit, which is less than its longest packet. The
 /// packet on the wire belongs to the others' turns, or is the child's own.
 pub fn drr(above: &Above, children: &[Child], index: usize) -> Guarantee {
@@ -204,7 +204,7 @@ fn in_turns(
     Guarantee { measure, plain: Ok(Plain::Turns(plain)), strict: Ok(strict), rules: above.rules_and(rule) }
 }
 
-/// The guarantee of strict priority for a level below the levels of `before` and above those of `below`.
+/// The guarantee of strict priority for a level below the levels of `before` and above the levels of `below`.
 pub fn priority(above: &Above, below: &[Child], before: &Levels) -> Guarantee {
     let plain = match &before.plain {
         // When all these levels become backlogged, only a packet of a lower level can be on the wire.
@@ -234,8 +234,8 @@ const PATIENCE: f64 = 0.25;
 /// The guarantee of three-parameter scheduling for child `index` with a minimum: the earliest deadline first
 /// (H-FSC's real-time criterion).
 ///
-/// The work due by any time is at most what the minima bring, so no deadline is missed by more than the
-/// capacity may hold back plus one packet. The first deadline is that of the child's previous packet.
+/// The work due by any time is at most the sum of the minima, so no deadline is missed by more than the
+/// capacity may hold back plus one packet. The first deadline belongs to the child's previous packet.
 pub fn minimum(above: &Above, children: &[Child], index: usize) -> Guarantee {
     let minimum =
         |child: &Child| child.class.share.minimum.map_or(0.0, |rate| rate.as_bits_per_second() as f64 / 8.0);

@@ -1,4 +1,4 @@
-//! [`Service`]: a lower bound of what is sent (Le Boudec and Thiran, "Network Calculus", 2001, §1.3).
+//! [`Service`]: a lower bound of the sent bytes (Le Boudec and Thiran, "Network Calculus", 2001, §1.3).
 
 use crate::arrival::Arrival;
 
@@ -21,7 +21,7 @@ pub struct Service {
 pub struct RateLatency {
     /// The amount per second.
     pub rate: f64,
-    /// The time in which nothing may be sent, seconds.
+    /// The latency, in which no packet may be sent, seconds.
     pub latency: f64,
 }
 
@@ -121,7 +121,7 @@ impl Service {
     }
 }
 
-/// The amount from which on `faster` ends earlier than `slower`.
+/// The amount above which `faster` ends earlier than `slower`.
 fn crosses(slower: RateLatency, faster: RateLatency) -> f64 {
     (faster.latency - slower.latency) / (1.0 / slower.rate - 1.0 / faster.rate)
 }

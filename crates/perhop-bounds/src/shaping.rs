@@ -19,8 +19,8 @@ fn bucket(shape: &ShapeConfig) -> (f64, f64) {
     (shaped_rate(shape) / 8.0, (shape.burst.as_bytes() + shape.excess.as_bytes()) as f64)
 }
 
-/// The shapers of `config`, inner ones first, with the queues behind each and its arrival curve. The first
-/// queue has the number `first`; the longest packet has `longest` bytes.
+/// The shapers of `config`, inner ones first, with the queues of each and its arrival curve. The first queue
+/// has the number `first`; the longest packet has `longest` bytes.
 pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Range<usize>, Arrival)> {
     let (mut next, mut found) = (first, Vec::new());
     for class in &config.classes {
@@ -60,8 +60,8 @@ pub fn sole(above: &Above, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee 
 /// A class with packets of `lengths` among others. `scheduled` is its guarantee once its shaper releases
 /// packets.
 ///
-/// X bytes wait for tokens at most X / r and the time of a debt. Meanwhile the bucket contains at most a
-/// packet, the tokens of the latency of the scheduler, and one more packet. If that fits, no token is lost,
+/// X bytes wait for tokens at most X / r and the time of a debt. During this time the bucket contains at most
+/// a packet, the tokens of the latency of the scheduler, and one more packet. If that fits, no token is lost,
 /// and the scheduler sees all packets as waiting from the last one on that had to wait for tokens. Otherwise
 /// each packet may wait for the scheduler separately.
 pub fn among(above: &Above, scheduled: Guarantee, shape: &ShapeConfig, lengths: &Lengths) -> Guarantee {

@@ -47,7 +47,7 @@ impl Stream {
         let more = curve.scaled(Measure::Ip.per(measure, &self.lengths));
         self.own = Some(self.own.take().map_or(more.clone(), |own| own.within(&more)));
     }
-    /// The stream behind a path that takes between `least` and `most` seconds; unbounded if `most` is `None`.
+    /// The stream after a path that takes between `least` and `most` seconds; unbounded if `most` is `None`.
     pub fn delayed(&self, least: f64, most: Option<f64>) -> Stream {
         let Some(most) = most else {
             return Stream { own: None, limits: Vec::new(), ..self.clone() };

@@ -45,8 +45,8 @@ pub struct Ways {
 pub struct EndToEnd {
     /// The class of traffic.
     pub class: String,
-    /// The time from the sending of a packet to its last bit at the receiver, seconds, or why it is
-    /// unbounded.
+    /// The time from the sending of a packet to its last bit at the receiver, seconds, or the reason why it
+    /// is unbounded.
     pub delay: Result<f64, String>,
     /// The number of ports on the path.
     pub hops: usize,
@@ -130,7 +130,7 @@ impl Ways {
     }
 }
 
-/// The delay along `way`, with bursts counted once in each run of queues with the same streams.
+/// The delay along the path `way`, with bursts counted once in each run of queues with the same streams.
 fn in_runs(way: &[&Crossed]) -> Option<f64> {
     let (mut sum, mut first) = (0.0, 0);
     while first < way.len() {
