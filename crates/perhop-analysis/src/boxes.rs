@@ -16,7 +16,7 @@ impl PacketBox {
     pub fn fields(&self) -> impl Iterator<Item = (Field, &[RangeInclusive<u128>])> {
         self.0.iter().map(|(field, ranges)| (*field, ranges.as_slice()))
     }
-    /// The ranges of `field` in ascending order, which have gaps between them; `None` where it may have any
+    /// The ranges of `field` in ascending order, which have gaps between them; `None` if it may have any
     /// value.
     pub fn ranges(&self, field: Field) -> Option<&[RangeInclusive<u128>]> {
         self.fields().find(|(known, _)| *known == field).map(|(_, ranges)| ranges)

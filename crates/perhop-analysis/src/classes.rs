@@ -12,7 +12,7 @@ use crate::space::PacketSpace;
 pub struct Class {
     /// Name of its queue in results: from the outermost class in, joined by `/`.
     pub name: String,
-    /// The packets that match its condition and those of the classes around it.
+    /// The packets that match its condition and the conditions of the enclosing classes.
     pub matches: Set,
     /// The packets of `matches` that no class before it takes.
     pub takes: Set,
@@ -83,7 +83,7 @@ fn queues(space: &mut PacketSpace, config: &ClassConfig, class: Class) -> Result
     tins.collect()
 }
 
-/// The packets of `set`, which are some of `condition`, that are in none of `earlier`.
+/// The packets of `set`, a subset of `condition`, that are in none of `earlier`.
 ///
 /// The remainder after each class would be a separate set, as large as all of them together; most classes are
 /// disjoint, which is quick to show for two of them.

@@ -14,10 +14,10 @@ use crate::space::PacketSpace;
 type Made = Result<Set, TooComplex>;
 
 impl PacketSpace {
-    /// The packets for which `condition` holds: all where it has no key, none where a list is empty.
+    /// The packets for which `condition` holds: all if it has no key, none if a list is empty.
     ///
     /// # Errors
-    /// Where they are too complex.
+    /// They are too complex.
     pub fn taken_by(&mut self, condition: &MatchConfig) -> Made {
         let mut sets = self.header_fields(condition)?;
         sets.extend(self.marks(condition)?);

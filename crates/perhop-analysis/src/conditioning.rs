@@ -10,14 +10,14 @@ use crate::decision_diagram::{Set, TooComplex};
 use crate::fields::Field;
 use crate::space::PacketSpace;
 
-/// The packets that may leave `conditioners` as one of `target`, in any state of their meters.
+/// The packets that may leave `conditioners` as a packet of `target`, in any state of their meters.
 ///
 /// Backwards, stage by stage: a packet that a stage marks is in a set after the stage if and only if, before
 /// the stage, it is in the same set without the condition on that mark. A meter may give any color that it
 /// has.
 ///
 /// # Errors
-/// Where they are too complex.
+/// They are too complex.
 pub fn before(
     space: &mut PacketSpace,
     conditioners: &[ConditionerConfig],
@@ -30,7 +30,7 @@ pub fn before(
     Ok(arriving)
 }
 
-/// `target` is the set of transmitted packets after the stage, `next` that of packets that continue.
+/// `target` is the set of transmitted packets after the stage, `next` the set of packets that continue.
 fn before_stage(
     space: &mut PacketSpace,
     stage: &ConditionerConfig,
@@ -78,7 +78,7 @@ pub fn given_by(meter: Option<&MeterConfig>) -> Option<Vec<Color>> {
     })
 }
 
-/// The packets that `action` makes one of `after`.
+/// The packets that `action` turns into a packet of `after`.
 fn before_action(space: &mut PacketSpace, action: &Action, after: Set) -> Result<Set, TooComplex> {
     let effects = effects(space, action)?;
     before_effects(space, &effects, after)
@@ -129,7 +129,7 @@ pub fn effects(space: &mut PacketSpace, action: &Action) -> Result<Vec<Effect>, 
     Ok(Effect::on_all(fields))
 }
 
-/// RFC 2597 §6: an AF codepoint is a color as well.
+/// RFC 2597 §6: an AF codepoint also sets the color.
 fn marked(dscp: Dscp) -> Vec<(Field, u128)> {
     let color = dscp.is_assured_forwarding().then(|| (Field::Color, dscp.color().index() as u128));
     std::iter::once((Field::Dscp, dscp.value().into())).chain(color).collect()
@@ -159,7 +159,7 @@ fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Eff
     Ok(found)
 }
 
-/// The packets whose mark is `value`; `None` where it has no such value.
+/// The packets whose mark is `value`; `None` if it has no such value.
 fn reads(space: &mut PacketSpace, field: CopyField, value: u128) -> Result<Option<Set>, TooComplex> {
     let (field, has, bits) = match field {
         CopyField::Dscp => (Field::Dscp, None, 6),
@@ -201,7 +201,7 @@ pub fn departing(
     Ok(set)
 }
 
-/// Returns what a link with this `encapsulation` sets in packets that leave via it, one after the other.
+/// Returns the fields that a link with this `encapsulation` sets in departing packets, in order.
 ///
 /// A new tag has class of service 0, a new label the precedence as its traffic class. Packets lose marks that
 /// the link does not carry (RFC 3270 §2.6.3; RFC 5462).
@@ -240,7 +240,7 @@ fn kept(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
 /// have no label, and the color of their codepoint.
 ///
 /// # Errors
-/// Where they are too complex.
+/// They are too complex.
 pub fn arriving(space: &mut PacketSpace, input: Option<usize>) -> Result<Set, TooComplex> {
     let mut colored = Vec::new();
     for color in [Color::GREEN, Color::YELLOW, Color::RED] {

@@ -35,9 +35,9 @@ const MOST_NODES: usize = 2_000_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Node {
     variable: u32,
-    /// The subset where the variable is 0.
+    /// The subset in which the variable is 0.
     without: Set,
-    /// The subset where the variable is 1.
+    /// The subset in which the variable is 1.
     with: Set,
 }
 
@@ -99,7 +99,7 @@ impl Diagrams {
     pub(crate) fn len(&self) -> usize {
         self.nodes.len()
     }
-    /// The set `without` where `variable` is 0, and `with` where it is 1. Neither depends on an earlier
+    /// The set `without` for `variable` 0, and `with` for `variable` 1. Neither depends on an earlier
     /// variable.
     pub(crate) fn choose(&mut self, variable: u32, without: Set, with: Set) -> Result<Set, TooComplex> {
         if without == with {
@@ -223,7 +223,7 @@ impl Diagrams {
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         Some(self.nodes[set.0 as usize].variable).filter(|variable| *variable != u32::MAX)
     }
-    /// The subsets of `set`, which depends on a variable, where that variable is 0 and where it is 1.
+    /// The subsets of `set` in which its first variable is 0 and 1.
     pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
         let Node { without, with, .. } = self.nodes[set.0 as usize];
         (without, with)
@@ -248,8 +248,8 @@ impl Diagrams {
         }
         Some(ones)
     }
-    /// The variables that have the same value in all members of `set`, with this value, up to the first that
-    /// has both.
+    /// The variables that have the same value in all members of `set`, with this value, up to the first
+    /// variable with both values.
     pub(crate) fn forced(&self, mut set: Set) -> Vec<(u32, bool)> {
         let mut found = Vec::new();
         while set != Set::NONE && set != Set::ALL {

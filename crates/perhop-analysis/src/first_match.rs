@@ -66,7 +66,7 @@ impl FirstMatch {
     /// Whether the sets together have all packets of `set`.
     ///
     /// # Errors
-    /// Where it is too complex, or after too many comparisons.
+    /// The set is too complex, or there were too many comparisons.
     pub fn covers(&mut self, space: &mut PacketSpace, set: Set) -> Result<bool, TooComplex> {
         let mut left = set;
         while let Some(ones) = space.member(left) {

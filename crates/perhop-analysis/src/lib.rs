@@ -1,6 +1,6 @@
 //! The treatment of every packet by a policy, without a run.
 //!
-//! A [`PacketSpace`] holds sets of packets exactly: which packets a condition takes
+//! A [`PacketSpace`] stores sets of packets exactly: which packets a condition takes
 //! ([`PacketSpace::taken_by`]), which packets become others in conditioners ([`before`]), which of them reach
 //! a class after the classes before it ([`classes_of`]), which wait elsewhere in another node ([`moved()`]),
 //! and one packet of a set as a witness ([`PacketSpace::witness`]). Two sets are the same exactly if their

@@ -12,7 +12,7 @@ use crate::trace::Node;
 /// A packet that waits in one queue of the first node and in another of the second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Moved {
-    /// Its queue in the first node; none where no class takes it.
+    /// Its queue in the first node; `None` if no class takes it.
     pub before: Option<String>,
     /// Its queue in the second node.
     pub after: Option<String>,
@@ -24,7 +24,7 @@ pub struct Moved {
 type Source = (Option<String>, Set);
 
 impl Node<'_> {
-    /// Returns the arriving packets that may enter its queues as one of `queued`.
+    /// Returns the arriving packets that may enter its queues as a packet of `queued`.
     ///
     /// # Errors
     /// The sets are too complex.
@@ -38,8 +38,8 @@ impl Node<'_> {
         conditioners(self.input, space, set)
     }
 
-    /// Returns the packets of `arrived` that may get to each queue; those that no class takes have no queue.
-    /// A port without classes has one queue, without a name.
+    /// Returns the packets of `arrived` that may get to each queue; packets that no class takes have no
+    /// queue. A port without classes has one queue, without a name.
     fn sources(&self, space: &mut PacketSpace, arrived: Set) -> Result<Vec<Source>, TooComplex> {
         let queueing = self.output.and_then(|policy| policy.queueing.as_ref());
         let Some(queueing) = queueing else { return Ok(vec![(None, arrived)]) };
@@ -58,9 +58,9 @@ impl Node<'_> {
     }
 }
 
-/// Returns for each pair of different queues of two nodes a packet that may get to the one in the first node
-/// and to the other in the second. It arrives on the interface `arrives`, or on any. The result is exact for
-/// the fields that conditions contain, and for some history of the meters.
+/// Returns for each pair of different queues of two nodes a packet that may reach the first queue in the
+/// first node and the second queue in the second node. It arrives on the interface `arrives`, or on any. The
+/// result is exact for the fields that conditions contain, and for some history of the meters.
 ///
 /// # Errors
 /// The sets are too complex.

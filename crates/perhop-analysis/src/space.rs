@@ -133,7 +133,7 @@ impl PacketSpace {
     /// The set is too complex.
     pub fn within(&mut self, field: Field, first: u128, last: u128) -> Result<Set, TooComplex> {
         let (mut at_least, mut at_most) = (Set::ALL, Set::ALL);
-        // From the least significant bit on: lower bits matter only if this one is equal.
+        // From the least significant bit: lower bits matter only if this one is equal.
         for bit in 0..field.bits() {
             let variable = field.first_variable() + field.bits() - 1 - bit;
             at_least = if first >> bit & 1 == 1 {
@@ -167,7 +167,7 @@ impl PacketSpace {
     pub(crate) fn member_is(&self, set: Set, is_one: impl Fn(u32) -> bool) -> bool {
         self.diagrams.contains(set, is_one)
     }
-    /// The variables with one value in all packets of `set`, up to the first with both.
+    /// The variables with one value in all packets of `set`, up to the first variable with both values.
     pub(crate) fn forced(&self, set: Set) -> Vec<(u32, bool)> {
         self.diagrams.forced(set)
     }
@@ -175,7 +175,7 @@ impl PacketSpace {
     pub(crate) fn first_variable(&self, set: Set) -> Option<u32> {
         self.diagrams.first_variable(set)
     }
-    /// The subsets of `set`, which depends on a variable, where that variable is 0 and where it is 1.
+    /// The subsets of `set` in which its first variable is 0 and 1.
     pub(crate) fn halves(&self, set: Set) -> (Set, Set) {
         self.diagrams.halves(set)
     }

@@ -24,10 +24,10 @@ pub struct Node<'a> {
     pub encapsulation: Encapsulation,
 }
 
-/// One way of a packet through conditioners.
+/// One path of a packet through conditioners.
 #[derive(Clone, Debug)]
 pub struct Conditioned {
-    /// The packet behind them.
+    /// The packet after them.
     pub packet: Packet,
     /// The conditioners that took it, in order.
     pub steps: Vec<Step>,
@@ -40,7 +40,7 @@ pub struct Conditioned {
 pub struct Step {
     /// The index of the conditioner.
     pub index: usize,
-    /// The color that its meter gives; `None` where it has no meter.
+    /// The color that its meter gives; `None` if it has no meter.
     pub color: Option<Color>,
     /// The actions for that color.
     pub actions: Vec<Action>,
@@ -51,8 +51,8 @@ pub struct Step {
 /// The largest number of paths that are followed: three colors of five meters.
 const MOST: usize = 243;
 
-/// Returns all ways of `packet` through the conditioners of `policy`: where a meter may give several colors,
-/// one for each. Interfaces have the numbers of their places in `interfaces`.
+/// Returns all paths of `packet` through the conditioners of `policy`: one for each color that a meter may
+/// assign. Interfaces have the numbers of their places in `interfaces`.
 ///
 /// # Errors
 /// A conditioner cannot be built.
@@ -114,7 +114,7 @@ pub struct QueuePlace {
     pub tin: Option<&'static str>,
 }
 
-/// Returns the queue that `packet` joins; `None` where no class takes it.
+/// Returns the queue that `packet` joins; `None` if no class takes it.
 ///
 /// # Errors
 /// A match cannot be built.

@@ -47,19 +47,19 @@ const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
 ];
 
 impl PacketSpace {
-    /// A packet of `set`; `None` where it has none that may exist: with at least an IP header, and by an
+    /// A packet of `set`; `None` if it has no possible packet: with at least an IP header, and by an
     /// interface of this node.
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn witness(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
         self.chosen(set, PacketSpace::plainest)
     }
-    /// Any packet of `set`; `None` if it has none that may exist. Much faster than the plainest
+    /// Any packet of `set`; `None` if it has no possible packet. Much faster than the plainest
     /// ([`PacketSpace::witness`]).
     ///
     /// # Errors
-    /// Where it is too complex.
+    /// The set is too complex.
     pub fn any_packet(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
         self.chosen(set, |space, set, plain| space.and(set, plain.existing))
     }
@@ -187,7 +187,7 @@ pub(crate) fn value_of(packet: &Packet, field: Field) -> u128 {
     }
 }
 
-/// `udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200 cos 5 in Gi0/1`: what a reader may give back.
+/// `udp 192.0.2.1:50000 > 198.51.100.1:9 dscp ef len 200 cos 5 in Gi0/1`: values that a reader may return.
 impl fmt::Display for Witness {
     fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
         let Packet { source, destination, protocol, source_port, destination_port, dscp, length, .. } =

@@ -34,7 +34,7 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
         SchedulerConfig::Hfsc => by_service_curves(classes, whole.rate, &weights, wants),
         SchedulerConfig::ThreeParameter | SchedulerConfig::Cbq => {
             let claims = claims(queueing, whole);
-            // Where they are more than there is they are kept in proportion.
+            // If their sum exceeds the rate, they are scaled down in proportion.
             let sure = fill(whole.rate, &claims, &limited(&claims, wants));
             with_rest(queueing, sure, whole.rate, &weights, wants)
         }
@@ -47,11 +47,11 @@ pub(super) fn allot(queueing: &QueueingConfig, whole: Whole, wants: &[Want], cap
     got.into_iter().map(Got::exact).collect()
 }
 
-/// Returns the rates at which queues empty in [`allot`]: for each class, without the policer in front of its
-/// own queue.
+/// Returns the rates at which queues empty in [`allot`]: for each class, without the policer of its own
+/// queue.
 pub(super) fn serve(queueing: &QueueingConfig, whole: Whole, wants: &[Want], caps: &[f64]) -> Vec<Got> {
     if queueing.scheduler == SchedulerConfig::Fifo {
-        // Its packets leave with those of the other classes.
+        // Its packets leave with the packets of the other classes.
         return wants.iter().map(|want| Got::exact(whole.rate.min(want.held))).collect();
     }
     let mut found = allot(queueing, whole, wants, caps);
@@ -116,9 +116,9 @@ fn limited(claims: &[f64], wants: &[f64]) -> Vec<f64> {
 
 /// Returns the promise to each class before the rest is shared, bits per second.
 ///
-/// In a tree of CBQ, HFSC or HTB the promises of inner classes hold regardless of the class around them:
-/// a class that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`;
-/// H-FSC's real-time criterion looks only at leaves).
+/// In a tree of CBQ, HFSC or HTB the promises of inner classes do not depend on the enclosing class: a class
+/// that has not used its own rate does not borrow (Floyd and Jacobson 1995 §2.4; Linux `sch_htb`; H-FSC's
+/// real-time criterion looks only at leaves).
 pub(super) fn claims(queueing: &QueueingConfig, whole: Whole) -> Vec<f64> {
     let claim = |class: &ClassConfig| {
         let inside =
@@ -137,7 +137,7 @@ pub(super) fn written(scheduler: SchedulerConfig, class: &ClassConfig, wire: Opt
         SchedulerConfig::Htb => share.rate.map(htb_guarantee),
         SchedulerConfig::GuaranteeExcess => share.rate.map(bits),
         SchedulerConfig::Hfsc => share.real_time.map(|curve| bits(curve.m2)),
-        // A weight that is written as a rate promises that rate where the sum fits.
+        // A weight that is configured as a rate promises that rate if the sum fits.
         SchedulerConfig::Scfq | SchedulerConfig::Wfq | SchedulerConfig::Wf2qPlus => share.bandwidth.map(bits),
         // Turns of WRR count packets of any length: a bandwidth there does not promise a rate.
         SchedulerConfig::Fifo | SchedulerConfig::Priority | SchedulerConfig::Wrr | SchedulerConfig::Drr => {
@@ -156,7 +156,7 @@ fn in_order(order: &[usize], rate: f64, wants: &[f64]) -> Vec<f64> {
     got
 }
 
-/// Divides `rate` by weight among the classes of the first level, then what they leave among the next.
+/// Divides `rate` by weight among the classes of the first level, then the remaining rate among the next.
 fn in_levels(queueing: &QueueingConfig, rate: f64, weights: &[f64], wants: &[f64]) -> Vec<f64> {
     let levels: Vec<u16> = queueing.classes.iter().map(|class| level(queueing.scheduler, class)).collect();
     let mut order = levels.clone();
@@ -173,7 +173,7 @@ fn in_levels(queueing: &QueueingConfig, rate: f64, weights: &[f64], wants: &[f64
     got
 }
 
-/// Returns the level of a class of CBQ or HTB; of one around others, the first of those inside.
+/// Returns the level of a class of CBQ or HTB; of a class with inner classes, the first of the inner classes.
 fn level(scheduler: SchedulerConfig, class: &ClassConfig) -> u16 {
     if !matches!(scheduler, SchedulerConfig::Cbq | SchedulerConfig::Htb) {
         return 0;

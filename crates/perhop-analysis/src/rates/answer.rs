@@ -15,11 +15,11 @@ pub struct PriorityLoad {
 impl PriorityLoad {
     /// The load of classes that send as much as they may.
     pub const FULL: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: None };
-    /// The load of classes with a limit that send as much as they may; those without are silent.
+    /// The load of classes with a limit that send as much as they may; classes without traffic are silent.
     pub(super) const BOUNDED: PriorityLoad = PriorityLoad { of_limit: 1.0, without_limit: Some(0.0) };
 }
 
-/// The times at which a limit holds.
+/// The times at which a limit applies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Holds {
@@ -36,7 +36,7 @@ pub struct Level<'a> {
     pub queueing: &'a QueueingConfig,
     /// The bits per second that they share while all are busy.
     pub rate: Option<f64>,
-    /// The bits per second at which they are served meanwhile: a policer around them does not count.
+    /// The bits per second at which they are served meanwhile: an enclosing policer does not count.
     pub service: Option<f64>,
     /// One for each class, in order.
     pub classes: Vec<ClassRates<'a>>,
@@ -47,11 +47,11 @@ pub struct Level<'a> {
 pub struct ClassRates<'a> {
     /// The class.
     pub class: &'a ClassConfig,
-    /// The names of its classes from the outermost in, joined by `/`: that of its queue in results.
+    /// The names of its classes from the outermost in, joined by `/`: the name of its queue in results.
     pub path: String,
-    /// Whether it, or a class around it, has strict priority.
+    /// Whether the class or an enclosing class has strict priority.
     pub has_priority: bool,
-    /// The guarantee as its policy writes it, also where the line does not carry it.
+    /// The guarantee as configured, even if the line is too slow for it.
     pub written: Option<f64>,
     /// The rate that it gets for any traffic of the others, while classes with priority and no limit are
     /// silent; `None` if nothing is promised or the line is not known.
@@ -62,17 +62,17 @@ pub struct ClassRates<'a> {
     pub service: Option<f64>,
     /// The minimum of its own policer, shaper, cap and ceiling; `None` if it has none.
     pub limit: Option<f64>,
-    /// The times at which that limit holds.
+    /// The times at which that limit applies.
     pub holds: Holds,
-    /// The most that it sends: its limit, those of the classes around it and of all packets, and the line.
+    /// The most that it sends: its limit, the limits of enclosing classes and of all packets, and the line.
     pub maximum: Option<f64>,
     /// Whether these rates are an approximation: the queues of its HTB are promised more than HTB has, so
     /// that turns decide.
     pub is_approximate: bool,
-    /// Its part of the rest among the classes of its scheduler, 0 to 1; `None` where the scheduler shares
-    /// nothing by bytes.
+    /// Its part of the rest among the classes of its scheduler, 0 to 1; `None` if the scheduler does not
+    /// share by bytes.
     pub excess: Option<f64>,
-    /// The classes inside it.
+    /// The inner classes.
     pub inner: Option<Level<'a>>,
 }
 

@@ -1,8 +1,8 @@
 //! [`divide`]: the long-run division of a rate by a whole tree of guarantee-excess.
 //!
-//! `scheduler/guarantee_excess.rs` of `perhop-qos`: the first priority goes first at each class, and a class
-//! beyond its guarantee offers the first priority of the excess. So each class has a demand for each
-//! priority, which the classes around it see; rates follow from the outermost class inwards.
+//! `scheduler/guarantee_excess.rs` of `perhop-qos`: the first priority is served first at each class, and a
+//! class above its guarantee offers the first priority of the excess. So each class has a demand for each
+//! priority, which its enclosing classes see; rates follow from the outermost class inwards.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -13,7 +13,7 @@ use super::weights::{Got, Want};
 
 /// The levels of guarantees.
 const LEVELS: usize = 8;
-/// Those of guarantees and of the excess.
+/// The levels of guarantees and of the excess.
 const PRIORITIES: usize = 2 * LEVELS;
 
 /// The fraction of a rate below which a difference is due to rounding.
@@ -32,7 +32,7 @@ pub(super) fn divide(queueing: &QueueingConfig, rate: f64, wants: &[Want]) -> Ve
 #[derive(Debug)]
 struct Node {
     weight: f64,
-    /// The demands that the classes around it see.
+    /// The demands that the enclosing classes see.
     demands: Demands,
     got: f64,
     inner: Vec<Node>,

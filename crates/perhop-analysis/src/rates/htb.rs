@@ -2,10 +2,10 @@
 //! more than the rate of their parent.
 //!
 //! Linux `sch_htb` (`htb_dequeue`) serves the lowest level at which a class may send: first classes with
-//! queues at their own rate, then those that borrow from the class right around the innermost ones, and so on
-//! outward. At one level the highest priority goes first, and there classes take turns of their quanta. A
-//! class at its own rate does not check the rate or ceiling of those around it, but its packets count for
-//! theirs. Each step (level, priority) uses the rate that the previous steps leave.
+//! queues at their own rate, then classes that borrow from their direct parent, and so on outward. At one
+//! level the highest priority goes first, and there classes take turns of their quanta. A class at its own
+//! rate does not check the rate or ceiling of its enclosing classes, but its packets count for theirs. Each
+//! step (level, priority) uses the rate that the previous steps leave.
 
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::SchedulerConfig;
@@ -13,7 +13,7 @@ use perhop_qos::scheduler::SchedulerConfig;
 use super::limits::{bits, htb_guarantee};
 use super::weights::{Got, HTB_OUTERMOST, Want, htb_quantum};
 
-/// Bytes that a bucket holds where none are written (`htb/build.rs` of `perhop-qos`).
+/// The default size of a bucket, bytes (`htb/build.rs` of `perhop-qos`).
 const BURST: f64 = 1600.0;
 /// The fraction of a rate below which a difference is due to rounding.
 const LEAST: f64 = 1e-9;
@@ -65,7 +65,7 @@ struct Node {
     want: f64,
     is_direct: bool,
     got: f64,
-    /// Whether it has a queue, and a class around it has lent to it.
+    /// Whether it has a queue, and an enclosing class has lent to it.
     has_borrowed: bool,
     is_approximate: bool,
     inner: Vec<Node>,
@@ -154,7 +154,8 @@ impl Node {
         }
     }
 
-    /// Returns the rate that this class may still send at `step`, with tokens of its own or those around it.
+    /// Returns the rate that this class may still send at `step`, with its own tokens or tokens of enclosing
+    /// classes.
     fn room(&self, step: Step) -> f64 {
         let most = match self.level.cmp(&step.level) {
             // It lends, if it has tokens left.
@@ -167,7 +168,7 @@ impl Node {
         (most - self.got).max(0.0)
     }
 
-    /// Returns `step` for the classes inside this one, which may lend no more than its rate.
+    /// Returns `step` for the inner classes, which may lend no more than its rate.
     fn lent(&self, step: Step) -> Step {
         let is_lender = self.level == step.level;
         Step { left: if is_lender { step.left.min(self.room(step)) } else { step.left }, ..step }
@@ -259,7 +260,7 @@ impl Node {
         turn / (turn / run).ceil().max(1.0)
     }
 
-    /// Returns the part of the turns inside it that this class has at a visit.
+    /// Returns the share of this class in the turns of a visit.
     fn part(&self, step: Step) -> f64 {
         let turns = self.turns(step);
         if turns > 0.0 { self.turn(step, turns) / turns } else { 1.0 }

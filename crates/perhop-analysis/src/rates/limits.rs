@@ -1,4 +1,4 @@
-//! Rates that a class never exceeds: policers in front of its queue, shapers and ceilings behind it.
+//! Rates that a class never exceeds: policers before its queue, shapers and ceilings after it.
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};
 use serde::Serialize;
 
-/// The limits of a class, in bits per second; infinite where it has none.
+/// The limits of a class, in bits per second; infinite without a limit.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The rate up to which policers let packets into its queue.
     pub(super) policed: f64,
-    /// The rate up to which packets leave its queue: its shaper, its ceiling, the sum of the limits inside
-    /// it.
+    /// The rate up to which packets leave its queue: its shaper, its ceiling, the sum of the limits of its
+    /// inner classes.
     pub(super) held: f64,
     /// The rate up to which its priority applies.
     pub(super) cap: f64,
@@ -42,7 +42,7 @@ pub(super) fn bits(rate: Rate) -> f64 {
 }
 
 /// Returns the guarantee of a class of HTB, bits per second. HTB has no rate of 0: a byte per second, the
-/// least rate that it has, stands for none.
+/// least possible rate, means no rate.
 pub(super) fn htb_guarantee(rate: Rate) -> f64 {
     if rate.as_bits_per_second() <= 8 { 0.0 } else { bits(rate) }
 }
@@ -59,8 +59,8 @@ pub fn shaped_rate(shape: &ShapeConfig) -> f64 {
     }
 }
 
-/// Returns the rate in bits per second above which a conditioner drops; `None` where it drops nothing or
-/// meters packets.
+/// Returns the rate in bits per second above which a conditioner drops; `None` if it drops no packets or
+/// counts packets.
 pub fn conditioner_limit(stage: &ConditionerConfig) -> Option<f64> {
     let drops = |actions: &[Action]| actions.contains(&Action::Drop);
     let (committed, peak) = metered_rates(stage.meter.as_ref()?)?;
@@ -118,14 +118,14 @@ impl<'a> LimitsOf<'a> {
         let ceiling = match (share.upper_limit, share.real_time) {
             // H-FSC: a guarantee is not limited.
             (Some(limit), claim) => Some(limit.m2.max(claim.map_or(limit.m2, |curve| curve.m2))),
-            // Linux `sch_htb`: above its rate a class sends what the class around it lends, up to its
-            // ceiling; the wire lends nothing.
+            // Linux `sch_htb`: above its rate a class sends borrowed bandwidth of the enclosing class, up to
+            // its ceiling; the wire lends nothing.
             (None, _) if above == Some(SchedulerConfig::Htb) => share.ceil.or(share.rate),
             // A class of guarantee-excess has no limit without a ceiling.
             (None, _) if queueing.scheduler == SchedulerConfig::GuaranteeExcess => share.ceil,
             (None, _) => share.rate,
         };
-        // Promises of HTB to the classes inside hold regardless of the ceiling around them.
+        // Promises of HTB to inner classes do not depend on the ceiling of the enclosing class.
         let is_bounded = queueing.scheduler == SchedulerConfig::GuaranteeExcess;
         let inside = class.link_shared(queueing.scheduler).filter(|_| !is_bounded).map_or(0.0, sum_of_rates);
         let ceiling = ceiling.map(|rate| bits(rate).max(inside));
@@ -165,8 +165,8 @@ impl<'a> LimitsOf<'a> {
         inner.classes.iter().map(of_class).sum()
     }
 
-    /// Returns the lowest rate of the conditioners through which the packets of a class pass: those with its
-    /// condition, and those named after it.
+    /// Returns the lowest rate of the conditioners through which the packets of a class pass: conditioners
+    /// with its condition, and conditioners named after it.
     fn policed(&self, class: &ClassConfig, path: &str) -> Option<f64> {
         let given = self.given.get(path).copied().map(bits);
         let stages = self.policy.conditioners.iter().filter(|stage| is_of_class(stage, class, path));
@@ -195,7 +195,7 @@ pub struct Policer<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// Those of one class: the limit is one of the class's.
+    /// Limits of one class: the limit belongs to the class.
     Class,
     /// All packets of the port.
     All,
@@ -250,7 +250,7 @@ pub fn capacity(queueing: &QueueingConfig, line: f64) -> f64 {
     queueing.classes.iter().map(most).sum::<f64>().min(line)
 }
 
-/// Returns the allotment of a class of CBQ on a wire of `wire` bits per second, as far as it is known.
+/// Returns the allotment of a class of CBQ on a wire of `wire` bits per second, if it is known.
 pub(super) fn allotment(class: &ClassConfig, wire: Option<f64>) -> Option<f64> {
     let part = class.share.fraction.zip(wire).map(|(fraction, wire)| fraction * wire);
     class.share.bandwidth.map(bits).or(part)
@@ -269,8 +269,8 @@ fn least(rates: impl IntoIterator<Item = Option<f64>>) -> f64 {
     rates.into_iter().flatten().fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the path of a queue without the components for schedulers: the classes without priority, and those
-/// of one level of priority.
+/// Returns the path of a queue without the components for schedulers: the classes without priority, and the
+/// classes of one priority level.
 pub fn class_path(path: &str) -> String {
     let is_level = |part: &str| {
         let level = part.strip_prefix("priority level ");

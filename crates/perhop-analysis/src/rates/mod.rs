@@ -1,16 +1,16 @@
 //! [`rates`]: the promised rate of each class of a policy, its maximum and its share of the excess.
 //!
-//! Everything else that needs such a rate reads it from here: rules, inferred loads, `perhop rates`, tables
-//! of runs. Rates are long-run averages in bits per second, of the bytes that the policy counts (IP bytes and
+//! All other code that needs such a rate gets it from here: rules, inferred loads, `perhop rates`, tables of
+//! runs. Rates are long-run averages in bits per second, of the bytes that the policy counts (IP bytes and
 //! its `overhead`): the headers of the link below occupy a part of the link rate, which is not deducted.
 //!
 //! | rate | what |
 //! |---|---|
-//! | promised | what the class gets for any traffic of the others; at most its written guarantee, if any |
-//! | while busy | what it gets while every class sends as much as it may |
-//! | service | the rate at which its queue empties meanwhile: a policer in front of it does not count |
-//! | maximum | what it never exceeds while others wait |
-//! | excess | its share of the rate that promises leave and that others do not use |
+//! | promised | the rate of the class for any traffic of the others; at most its configured guarantee, if any |
+//! | while busy | its rate while every class sends as much as it may |
+//! | service | the rate at which its queue empties during that time: a policer in front of it does not count |
+//! | maximum | the rate that it never exceeds while others wait |
+//! | excess | its share of the rate without promises that others do not use |
 
 mod allot;
 mod answer;
@@ -34,16 +34,16 @@ pub use weights::weight;
 use limits::LimitsOf;
 use walk::Walk;
 
-/// The place of a policy, as far as it is known.
+/// The known place of a policy.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// The bits per second that its outermost classes share; `None` where they are not known.
+    /// The bits per second that its outermost classes share; `None` if they are not known.
     pub line: Option<Rate>,
     /// Rates of policers in front of queues that the policy itself does not show, by the name of the queue.
     pub limits: &'a BTreeMap<String, Rate>,
 }
 
-/// Returns the rates of all classes of a policy; `None` for one without queues.
+/// Returns the rates of all classes of a policy; `None` for a policy without queues.
 pub fn rates<'a>(policy: &'a PolicyConfig, given: Given) -> Option<Level<'a>> {
     let queueing = policy.queueing.as_ref()?;
     let line = given.line.map(limits::bits);

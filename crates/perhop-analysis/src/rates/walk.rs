@@ -12,11 +12,11 @@ use super::weights::{Got, Want, Whole, weights_of_rest};
 #[derive(Clone, Copy)]
 struct Part<'p> {
     rate: f64,
-    /// The share of each class, if a scheduler around them divides it.
+    /// The share of each class, if an enclosing scheduler divides it.
     divided: &'p [Got],
 }
 
-/// The rates that the classes of a level have from those around them.
+/// The rates that the classes of a level get from the enclosing classes.
 #[derive(Clone, Copy)]
 struct Around<'p> {
     path: &'p str,
@@ -48,7 +48,7 @@ struct Classes<'a> {
     queueing: &'a QueueingConfig,
     paths: Vec<String>,
     limits: Vec<Limits>,
-    /// Whether a class around them has strict priority.
+    /// Whether an enclosing class has strict priority.
     in_priority: bool,
 }
 
@@ -61,14 +61,14 @@ struct Allotted {
 }
 
 impl Got {
-    /// Returns the rate that a class with the limits `own` lets the classes inside it share.
+    /// Returns the rate that the inner classes of a class with the limits `own` share.
     fn part(&self, own: Limits) -> Part<'_> {
         Part { rate: self.rate.min(own.held), divided: &self.inner }
     }
 }
 
 impl Walk<'_> {
-    /// Returns the rates of the outermost classes of `policy`, and of those inside them.
+    /// Returns the rates of the outermost classes of `policy`, and of their inner classes.
     pub(super) fn outermost<'a>(&self, policy: &PolicyConfig, queueing: &'a QueueingConfig) -> Level<'a> {
         let of_all = policers(policy).into_iter().filter(|one| one.scope == Scope::All).map(|one| one.limit);
         let of_all = of_all.fold(f64::INFINITY, f64::min);
@@ -244,7 +244,7 @@ impl Walk<'_> {
                 Some((whole - others).min(busy.wants[index].rate)).filter(|sure| *sure > 0.0)
             }
             SchedulerConfig::Priority => {
-                // Beyond its cap, a class gets the rest of the others.
+                // Above its cap, a class gets the rate that the others leave.
                 let capped: Vec<f64> =
                     busy.wants.iter().zip(&busy.caps).map(|(want, cap)| want.rate.min(*cap)).collect();
                 let order = by_level(queueing);

@@ -11,12 +11,12 @@ const DRR_QUANTUM: f64 = 1500.0;
 /// The level of an outermost class of HTB with classes inside; those are one level below.
 pub(super) const HTB_OUTERMOST: u8 = 7;
 
-/// A rate, and the wire that it is a part of.
+/// A rate, and its wire.
 #[derive(Clone, Copy)]
 pub(super) struct Whole {
     /// Bits per second that the classes share.
     pub(super) rate: f64,
-    /// Bits per second of the wire, of which allotments of CBQ are parts.
+    /// Bits per second of the wire; allotments of CBQ are fractions of it.
     pub(super) wire: f64,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Want {
     pub(super) rate: f64,
     /// The rate that it would send without the policers in front of its queue.
     pub(super) held: f64,
-    /// The wants of the HTB classes inside it, if it is a class of HTB.
+    /// The wants of its inner HTB classes, if it is a class of HTB.
     pub(super) inner: Vec<Want>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Got {
     pub(super) rate: f64,
     /// Whether it includes bursts of HTB, which are not computed packet by packet.
     pub(super) is_approximate: bool,
-    /// The rates of the HTB classes inside it, if it is a class of HTB.
+    /// The rates of its inner HTB classes, if it is a class of HTB.
     pub(super) inner: Vec<Got>,
 }
 
@@ -53,7 +53,7 @@ pub(super) fn weights_of_rest(queueing: &QueueingConfig, whole: Whole) -> Vec<f6
 }
 
 /// Returns the weight by which a class and its siblings share the rate that promises leave; `None` if its
-/// scheduler has no weights, or the class gets nothing. For CBQ it is a rate, or a part of the wire.
+/// scheduler has no weights, or the class has no rate. For CBQ it is a rate, or a fraction of the wire.
 pub fn weight(scheduler: SchedulerConfig, class: &ClassConfig) -> Option<f64> {
     Some(weight_of_rest(scheduler, None, class, 1.0)).filter(|weight| *weight > 0.0)
 }
@@ -80,8 +80,8 @@ fn weight_of_rest(
     }
 }
 
-/// Returns the bytes that a class of HTB sends in a turn; for a class around others, the sum of those inside
-/// it.
+/// Returns the bytes that a class of HTB sends in a turn; for a class with inner classes, the sum of the
+/// inner classes.
 pub(super) fn htb_quantum(rate_to_quantum: Option<u32>, class: &ClassConfig) -> f64 {
     if let Some(inner) = class.link_shared(SchedulerConfig::Htb) {
         return inner.classes.iter().map(|class| htb_quantum(rate_to_quantum, class)).sum();
