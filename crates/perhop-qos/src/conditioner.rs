@@ -51,7 +51,7 @@ pub struct TrafficConditioner {
     stages: Box<[Stage]>,
     /// The marks of the link at an output, if a stage reads them.
     leaves_by: Option<Encapsulation>,
-    /// The time from which on the stages count packets.
+    /// The time after which the stages count packets.
     counts_from: Time,
 }
 

@@ -6,8 +6,8 @@
 //! Port:  classifier → Queue (BufferManager admits, marks or drops) → Scheduler → transmit ring → wire pace
 //! ```
 //!
-//! One way, no back and forth. Time and randomness are arguments: this crate reads no clock, opens
-//! no file or socket and owns no thread, so the simulator and the live forwarder run the same code.
+//! Packets move in one direction only. Time and randomness are arguments: this crate reads no clock, opens no
+//! file or socket and owns no thread, so the simulator and the live forwarder run the same code.
 //!
 //! Reading order: [`units`] and [`packet`]; the contracts in [`classifier`], [`meter`], [`buffer`]
 //! and [`scheduler`], one file per algorithm next to each; then [`conditioner`] and [`port`], which

@@ -8,7 +8,7 @@ use crate::accounting::Accounting;
 use crate::meter::bucket::RatedBucket;
 use crate::{ByteSize, ConfigError, Rate, Time};
 
-/// The policer of a class in a policy: it drops packets beyond a token bucket.
+/// The policer of a class in a policy: it drops packets that exceed a token bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct PoliceConfig {

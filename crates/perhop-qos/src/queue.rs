@@ -201,7 +201,7 @@ impl Joined {
 pub struct Queue {
     /// The packets in order of arrival; empty if there is an `order`.
     packets: GrowingRing<Slot>,
-    /// An order other than that of arrival. Most queues have none.
+    /// An order other than the order of arrival. Most queues have none.
     order: Option<Box<Order>>,
     /// The times at which packets joined, if the buffer manager [reads sojourn
     /// times](crate::buffer::BufferManager::needs_sojourn_times).
@@ -246,7 +246,7 @@ impl Queue {
     pub fn occupancy(&self) -> &Occupancy {
         &self.occupancy
     }
-    /// Whether the queue is a FIFO: a packet joins behind the head.
+    /// Whether the queue is a FIFO: a packet joins after the head.
     #[inline]
     pub fn is_fifo(&self) -> bool {
         self.order.is_none()

@@ -58,7 +58,7 @@ pub enum RingRelease {
     #[default]
     LastBit,
     /// The time at which its first bit leaves: other hardware, such as the cell memory of an ATM port
-    /// adapter, has taken over the packet on the wire, and the ring contains only the packets behind it.
+    /// adapter, has taken over the packet on the wire, and the ring contains only the following packets.
     FirstBit,
 }
 
@@ -128,7 +128,7 @@ pub struct TransmitRing {
     gathered: u32,
     /// Particles in a batch; 0 if no batches are gathered.
     batch: u32,
-    /// The packets behind the first, including the gathered ones.
+    /// The packets after the first, including the gathered ones.
     others: VecDeque<Slot>,
 }
 
@@ -179,7 +179,7 @@ impl TransmitRing {
             self.gathered = 0;
         }
     }
-    /// Adds a packet of `particles` behind others.
+    /// Appends a packet of `particles`.
     fn gather(&mut self, particles: u32) {
         if self.gathered > 0 && self.gathered + particles > self.batch {
             self.hand_over();

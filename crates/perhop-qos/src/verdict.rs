@@ -23,7 +23,7 @@ pub enum DropCause {
     QueueFull,
     /// Active queue management drew the packet at random.
     EarlyRandom,
-    /// Active queue management drew nothing: its average was at or above its maximum threshold, the packet
+    /// Active queue management did not decide: its average was at or above its maximum threshold, the packet
     /// had waited too long, or a later acknowledgment supersedes it (CAKE's filter).
     EarlyForced,
     /// A traffic conditioner's action was to drop.

@@ -14,7 +14,7 @@ use crate::packet::{Color, Dscp, IpPrecedence, LinkMark, Packet, TextOrNumber};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct CopyConfig {
-    /// The mark that is read. A packet without it is unchanged.
+    /// The mark that is read. A packet without the field is unchanged.
     pub from: CopyField,
     /// The mark that is set.
     pub to: CopyField,

@@ -38,7 +38,7 @@ pub struct DualPi2 {
     /// The arrival times of the packets in each queue; with one queue, all in `classic`.
     classic: GrowingRing<Time>,
     low_latency: GrowingRing<Waiting>,
-    /// The number of other packets in the low-latency queue from which on the step may mark a packet.
+    /// The minimum number of other packets in the low-latency queue for the step to mark a packet.
     least_for_step: u64,
 }
 

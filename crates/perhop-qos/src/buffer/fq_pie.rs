@@ -1,7 +1,7 @@
 //! FQ-PIE: a queue for each flow, sparse ones first, and [`PIE`](super::Pie) in each.
 //!
-//! The queues are those of FQ-CoDel. PIE decides on arrival by the backlog of the packet's own flow. The
-//! missed updates of a flow are applied when one of its packets arrives or leaves: in between, its backlog is
+//! The queues work as in FQ-CoDel. PIE decides on arrival by the backlog of the packet's own flow. The missed
+//! updates of a flow are applied when one of its packets arrives or leaves: in between, its backlog is
 //! constant.
 
 use schemars::JsonSchema;

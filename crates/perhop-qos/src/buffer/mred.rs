@@ -1,8 +1,8 @@
 //! Multi-level RED: random early detection with thresholds for each drop precedence.
 //!
 //! RED is the case of one precedence. With several, the members of the family differ only in the packets that
-//! an average counts ([`Averages`]): all of them (WRED), those of the precedence and the lower ones (RIO-C),
-//! or those of the precedence alone (RIO-DC).
+//! an average counts ([`Averages`]): all packets (WRED), packets of the precedence and the lower ones
+//! (RIO-C), or packets of the precedence alone (RIO-DC).
 //!
 //! [`Mred::admit_in_full`] with [`Mred::test`] and [`Mred::draw`] is the whole algorithm, in the order of
 //! Floyd & Jacobson 1993, Figure 2. Most packets take a shortcut with the same verdicts and averages:
@@ -264,7 +264,7 @@ impl Mred {
     fn spares(&mut self, on: TestOn, index: usize, average: u64, packet: &Packet, queue: &Occupancy) -> bool {
         let TestState { profile, curves, mut since, random } = self.state(on, index);
         if profile.sparing.spares_short_queues() {
-            // ns-2: `if (qavg >= th_min && qlen > 1)`, else nothing is dropped and `old` ends.
+            // ns-2: `if (qavg >= th_min && qlen > 1)`, otherwise no packet is dropped and `old` ends.
             let waiting = match on {
                 TestOn::Deciding => profile.packets_averaged(index, queue),
                 TestOn::Own => profile.of_precedence(&queue.packets_of, index),
@@ -401,7 +401,7 @@ impl BufferManager for Mred {
     fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
-        // Every average that counts this packet also counts the others of its precedence: while one of them
+        // Every average that counts this packet also counts the others of its precedence: while a packet
         // waits, no idle time begins.
         if profile.averaging.samples_departures || profile.unit.held_by_precedence(queue)[index] == 0 {
             self.depart(now, index, queue);

@@ -2,7 +2,7 @@
 //!
 //! PIE decides on arrival, with a drop probability that is updated at fixed intervals. There is no timer: the
 //! due updates are applied when a packet arrives or leaves, with the content of the queue and the departures
-//! at their times. If an update changes nothing, the following ones before the next packet change nothing
+//! at their times. If an update changes nothing, the following updates before the next packet have no effect
 //! either and are skipped.
 
 pub(super) mod config;

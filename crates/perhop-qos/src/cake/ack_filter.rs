@@ -106,8 +106,8 @@ impl<T: Copy> Search<T> {
         let is_aggressive = filter == CakeAckFilter::Aggressive;
         Search { is_aggressive, latest, found: None, is_last: false }
     }
-    /// Processes the next packet, at `place`. `header` is that of a packet of the same connection, otherwise
-    /// `None`. Returns the packet to drop, once it is known.
+    /// Processes the next packet, at `place`. `header` belongs to a packet of the same connection, otherwise
+    /// it is `None`. Returns the packet to drop, once it is known.
     pub(super) fn next(&mut self, place: T, header: Option<&TcpHeader>) -> Option<T> {
         self.is_last = false;
         let earlier = header?;

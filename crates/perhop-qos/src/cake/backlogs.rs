@@ -1,6 +1,6 @@
 //! [`Backlogs`]: the bytes of every queue, and which queue has most.
 
-/// The bytes of every queue. A heap tracks the queue with the most bytes from the first query on, until a
+/// The bytes of every queue. From the first query, a heap tracks the queue with the most bytes, until a
 /// countdown of packets without another query ends. Linux, `cake_drop` and `overflow_heap`.
 #[derive(Clone, Debug)]
 pub(super) struct Backlogs {

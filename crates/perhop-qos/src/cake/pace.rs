@@ -85,8 +85,8 @@ impl TinClock {
     pub(super) fn begin(&mut self, now: Time) {
         self.next = self.next.max(now);
     }
-    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. A tin behind its schedule
-    /// keeps its lag; a tin ahead is delayed by at most one packet from now.
+    /// Records that a packet of `bytes` counted bytes leaves the tin at `now`. A tin that is late keeps its
+    /// lag; a tin ahead is delayed by at most one packet from now.
     #[inline]
     pub(super) fn sent(&mut self, now: Time, bytes: u32) {
         let takes = self.byte_time.for_bytes(bytes);

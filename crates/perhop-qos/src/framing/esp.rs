@@ -54,7 +54,7 @@ pub enum EspCipher {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum EspIntegrity {
-    /// The integrity algorithm; `None` for that of the cipher.
+    /// The integrity algorithm; `None` for the value of the cipher.
     #[default]
     None,
     /// HMAC-MD5-96: 12 bytes (RFC 2403).
@@ -73,7 +73,7 @@ pub enum EspIntegrity {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum EspMode {
-    /// The whole packet, behind a new IP header.
+    /// The whole packet, after a new IP header.
     #[default]
     Tunnel,
     /// The payload of the IP packet.
@@ -89,7 +89,7 @@ impl EspCipher {
             EspCipher::Null => 0,
         }
     }
-    /// The block to which the encrypted part is padded, bytes: that of the cipher, at least 4 (RFC 4303
+    /// The block to which the encrypted part is padded, bytes: the value of the cipher, at least 4 (RFC 4303
     /// §2.4).
     const fn block(self) -> u64 {
         match self {
@@ -136,7 +136,7 @@ impl Esp {
     /// Checks that the cipher and the integrity algorithm fit.
     pub(super) fn check(self) -> Result<(), ConfigError> {
         match (self.cipher, self.integrity) {
-            // RFC 4106 §1: it provides both.
+            // RFC 4106 §1: AES-GCM provides both confidentiality and integrity.
             (EspCipher::AesGcm, integrity) if integrity != EspIntegrity::None => {
                 Err(ConfigError::new("integrity", "aes-gcm has an integrity check value of its own")
                     .help("remove `integrity`"))

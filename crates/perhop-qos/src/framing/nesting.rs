@@ -6,7 +6,7 @@ use super::ip_version::IpVersion;
 use super::wire::Framing;
 use crate::error::ConfigError;
 
-/// The content type that a header presents to the header around it.
+/// The content type that a header presents to the enclosing header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Unit {
     /// An IP packet; its version, if a header contains it.

@@ -51,8 +51,8 @@ const MOST_BURST: u64 = 1_000_000;
 
 /// The two-color meter that counts packets, color-blind.
 ///
-/// Cisco, control plane policing: `police rate 500 pps burst 50 packets`. A packet is to it what a byte is to
-/// a [token bucket](super::TokenBucket).
+/// Cisco, control plane policing: `police rate 500 pps burst 50 packets`. It counts packets as a [token
+/// bucket](super::TokenBucket) counts bytes.
 #[derive(Clone, Debug)]
 pub struct PacketRateMeter(SoleBucket<u64>);
 

@@ -77,7 +77,7 @@ impl<W: Word> Profile<W> {
             Surplus::Lost => {
                 self.committed.is_exact(W::ZERO, self.longest) && self.excess.is_exact(W::ZERO, self.longest)
             }
-            // Both have one rate and so one unit: the surplus of the one is counted in the other.
+            // Both have one rate and so one unit: the surplus of one bucket is counted in the other.
             Surplus::Spills => self.committed.is_exact(self.excess.size(), self.longest),
         }
     }

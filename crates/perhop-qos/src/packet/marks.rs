@@ -136,7 +136,7 @@ pub struct Encapsulation {
     pub labels: bool,
 }
 
-/// The input interface of a packet, and the marks in its headers: those of the link, until this node sets
+/// The input interface of a packet, and the marks in its headers: the marks of the link, until this node sets
 /// others.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub struct Ingress(u16);

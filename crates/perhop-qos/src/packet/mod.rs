@@ -155,8 +155,8 @@ impl Packet {
         self.marks = self.marks.with_exp(exp);
         self.input = self.input.with_labels();
     }
-    /// Resets the node-local fields of a packet that arrives from the wire through `input`: its color is that
-    /// of its codepoint, and its label is 0.
+    /// Resets the node-local fields of a packet that arrives from the wire through `input`: its codepoint
+    /// determines its color, and its label is 0.
     pub fn arrive(&mut self, input: Ingress) {
         self.input = input;
         self.label = 0;

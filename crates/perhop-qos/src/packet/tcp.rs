@@ -22,7 +22,7 @@ pub struct TcpHeader {
 }
 
 impl TcpHeader {
-    /// No more blocks than these find room in the options.
+    /// The options have room for at most this number of blocks.
     pub const MOST_BLOCKS: usize = 4;
     /// `FIN`.
     pub const FIN: u16 = 0x001;

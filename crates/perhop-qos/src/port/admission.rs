@@ -11,7 +11,7 @@ use crate::{DropCause, Observer, Packet, Time, Verdict};
 #[derive(Clone, Copy)]
 pub(super) enum Joins {
     AsOneMore,
-    /// Into a queue that may have to give up others afterwards.
+    /// Into a queue that may have to drop others afterwards.
     AmongFlows,
     /// Into a tin of CAKE, which keeps it.
     IntoTin,

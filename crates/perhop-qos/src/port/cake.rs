@@ -1,4 +1,4 @@
-//! The way of packets through a port that is CAKE as a whole: its queues are the tins, and only count.
+//! The path of packets through a port that is CAKE as a whole: its queues are the tins, and only count.
 
 use super::judge::judge;
 use super::peaks::Peaks;

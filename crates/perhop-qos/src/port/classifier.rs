@@ -79,12 +79,12 @@ impl PortClassifier {
             Compiled::InOrder(classes) => classes.iter().any(Class::reads_link_marks),
         }
     }
-    /// The queue of `packet`; `None` where no class takes it.
+    /// The queue of `packet`; `None` if no class takes it.
     pub fn classify(&self, packet: &Packet) -> Option<QueueId> {
         let queue = self.queue_of(packet);
         (queue != NONE).then_some(queue)
     }
-    /// The queue of `packet`; beyond all queues where no class takes it.
+    /// The queue of `packet`; above all queue numbers if no class takes it.
     #[inline]
     pub(super) fn queue_of(&self, packet: &Packet) -> QueueId {
         match &self.0 {

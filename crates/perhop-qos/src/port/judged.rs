@@ -1,6 +1,6 @@
-//! The way of packets that a buffer manager may still drop when they have left their queue.
+//! The path of packets that a buffer manager may still drop after they have left their queue.
 //!
-//! It is separate from that of the others, which it would slow down.
+//! It is separate from the path of other packets, which it would slow down.
 
 use super::heads::Heads;
 use super::judge::judge;
@@ -82,7 +82,7 @@ impl Port {
         }
     }
 
-    /// Whether `packet` goes on that finds nothing before it and leaves past the one queue, at `place`.
+    /// Whether `packet` is sent, if it finds an idle port and bypasses its only queue, at `place`.
     #[inline]
     pub(super) fn passes<O: Observer>(
         &mut self,

@@ -139,8 +139,7 @@ impl Leaves {
         let buffer = match (&class.buffer, &class.fair_queueing) {
             (Some(buffer), _) => buffer.clone(),
             (None, None) => BufferConfig::default(),
-            // Fair queueing has limits of its own, and gives up another packet where tail drop would refuse
-            // this one.
+            // Fair queueing has its own limits, and drops another packet if tail drop would refuse this one.
             (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
         let draws_on_memory = self.draw_on_memory(&buffer).map_err(|error| error.within("buffer"))?;

@@ -13,7 +13,7 @@ pub struct Peak {
 }
 
 impl Peak {
-    /// This, or how full a queue is where that is more.
+    /// The maximum of this value and the length of a queue.
     #[must_use]
     pub fn with(self, occupancy: &Occupancy) -> Peak {
         self.or(Peak { packets: occupancy.packets, bytes: occupancy.bytes })

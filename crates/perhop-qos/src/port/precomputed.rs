@@ -1,4 +1,4 @@
-//! Departures that are precomputed on arrival: the way through a port that keeps no packets.
+//! Departures that are precomputed on arrival: the path through a port that stores no packets.
 
 use super::judge::judge;
 use super::{Departure, Port};
@@ -31,8 +31,8 @@ impl Port {
     /// [polls](Port::poll_transmit) after it would find. `observer` receives the departure at once, with its
     /// time: of this port's packets one by one, and not in the order of time.
     ///
-    /// Lindley 1952, "The theory of queues with a single server": a packet's wait is what is left, when it
-    /// arrives, of the packet's before, and of that one's transmission.
+    /// Lindley 1952, "The theory of queues with a single server": the wait of a packet is the remaining wait
+    /// and transmission time of the previous packet at its arrival.
     #[expect(clippy::inline_always, reason = "every packet at a port with a queue calls it")]
     #[inline(always)]
     pub fn precompute_departure<O: Observer>(

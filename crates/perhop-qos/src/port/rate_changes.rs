@@ -16,8 +16,8 @@ pub struct RateChange {
     pub rate: Rate,
 }
 
-/// Rates of a wire over time, the first of them from the start on. A packet that is on the wire when the rate
-/// changes goes on at the new one.
+/// Rates of a wire over time; the first applies from the start. A packet on the wire continues at the new
+/// rate when the rate changes.
 #[derive(Clone, Debug)]
 pub struct RateChanges {
     steps: Vec<RateChange>,
@@ -88,7 +88,7 @@ fn bit_picoseconds(bytes: u64) -> u128 {
 fn carries(rate: Rate, during: Time) -> u128 {
     u128::from(rate.as_bits_per_second()) * u128::from(during.as_picoseconds())
 }
-/// Down to whole picoseconds, as `Rate::transmission_time`; nothing is left to send where the rate is 0.
+/// Down to whole picoseconds, as `Rate::transmission_time`; no bytes remain when the rate is 0.
 fn lasts(rate: Rate, left: u128) -> Time {
     let whole = left.checked_div(rate.as_bits_per_second().into()).unwrap_or(0);
     Time::from_picoseconds(u64::try_from(whole).unwrap_or(u64::MAX))

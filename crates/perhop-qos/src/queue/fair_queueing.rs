@@ -257,8 +257,8 @@ impl FlowQueues {
 
     /// The serial number of `packet`, the next of `flow`.
     ///
-    /// Cisco (12.0(5)T and later): serial number = max(that of the flow's previous packet, that of the packet
-    /// dequeued last) + weight × length. If the flow has no packets, the second is the larger one.
+    /// Cisco (12.0(5)T and later): serial number = max(serial number of the flow's previous packet, of the
+    /// last dequeued packet) + weight × length. If the flow has no packets, the second is the larger one.
     fn serial(&self, flow: Option<usize>, packet: &Packet) -> Serial {
         let before =
             flow.and_then(|flow| self.flows[flow].packets.back()).map_or(0, |waiting| waiting.serial);

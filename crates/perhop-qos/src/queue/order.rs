@@ -7,7 +7,7 @@ use super::stay::Stay;
 use crate::accounting::Accounting;
 use crate::{Packet, Time};
 
-/// Packets that are kept in another way than a plain queue does.
+/// A queue order other than a plain queue.
 ///
 /// Its functions are not inlined into the path of every queue, because that would slow down plain queues.
 #[derive(Clone, Debug)]
@@ -106,7 +106,7 @@ impl Order {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => false,
         }
     }
-    /// Another packet that it gives up because it holds too many, and the flow of that.
+    /// Another packet that it drops because it has too many, and the flow of this packet.
     pub(super) fn shed(&mut self) -> Option<(Packet, u16)> {
         match self {
             Order::Fair(_) | Order::Dual(_) | Order::Tin => None,

@@ -84,7 +84,7 @@ struct Flow {
     bytes: u64,
     /// Bytes that the flow may still send in this turn.
     deficit: i32,
-    /// The flow behind it in its list.
+    /// The next flow in its list.
     next: u16,
     place: Place,
     /// Whether it was found empty since its last packet.
@@ -262,7 +262,7 @@ impl SparseFlows {
         if let Some((index, _)) = found {
             return Some(index);
         }
-        // New flows that have used up their quantum go behind the old ones with another quantum. Then all
+        // New flows that have used up their quantum move after the old ones with another quantum. Then all
         // flows get quanta in order until one may send.
         let turns = |deficit: i32| (-deficit).div_euclid(self.settings.quantum.cast_signed()) + 1;
         let waiting = |(_, flow): &(u16, &Flow)| flow.first != NO_SLOT;

@@ -8,7 +8,7 @@ pub struct Stay {
     /// The time at which it joined; unknown unless the buffer manager [needs
     /// it](crate::buffer::BufferManager::needs_sojourn_times).
     pub since: Time,
-    /// Bytes that it leaves behind in the queue of its flow, where flows have queues; up to 4 GiB.
+    /// Remaining bytes in the queue of its flow, if flows have queues; up to 4 GiB.
     pub left: u32,
     /// That queue.
     pub flow: u16,

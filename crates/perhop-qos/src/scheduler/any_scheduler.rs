@@ -99,7 +99,7 @@ impl QueueingConfig {
     }
 }
 
-/// Calls a method of the contract on whichever scheduler it is.
+/// Calls a method of the contract on the actual scheduler.
 macro_rules! dispatch {
     ($self:ident, $scheduler:ident => $call:expr) => {
         match $self {

@@ -29,7 +29,7 @@ pub struct Cbq {
     leaves: usize,
     classes: Vec<Class>,
     wire_height: u8,
-    /// The leaves of each level, from the first level on.
+    /// The leaves of each level, starting with the first level.
     rings: Vec<Ring>,
     /// The last choice, which takes effect when its packet leaves.
     decision: Option<Decision>,
@@ -170,7 +170,7 @@ impl Cbq {
         round
     }
 
-    /// Notes that `child` wants to send and may not. This can shorten its wait to nothing, and then it is
+    /// Notes that `child` wants to send and may not. This can shorten its wait to 0; the class is then
     /// unsatisfied.
     fn note_refused(&mut self, child: usize, now: i64) {
         let class = &mut self.classes[child];
@@ -241,7 +241,7 @@ impl Cbq {
 }
 
 impl Ring {
-    /// The member `step` places behind the turn.
+    /// The member `step` places after the turn.
     fn at(&self, step: usize) -> usize {
         usize::from(self.members[(self.turn + step) % self.members.len()])
     }

@@ -40,12 +40,12 @@ impl Scheduler for Fifo {
         if self.is_alone {
             return (heads[0] > 0).then_some(0);
         }
-        // All but the first are looked at only where a shaper inside the first holds it back.
+        // All packets except the first are checked only if a shaper inside the first holds it back.
         self.order.iter().map(|child| usize::from(*child)).find(|child| heads[*child] > 0)
     }
     #[inline(never)]
     fn dequeued(&mut self, _: Time, child: usize, _: u32, _: u32) {
-        // Another than the first is served only where the first is held back.
+        // Other packets are served only if the first is held back.
         if self.order.front().is_some_and(|first| usize::from(*first) == child) {
             self.order.pop_front();
         } else if let Some(place) = self.order.iter().position(|waiting| usize::from(*waiting) == child) {

@@ -2,9 +2,9 @@
 //! a tree of classes.
 //!
 //! Juniper, "Scheduling and Shaping in Hierarchical CoS Queues" and "Hierarchical CoS Scheduler Priority
-//! Propagation": a queue has one priority within its guaranteed rate and another one beyond it. A node has
-//! the highest priority among its classes with packets; beyond its own guaranteed rate, the highest one of
-//! the excess.
+//! Propagation": a queue has one priority below its guaranteed rate and another priority above it. A node has
+//! the highest priority among its classes with packets; above its own guaranteed rate, the highest priority
+//! of the excess.
 
 mod build;
 
@@ -18,7 +18,7 @@ use crate::units::Time;
 const LEVELS: usize = 8;
 /// Priorities of packets: the levels of guarantees and of the excess.
 const PRIORITIES: usize = 2 * LEVELS;
-/// Classes around each other, with that of the queue.
+/// Nested classes, including the class of the queue.
 const DEPTH: usize = 8;
 
 /// The scheduler over queues or other schedulers. It reads only their heads.
@@ -43,7 +43,7 @@ struct Class {
     inner: Group,
     guarantee: Guarantee,
     maximum: Option<Credit>,
-    /// The priorities of a queue within its guarantee and beyond it.
+    /// The priorities of a queue below and above its guarantee.
     level: u8,
     excess_level: u8,
     weight: Weight,
@@ -73,7 +73,7 @@ enum Guarantee {
     UpTo(Credit),
 }
 
-/// A packet that a class offers to the classes around it, or the time of its next offer.
+/// A packet that a class offers to its enclosing classes, or the time of its next offer.
 #[derive(Clone, Copy, Debug)]
 enum Offer {
     Packet(Path),
@@ -81,7 +81,7 @@ enum Offer {
     Nothing,
 }
 
-/// The classes of a packet, from that of its queue outwards.
+/// The classes of a packet, from the class of its queue outwards.
 #[derive(Clone, Copy, Debug)]
 struct Path {
     /// IP bytes, or bytes by the accounting of the policy.
@@ -181,7 +181,7 @@ impl GuaranteeExcess {
         if let Some(maximum) = &mut class.maximum {
             maximum.spend(now, counted);
         }
-        // Packets of level 0 keep their priority beyond the guarantee, and use up what others could have.
+        // Packets of level 0 keep their priority above the guarantee, and consume the bandwidth of others.
         let is_charged = step.is_guaranteed || step.priority == 0;
         if let (Guarantee::UpTo(credit), true) = (&mut class.guarantee, is_charged) {
             credit.spend_within_debt(now, counted);

@@ -1,7 +1,7 @@
 //! Hierarchical fair service curves, HFSC (I. Stoica, H. Zhang, T. S. E. Ng, ACM SIGCOMM 1997): real-time
 //! service by deadlines, link sharing by virtual times.
 //!
-//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which has them from ALTQ:
+//! Details that the paper leaves open follow Linux (6.1, `net/sched/sch_hfsc.c`), which took them from ALTQ:
 //! curves of two pieces, upper limits, and the start of virtual times.
 
 mod build;
@@ -54,7 +54,7 @@ struct Class {
     /// The sum of the adjustments for times at which it could not send while its siblings did.
     adjustment: u128,
     place: u64,
-    /// The number of its backlog period, and that of its parent's period in which it began.
+    /// The number of its backlog period, and the number of its parent's period in which it began.
     period: u64,
     parent_period: u64,
     /// The smallest virtual time of the inner classes that were served in this period.
@@ -153,7 +153,7 @@ impl Hfsc {
         self.places
     }
 
-    /// Makes `leaf`, which has its first packet, share the wire, and its ancestors that did not.
+    /// Activates `leaf`, which has its first packet, and its inactive ancestors.
     fn begin_sharing(&mut self, now: u128, leaf: usize) {
         let (mut at, mut begins) = (leaf, true);
         while let Some(parent) = self.classes[at].parent {
@@ -168,8 +168,8 @@ impl Hfsc {
         }
     }
 
-    /// Starts a period of backlog of `at` in `parent`: its virtual time is halfway between those of its
-    /// siblings, or that of the last sibling that became idle.
+    /// Starts a period of backlog of `at` in `parent`: its virtual time is halfway between the times of its
+    /// siblings, or the time of the last sibling that became idle.
     fn begin_period(&mut self, now: u128, at: usize, parent: usize) {
         let siblings = self.classes[parent].children.iter().filter(|child| **child != at);
         let sharing = siblings.map(|child| &self.classes[*child]).filter(|class| class.is_sharing());

@@ -16,10 +16,10 @@ const TAKES: Takes = Takes {
 
 /// Strict priority: of the children that want to send, the one with the lowest level does.
 ///
-/// A child with a cap has its priority while a token bucket of the cap's rate and burst
-/// covers its head. Beyond that it is served only when no child that has its priority wants
-/// to send, and then without being charged: the cap limits the rate that other children lose to
-/// it, not its own rate (RFC 2598 §2 requires such a limit if a priority queue serves EF).
+/// A child with a cap has its priority while a token bucket of the cap's rate and burst covers its head.
+/// Above the cap it is served only when no child that has its priority wants to send, and then without being
+/// charged: the cap limits the rate that other children lose to it, not its own rate (RFC 2598 §2 requires
+/// such a limit if a priority queue serves EF).
 #[derive(Clone, Debug)]
 pub struct Priority {
     /// The children in order of level.
@@ -103,11 +103,11 @@ impl Priority {
             waiting.find(|child| is_entitled(*child)).or(Some(first))
         }
     }
-    /// Charges the cap of `child`, where it has one, for a packet.
+    /// Charges the cap of `child`, if any, for a packet.
     #[inline(never)]
     fn charge(&mut self, now: Time, child: usize, length: u32) {
         if let Some(Some(cap)) = self.caps.get_mut(child) {
-            // Takes nothing where it does not cover the packet: that one went without priority.
+            // Takes no tokens if they do not cover the packet: that one went without priority.
             cap.take(now, length);
         }
     }
@@ -137,7 +137,7 @@ impl Scheduler for Priority {
     fn dropped(&mut self, _: Time, child: usize, _: u32, next: u32) {
         self.head_changed(child, next);
     }
-    /// A cap's tokens come in with time.
+    /// The tokens of a cap grow with time.
     fn depends_on_time(&self) -> bool {
         !self.caps.is_empty()
     }

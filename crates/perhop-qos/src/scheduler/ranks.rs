@@ -1,4 +1,4 @@
-//! [`Ranks`]: a set of ranks, of which the first is wanted.
+//! [`Ranks`]: a set of ranks, with fast access to the first.
 
 /// Which of the ranks 0, 1, 2, … are in it: one bit for each.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ impl Ranks {
     pub(super) fn none_of(count: usize) -> Ranks {
         Ranks { lowest: 0, others: vec![0; count.div_ceil(64).saturating_sub(1)] }
     }
-    /// Whether `rank` is in it from now on.
+    /// Adds or removes `rank`.
     #[inline]
     pub(super) fn set(&mut self, rank: usize, is_in: bool) {
         let word = if rank < 64 { &mut self.lowest } else { &mut self.others[rank / 64 - 1] };

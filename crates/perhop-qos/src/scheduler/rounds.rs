@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Takes children in turn. A turn grants the child its credit; it sends while the credit
-/// covers its head; what is left is kept for its next turn, and lost when it has no more to send.
+/// Takes children in turn. A turn grants the child its credit; it sends while the credit covers its head; the
+/// remainder is kept for its next turn, and lost when it has no more packets.
 ///
 /// The scheduler determines the cost of a packet: bytes (DRR) or one packet (WRR).
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Rounds {
 struct Child {
     grant: u64,
     credit: u64,
-    /// Packets it holds.
+    /// The number of its packets.
     waiting: u32,
 }
 
@@ -38,7 +38,7 @@ impl Rounds {
         }
     }
 
-    /// The child whose turn it is, where a head of `length` costs `cost(length)`.
+    /// The child whose turn it is, if a head of `length` costs `cost(length)`.
     pub(super) fn select(&mut self, heads: &[u32], cost: impl Fn(u32) -> u64) -> Option<usize> {
         let mut held_back = 0;
         while held_back < self.order.len() {

@@ -16,7 +16,7 @@ const TAKES: Takes = Takes {
 /// Self-clocked fair queueing: serves the head with the lowest finish tag, and the tag of the packet
 /// in service is the virtual time.
 ///
-/// Only heads carry tags. Behind a head, F = F of its predecessor + length / φ for any virtual time at
+/// Only heads carry tags. After a head, F = F of its predecessor + length / φ for any virtual time at
 /// arrival: the virtual time is the tag of a packet that was chosen before the predecessor, so it is no
 /// larger. No reset is needed at idle: all tags are then at or below the virtual time, so that a new busy
 /// period starts all children from the same value.
@@ -35,9 +35,9 @@ struct Child {
     /// The start tag of its head: the finish tag of its previous packet, or the virtual time at which it
     /// began to wait.
     start: Virtual,
-    /// The length of its head, 0 where it has none to send.
+    /// The length of its head, 0 without a packet to send.
     head: u32,
-    /// Packets it holds.
+    /// The number of its packets.
     waiting: u32,
 }
 
@@ -117,7 +117,7 @@ impl Scheduler for Scfq {
         self.virtual_time = child.start;
         self.heads.set(index, child.tag());
     }
-    /// The next packet starts where this one would have.
+    /// The next packet gets the start tag of this one.
     fn dropped(&mut self, _: Time, index: usize, _: u32, next: u32) {
         self.sent_uncharged(index, next);
     }

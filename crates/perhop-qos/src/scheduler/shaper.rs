@@ -75,8 +75,8 @@ impl ShapeConfig {
 
 /// A token bucket shaper: a packet may leave as soon as there are tokens for all of it.
 ///
-/// Tokens come in continuously. A packet longer than the bucket leaves when the bucket is full and
-/// leaves it in debt, so that the rate holds and nothing is stuck.
+/// Tokens arrive continuously. A packet longer than the bucket leaves when the bucket is full and puts it in
+/// debt, so the rate is kept and no packet is stuck.
 #[derive(Clone, Debug)]
 pub struct Shaper {
     credit: Credit,
@@ -93,7 +93,7 @@ impl Shaper {
     }
 }
 
-/// Bytes that come in at a rate, up to a depth: exact integers. Unlike a meter's bucket it can be in debt,
+/// Bytes that accumulate at a rate, up to a depth: exact integers. Unlike a meter's bucket it can be in debt,
 /// earns at a fraction of a rate, and computes when it will cover a packet.
 ///
 /// One bit is `10¹² × divisor` units, and `rate × multiplier` units come in per picosecond, so that a rate

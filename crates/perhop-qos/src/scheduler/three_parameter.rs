@@ -66,7 +66,7 @@ const FRACTION_BITS: u32 = 32;
 /// The largest lateness of a guarantee; older missed service is discarded.
 ///
 /// Rate × 250 ms is the default burst of policers of routers. Classes of a higher priority may use the wire
-/// for this long, and afterwards every class gets its guarantee for that time.
+/// for this long. Afterwards every class still gets the guarantee that it missed in that time.
 const PATIENCE: Virtual = (PICOSECONDS_PER_SECOND as Virtual / 4) << FRACTION_BITS;
 
 impl ThreeParameter {

@@ -76,7 +76,7 @@ struct Node {
 #[derive(Clone, Debug, Default)]
 struct Shaping {
     shaper: Option<Shaper>,
-    /// Whether the scheduler knows of a packet behind a shaper.
+    /// Whether the scheduler has a packet held by a shaper.
     released: bool,
     /// The length up to which a head may certainly leave a shaper; 0 if unknown. Credit remains until it is
     /// spent.
@@ -338,7 +338,7 @@ impl Node {
         }
         is_another
     }
-    /// Records that a packet of `length` IP bytes joined `queue`, which is `child`. It joins behind the head
+    /// Records that a packet of `length` IP bytes joined `queue`, which is `child`. It joins after the head
     /// unless the queue serves flows fairly. Returns whether the head changed.
     #[inline]
     fn note_tail(&mut self, child: usize, length: u32, queue: &Queue, accounting: Accounting) -> bool {

@@ -29,9 +29,9 @@ pub struct Wf2qPlus {
 #[derive(Clone, Debug)]
 struct Child {
     weight: Weight,
-    /// Virtual start time of its head; where it has none, virtual finish time of its last packet.
+    /// Virtual start time of its head; without a packet, virtual finish time of its last packet.
     start: Virtual,
-    /// Packets it holds.
+    /// The number of its packets.
     waiting: u32,
 }
 
@@ -111,7 +111,7 @@ impl Scheduler for Wf2qPlus {
         child.start += child.weight.span(length);
         child.waiting -= 1;
     }
-    /// The next packet starts where this one would have.
+    /// The next packet gets the start time of this one.
     fn dropped(&mut self, _: Time, index: usize, _: u32, _: u32) {
         self.waiting -= 1;
         self.children[index].waiting -= 1;

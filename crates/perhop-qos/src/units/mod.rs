@@ -134,7 +134,7 @@ impl PacketRate {
     }
 }
 
-/// A number of bytes. The configuration documents of which kind (payload, IP or wire).
+/// A number of bytes. The configuration documents the kind (payload, IP or wire).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ByteSize(u64);
 

@@ -92,7 +92,8 @@ pub(super) fn no_number(text: &str, what: &str, example: &str) -> String {
 }
 
 impl Notation {
-    /// `text` in the base unit: exact decimal arithmetic, an error where it is not a whole number of them.
+    /// `text` in the base unit: exact decimal arithmetic, and an error if the result is not a whole number of
+    /// units.
     pub(super) fn parse(&self, text: &str) -> Result<u64, String> {
         let (number, unit) = split(text);
         let Notation { what, example, .. } = *self;

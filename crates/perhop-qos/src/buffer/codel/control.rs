@@ -153,8 +153,8 @@ impl Default for Control {
 }
 
 impl Control {
-    /// Returns the verdict on a packet with this `ecn` field that has waited since `since` and leaves
-    /// `backlog()` bytes behind.
+    /// Returns the verdict on a packet with this `ecn` field that has waited since `since`, with `backlog()`
+    /// bytes remaining in the queue.
     #[inline]
     pub(in crate::buffer) fn decide(
         &mut self,
@@ -181,8 +181,8 @@ impl Control {
     pub(in crate::buffer) fn found_empty(&mut self) {
         (self.first_above, self.phase) = (NEVER, Phase::Watching);
     }
-    /// Ends a sequence of drops: a packet waited for less than the target or leaves at most one MTU behind,
-    /// or the packet that was just dropped was the last of its queue.
+    /// Ends a sequence of drops: a packet waited for less than the target or at most one MTU remains in the
+    /// queue, or the packet that was just dropped was the last of its queue.
     #[inline]
     pub(in crate::buffer) fn end_of_row(&mut self) {
         self.first_above = NEVER;

@@ -6,8 +6,7 @@ use crate::{DropCause, Time, Verdict};
 
 /// `MAX_PROB`: a probability of 1.
 const ONE: u32 = u32::MAX;
-/// `ALPHA_BETA_GRANULARITY`: the number of bits that gains have in addition to those of probabilities per
-/// nanosecond.
+/// `ALPHA_BETA_GRANULARITY`: the additional bits of gains compared with probabilities per nanosecond.
 const GRANULARITY: u32 = 6;
 
 /// State and parameters, in nanoseconds.

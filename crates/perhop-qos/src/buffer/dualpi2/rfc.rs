@@ -53,7 +53,7 @@ impl RfcDualPi2 {
 
     /// `dualpi2_update` for the waiting times of the heads of both queues, if any.
     pub(super) fn update(&mut self, classic: Option<Time>, low_latency: Option<Time>) {
-        // The queuing time of the first classic packet, or of the other queue where there is none.
+        // The queuing time of the first classic packet; without one, of the other queue.
         let current = classic.or(low_latency).map_or(0.0, Time::as_seconds);
         let step = self.alpha * (current - self.target) + self.beta * (current - self.previous);
         self.base = (self.base + step).clamp(0.0, 1.0);
@@ -71,8 +71,8 @@ impl RfcDualPi2 {
         if is_capable && probability < most { Verdict::MarkCe } else { Verdict::Drop(DropCause::EarlyRandom) }
     }
 
-    /// Decides about a packet of the low-latency queue after this waiting time, according to whether it
-    /// leaves others behind.
+    /// Decides about a packet of the low-latency queue after this waiting time, according to whether others
+    /// remain in the queue.
     pub(super) fn low_latency(&mut self, waited: Time, leaves_others: bool) -> Verdict {
         let coupled = self.coupling * self.base;
         if coupled >= 1.0 {
@@ -82,7 +82,7 @@ impl RfcDualPi2 {
             }
             return Verdict::MarkCe;
         }
-        // `Th_len`: no marking of its own below one packet that waits.
+        // `Th_len`: no marking while less than one packet waits.
         let native = if leaves_others { self.native(waited) } else { 0.0 };
         if recurs(&mut self.marks, native.max(coupled)) { Verdict::MarkCe } else { Verdict::Pass }
     }

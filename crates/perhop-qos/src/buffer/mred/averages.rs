@@ -114,15 +114,15 @@ impl Mred {
 
 /// The averages for reports.
 impl Mred {
-    /// The averages, in packets or bytes as the thresholds: one if it is a single one, else one for
-    /// each precedence. Of [`Averages::CoupledSampled`] these are the terms before addition.
+    /// The averages, in packets or bytes as the thresholds: one single average, or one for each precedence.
+    /// Of [`Averages::CoupledSampled`] these are the terms before addition.
     pub fn averages(&self) -> Vec<f64> {
         match self.profile.averages {
             Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],
             _ => self.values(&self.cold.averages),
         }
     }
-    /// The averages of each precedence's own packets, where a further test uses them (RI+O); else empty.
+    /// The averages of each precedence's own packets, if a further test uses them (RI+O); else empty.
     pub fn own_averages(&self) -> Vec<f64> {
         self.cold.own.as_ref().map_or_else(Vec::new, |own| self.values(&own.averages))
     }
@@ -135,8 +135,8 @@ impl Mred {
         let level = self.deciding_level(self.profile.index(precedence), queue);
         self.profile.averaging.smoothing.value(level)
     }
-    /// The drop probability of a packet of `precedence` and `length` IP bytes where the average that
-    /// decides is `average`, before [`DropSpacing`](crate::buffer::DropSpacing) acts on it: the drop curve.
+    /// The drop probability of a packet of `precedence` and `length` IP bytes if the deciding average is
+    /// `average`, before [`DropSpacing`](crate::buffer::DropSpacing) acts on it: the drop curve.
     pub fn drop_probability(&self, precedence: Color, average: f64, length: u32) -> f64 {
         let curve = &self.profile.reported[self.profile.index(precedence)];
         let scale = self.profile.scale(length).unwrap_or(1.0);

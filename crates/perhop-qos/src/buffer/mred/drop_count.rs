@@ -31,9 +31,8 @@ impl<const N: usize> Counts<N> {
 /// The state since the last drop, or since the average rose above its minimum threshold.
 #[derive(Debug)]
 pub(super) struct SinceDrop<'c> {
-    /// The number of the next packet, n + 1 where n were kept; without meaning while nothing is counted.
-    /// After 2³² packets it is 0 again: that many are kept only where drops are rarer than one in 2³²
-    /// packets.
+    /// The number of the next packet, n + 1 where n were kept; undefined while nothing is counted. After 2³²
+    /// packets it is 0 again: that many are kept only where drops are rarer than one in 2³² packets.
     pub(super) next: &'c mut u32,
     /// The value, 1 or more, that (n + 1) · part must reach before a drop or a draw; 0 if nothing is counted.
     pub(super) due: &'c mut u64,
@@ -70,7 +69,7 @@ impl SinceDrop<'_> {
         }
         keeps
     }
-    /// Begins to count where nothing is counted. `whole` is that of the probabilities to come.
+    /// Starts counting, unless it is already counting. `whole` is the whole of the following probabilities.
     #[inline]
     pub(super) fn begin(&mut self, spacing: DropSpacing, whole: u64, random: &mut Stream) {
         if *self.due > 0 {

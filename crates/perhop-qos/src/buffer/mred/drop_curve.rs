@@ -169,7 +169,7 @@ impl LevelCurves {
             if smoothing.is_linux() {
                 return linux_whole(width[index] >> shift[index], max_probability(index));
             }
-            // A probability below 2⁻⁶² is as good as one of 2⁻⁶².
+            // A probability below 2⁻⁶² is treated as 2⁻⁶².
             libm::round((parts / max_probability(index)).min(LARGEST_WHOLE)) as u64
         });
         let at_max = std::array::from_fn(|index| (width[index] >> shift[index]).min(whole[index]));
@@ -183,7 +183,7 @@ impl LevelCurves {
         });
         LevelCurves { min, width, shift, whole, at_max, gentle, forced_from }
     }
-    /// The part that the first slope has at a level from `min` on; `None` from `max` on.
+    /// The fraction of the first slope at a level of at least `min`; `None` for levels of at least `max`.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn part_below_max(&self, index: usize, average: u64) -> Option<u32> {
@@ -204,7 +204,7 @@ impl LevelCurves {
     pub(super) fn whole(&self, index: usize) -> u64 {
         self.whole[index]
     }
-    /// [`DropCurve::probability`] for a level from `min` on; `None` where everything is dropped.
+    /// [`DropCurve::probability`] for a level of at least `min`; `None` where everything is dropped.
     #[inline]
     pub(super) fn probability(&self, index: usize, average: u64) -> Option<Probability> {
         let (above_min, whole) = (average - self.min[index], self.whole[index]);

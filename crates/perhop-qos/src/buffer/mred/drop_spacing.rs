@@ -55,8 +55,8 @@ impl DropSpacing {
                 DropSpacing::Uniform | DropSpacing::CountedFirst => {
                     falls_below((whole + part).saturating_sub(expected))
                 }
-                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard: infinite
-                // where count · pb is 1, negative from there on.
+                // ns-2 `diffserv/dsredq.cc`, enque: `pa = pb/(1.0 - count*pb)`, without a guard: infinite for
+                // count · pb = 1, and negative above.
                 DropSpacing::Unguarded => (whole + part).checked_sub(expected).is_some_and(&mut falls_below),
                 DropSpacing::UniformPerDrop => true,
                 DropSpacing::Geometric => falls_below(whole),
@@ -114,7 +114,7 @@ impl DropSpacing {
                 Odds { numerator: probability, denominator: 1.0 - (kept + 1.0) * probability }
             }
             DropSpacing::Geometric => Odds { numerator: probability, denominator: 1.0 },
-            // ns-2's modify_p counts this packet as well: 0 while count · p < 1, then p / (2 − count · p).
+            // ns-2's modify_p also counts this packet: 0 while count · p < 1, then p / (2 − count · p).
             DropSpacing::Wait => {
                 let expected = (kept + 1.0) * probability;
                 let numerator = if expected < 1.0 { 0.0 } else { probability };

@@ -12,7 +12,7 @@ use crate::queue::Occupancy;
 use crate::{Color, Packet, Time, Verdict};
 
 impl Mred {
-    /// The fast path where the single average moves by a shift; else, another variant.
+    /// The fast path for a single average that moves by a shift; else, another variant.
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     pub(super) fn admit_fast(
@@ -48,7 +48,7 @@ impl Mred {
         self.admit_by_multiplying(packet, precedence, queue)
     }
 
-    /// The fast path where the single average, or each of coupled ones, moves by a multiplication.
+    /// The fast path for a single average or coupled averages that move by a multiplication.
     #[inline(never)]
     fn admit_by_multiplying(&mut self, packet: &Packet, precedence: Color, queue: &Occupancy) -> Verdict {
         let Mred { profile, cold, .. } = self;
@@ -72,7 +72,7 @@ impl Mred {
         self.decide_in_short(index, packet)
     }
 
-    /// Steps 2 to 5 where the average at [`Mred::level`] decides.
+    /// Steps 2 to 5 with the average at [`Mred::level`].
     #[expect(clippy::inline_always, reason = "a call would take as long as the decision")]
     #[inline(always)]
     fn decide_in_short(&mut self, index: HotIndex, packet: &Packet) -> Verdict {

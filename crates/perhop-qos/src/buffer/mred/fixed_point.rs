@@ -33,7 +33,7 @@ pub(super) struct Smoothing {
     longest: u64,
     /// The value of one step: weight / `per_one`, packets or bytes.
     step: f64,
-    /// Whether the precision is that of Linux ([`Smoothing::of_linux`]).
+    /// Whether the precision is the precision of Linux ([`Smoothing::of_linux`]).
     is_linux: bool,
     /// The number of halvings of an average by a sample of an empty queue: −log₂ (1 − weight).
     halvings: f64,
@@ -41,7 +41,7 @@ pub(super) struct Smoothing {
 
 impl Smoothing {
     /// Creates the smoothing of a weight from [`LEAST_WEIGHT`] to 1. Digits below 2⁻⁶⁴ are cut off: none for
-    /// powers of two, nor from 2⁻¹² on.
+    /// powers of two, and none from 2⁻¹² upwards.
     pub(super) fn new(weight: f64) -> Smoothing {
         let weight = (weight * WHOLE) as u128;
         let fraction = weight as f64 / WHOLE;
@@ -130,7 +130,7 @@ impl Smoothing {
     /// The value of `level` in packets or bytes, without the digits below a step.
     #[inline]
     pub(super) fn value(&self, level: u64) -> f64 {
-        // Below 2⁶³: the conversion of a signed integer takes one instruction, that of an unsigned one
+        // Below 2⁶³: the conversion of a signed integer takes one instruction, of an unsigned integer
         // several.
         (level >> self.shift).cast_signed() as f64 * self.step
     }

@@ -1,6 +1,7 @@
 //! [`HalfPower`]: powers of a half in whole numbers.
 
-/// 2⁻ˣ for x from 0 on, to 2⁻⁵⁵ of itself and identical on every machine: an average decays by it.
+/// 2⁻ˣ for x of at least 0, with a relative error of at most 2⁻⁵⁵, identical on every machine: an average
+/// decays by it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HalfPower {
     /// 2 to the fractional part of −x, in 2⁻⁶³.
@@ -10,10 +11,10 @@ pub(super) struct HalfPower {
 }
 
 impl HalfPower {
-    /// Binary digits of the exponent behind the point.
+    /// Binary digits of the exponent after the point.
     const FRACTION_BITS: u32 = 57;
-    /// The number of digits. The first of them choose one of [`HalfPower::ROOTS`], the others go through
-    /// [`HalfPower::SERIES`].
+    /// The number of digits. The first digits choose one of [`HalfPower::ROOTS`], the others are the argument
+    /// of [`HalfPower::SERIES`].
     const ROOT_BITS: u32 = 5;
     /// 2^(−1/32), in 2⁻⁶⁴, rounded down.
     const ROOT: u64 = 0xfa83_b2db_722a_033a;
@@ -50,7 +51,7 @@ impl HalfPower {
         let exponent = (exponent * (1_u64 << HalfPower::FRACTION_BITS) as f64) as i64 as u64;
         let fraction = exponent << (64 - HalfPower::FRACTION_BITS);
         let root = fraction >> (64 - HalfPower::ROOT_BITS);
-        // 2^(−t/32) = e^(−t · ln 2 / 32) for what the roots leave, t below 1.
+        // 2^(−t/32) = e^(−t · ln 2 / 32) for the remainder after the roots, t below 1.
         let power = multiply_high(fraction << HalfPower::ROOT_BITS, HalfPower::LN_2_OVER_32);
         let series = HalfPower::SERIES.iter().rev().fold(0, |sum, term| term - multiply_high(power, sum));
         HalfPower {

@@ -8,7 +8,7 @@ use crate::units::Rate;
 /// Sources: iproute2 6.1 `tc/tc_red.c`, `tc_red_eval_idle_damping`; Linux 6.1 `include/net/red.h`,
 /// `red_calc_qavg_from_idle_time`. They disagree twice, and an average decays slower than by (1 − w)^m: tc
 /// counts idle time in ticks of 64 ns (`/proc/net/psched`), the kernel, since 3.3, in microseconds; and the
-/// table holds natural logarithms where the kernel shifts by binary ones.
+/// table contains natural logarithms, although the kernel shifts by binary ones.
 #[derive(Clone, Debug)]
 pub(super) struct IdleTable {
     shifts: [u8; 256],

@@ -1,5 +1,5 @@
 //! The additions of laws to multi-level RED: times of samples and idle periods, the test of the limit, and
-//! the memory of packets that joined or were refused. The tests are those of `mred.rs`.
+//! the memory of packets that joined or were refused. The tests are in `mred.rs`.
 
 use super::moving_average::QueueAverage;
 use super::rules::{IdleBegins, LimitTest, Overflow};
@@ -71,11 +71,11 @@ impl Mred {
         match self.profile.averaging.idle.begins {
             IdleBegins::QueueEmpty => {}
             IdleBegins::LinkFree => self.cold.last_length = packet.length,
-            // dsRED `updateIdleFlag`: the flag is cleared where a packet is queued.
+            // dsRED `updateIdleFlag`: the flag is cleared when a packet is queued.
             IdleBegins::PrecedenceGone => self.cold.averages[0].idle_since = QueueAverage::NOT_IDLE,
             IdleBegins::AllSent => {
                 self.cold.last_length = packet.length;
-                // `deque` clears `idle_` with each packet that it finds, `in_idle_` with those of in.
+                // `deque` clears `idle_` with each packet, and `in_idle_` with each packet of profile in.
                 for average in &mut self.cold.averages[index..] {
                     average.idle_since = QueueAverage::NOT_IDLE;
                 }

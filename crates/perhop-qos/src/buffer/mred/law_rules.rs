@@ -1,4 +1,4 @@
-//! The rules of each [`Law`], and those of the options without a law.
+//! The rules of each [`Law`], and of the options without a law.
 
 use super::config::MredConfig;
 use super::law::Law;
@@ -62,7 +62,7 @@ impl MredConfig {
         }
     }
 
-    /// Floyd & Jacobson 1993, and IOS as far as it is published.
+    /// Floyd & Jacobson 1993, and the published rules of IOS.
     fn of_paper(&self, law: Law) -> Result<Rules, ConfigError> {
         use DropSpacing::{Geometric, Uniform, UniformPerDrop, Wait};
         use ProbabilityConfig::{PerByte, PerPacket};
@@ -114,7 +114,7 @@ impl MredConfig {
             }
             _ => (Sparing::ShortQueueAndAnyFirst, Overflow::Restarts, AfterForcedConfig::Restart),
         };
-        // `deque` sets `idle_` where it finds nothing, `enque` clears it.
+        // `deque` sets `idle_` if the queue is empty, `enque` clears it.
         let idle = IdleRule {
             begins: if law == Law::Ns235Rio { IdleBegins::AllSent } else { IdleBegins::LinkFree },
             ends: IdleEnds::FirstArrival,
@@ -153,13 +153,14 @@ impl MredConfig {
         if self.ecn == EcnConfig::Mark {
             return Err(law.contradicted("ecn"));
         }
-        // `updateREDStateVar`: under WRED the flag is set where the packet's own precedence has none left.
+        // `updateREDStateVar`: under WRED the flag is set when the precedence of the packet has no packet
+        // left.
         let begins = match self.averages {
             Some(Averages::Single) | None => IdleBegins::PrecedenceGone,
             _ => IdleBegins::QueueEmpty,
         };
         Ok(Rules {
-            // `updateIdleFlag`: called where a packet was queued.
+            // `updateIdleFlag`: called when a packet was queued.
             idle: IdleRule {
                 begins,
                 ends: IdleEnds::Accepted,
@@ -176,14 +177,14 @@ impl MredConfig {
     /// `include/net/red.h` of Linux, and the queues that use it.
     fn linux(&self, law: Law) -> Result<Rules, ConfigError> {
         let idle = match law {
-            // `gred_dequeue` sets the clock with the packet that leaves nothing, `gred_enqueue` clears it.
+            // `gred_dequeue` sets the clock with the last packet, `gred_enqueue` clears it.
             Law::LinuxGred => IdleRule {
                 begins: IdleBegins::QueueEmpty,
                 ends: IdleEnds::FirstArrival,
                 decay: IdleDecay::Table,
                 samples: false,
             },
-            // `red_dequeue` sets it where it finds nothing. After a dropped packet the device dequeues again
+            // `red_dequeue` sets it if the queue is empty. After a dropped packet the device dequeues again
             // at once.
             Law::LinuxRed => IdleRule {
                 begins: IdleBegins::LinkFree,
@@ -216,7 +217,7 @@ impl MredConfig {
             averaging,
             arithmetic: Arithmetic::Linux,
             idle,
-            // iproute2 tc/q_red.c, q_gred.c: `bandwidth`, 10Mbit where it is not given.
+            // iproute2 tc/q_red.c, q_gred.c: `bandwidth`, by default 10Mbit.
             idle_rate: self.idle_rate.or(Some(Rate::from_bits_per_second(10_000_000))),
             spacing: DropSpacing::UniformPerDrop,
             sparing: Sparing::FirstInRange,

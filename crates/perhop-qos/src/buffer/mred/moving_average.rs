@@ -136,7 +136,7 @@ impl QueueAverage {
         }
     }
 
-    /// Does the same as [`QueueAverage::departure`] by a law. If the average is idle from now on, its clock
+    /// Does the same as [`QueueAverage::departure`] by a law. If the average becomes idle now, its clock
     /// starts at `idle_from`.
     pub(super) fn departure_by_law(&mut self, idle_from: Time, held: u64, averaging: &Averaging) {
         if held == 0 || averaging.idle.begins == IdleBegins::PrecedenceGone {
@@ -149,7 +149,7 @@ impl QueueAverage {
         self.idle_since == QueueAverage::NOT_IDLE
     }
 
-    /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, and no sample;
+    /// Floyd & Jacobson 1993, Figure 2: `m ← (time − q_time) / s`, `avg ← (1 − w)^m avg`, without a sample;
     /// ns-2 `queue/red.cc`, `estimator`: `(1 − w)^(m + 1)`, the sample of an empty queue included.
     ///
     /// The idle period restarts here: if this packet is dropped, the next one must not decay for it again.

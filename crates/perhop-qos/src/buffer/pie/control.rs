@@ -74,7 +74,7 @@ impl Control {
 }
 
 impl Updates {
-    /// Makes up for the updates of `control` that were due by `now`, since when its queue has held `backlog`
+    /// Applies the updates of `control` that were due by `now`, during which its queue contained `backlog`
     /// bytes.
     #[inline]
     pub(in crate::buffer) fn catch_up(&mut self, control: &mut Control, now: Time, backlog: u64) {

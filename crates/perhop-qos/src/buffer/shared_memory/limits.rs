@@ -3,7 +3,7 @@
 use super::config::{ALPHA_PARTS, FallConfig, FallSlope, SharedMemoryConfig, alpha_parts};
 use crate::{Color, ConfigError};
 
-/// A number of units that nothing reaches: no limit.
+/// A number of units above any queue: no limit.
 pub(super) const UNLIMITED: u64 = 1 << 32;
 
 /// The span of used units over which limits fall, for any [slope](FallSlope).
@@ -47,7 +47,7 @@ impl Fall {
 pub(super) struct Limits {
     /// The whole queue, by drop precedence.
     pub(super) thresholds: [u64; Color::COUNT],
-    /// The part beyond the reserved units.
+    /// The part above the reserved units.
     pub(super) shared: u64,
     /// That part when the limits have fallen by the use of the port.
     pub(super) port_minimum: u64,
@@ -71,8 +71,8 @@ impl Limits {
             alpha_parts: config.alpha.map_or(Ok(0), alpha_parts)?,
         })
     }
-    /// Whether the dynamic limit admits a packet to a queue that holds `shared` units beyond its reserved
-    /// ones while `free` units of the pool are free.
+    /// Whether the dynamic limit admits a packet to a queue with `shared` units above its reserved ones,
+    /// while `free` units of the pool are free.
     ///
     /// Choudhury and Hahne 1998, equation (1) with the rule of section III: a queue is blocked if its length
     /// at the arrival is at or above the threshold.

@@ -21,9 +21,9 @@ pub struct PortId(usize);
 
 /// A packet memory in units, with pools that ports share, ports, and their queues.
 ///
-/// A packet of a queue takes first the reserved units of the queue, then those of the port, then those of the
-/// pool, and gives them back in the opposite order. The numbers of units of queues, ports and pools are
-/// therefore the whole state; packets do not store theirs.
+/// A packet of a queue takes first reserved units of the queue, then of the port, then of the pool, and
+/// releases them in the opposite order. The numbers of units of queues, ports and pools are therefore the
+/// whole state; packets do not store theirs.
 #[derive(Debug)]
 pub struct SharedMemory {
     unit_bytes: u32,
@@ -50,7 +50,7 @@ struct Part {
     reserved: u64,
     limit: u64,
     fall: Fall,
-    /// The units of its queues beyond their reserved ones.
+    /// The units of its queues above their reserved ones.
     shared: Count,
 }
 
@@ -162,7 +162,7 @@ impl SharedMemory {
         if wanted > part.limits.thresholds[precedence.index()] {
             return Err(DropCause::QueueFull);
         }
-        // The usual case of a queue with a reserved part takes nothing that is shared.
+        // In the usual case, a queue with a reserved part uses no shared units.
         if wanted > part.reserved {
             self.take_shared(part, used, wanted)?;
         }
@@ -171,7 +171,7 @@ impl SharedMemory {
         Ok(())
     }
 
-    /// Takes the units that queue `part` needs beyond its reserved units to grow from `used` to `wanted`
+    /// Takes the units above its reserved units that queue `part` needs to grow from `used` to `wanted`
     /// units.
     #[inline]
     fn take_shared(&self, part: &QueuePart, used: u64, wanted: u64) -> Result<(), DropCause> {
@@ -227,7 +227,7 @@ impl SharedMemory {
     pub fn queue_units(&self, queue: usize) -> u64 {
         self.queues[queue].used.get()
     }
-    /// The units that the queues of `port` hold beyond their reserved ones.
+    /// The units of the queues of `port` above their reserved ones.
     pub fn port_units(&self, port: PortId) -> u64 {
         self.ports[port.0].shared.get()
     }

@@ -124,7 +124,7 @@ impl Built {
     }
 }
 
-/// A class with classes inside has an allotment and nothing else.
+/// A class with inner classes has only an allotment.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

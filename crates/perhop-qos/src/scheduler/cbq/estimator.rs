@@ -46,7 +46,7 @@ pub(super) fn span(byte: u128, length: u32) -> i64 {
     i64::try_from((u128::from(length) * byte) >> FRACTION_BITS).unwrap_or(i64::MAX / 4)
 }
 
-/// The picoseconds of `time`; later than anything that happens, where it is never.
+/// The picoseconds of `time`; later than any event if that is never.
 pub(super) fn picoseconds(time: Time) -> i64 {
     i64::try_from(time.as_picoseconds()).unwrap_or(i64::MAX)
 }

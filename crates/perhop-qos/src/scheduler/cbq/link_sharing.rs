@@ -4,7 +4,7 @@ use super::{Account, Cbq, LEAF, Parent};
 use crate::scheduler::config::Guideline;
 
 impl Cbq {
-    /// Whose allotment lets `child` send.
+    /// The class whose allotment permits `child` to send.
     pub(super) fn account(&mut self, child: usize, now: i64, heads: &[u32]) -> Option<Account> {
         if self.guideline == Guideline::Formal && self.lowest_unsatisfied.is_none() {
             self.lowest_unsatisfied = Some(self.find_unsatisfied(now, heads));

@@ -18,7 +18,7 @@ const TAKES: Takes = Takes {
 
 /// Keys that only queues have: a class with inner classes has their priority.
 const OF_QUEUES: [&str; 2] = ["level", "excess-level"];
-/// Bytes that a bucket holds where none are written: two of the longest usual packets.
+/// The default size of a bucket, bytes: two of the longest usual packets.
 const BURST: u64 = 3200;
 
 impl GuaranteeExcess {

@@ -45,7 +45,7 @@ impl Hfsc {
     }
 }
 
-/// Classes with queues, and classes with classes inside; the parent of each is a number of the latter.
+/// Classes with queues, and classes with classes inside; the parent of each is a number of an inner class.
 #[derive(Default)]
 struct Built {
     leaves: Vec<Class>,

@@ -108,7 +108,7 @@ impl Runtime {
             *self = Runtime { curve, x, y, dx: curve.d, dy: curve.first() };
             return;
         }
-        // They cross where the steeper one has made up for the other's lead.
+        // They cross when the steeper curve has caught up.
         let ahead = (now - y) / (curve.m1 - curve.m2);
         let left = self.x.saturating_add(self.dx).saturating_sub(x);
         let dx = left.saturating_add(ahead);

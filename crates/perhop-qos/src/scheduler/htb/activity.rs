@@ -10,17 +10,17 @@ fn priorities(mask: u8) -> impl Iterator<Item = usize> {
 }
 
 impl Htb {
-    /// `child`, which has nothing to send, has something from now on.
+    /// Records that the idle `child` has packets now.
     pub(super) fn activate(&mut self, child: usize) {
         self.classes[child].active = 1 << self.classes[child].priority;
         self.join(child);
     }
-    /// `child` has nothing to send any more.
+    /// Records that `child` has no more packets.
     pub(super) fn deactivate(&mut self, child: usize) {
         self.leave(child);
         self.classes[child].active = 0;
     }
-    /// Class `index` is in `mode` from now on.
+    /// Records that class `index` is in `mode` from now.
     pub(super) fn set_mode(&mut self, index: usize, mode: Mode) {
         if self.classes[index].active == 0 {
             self.classes[index].mode = mode;
@@ -31,8 +31,8 @@ impl Htb {
         self.join(index);
     }
 
-    /// Adds class `index` to the classes that may send at their own rate, or to those that borrow from its
-    /// parent. The parent then joins others in turn if it had no child at that priority
+    /// Adds class `index` to the classes that may send at their own rate, or to the classes that borrow from
+    /// its parent. The parent then joins others in turn if it had no child at that priority
     /// (`htb_activate_prios`).
     fn join(&mut self, mut index: usize) {
         let mut mask = self.classes[index].active;

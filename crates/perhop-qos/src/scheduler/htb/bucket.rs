@@ -33,7 +33,7 @@ impl Bucket {
         let depth = depth(rate, burst);
         Bucket { pace: Pace::new(rate, link), depth, tokens: depth }
     }
-    /// Adds the tokens of `since` ns and spends those of a packet of `length` bytes.
+    /// Adds the tokens of `since` ns and spends the tokens of a packet of `length` bytes.
     pub(super) fn spend(&mut self, since: i64, length: u32) {
         let tokens = (self.tokens + since).min(self.depth) - self.pace.takes(length);
         self.tokens = if tokens <= -LONGEST_MEMORY { 1 - LONGEST_MEMORY } else { tokens };

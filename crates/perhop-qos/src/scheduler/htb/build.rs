@@ -57,8 +57,8 @@ struct Built {
 }
 
 impl Built {
-    /// The classes of one level of the policy, inside the inner class `parent`; those with classes inside are
-    /// at `level`.
+    /// The classes of one level of the policy, inside the inner class `parent`; classes with inner classes
+    /// are at `level`.
     fn add(&mut self, classes: &[ClassConfig], parent: Option<u16>, level: u8) -> Result<(), ConfigError> {
         TAKES.check(classes)?;
         for (index, config) in classes.iter().enumerate() {
@@ -99,7 +99,7 @@ impl Built {
             "a second direct class"
         } else {
             self.direct = Some(self.leaves.len());
-            // It holds the number of its queue, and never has anything to send.
+            // It stores the number of its queue, and never has a packet.
             let none =
                 Bucket::full(Rate::from_bits_per_second(8), ByteSize::default(), LinkLayerConfig::default());
             self.leaves.push(Class::new(None, none.clone(), none));
@@ -191,7 +191,7 @@ fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class
         }
     }
     let link = share.link_layer.unwrap_or_default();
-    // tc: what comes in a tick of the kernel's clock, a nanosecond, and a packet.
+    // tc: the tokens of a tick of the kernel's clock, a nanosecond, plus a packet.
     let burst = |rate: Rate| ByteSize::from_bytes(bytes_per_second(rate) / 1_000_000_000 + LONGEST_PACKET);
     Ok(Class::new(
         parent,
@@ -201,7 +201,7 @@ fn class(index: usize, share: &ShareConfig, parent: Option<u16>) -> Result<Class
 }
 
 impl Class {
-    /// A class with a queue and nothing to send.
+    /// A class with an empty queue.
     fn new(parent: Option<u16>, rate: Bucket, ceil: Bucket) -> Class {
         Class {
             parent,
@@ -221,7 +221,7 @@ impl Class {
     }
 }
 
-/// A class has a rate and a ceiling where it has classes inside, and nothing else.
+/// A class with inner classes has only a rate and a ceiling.
 fn check_inner(
     index: usize,
     config: &ClassConfig,

@@ -1,13 +1,13 @@
 //! [`Feed`]: classes of HTB that take turns at one priority, in the order in which they are written.
 
-/// Classes that take turns: those of a level, or the inner classes of a class.
+/// Classes that take turns: the classes of a level, or the inner classes of a class.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Group {
     /// The classes by seat, in the order of the configuration; the kernel orders them by number.
     pub(super) members: Vec<u16>,
 }
 
-/// Who of a group takes part at one priority, and whose turn it is.
+/// The active classes of a group at one priority, and the class whose turn it is.
 #[derive(Clone, Debug)]
 pub(super) struct Feed {
     /// A bit for each seat.
@@ -36,14 +36,14 @@ impl Feed {
             (self.turn, self.left) = (None, Some(seat));
         }
     }
-    /// `seat` leaves its level: where it was its turn, it is that of the next (`htb_remove_class_from_row`).
+    /// `seat` leaves its level: if it had the turn, the next class gets it (`htb_remove_class_from_row`).
     pub(super) fn leave_row(&mut self, seat: u16) {
         if self.turn == Some(seat) {
             self.pass();
         }
         self.present[usize::from(seat) / 64] &= !(1 << (seat % 64));
     }
-    /// The turn passes on to the next, or behind the last.
+    /// The turn passes to the next class, or to the end.
     pub(super) fn pass(&mut self) {
         self.turn = self.turn.and_then(|turn| self.at_or_after(turn + 1));
     }

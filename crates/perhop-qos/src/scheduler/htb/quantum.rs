@@ -17,7 +17,8 @@ pub fn htb_rate_quantum(rate: Rate, rate_to_quantum: Option<u32>) -> u64 {
     bytes_per_second(rate) / u64::from(rate_to_quantum.unwrap_or(HTB_RATE_TO_QUANTUM).max(1))
 }
 
-/// Returns the quantum of a class with a queue: the written one, or that of its rate within [`HTB_QUANTA`].
+/// Returns the quantum of a class with a queue: the configured quantum, or the quantum of its rate within
+/// [`HTB_QUANTA`].
 pub fn htb_quantum(share: &ShareConfig, rate_to_quantum: Option<u32>) -> ByteSize {
     share.quantum.unwrap_or_else(|| {
         let of_rate = share.rate.map_or(0, |rate| htb_rate_quantum(rate, rate_to_quantum));

@@ -7,7 +7,7 @@ use crate::units::Time;
 
 impl SchedulerTree {
     /// The head of `queue`, which was selected by its number `id`, a packet of `length` IP bytes, has left it
-    /// and was dropped: all schedulers around it count one packet less, and choose again.
+    /// and was dropped: all enclosing schedulers count one packet less, and choose again.
     #[inline(never)]
     pub fn dropped(&mut self, now: Time, id: QueueId, length: u32, queue: &Queue) {
         let (length, head) = (self.accounting.counted(length), head_of(queue, self.accounting));

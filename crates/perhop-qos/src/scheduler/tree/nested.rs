@@ -1,6 +1,6 @@
 //! Nested schedulers whose choices change only when packets join and leave.
 //!
-//! They count IP bytes. A choice is valid until a head changes: a packet that joins behind a head changes no
+//! They count IP bytes. A choice is valid until a head changes: a packet that joins after a head changes no
 //! choice.
 
 use super::{Below, Place, SchedulerTree, head_of};
@@ -26,7 +26,7 @@ impl SchedulerTree {
         }
     }
 
-    /// The scheduler above `place`, and those around it, must choose again.
+    /// The scheduler above `place` and all enclosing schedulers must choose again.
     #[inline]
     pub(super) fn mark_stale(&mut self, place: Place) {
         self.is_stale = true;

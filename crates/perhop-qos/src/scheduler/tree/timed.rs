@@ -43,7 +43,7 @@ impl SchedulerTree {
         }
     }
 
-    /// Notes the head of the child at `place`; where its shaper holds it back, returns until when.
+    /// Notes the head of the child at `place`; if its shaper holds it back, returns the end of this time.
     #[inline]
     fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
         let node = &self.nodes[place.node];
