@@ -41,8 +41,7 @@ pub trait Engine: Sized {
         self.run_until(duration);
         self.catch_up_everywhere(duration);
     }
-    /// Brings every port to `now`, in the order of the paths: a port that catches up may feed the port behind
-    /// it.
+    /// Brings every port to `now`, in the order of the paths: a port that catches up may feed the next port.
     fn catch_up_everywhere(&mut self, now: Time) {
         for place in 0..self.hosts().paths.len() {
             let link = self.hosts().paths[place];

@@ -15,8 +15,8 @@ const HEADER: u32 = 20;
 /// The unit of fragment offsets, bytes (RFC 791 §3.1).
 const UNIT: u32 = 8;
 
-/// The fragments in the network. They use flow numbers of their own, above those of all flows, so that other
-/// packets need no additional check.
+/// The fragments in the network. Their flow numbers are above the numbers of all flows, so that other packets
+/// need no additional check.
 #[derive(Debug, Default)]
 pub(crate) struct Fragments {
     /// The first of these numbers.
@@ -42,7 +42,7 @@ enum Travel {
 /// A datagram that was fragmented.
 #[derive(Clone, Copy, Debug, Default)]
 struct Datagram {
-    /// The datagram before fragmentation. Its codepoint is that of the first fragment that arrived.
+    /// The datagram before fragmentation. Its codepoint is the codepoint of the first fragment that arrived.
     whole: Packet,
     /// Fragments that have neither arrived nor been dropped; 0 in a free place.
     awaited: u32,

@@ -34,7 +34,7 @@ pub(crate) trait HostEvents: Sessions {
         }
     }
 
-    /// Sends a source's next packet and schedules the one after it.
+    /// Sends a source's next packet and schedules the next one.
     fn emit(&mut self, now: Time, source: usize) {
         let (hosts, agenda) = self.split();
         let mut packet = hosts.sources[source].template;
@@ -47,7 +47,7 @@ pub(crate) trait HostEvents: Sessions {
         self.forward(now, link, &mut packet);
     }
 
-    /// Sends a recording's next packet and schedules the one after it.
+    /// Sends a recording's next packet and schedules the next one.
     fn replay(&mut self, now: Time, replay: usize) {
         let (hosts, agenda) = self.split();
         let replay = &mut hosts.replays[replay];

@@ -39,7 +39,7 @@ pub(crate) struct QueueProbe {
     pub(crate) every: Time,
     pub(crate) slot: Slot,
     pub(crate) samples: Vec<QueueSample>,
-    /// The peak of each queue since the last sample; empty where the queue was not observed.
+    /// The peak of each queue since the last sample; empty if the queue was not observed.
     pub(crate) most: Vec<Peak>,
 }
 
@@ -66,7 +66,7 @@ pub struct Hosts {
     pub(crate) transport: Transport,
     pub(crate) fragments: Fragments,
     pub(crate) queue_probes: Vec<QueueProbe>,
-    /// By link: the captured packets, where the link is captured.
+    /// By link: the captured packets, if the link is captured.
     pub(crate) taps: Vec<Option<Box<Tap>>>,
     /// By link: the names of the nodes at its ends.
     pub(crate) link_ends: Vec<[String; 2]>,
@@ -90,7 +90,7 @@ impl Hosts {
         })
     }
 
-    /// Turns its template into the packet that `source` sends now, and schedules the one after it.
+    /// Turns its template into the packet that `source` sends now, and schedules the next one.
     #[allow(clippy::inline_always)] // a part of the fast engine's lookahead
     #[inline(always)]
     pub(crate) fn take_packet(&mut self, source: usize, packet: &mut Packet) {

@@ -1,7 +1,7 @@
 //! [`Playback`]: a repeated run that records each packet at one port, for a drawing of its queues.
 //!
 //! A seed determines a run, so any instant of it can be repeated: the plain engine runs up to that instant
-//! and records the packets from there on.
+//! and then records the packets.
 
 mod columns;
 mod watch;

@@ -154,7 +154,7 @@ pub fn run(
     run_captured(scenario, base, options, progress, None).map(|(results, _)| results)
 }
 
-/// [`run`] with `captures`, if any, of the links that `scenario` names or of those around its policies. Only
+/// [`run`] with `captures`, if any, of the links that `scenario` names, or of the links at its policies. Only
 /// the first replication is captured; the others differ from it only in their draws.
 ///
 /// # Errors
@@ -192,7 +192,7 @@ pub fn run_captured(
 }
 
 /// The minimum and maximum number of replications of a run that does not set it: intervals need several, and
-/// hardly narrow beyond ten.
+/// hardly narrow above ten.
 const FITTING: RangeInclusive<u32> = 3..=10;
 /// The packet-hops of all replications that are not exceeded above the minimum number.
 const FITTING_PACKET_HOPS: u64 = 1_500_000;

@@ -16,8 +16,8 @@ use crate::engine::Engine;
 use crate::fast::World;
 use crate::flow::flow_of;
 
-/// One replication in the fast engine, run in steps. Its results are those of [`run`](crate::run()) with the
-/// same seed and one replication, for any steps.
+/// One replication in the fast engine, run in steps. Its results equal [`run`](crate::run()) with the same
+/// seed and one replication, for any steps.
 #[derive(Debug)]
 pub struct Stepwise {
     scenario: Scenario,
@@ -62,7 +62,7 @@ impl Stepwise {
     pub fn dropped(&mut self, class: usize) -> &[u64] {
         self.world.observers().dropped.get(class).map_or(&[], Vec::as_slice)
     }
-    /// The sum over all packets so far of the links they crossed.
+    /// The number of links crossed, summed over all packets so far.
     pub fn packet_hops(&self) -> u64 {
         self.world.packet_hops()
     }
@@ -88,7 +88,7 @@ struct Losses {
 impl Losses {
     #[cold]
     fn count(&mut self, now: Time, packet: &Packet) {
-        // Fragments have flow numbers above those of all flows.
+        // Fragments have flow numbers above the numbers of all flows.
         let Some(class) = self.classes.get(flow_of(packet)) else { return };
         if packet.sent_at < self.begins {
             return;

@@ -8,14 +8,15 @@ use perhop_scenario::routing::LinkId;
 
 use super::Builder;
 
-/// TCP header without options, and those of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200 §3).
+/// TCP header without options, and headers of IPv4 and IPv6, bytes (RFC 9293 §3.1, RFC 791 §3.1, RFC 8200
+/// §3).
 const TCP_HEADER: u32 = 20;
 const IPV4_HEADER: u32 = 20;
 const IPV6_HEADER: u32 = 40;
 
 impl Builder<'_> {
-    /// The longest IP packet of a connection whose directions take `way` and `back`; `None` if no MTU limits
-    /// it.
+    /// The longest IP packet of a connection whose directions use the paths `way` and `back`; `None` if no
+    /// MTU limits it.
     ///
     /// Both ends know the path MTU from the start, as after path MTU discovery (RFC 1191 §6.3), and use the
     /// smallest MSS that an interface on the path writes into the SYN of either end.

@@ -20,12 +20,12 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
 use perhop_scenario::{SourceConfig, TrafficConfig};
 
-/// The number of parameters with which those of another entry are compared.
+/// The number of parameters that are compared with another entry.
 const MOST_COMPARED: usize = 16;
 
 impl<'a> Builder<'a> {
-    /// Adds the flows and sessions of TCP traffic. `ways` lead to the server and back; `class` is the
-    /// client's.
+    /// Adds the flows and sessions of TCP traffic. `ways` are the paths to the server and back; `class` is
+    /// the client's.
     pub(super) fn add_sessions(
         &mut self,
         index: usize,

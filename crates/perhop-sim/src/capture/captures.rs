@@ -34,8 +34,8 @@ pub struct Captured {
     pub full_at: Option<Time>,
 }
 
-/// The link directions that `scenario` captures: those that it names, otherwise both
-/// directions of every link with a policy at one of its ends, otherwise all.
+/// The link directions that `scenario` captures: the directions that it names, otherwise both directions of
+/// every link with a policy at one of its ends, otherwise all.
 pub(crate) fn captured(scenario: &Scenario) -> Vec<[String; 2]> {
     let named = &scenario.measure.captures;
     if !named.is_empty() {

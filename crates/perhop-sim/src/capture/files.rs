@@ -113,7 +113,7 @@ impl Files {
 }
 
 impl File {
-    /// The first record that `is_due` of any direction; at equal times, that of the first direction.
+    /// The first record that `is_due` of any direction; at equal times, the packet of the first direction.
     fn next(&self, hosts: &mut Hosts, is_due: impl Fn(&Time) -> bool) -> Option<(usize, Record)> {
         let due = |(interface, link): (usize, &LinkId)| {
             let time = tap(hosts, *link)?.next()?;

@@ -10,7 +10,7 @@ use perhop_scenario::{Scenario, TrafficConfig};
 /// are the connections of a flow.
 pub(crate) struct Ports(Vec<Place>);
 
-/// The place of a traffic entry among those with equal ends.
+/// The index of a traffic entry among the entries with equal ends.
 #[derive(Clone, Copy)]
 struct Place {
     first: u16,

@@ -93,7 +93,7 @@ impl Tap {
         }
     }
 
-    /// Time of the next record. Of two records with equal times, the one from the wire comes first.
+    /// Time of the next record. If two records have equal times, the record from the wire comes first.
     pub(crate) fn next(&self) -> Option<Time> {
         let fronts = [self.crossed.front(), self.dropped.front()];
         fronts.into_iter().flatten().map(|record| record.time).min()

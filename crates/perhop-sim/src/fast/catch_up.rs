@@ -14,8 +14,8 @@ use super::lookahead::{Feeder, Lookahead, Prescheduled};
 use super::world::World;
 
 impl<W: PortObservers> World<W> {
-    /// Advances the sources of `lookahead` beyond `now`: schedules the arrival of their next packet if that
-    /// is sufficient, and sends ahead otherwise.
+    /// Advances the sources of `lookahead` past `now`: schedules the arrival of their next packet if that is
+    /// sufficient, and sends ahead otherwise.
     ///
     /// A packet that will find the port idle needs only its arrival on the agenda: until then no other code
     /// reads it, and only packets that the same sources send later enter this link.

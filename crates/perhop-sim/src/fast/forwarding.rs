@@ -16,7 +16,7 @@ use crate::host_events::HostEvents;
 
 #[allow(clippy::inline_always)] // executed for every packet on every hop
 impl<W: PortObservers> World<W> {
-    /// Sends `packet` from a node by `link`, and forwards it as far as its fate is known now.
+    /// Sends `packet` from a node over `link`, and forwards it as far as its fate is known now.
     #[inline]
     pub(super) fn send(&mut self, now: Time, link: LinkId, packet: &mut Packet) {
         if let Some(arrives) = self.pass(now, link, packet) {

@@ -1,5 +1,5 @@
-//! [`Hop`]: one link, and the parts of the world that a packet needs on its way through that link's port and
-//! onto its wire.
+//! [`Hop`]: one link, and the parts of the world that a packet needs to pass the link's port and enter its
+//! wire.
 
 use perhop_net::{Flight, Flights, PortCounters};
 use perhop_qos::observer::PortObservers;

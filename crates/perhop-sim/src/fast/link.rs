@@ -30,7 +30,7 @@ pub(super) enum PortMode {
     CutThrough(Departures),
     /// Output conditioners, a classifier, a buffer manager or a scheduler, in every state of the port.
     Queued(Departures),
-    /// The elements of `Queued`, behind the fragmentation of packets that exceed the interface's MTU.
+    /// The elements of `Queued`, after fragmentation of packets that exceed the interface's MTU.
     Limited(Departures),
 }
 
@@ -58,7 +58,7 @@ pub(super) enum Departures {
     Polled,
 }
 
-/// The way in which a packet is received at the far end of a link.
+/// How a packet is received at the far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FarEnd {
     /// By its own event.

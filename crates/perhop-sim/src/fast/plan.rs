@@ -138,8 +138,8 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool]) -> Vec<bool
 }
 
 /// For each link away from a host: the links up to the first that is not inline, the barrier, provided that
-/// all packets of the first link, and no others, reach the barrier. There the link away from the host
-/// delivers inline, too.
+/// all packets of the first link, and no others, reach the barrier. There the link away from the host also
+/// delivers inline.
 fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool]) -> Vec<Vec<LinkId>> {
     let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
@@ -157,9 +157,9 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool
     found.into_iter().flatten().flatten().collect()
 }
 
-/// The way in which packets are received at the far ends, given which links deliver `inline`. Also finds the
-/// ends of sessions that may answer ahead of the agenda: no other flow uses the link by which their packets
-/// leave, and no probe observes that link's queues or any connection.
+/// How packets are received at the far ends, given the links that deliver `inline`. Also finds the ends of
+/// sessions that may answer ahead of the agenda: no other flow uses the link by which their packets leave,
+/// and no probe observes that link's queues or any connection.
 fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> {
     let far_end = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(far_end).collect();
@@ -187,7 +187,7 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> 
     far_ends
 }
 
-/// The reception at the far end of `direction`, where only the port can prevent an `Event`.
+/// The reception at the far end of `direction`, if only the port can prevent an `Event`.
 fn far_end_of(far_end: FarEnd, direction: &Direction) -> FarEnd {
     match far_end {
         FarEnd::Event if direction.port.sends_fragments() => FarEnd::PolledEvent,

@@ -15,8 +15,7 @@ use crate::flow::flow_of;
 /// segment has arrived.
 type Identity = (u64, Time);
 
-/// Records the packets at one port, and those that do not reach it because the input policies of its node
-/// drop them.
+/// Records the packets at one port, and the packets that the input policies of its node drop before.
 #[derive(Debug)]
 pub(super) struct PortWatch {
     port: usize,
@@ -118,7 +117,7 @@ impl Observer for PortWatch {
     }
 }
 
-/// The observer of a port; only that of the watched port records.
+/// The observer of a port; only the observer of the watched port records.
 pub(super) struct AtPort<'w>(Option<&'w mut PortWatch>);
 
 impl Observer for AtPort<'_> {

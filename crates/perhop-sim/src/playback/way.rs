@@ -10,7 +10,7 @@ use perhop_qos::verdict::DropCause;
 pub struct Way {
     /// Its number in the order of arrival at the port, from 0.
     pub number: u32,
-    /// Index of its flow; fragments have numbers above those of all flows.
+    /// Index of its flow; fragments have numbers above the numbers of all flows.
     pub flow: u32,
     /// Index of its class in results; `None` for a fragment.
     pub class: Option<u32>,

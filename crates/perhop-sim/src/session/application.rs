@@ -1,4 +1,4 @@
-//! [`Application`]: the element that decides what a session sends.
+//! [`Application`]: the element that determines the traffic of a session.
 
 use perhop_measure::applications::SpeedTally;
 use perhop_net::agenda::Slot;

@@ -72,7 +72,7 @@ pub(crate) enum Step {
 }
 
 impl Browser {
-    /// Creates a browser whose connections are the sessions from `first` on.
+    /// Creates a browser whose connections are the sessions starting at `first`.
     pub(crate) fn new(config: &PageConfig, first: usize, warmup: Time, stops: Time) -> Browser {
         Browser {
             config: config.clone(),

@@ -12,8 +12,8 @@ use perhop_scenario::routing::LinkId;
 
 /// One end of a connection.
 ///
-/// Its fields, and those inside them, are ordered by how often they are used: most segments then touch a few
-/// cache lines, while several hundred connections alternate.
+/// Its fields and their inner fields are ordered by frequency of use: most segments then touch a few cache
+/// lines, while several hundred connections alternate.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct End {

@@ -169,7 +169,7 @@ impl Player {
         self.rates.iter().rposition(fits).unwrap_or_default()
     }
     /// Huang et al. (2014), algorithm 1 with the rate map of figure 6: linear from the lowest to the highest
-    /// bitrate over the cushion. The bitrate changes where the map passes the next one up or down.
+    /// bitrate over the cushion. The bitrate changes when the map passes the next higher or lower one.
     fn by_bba(&self, rule: BbaRule) -> usize {
         let part = |fraction: f64| self.config.buffer.as_seconds() * fraction;
         let reservoir = rule.reservoir.map_or(part(90.0 / 240.0), Time::as_seconds);

@@ -18,7 +18,7 @@ pub(crate) struct Carried {
     pub(crate) segment: Segment,
 }
 
-/// The place of ends that are not simulated: those of recordings.
+/// The place of ends that are not simulated: the segments of recordings.
 const NOWHERE: u32 = u32::MAX;
 
 impl Carried {

@@ -22,7 +22,7 @@ use super::segments::{Carried, Segments};
 pub(crate) struct Transport {
     pub(crate) sessions: Vec<Session>,
     pub(super) pairs: Vec<ConnectionPair>,
-    /// The ends of connections: those of a pair begin at [twice its place](end_of), the client's first.
+    /// The ends of connections: the ends of a pair begin at [twice its place](end_of), the client's first.
     pub(super) ends: Vec<End>,
     /// Places in `pairs` whose connection is closed.
     pub(super) free: Vec<usize>,
@@ -146,8 +146,7 @@ impl Transport {
         self.pairs.reserve_exact(self.sessions.len());
         self.ends.reserve_exact(end_of(self.sessions.len(), CLIENT));
     }
-    /// Adds `pair` and returns its place; its ends are still those of an earlier pair there, if there was
-    /// one.
+    /// Adds `pair` and returns its place; it still has the ends of an earlier pair, if any.
     pub(super) fn add(&mut self, pair: ConnectionPair) -> usize {
         let Some(place) = self.free.pop() else {
             self.pairs.push(pair);

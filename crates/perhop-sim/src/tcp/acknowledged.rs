@@ -208,7 +208,7 @@ impl Sender {
         is_fast_path
     }
 
-    /// Conditions that follow from those of the fast path, so they are only asserted.
+    /// Conditions that follow from the conditions of the fast path, so they are only asserted.
     fn has_no_recovery_state(&self) -> bool {
         self.limited_transmit_bytes == 0 && self.inflation == 0.0 && !self.retransmit && self.probes == 0
     }

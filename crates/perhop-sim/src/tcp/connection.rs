@@ -78,8 +78,8 @@ const TIME_WAIT: Time = Time::from_seconds(60);
 
 /// One endpoint of a TCP connection.
 ///
-/// In the usual order of events an arriving segment touches the first three cache lines and those of the
-/// sender.
+/// In the usual order of events an arriving segment touches the first three cache lines and the cache lines
+/// of the sender.
 #[derive(Clone, Debug)]
 #[repr(C)] // most frequently used first
 pub struct Connection {

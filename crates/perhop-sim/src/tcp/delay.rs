@@ -1,6 +1,6 @@
 //! [`AdaptiveDelay`]: the times of acknowledgments of Linux's receiver (`net/ipv4/tcp_input.c`,
 //! `tcp_event_data_recv`, `__tcp_ack_snd_check`; `net/ipv4/tcp_output.c`, `tcp_send_delayed_ack`);
-//! [`EstimatedDelay`]: those of Linux 2.0 and 2.2.
+//! [`EstimatedDelay`]: the rules of Linux 2.0 and 2.2.
 
 use perhop_qos::units::Time;
 use perhop_scenario::tcp::LONGEST_DELAY;
@@ -168,7 +168,7 @@ impl AdaptiveDelay {
         self.is_interactive = false;
         self.estimate = self.least;
     }
-    /// Records that data arrived beyond a gap.
+    /// Records that data arrived after a gap.
     pub(super) fn on_overtaking_data(&mut self) {
         self.is_scheduled = true;
     }

@@ -33,7 +33,7 @@ impl Connection {
             }
             (Stage::SynSent, true) if segment.has(Flags::ACK) => {
                 // RFC 3168 §6.1.1: an ECN-setup SYN-ACK has ECE but not CWR. RFC 9768 §3.1.1: with accurate
-                // ECN it has CWR but not ECE, where the SYN was not ECN-capable.
+                // ECN it has CWR but not ECE if the SYN was not ECN-capable.
                 let (has, lacks) = self.answers_with();
                 self.negotiate_ecn(segment.has(has) && !segment.has(lacks));
                 self.open(now);

@@ -129,7 +129,7 @@ impl Connection {
     fn numbers_packets(&self) -> bool {
         self.sender.parameters.recovery == Recovery::Quic
     }
-    /// Writes the number of the packet, and the ranges of those that have arrived.
+    /// Writes the number of the packet, and the ranges of packets that have arrived.
     #[inline(never)]
     fn write_packet(&self, now: Time, segment: &mut Segment) {
         let number = self.sender.linux.as_ref().and_then(|linux| linux.packet_number()).unwrap_or(0);

@@ -1,4 +1,4 @@
-//! [`OutOfOrder`]: data that arrived beyond a gap.
+//! [`OutOfOrder`]: data that arrived after a gap.
 
 use super::segment::Range;
 
@@ -20,7 +20,7 @@ impl OutOfOrder {
     pub(super) fn contains(&self, start: u64, end: u64) -> bool {
         self.ranges.iter().any(|range| range.start <= start && end <= range.end)
     }
-    /// The range with the smallest offsets among those that begin below `end`.
+    /// The range with the smallest offsets that begins below `end`.
     pub(super) fn first_below(&self, end: u64) -> Option<Range> {
         self.ranges.iter().filter(|range| range.start < end).min_by_key(|range| range.start).copied()
     }
@@ -34,7 +34,7 @@ impl OutOfOrder {
             }
             apart
         });
-        // RFC 2018 §4: the first block is the one that the most recent segment is part of.
+        // RFC 2018 §4: the first block contains the most recent segment.
         self.ranges.insert(0, Range { start, end });
     }
     /// Removes the data that follow `next` without a gap. Returns the offset after them.

@@ -78,7 +78,7 @@ pub(super) struct Receiver {
     tuning: Option<Box<Tuning>>,
     /// RFC 2883: the duplicate data that the next acknowledgment reports.
     duplicate: Option<Range>,
-    /// The marks, if the feedback is not that of RFC 3168.
+    /// The marks, if the feedback does not follow RFC 3168.
     pub(super) marks: Marks,
 }
 
@@ -202,7 +202,7 @@ impl Receiver {
     pub(super) fn on_unpredicted_data(&mut self, now: Time, segment: &Segment) -> u64 {
         let start = segment.sequence;
         let sent_to = start + u64::from(segment.length);
-        // RFC 9293 §3.10.7.4: data beyond the window are trimmed.
+        // RFC 9293 §3.10.7.4: data outside the window are trimmed.
         let end = sent_to.min(self.edge.max(self.next));
         let arrival = Arrival {
             is_marked: segment.ecn == Ecn::CongestionExperienced,

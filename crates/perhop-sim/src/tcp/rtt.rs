@@ -17,7 +17,7 @@ const FREEBSD_SLOP: Time = Time::from_milliseconds(200);
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Clock {
     tick: u64,
-    /// Picoseconds by which this clock's ticks come before those of a clock that starts with the run.
+    /// Picoseconds by which the ticks of this clock precede the ticks of a clock that starts with the run.
     phase: u64,
 }
 

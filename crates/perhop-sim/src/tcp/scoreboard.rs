@@ -50,7 +50,7 @@ impl Scoreboard {
         let index = self.ranges.partition_point(|range| range.end <= offset);
         self.ranges.get(index).filter(|range| range.start <= offset).map_or(offset, |range| range.end)
     }
-    /// The first SACKed offset from `offset` on.
+    /// The first SACKed offset at or above `offset`.
     pub(super) fn first_present(&self, offset: u64) -> Option<u64> {
         let index = self.ranges.partition_point(|range| range.end <= offset);
         self.ranges.get(index).map(|range| range.start.max(offset))

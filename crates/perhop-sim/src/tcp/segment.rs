@@ -94,7 +94,7 @@ pub struct Segment {
     pub acknowledgment: u64,
     /// Payload bytes.
     pub length: u32,
-    /// The offered window, bytes from `acknowledgment` on.
+    /// The offered window, bytes after `acknowledgment`.
     pub window: u32,
     /// Control bits.
     pub flags: Flags,

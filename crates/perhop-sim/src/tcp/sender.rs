@@ -50,8 +50,8 @@ impl Timing {
 
 /// The sending half of a connection.
 ///
-/// An acknowledgment is sent from the first cache line. One that arrives, and the data that it permits, touch
-/// the first four.
+/// An acknowledgment is sent from the first cache line. An arriving acknowledgment, and the data that it
+/// permits, touch the first four.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // state of the RFCs in addition to the phase
 #[repr(C, align(64))]

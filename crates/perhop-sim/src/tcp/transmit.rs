@@ -26,7 +26,7 @@ impl Piece {
 
 /// The SACKed data around `next`.
 struct Sacked {
-    /// The first SACKed offset from `next` on; [`u64::MAX`] if there is none.
+    /// The first SACKed offset at or above `next`; [`u64::MAX`] if there is none.
     next: u64,
     /// SACKed bytes before `next`, which are not counted as in flight.
     bytes: u64,
@@ -84,7 +84,7 @@ impl Sender {
         }
         self.with_linux(|linux, stream| linux.poll(stream, now)).flatten()
     }
-    /// The segment of new data at `next`, as far as the offered window permits it.
+    /// The segment of new data at `next` that the offered window permits.
     pub(super) fn next_piece(&mut self, now: Time) -> Option<Piece> {
         self.within_offered_window(now, self.piece(self.next, u64::MAX))
     }
@@ -120,7 +120,7 @@ impl Sender {
         let length = (end.min(self.written) - sequence) as u32;
         Piece { sequence, length, fin: end > self.written, is_new: false, is_last: false }
     }
-    /// At most one full segment from `sequence` on, which ends at or before `limit`.
+    /// At most one full segment that starts at `sequence` and ends at or before `limit`.
     pub(super) fn piece(&self, sequence: u64, limit: u64) -> Piece {
         let end = self.written.min(limit).min(sequence + self.payload).max(sequence);
         let takes_fin = |sender: &Sender| sender.parameters.fin == Fin::WithData || end == sequence;
@@ -186,7 +186,7 @@ impl Sender {
         is_last
     }
 
-    /// Bytes that the congestion window permits beyond `next`; `sacked` bytes below `next` are not in flight.
+    /// Bytes that the congestion window permits after `next`; `sacked` bytes below `next` are not in flight.
     /// It counts whole segments: RFC 9293 §3.8.6.2.1 would not send parts of them.
     fn room(&self, sacked: u64) -> u64 {
         let flight = self.next - self.unacknowledged - sacked;

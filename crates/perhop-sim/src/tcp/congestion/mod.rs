@@ -22,8 +22,8 @@ pub(super) enum Cause {
 }
 
 impl Cause {
-    /// The fraction of the window that remains, if it differs from that of a loss. RFC 8511 §3: 0.8 for Reno
-    /// and 0.85 for CUBIC after a mark, in congestion avoidance.
+    /// The remaining fraction of the window, if it differs from the fraction after a loss. RFC 8511 §3: 0.8
+    /// for Reno and 0.85 for CUBIC after a mark, in congestion avoidance.
     pub(super) fn factor(self, parameters: &Parameters, is_in_slow_start: bool) -> Option<f64> {
         if !parameters.abe || self == Cause::Loss || is_in_slow_start {
             return None;

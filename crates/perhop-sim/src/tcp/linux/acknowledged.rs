@@ -173,7 +173,7 @@ impl LinuxSender {
             self.reduce_window(stream, delivered, losses, ack.advances);
             return;
         }
-        // tcp_may_raise_cwnd: with high reordering, SACKed data count, too.
+        // tcp_may_raise_cwnd: with high reordering, SACKed data also count.
         let may_grow = if self.reordering > stream.parameters.duplicate_threshold {
             ack.delivers || ack.selects
         } else {

@@ -79,7 +79,7 @@ impl LinuxSender {
         ack.delivers = true;
     }
 
-    /// Of several segments, the first gives the round-trip time for the timeout, the last gives it for all
+    /// With several segments, the first determines the round-trip time for the timeout, and the last for all
     /// other uses (`tcp_ack_update_rtt`). Returns whether there is a sample.
     fn sample_round_trip(&mut self, stream: &mut Sender, ack: &mut Ack, gone: &Acknowledged) -> bool {
         let (mut first, mut last) = (None, None);

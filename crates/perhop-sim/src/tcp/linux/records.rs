@@ -65,7 +65,7 @@ struct Transmission {
 }
 
 /// The segments in flight, in the order of the stream, and in the order of their last transmission. Segments
-/// are numbered from 0 on. The storage is reused.
+/// are numbered from 0. The storage is reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Records {
     segments: VecDeque<Record>,
@@ -220,8 +220,8 @@ impl Records {
         Some(number)
     }
 
-    /// Walks the transmissions from the earliest on until `judge` returns `Unknown`; marks those that it
-    /// judges lost (`tcp_rack_detect_loss`).
+    /// Walks the transmissions from the earliest on until `judge` returns `Unknown`; marks segments that it
+    /// considers lost (`tcp_rack_detect_loss`).
     pub(super) fn walk_by_time(&mut self, mut judge: impl FnMut(&Record) -> Verdict) {
         self.trim_transmissions();
         let mut index = 0;

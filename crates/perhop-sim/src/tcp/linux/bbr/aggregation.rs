@@ -12,7 +12,7 @@ const MOST_TIME: u64 = 100_000;
 /// `bbr_extra_acked_gain`.
 const GAIN: u32 = ONE;
 
-/// Deliveries beyond those that the rate explains.
+/// Deliveries that exceed the rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     /// Begin of the epoch, and the segments delivered in it.

@@ -84,7 +84,7 @@ pub(in crate::tcp::linux) struct Third {
     pub(super) alpha: u32,
     pub(super) alpha_delivered: u32,
     pub(super) alpha_marked: u32,
-    /// `try_fast_path`: whether the window is that of the model.
+    /// `try_fast_path`: whether the window is the window of the model.
     pub(super) is_settled: bool,
     pub(super) pace: u64,
     pub(super) random: Stream,

@@ -129,7 +129,7 @@ impl LinuxSender {
         }
     }
     /// `tcp_update_pacing_rate`: bytes per second at which a paced sender would send; 0 if unknown. Prague's
-    /// pace is that of its window (`prague_update_pacing_rate`).
+    /// pace is the pace of its window (`prague_update_pacing_rate`).
     pub(in crate::tcp::linux) fn pacing_rate(&self, stream: &Sender) -> u64 {
         if let Some(bbr) = &self.bbr {
             return bbr.pacing_rate();

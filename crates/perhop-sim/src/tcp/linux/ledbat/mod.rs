@@ -8,7 +8,7 @@ mod hooks;
 
 /// RFC 6817 §2.5: TARGET is at most 100 ms; microseconds.
 const TARGET: f64 = 100_000.0;
-/// RFC 6817 §2.5: GAIN is at most 1, so growth is at most that of Reno.
+/// RFC 6817 §2.5: GAIN is at most 1, so growth is at most the growth of Reno.
 const GAIN: f64 = 1.0;
 /// RFC 6817 §2.5: `ALLOWED_INCREASE` SHOULD be 1, `MIN_CWND` SHOULD be 2; segments.
 const ALLOWED_INCREASE: u32 = 1;

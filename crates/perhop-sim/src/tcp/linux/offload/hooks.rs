@@ -7,7 +7,7 @@ use super::super::super::sender::Sender;
 use super::super::{LinuxSender, State, microseconds};
 use super::burst_segments;
 
-/// `prague_burst_shift`: Prague's is that of 2^-12 s.
+/// `prague_burst_shift`: Prague's burst is the data of 2^-12 s.
 const PRAGUE_SHIFT: u32 = 12;
 /// `sysctl_tcp_min_tso_segs`, and `bbr_min_tso_segs` below 1.2 Mb/s, bytes per second.
 const LEAST_SEGMENTS: u32 = 2;

@@ -218,8 +218,8 @@ impl Prague {
     pub(super) fn on_open(&mut self) {
         self.in_loss = false;
     }
-    /// `prague_pacing_rate_to_max_mtu`: the length of packets of which two are sent in a virtual round trip,
-    /// bytes.
+    /// `prague_pacing_rate_to_max_mtu`: the packet length with which two packets are sent per virtual round
+    /// trip, bytes.
     fn packet_of_rate(&self, path: &Path) -> f64 {
         let bytes = if self.goes_by_rate(path) {
             self.rate * self.virtual_round_trip(path) / SECOND

@@ -61,7 +61,7 @@ struct Lost {
 /// State of loss detection.
 #[derive(Clone, Debug)]
 pub(super) struct Quic {
-    /// Packets from number `first` on; earlier ones are no longer outstanding.
+    /// Packets starting at number `first`; earlier ones are no longer outstanding.
     packets: VecDeque<Packet>,
     first: u32,
     outstanding: u32,
