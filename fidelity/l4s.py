@@ -100,8 +100,8 @@ def part(effort: Effort) -> Part:
     about = (
         "Two flows in DualPI2 (`law: linux`), Prague with ECT(1) and CUBIC with RFC 3168, and the same of\n"
         "L4STeam/linux in August 2020 (heistp/l4s-tests, tests/readings/l4s-tests.csv): the share of the\n"
-        "first flow in the last minute of three. One run each there, in real time; 10 % of a rate is\n"
-        "chance. A kernel with these rules and virtual time has 25 % where the two of Prague differ, and 41\n"
-        "and 43 % where the two of CUBIC do ([the study l4s-tests](study-l4s-tests.md))."
+        "first flow in the last minute of three. Each of their cases ran once, in real time; 10 % of a rate\n"
+        "is random. In the two cases with a difference, two Prague flows and two CUBIC flows, a kernel with\n"
+        "these rules and virtual time has 25 %, and 41 and 43 % ([the study l4s-tests](study-l4s-tests.md))."
     )
     return Part(PEER, "L4S", about, list(compare(effort, cases())))

@@ -122,7 +122,7 @@ def part(effort: Effort) -> Part:
         "Four flows of `linux-6` through a queue of Linux at 10 Mb/s for 300 s, and the same of Linux\n"
         "6.1.192 in a kernel with virtual time ([the study linux-aqm](study-linux-aqm.md)), counted from\n"
         "20 s on: three runs of the kernel, one of the FIFO, and four of perhop. Intervals are not part\n"
-        "of the rules: a 99th percentile of few losses is missed by chance, too. The study says what is\n"
-        "known of each miss."
+        "of the rules: a 99th percentile of few losses is missed by chance, too. The study describes each\n"
+        "miss."
     )
     return Part(PEER, "Linux's queues and TCP", about, list(compare(effort)))

@@ -190,7 +190,6 @@ def part(effort: Effort) -> Part:
     about = (
         "`linux-6` through `law: linux-gred`, and the same of Linux 6.1.192 in a kernel with virtual time\n"
         "(tests/readings/linux-gred.toml), counted from 10 s on: the payload of all connections of a color\n"
-        "together, and drops of what arrived. Rates are within 2 %, or within chance where that leaves\n"
-        "more open."
+        "together, and drops relative to arrivals. Rates are within 2 %, or within chance if that is wider."
     )
     return Part(PEER, "Linux's GRED and TCP", about, list(compare(effort)))

@@ -137,6 +137,6 @@ def part(effort: Effort) -> Part:
     about = (
         "One flow of `linux-6` through a FIFO of 100 packets at 10 Mb/s, and the same of Linux 6.1.192 in\n"
         "a kernel with virtual time (studies/linux-aqm/reference/windows.toml): windows each 10 ms for 3 s,\n"
-        "then each 100 ms up to 60 s. Nothing is random but the phase of the hosts' clocks."
+        "then each 100 ms up to 60 s. Only the phase of the hosts' clocks is random."
     )
     return Part(PEER, "Linux's TCP", about, list(compare(effort)))

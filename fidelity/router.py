@@ -84,9 +84,9 @@ def part(effort: Effort) -> Part:
     """Return the comparisons with routers as a part of the page."""
     found = list(compare(effort))
     about = (
-        "Delays are those of the testbed of `studies/ef-star`, read off plots to about 2 % of full scale.\n"
-        "What the path adds to the router is a constant and a time for each byte of a frame: fitted to the\n"
-        "seven readings at 1450 kb/s, and added to all. Counters and settings are those of\n"
+        "Delays come from the testbed of `studies/ef-star`, read from plots to about 2 % of full scale.\n"
+        "The path adds a constant and a time for each byte of a frame to the delay of the router. Both are\n"
+        "fitted to the seven readings at 1450 kb/s, and added to all. Counters and settings come from\n"
         "`tests/readings/routers-show.toml`, compared with one run each."
     )
     return Part(PEER, "Routers", f"{about}\n{_distances(found)}", found)

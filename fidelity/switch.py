@@ -136,9 +136,9 @@ def _of_classes(classes: list[dict[str, Any]], reading: Mapping[str, Any]) -> fl
 def part(_: Effort) -> Part:
     """Return the comparisons with switches as a part of the page."""
     about = (
-        "Limits and thresholds of queues in units of memory are those of `tests/readings/switches.toml`:\n"
-        "documented by Cisco, or printed by switches in published outputs; those of switches with `mls qos`\n"
-        "are percentages, weights and places in maps. perhop's are those of `perhop buffers`, which a run\n"
-        "of the same configuration has as its limits, and those of the policies of a port."
+        "Limits and thresholds of queues in units of memory come from `tests/readings/switches.toml`:\n"
+        "Cisco documents them, or switches print them in published outputs. For switches with `mls qos`\n"
+        "they are percentages, weights and places in maps. perhop's values come from `perhop buffers`, whose\n"
+        "limits also apply in a run of the same configuration, and from the policies of a port."
     )
     return Part(PEER, "Switches", about, list(compare()), LEFT_OUT)
