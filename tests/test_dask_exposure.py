@@ -75,7 +75,7 @@ def test_listening_sockets_are_seen() -> None:
         assert any(address.endswith(port) for address in listening(os.getpid()))
 
 
-def test_a_local_cluster_listens_nowhere(scenario: Path) -> None:
+def test_a_local_cluster_opens_no_port(scenario: Path) -> None:
     before = listening(os.getpid())
     seen: list[set[str]] = []
 

@@ -149,14 +149,14 @@ def voice_and_premium(document: dict[str, Any]) -> tuple[int, int]:
     ],
     ids=["tag", "labels", "neither", "a new tag in between", "a new tag with the precedence"],
 )
-def test_what_one_router_sets_the_next_one_matches(document: dict[str, Any], *, matched: bool) -> None:
+def test_the_next_router_matches_marks_that_reach_it(document: dict[str, Any], *, matched: bool) -> None:
     voice, premium = voice_and_premium(document)
     # 200 kb/s in packets of 500 bytes for three seconds; the last are on their way.
     assert 148 <= voice <= 150
     assert premium in ((voice, voice + 1) if matched else (0,))
 
 
-def test_show_prints_what_is_set_and_matched(perhop: Command, tmp_path: Path) -> None:
+def test_show_prints_set_and_matched_marks(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "marks.perhop.yaml"
     file.write_text(json.dumps(scenario(TAGGED)))
     shown = perhop("show", "policy-map", "interface", file)

@@ -63,7 +63,7 @@ def test_a_router_guarantees_the_rates_of_its_policy(perhop: Command, tmp_path: 
     assert sum(one["while_busy_bps"] for one in found.values()) == pytest.approx(5e6)
 
 
-def test_the_line_of_a_policy_alone_is_not_known(perhop: Command, tmp_path: Path) -> None:
+def test_a_file_of_one_policy_has_no_line_rate(perhop: Command, tmp_path: Path) -> None:
     file = tmp_path / "wan.yaml"
     file.write_text(
         "queueing:\n  scheduler: drr\n  classes:\n"

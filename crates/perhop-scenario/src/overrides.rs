@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leads_nowhere_is_refused_with_the_nearest() {
+    fn an_unknown_path_is_refused_with_the_nearest_name() {
         assert_eq!(refused("traffic.yelow.dscp").0, "`traffic` has no element `yelow`");
         assert!(refused("traffic.yelow.dscp").1.starts_with("did you mean `yellow`?"));
         assert!(refused("mesure.warmup").1.starts_with("did you mean `measure`?"));

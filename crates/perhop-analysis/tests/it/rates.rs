@@ -190,7 +190,7 @@ fn in_short(queueing: &Value) -> String {
 }
 
 #[test]
-fn maxima_limit_what_classes_send_together() {
+fn maxima_limit_the_total_rate_of_classes() {
     let together = |scheduler: &str| {
         let written = json!({"scheduler": scheduler, "classes": [
             {"name": "a", "match": {"dscp": "ef"}, "share": {"rate": "100kb/s", "ceil": "300kb/s"}},

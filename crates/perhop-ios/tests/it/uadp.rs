@@ -168,7 +168,7 @@ fn the_memory_of_a_port_that_is_not_published_is_not_guessed() {
 }
 
 #[test]
-fn what_the_memory_leaves_out_is_named() {
+fn unmodeled_lines_are_reported() {
     let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  random-detect dscp-based\n");
     let found = memory(&text);
     assert!(found.not_modeled.iter().any(|one| one.text.contains("WRED")), "{:?}", found.not_modeled);

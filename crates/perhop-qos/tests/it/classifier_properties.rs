@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn a_table_decides_as_the_classes_in_order(
+    fn a_table_selects_the_first_class_that_matches(
         by_dscp in any::<bool>(), seeds in prop::collection::vec(conditions(false), 1..4), other in conditions(true),
     ) {
         let mut conditions = seeds;

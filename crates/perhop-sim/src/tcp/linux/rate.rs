@@ -215,7 +215,7 @@ mod tests {
 
     /// Segments in flight at an application-limited moment count as such until they are delivered.
     #[test]
-    fn an_idle_application_marks_what_is_in_flight() {
+    fn segments_in_flight_are_marked_as_application_limited() {
         let mut rate = DeliveryRate::default();
         rate.on_sent(0, &totals(0, 1, 0), true);
         rate.limit_by_application(1, 1);
