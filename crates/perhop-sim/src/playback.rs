@@ -38,9 +38,9 @@ pub struct Playback {
 /// The packets at a port in a span of time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// The beginning.
+    /// The beginning of the span.
     pub from: Time,
-    /// The end.
+    /// The end of the span.
     pub until: Time,
     /// Every packet that was at the port in the span, in the order of arrival.
     pub ways: Vec<Way>,

@@ -112,7 +112,7 @@ impl CakeConfig {
     pub(super) fn check(&self) -> Result<(), ConfigError> {
         if !(Time::from_microseconds(1)..=Time::from_seconds(1000)).contains(&self.rtt) {
             return Err(ConfigError::new("rtt", format!("a round trip of {} is out of range", self.rtt))
-                .help("1us to 1000s; 100ms where round trips are not known"));
+                .help("1us to 1000s; use 100ms if round trips are not known"));
         }
         if let Some(rate) = self.bandwidth
             && rate.as_bits_per_second() < 512

@@ -26,10 +26,10 @@ impl Port {
             && self.ring.is_single()
     }
 
-    /// `packet` arrives at a port that [precomputes departures](Port::precomputes_departures). The answer is
-    /// its departure, which may lie ahead, or `None` if it ends here: what [`send`](Port::send) and all
-    /// [polls](Port::poll_transmit) after it would find. `observer` receives the departure at once, with its
-    /// time: of this port's packets one by one, and not in the order of time.
+    /// Sends `packet` through a port that [precomputes departures](Port::precomputes_departures). Returns its
+    /// departure, which may be in the future, or `None` if the port drops the packet: the same result as
+    /// [`send`](Port::send) and all later [polls](Port::poll_transmit). `observer` receives the departure at
+    /// once, with its time: it sees events packet by packet, not in the order of time.
     ///
     /// Lindley 1952, "The theory of queues with a single server": the wait of a packet is the remaining wait
     /// and transmission time of the previous packet at its arrival.

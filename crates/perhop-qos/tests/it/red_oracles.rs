@@ -60,8 +60,8 @@ fn gaps(drop_spacing: DropSpacing, count: usize) -> Vec<usize> {
     gaps
 }
 
-/// Pearson's statistic of `gaps` against `expected`, the probabilities of gaps from 0 on, the last of which
-/// is for all longer gaps; and its 99.9 % quantile (Wilson & Hilferty 1931).
+/// Pearson's statistic of `gaps` against `expected`, and its 99.9 % quantile (Wilson & Hilferty 1931).
+/// `expected` has the probabilities of gaps from 0 on; the last one is for all longer gaps.
 fn chi_square(gaps: &[usize], expected: &[f64]) -> (f64, f64) {
     let mut observed = vec![0.0; expected.len()];
     for gap in gaps {

@@ -24,7 +24,7 @@ pub(super) enum PendingAck {
     Delayed,
     /// At once, on a data segment if one can be sent.
     Immediate,
-    /// At once in a segment without data, which counts as a duplicate acknowledgment at the peer.
+    /// At once, in a segment without data: the peer counts it as a duplicate acknowledgment.
     Pure,
 }
 

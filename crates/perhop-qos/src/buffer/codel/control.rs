@@ -44,7 +44,7 @@ impl Controller {
         let CodelConfig { law, target, interval, .. } = *config;
         if !(Time::from_microseconds(10)..=Time::from_seconds(100)).contains(&interval) {
             return Err(ConfigError::new("interval", format!("the interval {interval} is out of range"))
-                .help("10us to 100s; 100ms where round trips are not known"));
+                .help("10us to 100s; use 100ms if round trips are not known"));
         }
         if target >= interval {
             return Err(ConfigError::new(

@@ -171,7 +171,7 @@ impl Cobalt {
     }
 }
 
-/// Numbers are compared modulo 2^32; the distance of two is below half of that.
+/// The distance from `from` to `to` modulo 2^32: from -2^31 to below 2^31.
 fn distance(from: u32, to: u32) -> i64 {
     let ahead = i64::from(to) - i64::from(from);
     (ahead + (1 << 31)).rem_euclid(1 << 32) - (1 << 31)

@@ -53,7 +53,7 @@ impl Third {
         }
         self.begin_phase(Phase::Cruise);
     }
-    /// `bbr_start_bw_probe_refill`: growth starts as after `rounds` of it.
+    /// `bbr_start_bw_probe_refill`: growth starts as if it had already lasted `rounds` rounds.
     fn refill(&mut self, facts: &Facts, rounds: u32) {
         self.bounds.lift();
         self.up_rounds = rounds;
