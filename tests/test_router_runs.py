@@ -323,9 +323,9 @@ def test_a_shorter_run_has_a_shorter_warm_up(perhop: Command, duration: str, war
     assert document["warmup_s"] == warmup
 
 
-def test_a_policy_that_is_attached_nowhere_is_mentioned(perhop: Command) -> None:
+def test_a_policy_without_an_interface_is_reported(perhop: Command) -> None:
     ended = perhop("run", CONFIGURATIONS / "no-policy.cfg", "--quiet")
-    assert "attached nowhere: `SOME-DAY`; --rate 50Mb/s --policy SOME-DAY runs it" in ended.err
+    assert "on no interface: `SOME-DAY`; --rate 50Mb/s --policy SOME-DAY runs it" in ended.err
     made = perhop(
         "run", CONFIGURATIONS / "no-policy.cfg", "--rate", "5Mb/s", "--policy", "SOME-DAY", "--quiet"
     )

@@ -52,7 +52,7 @@ def measured(crates: list[str]) -> _Lines:
 
 
 def main() -> int:
-    """Print a table; return 1 where a crate is below its floor."""
+    """Print a table; return 1 if a crate is below its floor."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

@@ -56,7 +56,7 @@ def _git(*arguments: str) -> list[str]:
 
 
 def base() -> str:
-    """Return the commit that a change is compared with where none is given."""
+    """Return the commit with which a change is compared if none is given."""
     [branch] = _git("rev-parse", "--abbrev-ref", "HEAD")
     if branch != "main" and _git("branch", "--list", "main"):
         [commit] = _git("merge-base", "main", "HEAD")
@@ -133,7 +133,7 @@ def python_lints() -> list[Step]:
 
 
 def test_steps(tests: Sequence[str], marks: str) -> list[Step]:
-    """The extension module, which is built where it is behind, and tests of Python with some marks."""
+    """The extension module, which is built if it is outdated, and tests of Python with some marks."""
     if not tests:
         return []
     make = ("make", "--no-print-directory")

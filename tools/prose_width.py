@@ -78,7 +78,7 @@ def wrap(text: list[str], prefix: str, first: str, rest: str) -> list[str]:
 
 
 def paragraphs(lines: list[str], is_page: bool) -> Iterator[tuple[int, int]]:
-    """Yield where the paragraphs of a text begin and end; code, tables and headings are in none."""
+    """Yield the beginning and end of each paragraph of a text; code, tables and headings belong to none."""
     fence: str | None = None
     begin: int | None = None
     is_generated = False

@@ -93,7 +93,7 @@ class ResolvedGuarantee(TypedDict):
 
 
 class ResolvedPriority(TypedDict):
-    """`priority` of a class; `None` where nothing bounds it."""
+    """`priority` of a class; `None` if nothing bounds it."""
 
     level: int
     #: Whether the level is written.

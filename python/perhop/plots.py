@@ -21,8 +21,8 @@ class Plots:
 
     With `ax`, axes of matplotlib, each draws into them in the style that they have and returns them.
 
-    All raise `InvalidInputError` where the run took no samples for the kind, and `UnreadableFileError` where
-    a table cannot be read. `perhop.plot` has the same as functions.
+    All raise `InvalidInputError` if the run took no samples for the kind, and `UnreadableFileError` if a
+    table cannot be read. `perhop.plot` has the same as functions.
     """
 
     def __init__(self, results: Any) -> None:  # noqa: ANN401 - the Results, which are above this module

@@ -55,9 +55,9 @@ def port_rates(
     Args:
         file: a scenario, a file of policies, or a configuration.
         interface: only this port.
-        rate: the rate of the line in place of that of the file; of a policy that is attached nowhere, that of
-            the interface made for it.
-        policy: of a file of policies, or of policies that are attached nowhere: only this one.
+        rate: the rate of the line, in place of the rate in the file; for a policy without an interface,
+            the rate of the interface made for it.
+        policy: only this policy, for a file of policies or policies without an interface.
         platform: of a configuration: the platform whose rules apply.
         assume: of a configuration: match criteria of class-maps.
 

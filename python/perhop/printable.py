@@ -46,7 +46,7 @@ _MARKUP = re.compile(r"""[^\w ,./%±→()+=;'"?>:-]|\b_|_\b|:(?! |$)|www\.|^[>#=
 
 
 def in_markdown(text: str) -> str:
-    """Return a text for a line or a cell of Markdown, as code where it could be taken for markup."""
+    """Return a text for a line or a cell of Markdown, as code if it could be read as markup."""
     return as_code(text) if _MARKUP.search(text) else text
 
 

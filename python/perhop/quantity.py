@@ -22,7 +22,7 @@ _SHORT_S, _LONG_S = 0.1, 10.0
 #: The longest value or part of a path shown on a line, in letters.
 WIDE = 24
 _PERCENTILE = re.compile(r"_p\d+_s$")
-# Shown where nothing was measured.
+# Shown if nothing was measured.
 NOTHING = "-"
 
 

@@ -106,7 +106,7 @@ def _remaining(queue: QueueRates) -> str | None:
 def policers(
     scenario: ScenarioConfig | Mapping[str, Any], summary: Mapping[str, Any]
 ) -> list[dict[str, Any]]:
-    """Return a row for each conditioner that drops above a rate and had packets: where it is, and the rate.
+    """Return a row for each conditioner that drops above a rate and had packets: its place and its rate.
 
     Classes of policies for both directions often have the same names.
     """

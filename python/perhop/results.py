@@ -234,7 +234,7 @@ class Results:
         return verdicts.judge(self.summary, self.scenario, heard, telephony)
 
     def _lists(self, name: str, wanted: Sequence[str]) -> dict[str, list[Any]]:
-        """Return columns of a table as lists, without loading polars where the run is in memory."""
+        """Return columns of a table as lists, without loading polars if the run is in memory."""
         columns = self._columns[name]
         if isinstance(columns, tuple):
             return {one: self.table(name)[one].to_list() for one in wanted}
@@ -444,7 +444,7 @@ def _summary(saved: Saved) -> dict[str, Any]:
 
 
 def _scenario(saved: Saved) -> ScenarioConfig:
-    """Return the scenario of a saved run; raises `UnreadableFileError` where no run can have had it."""
+    """Return the scenario of a saved run; raises `UnreadableFileError` if no run can have used it."""
     found = saved.json("scenario.json", {})
     try:
         found = json.loads(_core.load_json(json.dumps(found), saved.folder, []).json)

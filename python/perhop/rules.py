@@ -72,6 +72,6 @@ def rule(id: str) -> Rule:
 
 
 def named(ids: Iterable[str]) -> frozenset[str]:
-    """Return names of rules, where a text may hold several with commas; raises `UnknownNameError`."""
+    """Return names of rules; a text may contain several with commas. Raises `UnknownNameError`."""
     words = [word.strip() for text in ids for word in text.split(",")]
     return frozenset(rule(word).id for word in words if word)

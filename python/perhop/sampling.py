@@ -124,7 +124,7 @@ class Design:
 
     @cached_property
     def _strides(self) -> list[tuple[str, Sequence[str], int]]:
-        """Of every combination: each path with its values, and how many points share one of them in a row."""
+        """Each path of a grid with its values and the number of consecutive points with the same value."""
         found, stride = [], 1
         for path, texts in reversed(list(self.lists.items())):
             found.append((path, texts, stride))
@@ -196,7 +196,7 @@ def values_of(found: object) -> Values:
 
 
 def grid(lists: Mapping[str, Sequence[str]]) -> Design:
-    """Return every combination of values; raises `InvalidInputError` where a range has no end."""
+    """Return every combination of values; raises `InvalidInputError` if a range has no end."""
     return _valid(Design("grid", dict(lists)))
 
 

@@ -109,7 +109,7 @@ class Saved:
         return name in self.contents
 
     def content(self, name: str) -> bytes:
-        """Return the content of a file; raises `UnreadableFileError` where none was saved."""
+        """Return the content of a file; raises `UnreadableFileError` if none was saved."""
         if name not in self.contents:
             raise UnreadableFileError(f"`{self.folder}` was saved without {name}")
         return self.contents[name]
@@ -170,7 +170,7 @@ def is_own(folder: Path) -> bool:
 
 
 def _opened(folder: Path) -> int | None:
-    """Open a folder, which keeps its files however often its name is replaced; `None` where none can be."""
+    """Open a folder: its files stay readable if its name is replaced. `None` if the system cannot do this."""
     if disk.OPENS_FOLDERS:
         return os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     os.scandir(folder).close()

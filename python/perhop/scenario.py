@@ -135,7 +135,7 @@ class Scenario(Document):
     ) -> Self:
         """Infer a scenario from a router configuration: hosts, links, and traffic for each class.
 
-        `inferred` reports what was assumed. Change the scenario where the real network differs.
+        `inferred` lists the assumptions. Change the scenario if the real network differs.
 
         Args:
             path: the running configuration, or a part of it.
@@ -145,9 +145,9 @@ class Scenario(Document):
                 at the same time, below its rate.
             platform: the platform whose rules apply, for example `hqf`; by default detected.
             assume: criteria that replace those of class-maps, for example `{"VOICE": "dscp ef"}`.
-            rate: the rate of the line where the configuration cannot set it, as in `tc`; else of an interface
-                to make for a policy that is attached nowhere; as `"50Mb/s"`.
-            policy: that policy; by default the one that no other uses.
+            rate: the rate of the line if the configuration cannot set it, as in `tc`; otherwise the rate of an
+                interface made for a policy without an interface; as `"50Mb/s"`.
+            policy: this policy without an interface; by default the one that no other policy uses.
             traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
                 CSV, an output of the device with its counters (two with a comma between them), or a pcap or
                 pcapng capture.

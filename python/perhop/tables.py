@@ -197,7 +197,7 @@ def summary_table(
 
 
 def replicated(count: int) -> str:
-    """Return the number of replications as text, with the confidence level where there is an interval."""
+    """Return the number of replications as text, with the confidence level if there is an interval."""
     return f"{count} replications, ± 95 % confidence" if count > 1 else "1 replication"
 
 

@@ -99,7 +99,7 @@ RATES = """\
 Examples:
   perhop rates router.cfg                      every interface with queues
   perhop rates router.cfg --interface gi0/1
-  perhop rates policy.txt --rate 50Mb/s        a policy attached nowhere
+  perhop rates policy.txt --rate 50Mb/s        a policy without an interface
   perhop rates uplink.tc --rate 100Mb/s        tc does not show the line rate
   perhop rates edge.perhop.yaml --json | jq '.ports[].queues[].promised_bps'
 """

@@ -100,7 +100,7 @@ class Judgement:
             yield "1 replication: no interval"
 
     def report_failed(self) -> None:
-        """Say on stderr which assertions do not hold, where nothing else is shown."""
+        """Report on stderr the assertions that do not hold, if nothing else is shown."""
         for judged in self.judged:
             if not judged.passed:
                 print_note(f"failed: {judged.text}: {measured_words(judged)}")

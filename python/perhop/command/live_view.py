@@ -91,7 +91,7 @@ class PageView(LiveView):
         self._forwarding.finish(reports, words)
 
     def poll(self, sockets: Mapping[str, Path]) -> None:
-        """Ask at control sockets."""
+        """Poll control sockets."""
         self._poller.poll(sockets)
 
     def stay(self) -> None:

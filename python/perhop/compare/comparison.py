@@ -37,7 +37,7 @@ class Sample:
 
     @classmethod
     def from_values(cls, values: Sequence[float]) -> Sample:
-        """Return the sample of one value per replication; NaN where nothing was measured."""
+        """Return the sample of one value per replication; NaN if nothing was measured."""
         measured = [value for value in values if not math.isnan(value)]
         found = _core.confidence_95(measured)
         mean = math.fsum(measured) / len(measured) if measured else math.nan
@@ -84,7 +84,7 @@ class Row:
 
     @property
     def inside(self) -> bool | None:
-        """Whether random variation explains the difference; `None` where it is unknown."""
+        """Whether random variation explains the difference; `None` if it is unknown."""
         expected, difference = self.by_chance, self.second.mean - self.first.mean
         if expected is None or math.isnan(difference):
             return None
@@ -93,7 +93,7 @@ class Row:
 
     @property
     def within(self) -> bool | None:
-        """Whether the difference is within the tolerance; `None` where a figure was not measured."""
+        """Whether the difference is within the tolerance; `None` if a figure was not measured."""
         if math.isnan(self.difference):
             return None
         return self.tolerance.allows(self.same_draws.mean, self.second.mean)
@@ -135,7 +135,7 @@ class Comparison:
 
     @property
     def kinds(self) -> tuple[str, str]:
-        """The kinds of the two results: `simulated` or `live`, numbered where they are equal."""
+        """The kinds of the two results: `simulated` or `live`, numbered if they are equal."""
         kinds = [_kind_of(one) for one in (self.first, self.second)]
         return (kinds[0], kinds[1]) if kinds[0] != kinds[1] else (f"{kinds[0]} 1", f"{kinds[1]} 2")
 

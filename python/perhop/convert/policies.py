@@ -56,7 +56,7 @@ class Remark:
         return f"{self.where}: {self.construct}: {self.why}{instead}"
 
     def to_dict(self) -> dict[str, str]:
-        """Return it as plain data; `instead` only where there is such a change."""
+        """Return it as plain data; `instead` only if there is such a change."""
         found = {"construct": self.construct, "where": self.where, "why": self.why}
         return {**found, "instead": self.instead} if self.instead else found
 

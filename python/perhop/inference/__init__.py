@@ -218,5 +218,5 @@ def _unattached(text: str, configuration: RouterConfiguration) -> list[str]:
         return []
     shown = ", ".join(f"`{name}`" for name in names)
     return [
-        f"attached nowhere: {shown}; --rate 50Mb/s --policy {names[0]} runs it at an interface made for it"
+        f"on no interface: {shown}; --rate 50Mb/s --policy {names[0]} runs it on an interface made for it"
     ]

@@ -12,7 +12,7 @@ _HEAD = """\
 # yaml-language-server: $schema=perhop.schema.json
 # Inferred from {file} by `perhop init --from`. The router is as configured: `perhop check {file}`
 # reports the state of every line. Inferred: {inferred}.
-# Change these where the real network differs.
+# Change these if the real network differs.
 """
 _ORDER = ("perhop", "name", "duration", "hosts", "routers", "links", "policies", "traffic", "measure")
 # Comments above keys.

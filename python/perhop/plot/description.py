@@ -270,7 +270,7 @@ def _mark(mark: Mark) -> dict[str, Any]:
 
 
 def scale_ends(values: Sequence[float]) -> tuple[float, float]:
-    """Return the ends of the color scale of some values, round numbers; (0, 1) where none is finite."""
+    """Return the ends of the color scale of some values, round numbers; (0, 1) if none is finite."""
     ticks = scale_ticks(values)
     return ticks[0], ticks[-1]
 

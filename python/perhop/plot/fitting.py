@@ -35,7 +35,7 @@ class Ruler:
     def width(self, text: str, font: FontProperties) -> float:
         """Return the width of a line."""
         wide, _, _ = self._renderer.get_text_width_height_descent(text, font, ismath=False)
-        # Pictures of other resolutions have letters of slightly other widths.
+        # The width of letters depends slightly on the resolution of the picture.
         return _WIDER * float(wide) / self._figure.dpi
 
     def size(self, artist: Any) -> tuple[float, float]:  # noqa: ANN401 - an artist with an extent

@@ -69,7 +69,7 @@ def check_kind(kind: str) -> None:
 
 
 def settings_for(scenario: ScenarioConfig | Mapping[str, Any], kinds: Iterable[str]) -> dict[str, str]:
-    """Return the values of `measure`, by paths, with which a run has the samples of these kinds.
+    """Return the additional measurements, by path, so that a run of a scenario has samples for these kinds.
 
     Raises:
         InvalidInputError: there is nothing to sample for a kind.

@@ -81,7 +81,7 @@ def _size(unit: str) -> float:
 
 
 def numbered_names(names: Sequence[Any]) -> list[str]:
-    """Return names of which none is there twice: those that are get numbers."""
+    """Return unique names: repeated names get numbers."""
     found: list[str] = []
     for name in map(str, names):
         again = sum(one == name or one.startswith(f"{name} (") for one in found)

@@ -84,7 +84,7 @@ def style_of_user() -> AbstractContextManager[None]:
 
 
 def color(role: str) -> str:
-    """Return the color of a role; classes have those of the user's property cycle, where there is one."""
+    """Return the color of a role; classes have the colors of the user's property cycle, if there is one."""
     matplotlib = _matplotlib()
     cycle = matplotlib.rcParams["axes.prop_cycle"]
     if role.startswith("class") and cycle != matplotlib.rcParamsDefault["axes.prop_cycle"]:

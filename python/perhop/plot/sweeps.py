@@ -224,7 +224,7 @@ def _only(
 def _series(
     rows: pl.DataFrame, along: Parameter, style: tuple[str, str, str], divisor: float
 ) -> Line | Points | None:
-    """Return one line, or points where the parameter is text; `None` where nothing was measured."""
+    """Return one line, or points if the parameter is text; `None` if nothing was measured."""
     found = [
         (
             along.place(along.key(row[along.path])),

@@ -42,7 +42,7 @@ def outcomes(
 
 
 def tone_of(verdict: Verdict) -> str:
-    """Return the tone of a verdict: good where the class is fit for its role, bad where not, else fair."""
+    """Return the tone of a verdict: good if the class is fit for its role, bad if it is unfit, else fair."""
     if verdict.state == "idle" or verdict.fitness.role is None:
         return ""
     tones = {"fit": "good", "unfit": "bad"}

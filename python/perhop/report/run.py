@@ -87,7 +87,7 @@ class Run:
 
     @cached_property
     def bottleneck(self) -> Picture | None:
-        """The picture of the port that decides, `None` where no port has a policy."""
+        """The picture of the port that decides; `None` if no port has a policy."""
         port = self._focus.bottleneck
         return None if port is None else draw.port(self.results.scenario, port, self._interface)
 
@@ -122,7 +122,7 @@ class Run:
 
     @property
     def offered(self) -> Table | None:
-        """The inferred load of each class; `None` where the scenario sets it."""
+        """The inferred load of each class; `None` if the scenario sets it."""
         if self._focus.origin is None:
             return None
         columns = [Column("class"), Column("offered", numeric=True), Column("kind of traffic")]
@@ -152,7 +152,7 @@ class Run:
 
     @cached_property
     def bounds(self) -> Table | None:
-        """The worst-case delays by network calculus; `None` where a file that they need is gone."""
+        """The worst-case delays by network calculus; `None` if a file that they need is missing."""
         if self._bounds is None:
             return None
         if self._bounds.classes:

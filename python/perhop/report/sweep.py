@@ -68,7 +68,7 @@ class Swept:
         return shares + [one for metric in _MAPPED for one in self._maps(metric)]
 
     def _maps(self, metric: str) -> list[Chart]:
-        """Return a heat map of each class where the points are a grid of two parameters."""
+        """Return a heat map of each class if the points are a grid of two parameters."""
         frame = self.sweep.table([metric])
         values = [frame[path].n_unique() for path in self.sweep.parameters]
         # Points drawn at random would be single cells in an empty picture.

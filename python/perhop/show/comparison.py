@@ -29,7 +29,7 @@ Row = TypedDict(
         "quantity": str,
         "unit": str,
         "kind": Part,
-        # `None` where one of the two has no such number.
+        # `None` if one of the two has no such number.
         "router": float | None,
         "simulated": float | None,
         # The largest difference that does not count, in the unit.

@@ -123,7 +123,7 @@ def _errors(metric: str, figures: Sequence[Figure]) -> Errors:
 
 
 def _size(one: Figure) -> float:
-    """Return the size of the difference; where nothing was measured it is without limit."""
+    """Return the size of the difference; infinite if nothing was measured."""
     return math.inf if math.isnan(one.measured) else abs(one.measured - one.published)
 
 

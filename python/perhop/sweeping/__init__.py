@@ -150,7 +150,7 @@ def plan_of(
 
 
 def _check(scenario: Scenario, design: Design) -> None:
-    """Check the first point, and every value by itself where they are few.
+    """Check the first point, and every value by itself if there are few.
 
     A value that does not fit the first values of the others may fit the last ones: then only some points
     fail.

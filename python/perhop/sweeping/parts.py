@@ -167,7 +167,7 @@ def _hidden(folder: Path) -> Path:
 
 
 def _merge(new: Path, folder: Path) -> None:
-    """Put complete files into a folder where a file system cannot exchange two names.
+    """Put complete files into a folder if the file system cannot exchange two names.
 
     The old parts are removed first: a reader may find points missing for a moment, and never twice. Should
     the process be killed in between, the points that are missing are simulated again.
@@ -237,10 +237,10 @@ def write_whole(
     points: int,
     rows: Callable[[int, int], Mapping[str, int]] | None = None,
 ) -> dict[str, str]:
-    """Write a complete table, whose bytes depend on its rows alone, a part after the other.
+    """Write a complete table, part by part. Its bytes depend only on its rows.
 
-    `rows` gives how many rows points from the first to before the last have in each other table. Returns the
-    SHA-256 of each part by name.
+    `rows(first, last)` returns the number of rows in each other table for the points from `first` to before
+    `last`. Returns the SHA-256 of each part by name.
     """
     digests = {}
     for first in range(0, points, POINTS_OF_A_PART):
@@ -257,7 +257,7 @@ def write_whole(
 
 
 def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[str, str]) -> None:
-    """Refuse parts that are not those that were verified or written.
+    """Refuse parts that differ from the verified or written ones.
 
     Both mappings give the SHA-256 of each part by its name; `found` is what is in the folder now.
 
@@ -275,7 +275,7 @@ def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[s
 
 
 def warn_of_removal(paths: Sequence[Path], folder: Path, shown: Path, why: str) -> None:
-    """Warn that parts in a folder, which messages call `shown`, are removed; nothing where there are none."""
+    """Warn that parts in a folder, which messages call `shown`, are removed; do nothing if there are none."""
     if paths:
         more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
         first = shown / paths[0].relative_to(folder)

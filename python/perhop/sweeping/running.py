@@ -144,7 +144,7 @@ def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance],
                 if progress is not None:
                     progress(_advance(store, finished, before, now - begin, new))
     finally:
-        # Also where the work is interrupted, or its engine is gone.
+        # Also if the work is interrupted or its engine has ended.
         last_ones = collected.taken() if collected.points else None
         if last_ones is not None:
             store.add(last_ones)

@@ -65,7 +65,7 @@ def verified(
     """Read every part of a sweep of `size` points, and return which of them are used.
 
     Raises:
-        OSError: a part cannot be read; a `FileNotFoundError` where a writer replaces it now.
+        OSError: a part cannot be read; a `FileNotFoundError` if a writer is replacing it.
 
     """
     found = Verified(np.zeros(size, dtype=bool))

@@ -43,7 +43,7 @@ class Judge:
     question: Question
 
     def mean(self, trial: Trial, goal: Goal) -> float | None:
-        """Return the mean of a goal in its base unit; `None` where nothing was measured."""
+        """Return the mean of a goal in its base unit; `None` if nothing was measured."""
         if goal.parameter is not None:
             return self.question.parameter(goal.parameter).number(trial.point[goal.parameter])
         samples = trial.samples(goal)

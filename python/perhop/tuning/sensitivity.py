@@ -33,7 +33,7 @@ def shares_of_variance(places: Sequence[float], values: Sequence[float], *, orde
 
 
 def _groups(places: Sequence[float], values: Sequence[float], *, ordered: bool) -> list[list[float]]:
-    """Return the values of points with equal places, or of neighbors where there are many places."""
+    """Return the values of points with equal places, or of neighbors if there are many places."""
     distinct = sorted(set(places))
     if not ordered or len(distinct) <= min(_GROUPS, len(places) // 3):
         return [[value for at, value in zip(places, values, strict=True) if at == one] for one in distinct]

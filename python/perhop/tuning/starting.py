@@ -52,7 +52,7 @@ def _advised(question: Question) -> Point:
 
 
 def _text(scenario: Document, configuration: str) -> str:
-    """Return the text of a configuration; empty where it is in a file."""
+    """Return the text of a configuration; empty if it is in a file."""
     try:
         return str(paths.at(dict(scenario), f"{configuration}.text"))
     except UnknownNameError:

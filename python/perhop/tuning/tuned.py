@@ -63,7 +63,7 @@ class Tuning:
 
     @property
     def ios(self) -> dict[str, list[str]]:
-        """The lines of IOS to paste, by router; none where the scenario is varied otherwise."""
+        """The lines of IOS to paste, by router; none if the scenario is varied otherwise."""
         found = {}
         for path, text in self.changes.items():
             if path.endswith(_COMMANDS):

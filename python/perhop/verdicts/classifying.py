@@ -90,7 +90,7 @@ def _way(parents: Mapping[str, str], start: str, end: str) -> list[tuple[str, st
 
 
 def _ancestors(parents: Mapping[str, str], node: str) -> list[str]:
-    """Return a node and all that it hangs from, up to the root."""
+    """Return a node and its ancestors, up to the root."""
     found = [node]
     while (parent := parents.get(found[-1], found[-1])) != found[-1]:
         found.append(parent)
@@ -100,7 +100,7 @@ def _ancestors(parents: Mapping[str, str], node: str) -> list[str]:
 def _waits(
     way: Sequence[tuple[str, str]], busy: Mapping[tuple[str, str], Port], codepoint: int
 ) -> Iterator[tuple[str, str] | None]:
-    """Generate the queues on a path, `None` where the codepoint does not determine the queue."""
+    """Generate the queues on a path; `None` for a port where the codepoint does not determine the queue."""
     for direction in way:
         port = busy.get(direction)
         if port is not None and port.queueing is not None:
@@ -123,7 +123,7 @@ def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
 
 
 def _takes(match: Mapping[str, Any], codepoint: int) -> bool | None:
-    """Return whether a class takes packets with a codepoint; `None` where it looks at something else."""
+    """Return whether a class takes packets with a codepoint; `None` if it matches something else."""
     criteria = {key: value for key, value in match.items() if value is not None}
     if not criteria.keys() <= _RECORDED:
         return None
@@ -142,7 +142,7 @@ def _several(value: object) -> list[Any]:
 
 
 def _number(read: Callable[[object], int], value: object) -> int | None:
-    """Return the number of a name; `None` where it has none that is known here."""
+    """Return the number of a name; `None` if perhop does not know it."""
     try:
         return read(value)
     except ValueError:

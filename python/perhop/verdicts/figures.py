@@ -30,7 +30,7 @@ class Figure:
 
     @classmethod
     def over(cls, samples: Sequence[float | None], unit: str) -> Figure | None:
-        """Return the mean of one sample of each replication; `None` where one was not measured."""
+        """Return the mean of one sample of each replication; `None` if one was not measured."""
         known = [one for one in samples if one is not None and not math.isnan(one)]
         if not known or len(known) < len(samples):
             return None

@@ -29,7 +29,7 @@ def judge(
 ) -> list[Verdict]:
     """Return the verdict on each class of a run, from its summary and columns of its tables."""
     rated = calls(heard, telephony)
-    # An inferred scenario has the queue of each class, also where the codepoint alone does not decide.
+    # An inferred scenario has the queue of each class, even if the codepoint alone does not decide.
     inferred = summary.get("inferred", {}).get("queues", {})
     waits = {**queues_by_class(scenario), **{name: [tuple(place)] for name, place in inferred.items()}}
     names = [str(group["class"]) for group in summary["classes"]]
@@ -118,7 +118,7 @@ def _is_below(queue: Queue | None) -> bool:
     if queue is None or queue.guaranteed_bps is None:
         return False
     sure = OBTAINED * queue.guaranteed_bps
-    # A port that sends less has time for the queue: it is short for bursts.
+    # If the port sends less, it is not busy: the queue obtains less because of its bursts.
     return queue.obtained_bps < sure <= queue.counted * queue.port_bps
 
 

@@ -116,7 +116,7 @@ def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, 
 def limit_of(name: str, queue: Queue | None, offered_bps: float, summary: Mapping[str, Any]) -> float | None:
     """Return the lowest rate to which a class is policed, in bits per second, as far as it is known.
 
-    It is unknown where the class offers less and a policer of further classes may drop its packets as well.
+    It is unknown if the class offers less and a policer of further classes may drop its packets as well.
     """
     policers = summary.get("policers", [])
     limits = [row["limit_bps"] for row in policers if row["class"] == name]

@@ -88,7 +88,7 @@ def units() -> dict[str, str]:
 
 
 def figure_of(quantity: str, verdict: Verdict, summary: Mapping[str, Any]) -> Figure | None:
-    """Return a quantity of a class; `None` where it was not measured."""
+    """Return a quantity of a class; `None` if it was not measured."""
     if quantity in OF_CALLS:
         figure: Figure | None = getattr(verdict.call, quantity)
         return figure

@@ -31,7 +31,7 @@ LOOPBACK = "127.0.0.1"
 # Connections at the same time, and how long one may be silent while it is read or written.
 _MOST_CONNECTIONS = 32
 _PATIENCE_S = 10.0
-# How long all of a request may take to arrive, however its bytes are spread.
+# The longest time in which a whole request arrives.
 _REQUEST_WITHIN_S = 5.0
 _LONGEST_QUESTION = 4096
 # The shortest and the longest time between events for a page; an event at least that often detects a closed
