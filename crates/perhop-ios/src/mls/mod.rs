@@ -28,8 +28,8 @@ pub(crate) use trust::{MARK_DOWN, add_to_policy, marked_down, policy_of_port};
 const UNIT_BYTES: u64 = 256;
 /// The name of the hardware.
 const HARDWARE: &str = "SRR";
-/// How the input queues share the ring. Source: Cisco, "Catalyst 3560 Switch Software Configuration Guide"
-/// (78-16156-01), page 28-53.
+/// Shares of the ring for the input queues. Source: Cisco, "Catalyst 3560 Switch Software Configuration
+/// Guide" (78-16156-01), page 28-53.
 const INPUT_BUFFERS: [u64; 2] = [90, 10];
 const INPUT_WEIGHTS: [u64; 2] = [4, 4];
 const INPUT_PRIORITY: [u64; 2] = [0, 10];

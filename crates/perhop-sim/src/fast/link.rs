@@ -58,7 +58,7 @@ pub(super) enum Departures {
     Polled,
 }
 
-/// How a packet is received at the far end of a link.
+/// The reception of a packet at the far end of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FarEnd {
     /// By its own event.

@@ -157,9 +157,9 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool
     found.into_iter().flatten().flatten().collect()
 }
 
-/// How packets are received at the far ends, given the links that deliver `inline`. Also finds the ends of
-/// sessions that may answer ahead of the agenda: no other flow uses the link by which their packets leave,
-/// and no probe observes that link's queues or any connection.
+/// Returns the reception of packets at the far ends, given the links that deliver `inline`. Also finds the
+/// ends of sessions that may answer ahead of the agenda: no other flow uses the link by which their packets
+/// leave, and no probe observes that link's queues or any connection.
 fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> {
     let far_end = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(far_end).collect();
