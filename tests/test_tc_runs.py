@@ -16,9 +16,7 @@ tc class add dev eth0 parent 1:1 classid 1:10 htb rate 1200kbit ceil 2mbit
 tc class add dev eth0 parent 1:1 classid 1:20 htb rate 1200kbit ceil 2mbit
 """
 FILTER = "tc filter add dev eth0 parent 1: protocol ip prio 1 u32 match ip dst 10.1.0.10/32"
-ASSUMED = (
-    "the line of eth0 is Ethernet of 1Gb/s: the configuration does not set its rate, --rate does"
-)
+ASSUMED = "the line of eth0 is Ethernet of 1Gb/s: the configuration does not set its rate, --rate does"
 
 
 def written(folder: Path, text: str, name: str = "uplink.tc") -> Path:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from perhop.schema_types import ScenarioConfig
     from perhop.verdicts import Telephony, Verdict
 
-# Of the columns of `classes` those that polars prints of a wide frame: the first four and the last four.
+# The columns of `classes` that polars prints of a wide frame: the first four and the last four.
 _FIRST = ("class", "replication", "throughput_bps", "dropped_percent")
 _LAST = ("delay_mean_s", "delay_p50_s", "delay_p99_s", "ipdv_mean_abs_s")
 # Encoded empty tables by their columns: half of the tables of most runs are empty, and encoding one takes as

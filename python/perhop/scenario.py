@@ -145,8 +145,8 @@ class Scenario(Document):
                 at the same time, below its rate.
             platform: the platform whose rules apply, for example `hqf`; by default detected.
             assume: criteria that replace those of class-maps, for example `{"VOICE": "dscp ef"}`.
-            rate: the rate of the line if the configuration cannot set it, as in `tc`; otherwise the rate of an
-                interface made for a policy without an interface; as `"50Mb/s"`.
+            rate: the rate of the line if the configuration cannot set it, as in `tc`; otherwise the rate of
+                the interface made for a policy without one; as `"50Mb/s"`.
             policy: this policy without an interface; by default the one that no other policy uses.
             traffic: a file that replaces the guess: CSV with `class,rate,packet_bytes,kind`, flow records as
                 CSV, an output of the device with its counters (two with a comma between them), or a pcap or

@@ -28,7 +28,8 @@ _FEW = 0.999
 def delay_cdf(results: Results, *, log_x: bool = False) -> Chart:
     """Plot the cumulative distribution of each class's delay over all replications.
 
-    With `log_x` on a logarithmic axis: delays of a priority class together with those of a full queue.
+    With `log_x` on a logarithmic axis: it shows delays of a priority class together with delays of a full
+    queue.
 
     Raises:
         InvalidInputError: no packet arrived.

@@ -66,7 +66,7 @@ class Ruler:
 def fit_ticks(axes: Axes, x_names: Sequence[str], y_names: Sequence[str]) -> None:
     """Prevent overlapping tick labels: omit some numbers, and turn names.
 
-    The figure has been laid out. The names are those of axes with categories.
+    Requires a figure after its layout. The names are the labels of axes with categories.
     """
     texts = [one for one in axes.get_xticklabels() if one.get_text()]
     if _overlap(texts, "x"):

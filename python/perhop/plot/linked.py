@@ -29,7 +29,7 @@ def linked(
 
     Args:
         results: the results of a run.
-        port: the port whose queues are drawn; by default that of the first sampled queue.
+        port: the port whose queues are drawn; by default the port of the first sampled queue.
         classes: the class of traffic that waits in a queue of the port, by queue.
         back: whether classes of replies are drawn.
 

@@ -255,7 +255,7 @@ def _thresholds(curves: DropCurves | None, divisor: float) -> list[Mark]:
         turn = (turn + 1) % len(_SIDES) if at - before < apart else 0
         before = at
         whose = f", {precedence_words(those)}" if len(every) > 1 else ""
-        # The color is that of the first precedence with this threshold.
+        # The first precedence with this threshold determines the color.
         color = roles[those[0]][0]
         marks.append(Rule(f"{name}{whose}", color, at, stroke="dotted", side=_SIDES[turn]))
     return marks

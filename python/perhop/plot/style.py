@@ -1,4 +1,4 @@
-"""The style of pictures: perhop's settings below those of the user, and the colors of roles."""
+"""The style of pictures: perhop's settings, which the user's settings override, and the colors of roles."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from perhop.palette import PALETTE
 from perhop.plot.look import Look
 
 _INK, _FAINT = "#24292f", "#d8dee4"
-#: The usual settings of matplotlib, where neither its file nor a program has set them.
+#: Settings of matplotlib that apply unless its file or a program sets them.
 _USUAL: dict[str, Any] = {
     "svg.hashsalt": "perhop",
     "svg.fonttype": "none",

@@ -2,8 +2,8 @@
 
 A frame has the columns `class`, `metric`, `unit`, `mean`, `low`, `high` (the 95 % confidence interval, null
 with one replication) and one column for each swept parameter, numbers in base units. Metrics have the names
-of `perhop.metrics`: `delay_p99`, `loss`, `share`. The unit of a parameter is that of the scenario language;
-`units` has others, such as `packets` for the length of a queue, by path.
+of `perhop.metrics`: `delay_p99`, `loss`, `share`. A parameter has the unit of the scenario language; `units`
+has other units by path, such as `packets` for the length of a queue.
 """
 
 from __future__ import annotations

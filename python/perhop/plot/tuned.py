@@ -23,7 +23,7 @@ def parameters(trials: pl.DataFrame) -> list[str]:
 
 
 def front(trials: pl.DataFrame, first: str, second: str, *, caption: str = "") -> Chart:
-    """Plot two goals against each other: every trial, and those of the front in a color of their own.
+    """Plot two goals against each other: every trial, with the trials of the front in another color.
 
     Raises:
         InvalidInputError: there is no goal of this text, or no trial measured both.

@@ -15,7 +15,7 @@ class ClassOutcome:
     """The outcome of a class."""
 
     name: str
-    #: `good`, `fair`, `bad`, or empty where nothing was sent and for replies.
+    #: `good`, `fair` or `bad`; empty if nothing was sent, and for replies.
     tone: str
     #: The answer in a word; the color repeats it.
     word: str

@@ -136,7 +136,7 @@ class Run:
 
     @cached_property
     def policies(self) -> list[Picture]:
-        """The pictures of the policies in use other than that of the bottleneck."""
+        """The pictures of the policies in use, without the bottleneck's policy."""
         at = {one.name for one in self._focus.shown}
         at.discard(self._focus.bottleneck or "")
         return draw.policies(self.results.scenario, at)
@@ -193,7 +193,7 @@ class Run:
 
     @property
     def more_charts(self) -> list[Chart]:
-        """The plots that the linked charts do not replace, and those of queues with thresholds."""
+        """The plots that the linked charts do not replace, and the plots of queues with thresholds."""
         replaced = _LINKED if self.linked else ()
         every = [one for one in self.charts if one.kind not in replaced or _has_thresholds(one)]
         return every if self._back else [one for one in map(_without_replies, every) if one.marks]

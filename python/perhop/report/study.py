@@ -28,8 +28,8 @@ _README = "README.md"
 _QUOTED = ("<!-- report: begin", "<!-- report: end -->")
 # The plots of a case that the report shows; distributions would repeat them.
 _KINDS = ("queue", "drop-curve", "throughput", "delay", "cwnd")
-# Of studies with more experiments than this those of classes over time are left to `perhop plot`: some 22 kB
-# of each experiment, which readers do not open one by one.
+# Reports of studies with more experiments than this omit the plots of classes over time (about 22 kB for each
+# experiment); `perhop plot` draws them.
 _MOST_DRAWN = 100
 _OF_CLASSES = ("throughput", "delay")
 

@@ -1,4 +1,4 @@
-"""Outputs of devices with their counters: those of a run, and those of a real device next to them.
+"""Outputs of devices with their counters: of the devices of a run, and of a real device for comparison.
 
 Front ends print and read the outputs; `output` hands them the counters of results.
 """

@@ -1,4 +1,4 @@
-"""The comparison of a real device's output with that of a run, as `perhop._core.compare_shown` returns it."""
+"""The comparison of a real device's output with a run's, as `perhop._core.compare_shown` returns it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ComparedPolicy(TypedDict):
 
 
 class Comparison(TypedDict):
-    """All policies of a device's output, and those of the run that belong to them."""
+    """All policies of a device's output, and the corresponding policies of the run."""
 
     agrees: bool
     #: Numbers of rows by verdict.

@@ -84,7 +84,7 @@ def configured(
 
 
 def compared(results: Results, output: str, tolerances: Tolerances) -> Comparison:
-    """Return the comparison of a real device's output with that of a run; raises `InvalidInputError`."""
+    """Return the comparison of a real device's output with a run's; raises `InvalidInputError`."""
     devices = [device for command in read(output)["commands"] for device in shown(results, command)]
     # Parsed from text, so that both sides have the same rounding.
     return compared_outputs(output, "\n".join(text for one in devices for text in one["texts"]), tolerances)

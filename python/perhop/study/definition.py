@@ -112,9 +112,9 @@ class Alternative:
     """An alternative value of an assumption."""
 
     value: str
-    #: Changes that replace or extend those of its assumption.
+    #: Changes that replace or extend the changes of its assumption.
     changes: dict[str, Any]
-    #: Changes by table, which override those of the cases.
+    #: Changes by table, which override the changes of the cases.
     changes_in_table: dict[str, dict[str, Any]]
     #: The tables that it is run for.
     tables: tuple[str, ...]

@@ -2,8 +2,8 @@
 
 RFC 7928 §2.7 requires plots of queueing delay against goodput, as Winstein and Balakrishnan draw them (TCP ex
 Machina, SIGCOMM 2013): the ellipse of one standard deviation of the normal distribution that is likeliest for
-the samples. Delays are positive and spread over decades; so here it is that of the logarithm of the first
-quantity, and what is drawn never reaches 0.
+the samples. Delays are positive and spread over decades. The distribution here is therefore of the logarithm
+of the first quantity, and the drawn curve never reaches 0.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def ellipse(
 ) -> Ellipse | None:
     """Return the ellipse of samples, of which the first quantity is positive; `None` for less than two.
 
-    The estimates are those of greatest likelihood: sums are divided by the number of samples.
+    The estimates maximize the likelihood: sums are divided by the number of samples.
     """
     count = len(samples)
     if count < 2:

@@ -1,11 +1,10 @@
 """Errors of measured figures relative to published ones, as a distribution.
 
-A tolerance turns a difference into a verdict, and hides how great it is. Here the differences of all figures
-that are compared are counted by their size:
+A tolerance turns a difference into a verdict and hides its size. This module counts the differences of all
+compared figures by their size:
 
 - of the published value, in percent: |measured - published| / published;
-- where a figure was read off a chart, in multiples of the error of that reading: less than once is as good as
-  equal;
+- for a figure that was read from a chart, in multiples of its reading error: less than 1 is as good as equal;
 - a published 0 has no percentage: such figures are counted by whether 0 was measured.
 """
 

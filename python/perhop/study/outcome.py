@@ -26,7 +26,7 @@ class Point:
     case: dict[str, str]
     metric: str
     unit: str
-    #: Mean over the replications; NaN where nothing was measured.
+    #: Mean over the replications; NaN if nothing was measured.
     measured: float
     #: Its 95 % confidence interval, from two replications on.
     ci95: tuple[float, float] | None

@@ -73,7 +73,7 @@ class Report(Findings):
 
     @property
     def _folders(self) -> dict[str, str]:
-        """The folder of each case's results, within that of the report."""
+        """The folder of each case's results, within the report's folder."""
         return {
             case: f"cases/{number:02} {case.replace('/', '-')}" for number, case in enumerate(self.results)
         }

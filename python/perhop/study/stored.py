@@ -63,7 +63,7 @@ _SHAPE = {
     # Few studies have any.
     "ellipses": Optional([_ELLIPSE]),
     "traces": Optional([_TRACE]),
-    # Studies that were saved before claims had parts, and errors a distribution, have neither.
+    # Missing in studies that were saved before perhop stored errors and the parts of claims.
     "errors": Optional([_ERRORS]),
     "claims": [
         {

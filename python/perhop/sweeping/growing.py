@@ -32,8 +32,8 @@ from perhop.sweeping.verified import verified
 
 # Parts of one table at most, about: after a quarter of an hour a part is added every second.
 _PARTS = 1000
-# The least time that finished points are kept in memory: a hundred times that of the last write, so that a
-# hundredth of the time goes there; but no longer than that many seconds, however slow the disk.
+# The least time for which finished points are kept in memory: a hundred times the duration of the last write,
+# so that writes take a hundredth of the time. `_LONGEST_S` limits it on slow disks.
 _SPACING, _LONGEST_S = 100.0, 2.0
 # The assumed time before the first write.
 _STORING_S = 0.01
@@ -175,8 +175,8 @@ class Growing:
 def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growing]:
     """Begin a sweep's folder, or continue an existing one, with exclusive access.
 
-    A folder of the same sweep is continued, also that of another process. With `force`, a folder with other
-    content is renamed to `target.old-1` and so on.
+    A folder of the same sweep is continued, also a folder of another process. With `force`, a folder with
+    other content is renamed to `target.old-1` and so on.
 
     Raises:
         InvalidInputError: the folder holds something else, is being written, or cannot be used.

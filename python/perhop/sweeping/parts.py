@@ -2,8 +2,8 @@
 
 A part is written under a hidden name, put on the disk and renamed, so that a reader of `*.parquet` in the
 folder (DuckDB, polars, pandas) sees whole parts only, at any time. The checksum in a part's name covers its
-content, its table, its first point and what it belongs to (`Label`): a damaged part, and a part of another
-sweep, does not fit its name and is not used.
+content, its table, its first point and its sweep (`Label`): a damaged part or a part of another sweep does
+not match its name and is not used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from perhop.loading import damaged
 from perhop.manifest import digest
 from perhop.saving import named, put_on_disk
 
-#: The table of the points that have ended, of which a part is written after those of the other tables.
+#: The table of the points that have ended. Its parts are written after the parts of the other tables.
 POINTS = "points"
 #: Why a part is removed.
 DAMAGED = "is damaged, or a part of something else"

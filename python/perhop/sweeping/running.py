@@ -24,14 +24,15 @@ from perhop.sweeping.swept import Sweep, empty_table, points_table
 class Advance(Progress):
     """Progress of a sweep."""
 
-    #: Points that have ended, also in an earlier process, of how many.
+    #: The number of points that have ended, including those of an earlier process, and the number of all
+    #: points.
     done: int
     of: int
     #: How many of them failed.
     failed: int
     #: Points of this process in a second, once there are some.
     rate: float | None
-    #: A function that receives the newly finished rows by table, without those of earlier processes.
+    #: A function that receives the newly finished rows by table, without rows of earlier processes.
     new: dict[str, pl.DataFrame]
 
 

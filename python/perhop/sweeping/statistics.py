@@ -37,11 +37,11 @@ def summarized(classes: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 
 
 def differences(classes: pl.DataFrame, metrics: Sequence[str], pairs: pl.DataFrame) -> pl.DataFrame:
-    """Return how metrics of points differ from those of others, paired by replication.
+    """Return the differences between metrics of points and of other points, paired by replication.
 
     `pairs` has the columns `point` and `base`. Points with common random numbers differ by less than their
     own intervals suggest (Law, "Simulation Modeling and Analysis", common random numbers): the interval is
-    that of the differences. Columns as of `summarized`.
+    the interval of the differences. The columns are the same as in `summarized`.
     """
     values = classes.select(*_KEYS, *(pl.col(one).cast(pl.Float64) for one in metrics))
     base = values.rename({"point": "base"})
@@ -82,8 +82,8 @@ def _ordered(found: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
 def student(count: int) -> float | None:
     """Return the quantile of Student's t for a two-sided 95 % interval of the mean of `count` samples.
 
-    It is read off the interval of samples whose standard deviation is known, so that there is one table of
-    quantiles. `None` for fewer than two samples.
+    It is derived from the interval of samples with a known standard deviation, so that there is only one
+    table of quantiles. `None` for fewer than two samples.
     """
     samples = [float(number) for number in range(count)]
     found = _core.confidence_95(samples)

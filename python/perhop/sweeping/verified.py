@@ -1,8 +1,8 @@
 """The valid parts of a growing sweep: those that match their names, and whose tables belong together.
 
-A part fits where its checksum does, which binds it to the plan (`parts.py`). The name of a part of `points`
-also holds how many rows its points have in each other table: where a part of another table is missing, the
-number is another, and the points are simulated again.
+A part is valid if its checksum matches, which binds it to the plan (`parts.py`). The name of a part of
+`points` also covers the number of rows of its points in each other table: if a part of another table is
+missing, the number differs, and the points are simulated again.
 """
 
 from __future__ import annotations

@@ -51,7 +51,7 @@ def tune(
             or a list.
         set: values by path that are the same in every trial, except for `{placeholder}` and
         `{2*placeholder}`.
-        start: initial values, in addition to those of the scenario and of the published formulas.
+        start: initial values, in addition to the scenario's values and the published formulas.
         trials: different points at most.
         least: replications of each trial at first.
         replications: replications of the trials that the answer is chosen from.
@@ -106,7 +106,7 @@ def question_of(
         scenario.embedded(), list(goals), space(vary, fixed), seed=seed, trials=trials, least=least, most=most
     )
     names = {one.name for one in found.space.parameters} - found.space.placeholders
-    # That each path exists is seen at one end of its range or the other: a trial elsewhere may still fail.
+    # Check that each path exists, with one value of its range. A trial with another value may still fail.
     for one in found.space.parameters:
         if one.name in names:
             scenario.changed({one.name: one.ends[-1]})

@@ -32,7 +32,7 @@ class Optimizer:
     _open: list[Any] = field(init=False, default_factory=list)
 
     def __post_init__(self) -> None:
-        """Begin a study; raises `InvalidInputError` where Optuna is not installed."""
+        """Begin a study; raises `InvalidInputError` if Optuna is not installed."""
         try:
             import optuna  # lazy: only tuning needs it
         except ModuleNotFoundError as error:

@@ -1,4 +1,4 @@
-"""The initial points of a search: the values of the scenario, and those of published formulas."""
+"""The initial points of a search: the values of the scenario, and values of published formulas."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _UNIT_WORDS = {
 }
 #: Stands for each class.
 EVERY = "*"
-# How many names are shown of those there are.
+# The number of names that are shown.
 _MOST = 12
 
 

@@ -83,7 +83,7 @@ def queue_of(
 
 
 def holder_of(port: str, queue: Queue | None, summary: Mapping[str, Any]) -> Holder | None:
-    """Return the class that obtains most of a port, other than that of `queue`; `None` if unknown."""
+    """Return the class that obtains most of a port, other than the class of `queue`; `None` if unknown."""
     of_port = [one for one in summary.get("rates", []) if one["port"] == port]
     others = [one for one in of_port if queue is None or one["queue"] != queue.name]
     most = max(others, key=lambda one: _mean(one["obtained_bps"]), default=None)
@@ -106,7 +106,7 @@ def causes_of(group: Mapping[str, Any]) -> list[tuple[str, float]]:
 
 
 def port_of_drops(cause: str, queue: Queue | None, ports: Sequence[Mapping[str, Any]]) -> str | None:
-    """Return the port that drops by a cause: that of the class's queue, else the only one that does."""
+    """Return the port that drops by a cause: the port of the class's queue, else the only one that does."""
     dropping = {row["port"] for row in ports if _mean(row[f"dropped_{cause}"])}
     if queue is not None and queue.port in dropping:
         return queue.port

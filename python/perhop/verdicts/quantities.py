@@ -1,4 +1,4 @@
-"""The quantities of a class that can be asserted: those of the tables of classes and TCP, and of a call."""
+"""The quantities for assertions: columns of the tables of classes and TCP, and figures of a call."""
 
 from __future__ import annotations
 

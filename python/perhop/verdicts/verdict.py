@@ -10,8 +10,8 @@ from perhop.verdicts.places import Holder, Queue
 from perhop.verdicts.telephony import Call
 
 #: `idle`: nothing was sent. `waiting`: nothing has arrived yet, and nothing was lost. `starved`: little of
-#: all sent packets arrive, and their rate is below the guarantee. `policed`, `congested`, `lossy`: most of
-#: the losses are those of policers, of queues, of links and other causes. `clean`: no losses.
+#: all sent packets arrive, and their rate is below the guarantee. `policed`, `congested`, `lossy`: policers,
+#: queues, or links and other causes lost most of the packets. `clean`: no losses.
 State = Literal["idle", "waiting", "starved", "policed", "congested", "lossy", "clean"]
 
 #: The part of a guarantee from which on it is obtained: the last packets of a run are still in the queue.

@@ -12,7 +12,7 @@ _Y1541_WITHOUT_BOUNDS = 5
 
 
 def y1541(group: Mapping[str, Any], loss_percent: float | None) -> int | None:
-    """Return the first class of ITU-T Y.1541 whose bounds a class of a summary keeps; `None` without delays.
+    """Return the first class of ITU-T Y.1541 whose bounds a class meets; `None` without delays.
 
     IPDV is the 99.9th percentile of delay less the least delay. Errored packets (IPER) do not exist here.
     """
