@@ -42,7 +42,12 @@ impl NotesAt<'_> {
         self.add(Missing::new(construct, reason));
     }
     /// Adds a construct, the reason for the difference, and a change that avoids it.
-    pub fn report_with_change(&mut self, construct: impl Into<String>, reason: impl Into<String>, instead: &str) {
+    pub fn report_with_change(
+        &mut self,
+        construct: impl Into<String>,
+        reason: impl Into<String>,
+        instead: &str,
+    ) {
         self.add(Missing::new(construct, reason).instead(instead));
     }
     /// Adds a part that is missing.

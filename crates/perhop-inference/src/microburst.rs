@@ -72,7 +72,8 @@ pub(crate) fn bursts(
         ));
     }
     if flows.len() > 1 {
-        remarks.push("the classes get their bursts one after the other: the other queues are empty".to_owned());
+        remarks
+            .push("the classes get their bursts one after the other: the other queues are empty".to_owned());
     }
     Ok(Traffic { flows, remarks, milliseconds: Some((now * 1e3).ceil() + 10.0) })
 }

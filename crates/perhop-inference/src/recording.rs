@@ -106,8 +106,10 @@ fn flow(path: &str, class: Class, coming: &[Value]) -> Flow {
 
 /// Returns the classes; `None` if headers do not distinguish them.
 fn classes(network: &Network) -> Vec<Class> {
-    let is_told_by_headers =
-        network.leaves.iter().all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &reads_more_than_headers)));
+    let is_told_by_headers = network
+        .leaves
+        .iter()
+        .all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &reads_more_than_headers)));
     let is_marked = stages(network).any(|(_, _, stage)| {
         let actions = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
         // A conditioner that marks packets changes the matches of later classes.

@@ -271,7 +271,9 @@ impl Parser {
         let first = words.first()?;
         let known = syntax::first_words(self.configuration.grammar, self.frames.last()?.mode);
         // A known first word before unknown ones is no misspelling.
-        near(first, known).filter(|meant| !meant.eq_ignore_ascii_case(first)).map(|meant| format!("did you mean `{meant}`?"))
+        near(first, known)
+            .filter(|meant| !meant.eq_ignore_ascii_case(first))
+            .map(|meant| format!("did you mean `{meant}`?"))
     }
 }
 

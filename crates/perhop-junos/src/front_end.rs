@@ -151,7 +151,12 @@ impl Source<'_> {
         if inherited.is_cut {
             let message = "the groups of this text have too many statements for perhop";
             let node = context.tree.child(NodeId::ROOT, "groups").unwrap_or(NodeId::ROOT);
-            context.found(&rules::JUNOS_GROUPS_CUT, node, message, "perhop ignores some statements of the groups");
+            context.found(
+                &rules::JUNOS_GROUPS_CUT,
+                node,
+                message,
+                "perhop ignores some statements of the groups",
+            );
         }
         if let Some(other) = &self.read.other_device {
             let line = other.lines.first().copied().unwrap_or(1);

@@ -67,7 +67,9 @@ pub(super) fn prove(
         lifting.failed.take().map_or(Ok(()), Err)?;
     }
     if equal > 0 {
-        proof.compared.push(format!("{equal} devices with a changed configuration treat all packets as before"));
+        proof
+            .compared
+            .push(format!("{equal} devices with a changed configuration treat all packets as before"));
     }
     let count =
         comparer.snapshots[0].devices.len() - comparer.changed.len().min(comparer.snapshots[0].devices.len());

@@ -152,7 +152,9 @@ fn of_bundle(interface: &Interface) -> Finding {
     if interface.name.starts_with("Multilink") {
         Finding::MODELLED
     } else {
-        Finding::not_modelled("the Multilink interface configures fragmentation; without such an interface, packets are not fragmented")
+        Finding::not_modelled(
+            "the Multilink interface configures fragmentation; without such an interface, packets are not fragmented",
+        )
     }
 }
 

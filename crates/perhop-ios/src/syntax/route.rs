@@ -53,7 +53,9 @@ pub(super) fn prefix_route(
     let prefix = subnet.ok_or_else(|| reader.unexpected("a prefix of at most 32 bits"))?;
     reader.next();
     if reader.rest().contains(&"vrf") {
-        return Ok(Finding::not_modelled("a next hop in another table: packets of this route have no route there"));
+        return Ok(Finding::not_modelled(
+            "a next hop in another table: packets of this route have no route there",
+        ));
     }
     route(configuration, reader, vrf, prefix)
 }

@@ -237,7 +237,8 @@ fn group(label: u8) -> Result<u8, Missing> {
     if label <= HIGHEST_GROUP {
         return Ok(label);
     }
-    let missing = Missing::new(format!("match label {label}"), format!("the highest qos-group is {HIGHEST_GROUP}"));
+    let missing =
+        Missing::new(format!("match label {label}"), format!("the highest qos-group is {HIGHEST_GROUP}"));
     Err(missing.instead("write a lower label"))
 }
 

@@ -101,7 +101,9 @@ impl PolicyMaps {
             return match action.then {
                 Then::Transmit => Ok("transmit".to_owned()),
                 Then::Drop => Ok("drop".to_owned()),
-                Then::Continue => Err(Missing::new("continue", "IOS sends a packet after the policer of its class")),
+                Then::Continue => {
+                    Err(Missing::new("continue", "IOS sends a packet after the policer of its class"))
+                }
             };
         };
         super::actions::of_policer(&self.setting(mark)?)

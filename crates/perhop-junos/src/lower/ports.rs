@@ -225,7 +225,10 @@ impl LineOf<'_> {
         let units = if unit.number.is_empty() { self.interface.units.as_slice() } else { &[] };
         let most = units.iter().map(|one| one.tags).max().unwrap_or(unit.tags);
         for other in units.iter().filter(|one| one.tags != most) {
-            findings.not_modeled(other.line, "units with fewer tags: the queues count the tags of the other units");
+            findings.not_modeled(
+                other.line,
+                "units with fewer tags: the queues count the tags of the other units",
+            );
         }
         most
     }

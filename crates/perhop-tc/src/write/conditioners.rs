@@ -69,7 +69,10 @@ impl Conditioners<'_> {
         }
         let actions = if stage.actions.is_empty() { &stage.green } else { &stage.actions };
         if [&stage.yellow, &stage.red].into_iter().any(|other| !other.is_empty() && other != actions) {
-            notes.report("actions by color without a meter", "colors are perhop's own: those of green packets");
+            notes.report(
+                "actions by color without a meter",
+                "colors are perhop's own: those of green packets",
+            );
         }
         let words = Version::BOTH.map(|version| words(actions, version, notes));
         self.add_filters(stage.matches.as_ref(), (actions, &words), conditions)

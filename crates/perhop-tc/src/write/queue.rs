@@ -70,7 +70,8 @@ pub(super) fn discipline(
             red::red(row, config, rate_bps, notes)
         }
         BufferConfig::Cake(_) => {
-            notes.report("cake", "it is the discipline of a whole port: tail drop of 64 packets in its place");
+            notes
+                .report("cake", "it is the discipline of a whole port: tail drop of 64 packets in its place");
             USUAL.to_owned()
         }
     }

@@ -144,7 +144,11 @@ fn queues(
     // HFSC also drops them.
     if default.is_none() && kind != "hfsc" && !has_direct {
         let reason = "perhop drops them; HTB sends them unshaped, before others";
-        notes.at(&place).report_with_change("packets without a class", reason, "write a last class without `match`");
+        notes.at(&place).report_with_change(
+            "packets without a class",
+            reason,
+            "write a last class without `match`",
+        );
     }
     Ok(commands)
 }

@@ -12,7 +12,8 @@ use crate::words::{Finding, Reader, Reading};
 
 const FILTER: &str = "packets that the list denies are dropped here";
 const BRIDGED: &str = "the port switches frames: policies apply, but forwarding differs";
-const SHARED: &str = "a group of routers shares one address: perhop forwards to the own address of each router";
+const SHARED: &str =
+    "a group of routers shares one address: perhop forwards to the own address of each router";
 const PAUSES: &str = "pause frames delay packets";
 
 pub(super) const COMMANDS: &[Command<Interface>] = &[
@@ -104,7 +105,10 @@ pub(super) const OTHERS: &[Command<Interface>] = &[
     irrelevant("hsrp version"),
     not_modelled_block("vrrp", SHARED),
     not_modelled_block("vrrpv3", SHARED),
-    not_modelled("fabric forwarding", "all switches share one address: perhop forwards to the own address of each switch"),
+    not_modelled(
+        "fabric forwarding",
+        "all switches share one address: perhop forwards to the own address of each switch",
+    ),
     irrelevant("bfd"),
     irrelevant("beacon"),
     irrelevant("cdp"),

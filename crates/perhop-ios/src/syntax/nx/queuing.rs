@@ -82,9 +82,9 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         Shape { kind: ShapeKind::Average, rate: most, burst: None, excess_burst: Some(0) },
     ));
     match least.flatten() {
-        Some(TrafficRate::BitsPerSecond(bits)) if bits > 0 => {
-            Ok(Finding::not_modelled("the class is limited to the maximum, but the minimum is not guaranteed"))
-        }
+        Some(TrafficRate::BitsPerSecond(bits)) if bits > 0 => Ok(Finding::not_modelled(
+            "the class is limited to the maximum, but the minimum is not guaranteed",
+        )),
         _ => Ok(Finding::MODELLED),
     }
 }

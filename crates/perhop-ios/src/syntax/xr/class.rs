@@ -44,7 +44,10 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("decapsulate", "headers are removed"),
     not_modelled("transmit", "an action of policies that do not queue"),
     not_modelled("pause", "an action of priority flow control"),
-    not_modelled("child-conform-aware", "the outer policer knows which packets conform to the inner policers"),
+    not_modelled(
+        "child-conform-aware",
+        "the outer policer knows which packets conform to the inner policers",
+    ),
 ];
 
 /// `bandwidth [percent] N [UNIT]`, `bandwidth remaining percent|ratio N`; both may occur in one class.

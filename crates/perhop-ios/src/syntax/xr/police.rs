@@ -15,7 +15,10 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     modelled("violate-action", |class, reader| action(class, Color::Violate, reader)),
     modelled("conform-color", colors),
     not_modelled("exceed-color", "the class of packets that arrive as exceeding"),
-    not_modelled("child-conform-aware", "the outer policer knows which packets conform to the inner policers"),
+    not_modelled(
+        "child-conform-aware",
+        "the outer policer knows which packets conform to the inner policers",
+    ),
 ];
 
 /// `police rate RATE [burst B] [peak-rate RATE [peak-burst B]]`

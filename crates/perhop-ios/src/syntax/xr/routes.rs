@@ -42,7 +42,9 @@ pub(super) fn read(configuration: &mut Configuration, reader: &mut Reader) -> Op
     reader.next();
     // `vrf default` before the next hop names the table that is meant anyway.
     if reader.rest().first() == Some(&"vrf") {
-        return Some(Ok(Finding::not_modelled("a next hop in another table: packets of this route have no route there")));
+        return Some(Ok(Finding::not_modelled(
+            "a next hop in another table: packets of this route have no route there",
+        )));
     }
     Some(route(configuration, reader, None, prefix))
 }

@@ -17,7 +17,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         let [first, second] = duplicate.ports;
         // Networks that are not connected may use the same addresses.
         if part[first.device] == part[second.device] {
-            let effect = "perhop does not treat the subnet as a link: packets to the address may reach either device";
+            let effect =
+                "perhop does not treat the subnet as a link: packets to the address may reach either device";
             report_address(snapshot, duplicate.ports, duplicate.address, effect, found);
         }
     }

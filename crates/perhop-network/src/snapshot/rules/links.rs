@@ -40,8 +40,7 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
         snapshot.port_name(own),
         snapshot.port_name(other)
     );
-    let effect =
-        "one end fragments or drops long packets of the other; OSPF forms no adjacency".to_owned();
+    let effect = "one end fragments or drops long packets of the other; OSPF forms no adjacency".to_owned();
     let line = line(own).unwrap_or(snapshot.port(own).line);
     found.push(snapshot.finding(own.device, &rules::NETWORK_MTU_DIFFERS, line, (message, effect)));
 }

@@ -39,7 +39,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                     snapshot.devices[*device].name,
                     lists.len()
                 );
-                let effect = "the device drops packets that the others pass, or passes packets that they drop";
+                let effect =
+                    "the device drops packets that the others pass, or passes packets that they drop";
                 let rule = &rules::NETWORK_LIST_DIFFERS;
                 found.push(snapshot.finding(*device, rule, line, (message, effect.to_owned())));
             }

@@ -81,7 +81,9 @@ fn effect(kind: LinkSettingKind) -> &'static str {
         LinkSettingKind::OspfNetwork | LinkSettingKind::IsisNetwork | LinkSettingKind::IsisMetrics => {
             "the two routers do not use each other's routes: packets take another path, or have none"
         }
-        LinkSettingKind::Labels => "labeled packets do not pass, and classes that match labels get no packets",
+        LinkSettingKind::Labels => {
+            "labeled packets do not pass, and classes that match labels get no packets"
+        }
         LinkSettingKind::FragmentDelay | LinkSettingKind::Interleaving => {
             "voice waits behind long packets in one direction"
         }

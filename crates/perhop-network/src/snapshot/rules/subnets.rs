@@ -139,8 +139,7 @@ fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut 
                 snapshot.port_name(*other),
                 theirs.prefix_length
             );
-            let effect =
-                "routing protocols find no neighbor, and some hosts cannot be reached".to_owned();
+            let effect = "routing protocols find no neighbor, and some hosts cannot be reached".to_owned();
             let rule = &rules::NETWORK_SUBNET_DIFFERS;
             found.push(snapshot.finding(own.device, rule, address.line, (message, effect)));
         }
