@@ -2,6 +2,7 @@
 
 use perhop_lint::{Line, LineState};
 
+use crate::around::{Around, surroundings};
 use crate::read::Read;
 use crate::tree::{NodeId, Problem, Tree, rank};
 
@@ -20,13 +21,14 @@ pub(crate) fn lines(text: &str, read: &Read, tree: &Tree) -> Vec<Line> {
     };
     let mut lines: Vec<Line> = text.lines().enumerate().map(line).collect();
     let mut is_set = vec![false; lines.len()];
+    let surroundings = surroundings(tree);
     for statement in &tree.statements {
         let Some(index) = statement.line.checked_sub(1).filter(|index| *index < lines.len()) else {
             continue;
         };
         let (state, note) = match statement.problem {
             Some(problem) => problem_state(problem),
-            None => state_of(tree, statement.node),
+            None => state_of(tree, &surroundings, statement.node),
         };
         let line = &mut lines[index];
         if !is_set[index] || rank(line.state) < rank(state) {
@@ -55,40 +57,41 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
     (state, Some(note.to_owned()))
 }
 
-/// Returns the state of a statement: the mark of its last node, or the mark of an enclosing node that covers
-/// it.
-fn state_of(tree: &Tree, node: NodeId) -> (LineState, Option<String>) {
-    if let Some(line) = tree.removed_by(node) {
+/// Returns the state of a statement by the mark of its last node, or by a mark around it that covers it.
+fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId) -> (LineState, Option<String>) {
+    let around = surroundings[node.index()];
+    if let Some(line) = around.removed_by {
         return (LineState::Irrelevant, Some(format!("deleted by line {line}")));
     }
-    if tree.is_inactive(node) {
+    if around.is_inactive {
         return (LineState::Irrelevant, Some("inactive".to_owned()));
     }
-    let path = tree.path(node);
-    let Some(first) = path.first().copied() else { return (LineState::Irrelevant, None) };
+    let depth = tree.depth(node);
+    if depth == 0 {
+        return (LineState::Irrelevant, None);
+    }
+    let first = tree.word(around.top);
     if first == GROUPS && !is_inherited(tree, node) {
         return (
             LineState::Irrelevant,
-            Some("the group is not applied here".to_owned()).filter(|_| path.len() > 1),
+            Some("the group is not applied here".to_owned()).filter(|_| depth > 1),
         );
     }
-    if path.last().is_some_and(|word| word.starts_with("apply-groups"))
-        || path.len() > 1 && path[path.len() - 2].starts_with("apply-groups")
-    {
+    let is_apply = |id: NodeId| tree.word(id).starts_with("apply-groups");
+    if is_apply(node) || depth > 1 && is_apply(tree.parent(node)) {
         let state = if first == GROUPS { LineState::Irrelevant } else { LineState::Modelled };
         let own = tree.mark_of(node).filter(|mark| mark.state == LineState::Suspicious);
         return (own.map_or(state, |mark| mark.state), None);
     }
     let own = tree.mark_of(node);
-    let around = tree.ids_upward(node).skip(1).filter_map(|id| tree.mark_of(id)).filter(|mark| mark.is_deep);
-    let covering = around.max_by_key(|mark| rank(mark.state)).filter(|_| first != GROUPS || own.is_none());
+    let covering = around.cover.and_then(|id| tree.mark_of(id)).filter(|_| first != GROUPS || own.is_none());
     let found = match (own, covering) {
         (Some(own), Some(covering)) if rank(covering.state) > rank(own.state) => Some(covering),
         (own, covering) => own.or(covering),
     };
     match found {
         Some(mark) => (mark.state, mark.note.as_deref().map(str::to_owned)),
-        None => (unmarked(&path), None),
+        None => (unmarked(&tree.path(node)), None),
     }
 }
 

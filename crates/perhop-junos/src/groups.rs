@@ -39,8 +39,10 @@ struct Source {
 pub(crate) fn inherit(tree: &mut Tree) -> Inherited {
     let mut inherited = Inherited::default();
     let most = tree.len() + MOST_COPIES;
-    let mut walk = Walk { tree, most, comparisons: 0, inherited: &mut inherited };
-    walk.node(NodeId::ROOT, &[], &mut Vec::new());
+    if tree.has_word(APPLY) {
+        let mut walk = Walk { tree, most, comparisons: 0, inherited: &mut inherited };
+        walk.node(NodeId::ROOT, &[], &mut Vec::new());
+    }
     ranges(tree, most, &mut inherited);
     inherited
 }
@@ -74,8 +76,8 @@ impl Walk<'_> {
             self.copy_new(node, *source);
         }
         for child in self.tree.children(node) {
-            let word = self.tree.word(child).to_owned();
-            if matches!(word.as_str(), APPLY | EXCEPT) || (node == NodeId::ROOT && word == GROUPS) {
+            let word = self.tree.kept_word(child);
+            if matches!(&*word, APPLY | EXCEPT) || (node == NodeId::ROOT && &*word == GROUPS) {
                 continue;
             }
             let below = self.below(&sources, &word);

@@ -1,5 +1,7 @@
 //! Commands of the configuration mode: `set`, `delete`, `deactivate` and others.
 
+use std::sync::Arc;
+
 use crate::set_blocks::Level;
 use crate::tokens::{Comment, Token, tokens};
 use crate::tree::{NodeId, Place, Problem, Statement, Tree};
@@ -76,10 +78,12 @@ fn set(session: &mut Session, number: usize, rest: &[Token]) {
     let tree = &mut *session.tree;
     tree.begin_statement();
     let base = *session.base;
-    let base_words: Vec<String> = tree.path(base).into_iter().map(str::to_owned).collect();
+    let base_words: Vec<Arc<str>> = tree.kept_path(base);
     // The words in front of the next one, with their nodes.
-    let mut words: Vec<&str> = base_words.iter().map(String::as_str).collect();
-    let mut nodes: Vec<NodeId> = vec![base; words.len()];
+    let mut words: Vec<&str> = Vec::with_capacity(base_words.len() + rest.len());
+    words.extend(base_words.iter().map(|word| &**word));
+    let mut nodes: Vec<NodeId> = Vec::with_capacity(words.capacity());
+    nodes.resize(words.len(), base);
     let (mut list, mut problem, mut level) = (None, None, Level::default());
     let last = |nodes: &[NodeId]| nodes.last().copied().unwrap_or(base);
     for token in rest {

@@ -8,15 +8,17 @@ use std::sync::Arc;
 
 use perhop_lint::LineState;
 
+use crate::words::{Places, Words};
+
 /// A node of a [`Tree`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct NodeId(u32);
 
 impl NodeId {
     /// The node without a word, above all statements.
     pub(crate) const ROOT: NodeId = NodeId(0);
 
-    fn index(self) -> usize {
+    pub(crate) fn index(self) -> usize {
         self.0 as usize
     }
 }
@@ -35,7 +37,6 @@ pub(crate) struct Mark {
 #[derive(Clone, Debug)]
 struct Node {
     parent: NodeId,
-    word: Arc<str>,
     symbol: u32,
     line: usize,
     depth: u16,
@@ -80,8 +81,8 @@ pub(crate) const MOST_LEVELS: u16 = 64;
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
     nodes: Vec<Node>,
-    symbols: BTreeMap<Arc<str>, u32>,
-    index: BTreeMap<(NodeId, u32), NodeId>,
+    words: Words,
+    places: Places,
     pub(crate) statements: Vec<Statement>,
     clock: u32,
     /// The number of nodes visited by moves of statements.
@@ -92,18 +93,16 @@ pub(crate) struct Tree {
     merged: Vec<(NodeId, NodeId)>,
 }
 
-/// The statement whose list can contain one value several times, paired with another list.
-const REPEATING: &str = "drop-probability";
+/// The statement whose list can have one value several times, in pairs with another list: the first word.
+const REPEATING: (&str, u32) = ("drop-probability", 1);
 
 /// Limit on visited nodes: a text that contains only moves takes time in proportion to its length.
 const MOST_MOVES: usize = 20_000_000;
 
 impl Tree {
     pub(crate) fn new() -> Tree {
-        let word: Arc<str> = Arc::from("");
         let root = Node {
             parent: NodeId::ROOT,
-            word: word.clone(),
             symbol: 0,
             line: 0,
             depth: 0,
@@ -115,11 +114,10 @@ impl Tree {
             is_copied: false,
             mark: None,
         };
-        let symbols = BTreeMap::from([(word, 0)]);
         Tree {
             nodes: vec![root],
-            symbols,
-            index: BTreeMap::new(),
+            words: Words::new(&["", REPEATING.0]),
+            places: Places::default(),
             statements: Vec::new(),
             clock: 0,
             moves: 0,
@@ -142,7 +140,17 @@ impl Tree {
     }
 
     pub(crate) fn word(&self, id: NodeId) -> &str {
-        &self.node(id).word
+        self.words.word(self.node(id).symbol)
+    }
+
+    /// Returns the word of a node, which stays while the tree changes.
+    pub(crate) fn kept_word(&self, id: NodeId) -> Arc<str> {
+        self.words.word(self.node(id).symbol).clone()
+    }
+
+    /// Whether a statement has `word`.
+    pub(crate) fn has_word(&self, word: &str) -> bool {
+        self.words.known(word).is_some()
     }
 
     pub(crate) fn line(&self, id: NodeId) -> usize {
@@ -161,9 +169,13 @@ impl Tree {
     /// Returns the child of `parent` with `word`; adds it if there is none. `None` below
     /// [`MOST_LEVELS`] levels.
     pub(crate) fn add(&mut self, parent: NodeId, word: &str, line: usize) -> Option<NodeId> {
-        let symbol = self.symbol(word);
+        let symbol = self.words.symbol(word);
+        self.add_symbol(parent, symbol, line)
+    }
+
+    fn add_symbol(&mut self, parent: NodeId, symbol: u32, line: usize) -> Option<NodeId> {
         let clock = self.clock;
-        if let Some(known) = self.index.get(&(parent, symbol)).copied() {
+        if let Some(known) = self.places.get(parent.0, symbol).map(NodeId) {
             self.node_mut(known).touched = clock;
             self.mention(parent, known);
             return Some(known);
@@ -173,10 +185,8 @@ impl Tree {
             return None;
         }
         let id = NodeId(u32::try_from(self.nodes.len()).ok()?);
-        let word = self.symbols.get_key_value(word).map_or_else(|| Arc::from(word), |(word, _)| word.clone());
         self.nodes.push(Node {
             parent,
-            word,
             symbol,
             line,
             depth,
@@ -188,14 +198,14 @@ impl Tree {
             is_copied: false,
             mark: None,
         });
-        self.index.insert((parent, symbol), id);
+        self.places.insert(parent.0, symbol, id.0);
         self.node_mut(parent).children.push(id);
         self.mention(parent, id);
         Some(id)
     }
 
     fn mention(&mut self, parent: NodeId, id: NodeId) {
-        if &*self.node(parent).word == REPEATING {
+        if self.node(parent).symbol == REPEATING.1 {
             self.mentions.entry(parent).or_default().push(id);
         }
     }
@@ -213,20 +223,11 @@ impl Tree {
         path.iter().fold(from, |node, word| self.add(node, word, line).unwrap_or(node))
     }
 
-    fn symbol(&mut self, word: &str) -> u32 {
-        if let Some(known) = self.symbols.get(word) {
-            return *known;
-        }
-        let next = self.symbols.len() as u32;
-        self.symbols.insert(Arc::from(word), next);
-        next
-    }
-
     /// Adds a copy of `origin` below `parent`, unless the parent has the word; returns the child.
     pub(crate) fn copy(&mut self, parent: NodeId, origin: NodeId) -> Option<NodeId> {
-        let (word, line) = (self.node(origin).word.clone(), self.node(origin).line);
+        let (symbol, line) = (self.node(origin).symbol, self.node(origin).line);
         let before = self.nodes.len();
-        let id = self.add(parent, &word, line)?;
+        let id = self.add_symbol(parent, symbol, line)?;
         self.node_mut(origin).is_copied = true;
         if self.nodes.len() > before {
             let inactive = self.node(origin).inactive;
@@ -260,8 +261,7 @@ impl Tree {
 
     /// Returns the child with `word`, also an inactive one.
     pub(crate) fn any_child(&self, parent: NodeId, word: &str) -> Option<NodeId> {
-        let symbol = self.symbols.get(word)?;
-        self.index.get(&(parent, *symbol)).copied()
+        self.places.get(parent.0, self.words.known(word)?).map(NodeId)
     }
 
     /// Returns the active child with `word`.
@@ -314,7 +314,7 @@ impl Tree {
             return;
         }
         let (parent, symbol) = (self.node(id).parent, self.node(id).symbol);
-        self.index.remove(&(parent, symbol));
+        self.places.remove(parent.0, symbol);
         self.node_mut(id).removed_by = Some(line);
     }
 
@@ -374,14 +374,24 @@ impl Tree {
         self.node(id).mark.as_ref()
     }
 
-    /// Whether the statement or an enclosing statement is inactive.
-    pub(crate) fn is_inactive(&self, id: NodeId) -> bool {
-        self.upward(id).any(|node| node.inactive)
+    /// Iterates over all nodes: a parent comes before its children.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = NodeId> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// Returns the line that removes the node itself, and whether the node itself is inactive.
+    pub(crate) fn own_changes(&self, id: NodeId) -> (Option<usize>, bool) {
+        (self.node(id).removed_by, self.node(id).inactive)
     }
 
     /// Returns the line that removes the statement or an enclosing statement.
     pub(crate) fn removed_by(&self, id: NodeId) -> Option<usize> {
-        self.upward(id).find_map(|node| node.removed_by)
+        self.ids_upward(id).find_map(|id| self.node(id).removed_by)
+    }
+
+    /// Returns the number of words from the root to a node.
+    pub(crate) fn depth(&self, id: NodeId) -> u16 {
+        self.node(id).depth
     }
 
     /// Iterates from a node to the root.
@@ -394,13 +404,17 @@ impl Tree {
         })
     }
 
-    fn upward(&self, id: NodeId) -> impl Iterator<Item = &Node> {
-        self.ids_upward(id).map(|id| self.node(id))
+    /// Returns the words from the root to a node, which stay while the tree changes.
+    pub(crate) fn kept_path(&self, id: NodeId) -> Vec<Arc<str>> {
+        let mut words: Vec<Arc<str>> = self.ids_upward(id).map(|id| self.kept_word(id)).collect();
+        words.pop();
+        words.reverse();
+        words
     }
 
     /// Returns the words from the root to a node.
     pub(crate) fn path(&self, id: NodeId) -> Vec<&str> {
-        let mut words: Vec<&str> = self.upward(id).map(|node| &*node.word).collect();
+        let mut words: Vec<&str> = self.ids_upward(id).map(|id| self.word(id)).collect();
         words.pop();
         words.reverse();
         words

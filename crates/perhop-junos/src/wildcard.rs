@@ -4,6 +4,9 @@
 ///
 /// The time is proportional to the product of their lengths.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
+    if !is_pattern(pattern) {
+        return pattern == text;
+    }
     let (pattern, text): (Vec<Piece>, Vec<char>) = (pieces(pattern), text.chars().collect());
     let (mut at, mut read) = (0, 0);
     // The last `*`, and the end of the text that it matches.

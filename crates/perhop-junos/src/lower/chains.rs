@@ -100,7 +100,7 @@ impl LineOf<'_> {
     /// down.
     pub(super) fn scale_guarantees(&self, physical: &Attached, chain: &mut [Node]) -> Mode {
         let mut rate = self.inside(physical);
-        let all = self.all_nodes(physical, rate);
+        let all = self.nodes.get_or_init(|| self.all_nodes(physical, rate));
         if all.iter().flatten().all(|node| node.guaranteed.is_none()) {
             return Mode::Peak;
         }

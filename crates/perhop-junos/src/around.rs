@@ -1,0 +1,41 @@
+//! [`Around`]: the statements around each node.
+
+use crate::tree::{NodeId, Tree, rank};
+
+/// The statements around a node, and the node itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Around {
+    /// The outermost one.
+    pub(crate) top: NodeId,
+    /// The line that removes the innermost removed one.
+    pub(crate) removed_by: Option<usize>,
+    /// Whether one is inactive.
+    pub(crate) is_inactive: bool,
+    /// The one around the node whose mark covers it.
+    pub(crate) cover: Option<NodeId>,
+}
+
+/// Returns the surroundings of all nodes, in the order of their numbers: one pass, because a parent comes before
+/// its children.
+pub(crate) fn surroundings(tree: &Tree) -> Vec<Around> {
+    let mut found: Vec<Around> = Vec::with_capacity(tree.len());
+    let rank_of = |id: NodeId| tree.mark_of(id).map_or(0, |mark| rank(mark.state));
+    for id in tree.ids() {
+        let parent = tree.parent(id);
+        let around = found.get(parent.index()).copied().unwrap_or_default();
+        let is_deep = id != NodeId::ROOT && tree.mark_of(parent).is_some_and(|mark| mark.is_deep);
+        // Of equal marks, the outer one covers.
+        let cover = match (Some(parent).filter(|_| is_deep), around.cover) {
+            (Some(own), Some(outer)) if rank_of(own) <= rank_of(outer) => Some(outer),
+            (own, outer) => own.or(outer),
+        };
+        let (removed_by, is_inactive) = tree.own_changes(id);
+        found.push(Around {
+            top: if parent == NodeId::ROOT { id } else { around.top },
+            removed_by: removed_by.or(around.removed_by),
+            is_inactive: is_inactive || around.is_inactive,
+            cover,
+        });
+    }
+    found
+}
