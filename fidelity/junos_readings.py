@@ -35,7 +35,7 @@ class Reading:
         value, kind = float(self.values["value"]), self.values["kind"]
         if kind == "configured":
             return 0.0
-        if kind == "share":
+        if kind in ("share", "rounded"):
             return SHARE_PERCENT / 100 * value
         return max(PERCENT / 100 * value, POINTS / 100 * float(self.values.get("whole", 0)))
 
@@ -79,6 +79,9 @@ def configured(reading: Reading) -> float:
         sure = [one["share"] for one in found if one["share"].get("rate") != one["share"].get("ceil")]
         return sum(bits(share.get("rate")) for share in sure) / float(values["whole"]) * 100
     [one] = [one for one in found if one["name"] == values["class"]]
+    if values["field"] == "shared_bytes":
+        memory, factor = here["output"]["queueing"]["memory"], one["buffer"]["shared-memory"]["alpha"]
+        return float(memory["shared"] * memory["unit-bytes"] * factor / (1 + factor * values["queues"]))
     share, limit = one["share"], one.get("buffer", {}).get("tail-drop", {}).get("limit", "0B")
     match values["field"]:
         case "rate_bps":
@@ -177,4 +180,5 @@ def measured(reading: Reading) -> float:
 
 def found_by_perhop(reading: Reading) -> float:
     """Return perhop's number for a reading."""
-    return configured(reading) if reading.values["kind"] == "configured" else measured(reading)
+    is_configured = reading.values["kind"] in ("configured", "rounded")
+    return configured(reading) if is_configured else measured(reading)

@@ -3,7 +3,7 @@
 use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, Concern, DeviceModel, Evidence, Forwarding, FrontEnd, OpenLine, ParseOptions,
-    PlatformRule, Recognition, RecognizedPlatform, Router,
+    PlatformRule, Recognition, RecognizedPlatform, Router, Writer,
 };
 use perhop_lint::{Diagnostic, Line, LineState, Rule, Severity, rules as common_rules};
 use perhop_qos::{ConfigError, Rate};
@@ -18,6 +18,7 @@ use crate::read::{Read, read};
 use crate::recognition::{RecognizedFamily, evidence, family};
 use crate::show::JunosShows;
 use crate::tree::{NodeId, Tree, rank};
+use crate::write::JunosWriter;
 use crate::{accounting, cos, firewall, hierarchies, interfaces, rules};
 
 /// Junos configurations.
@@ -49,6 +50,10 @@ impl FrontEnd for Junos {
 
     fn shows(&self) -> Option<&dyn Shows> {
         Some(&JunosShows)
+    }
+
+    fn writer(&self) -> Option<(&'static str, &dyn Writer)> {
+        Some(("junos", &JunosWriter))
     }
 
     fn rules(&self) -> &'static [&'static Rule] {
@@ -203,11 +208,11 @@ impl Source<'_> {
             return model;
         }
         if let Some(family) = family {
+            let others: Vec<&str> = family.chips().iter().map(|chip| chip.name()).collect();
             return refused(&format!(
-                "perhop does not model {}; --platform {} or {} reads the file by other rules",
+                "perhop does not model {}; name it: --platform {}",
                 family.lacks(),
-                Family::Mx.name(),
-                Family::Srx.name()
+                others.join(", or ")
             ));
         }
         let mut model = refused("");

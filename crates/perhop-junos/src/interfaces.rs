@@ -59,6 +59,8 @@ pub(crate) struct Unit {
     pub(crate) set: Option<String>,
     /// The families of IP packets.
     pub(crate) families: Vec<FilterFamily>,
+    /// The line with which the unit carries MPLS.
+    pub(crate) mpls: Option<usize>,
     pub(crate) input: Side,
     pub(crate) output: Side,
 }
@@ -309,26 +311,14 @@ fn tags(context: &mut Context, word: &Word, unit: &mut Unit) {
 }
 
 fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut Unit) {
-    let known = match family.text.as_str() {
-        "inet" => FilterFamily::Inet,
-        "inet6" => FilterFamily::Inet6,
-        "any" => FilterFamily::Any,
-        _ => {
-            for word in context.keywords(family.node) {
-                match word.text.as_str() {
-                    "filter" | "policer" => {
-                        context.not_modeled(word.node, "filters of families other than inet, inet6 and any");
-                    }
-                    "storm-control" => context.not_modeled(word.node, "storm control"),
-                    _ => context.irrelevant(word.node, ""),
-                }
-            }
-            return;
-        }
-    };
-    if known != FilterFamily::Any {
-        unit.families.push(known);
+    if family.text == "mpls" {
+        unit.mpls = Some(family.line);
     }
+    let known = FilterFamily::named(&family.text);
+    let Some(known @ (FilterFamily::Inet | FilterFamily::Inet6)) = known else {
+        return other_family(context, family, known, firewall, unit);
+    };
+    unit.families.push(known);
     for word in context.keywords(family.node) {
         match word.text.as_str() {
             "address" => addresses(context, known, &word, unit),
@@ -340,6 +330,25 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
                     context.not_modeled(word.node, note);
                 }
             }
+        }
+    }
+}
+
+/// Reads a family of frames or labels, or one without filters.
+fn other_family(
+    context: &mut Context,
+    family: &Word,
+    known: Option<FilterFamily>,
+    firewall: &Firewall,
+    unit: &mut Unit,
+) {
+    for word in context.keywords(family.node) {
+        match (word.text.as_str(), known) {
+            ("filter", Some(known)) => side_filters(context, (known, &word), firewall, unit),
+            ("policer", Some(known)) => side_policers(context, (known, &word), firewall, unit),
+            ("filter" | "policer", None) => context.not_modeled(word.node, "filters of other families"),
+            ("storm-control", _) => context.not_modeled(word.node, "storm control"),
+            _ => context.irrelevant(word.node, ""),
         }
     }
 }

@@ -7,14 +7,14 @@
 //! ```
 //!
 //! Both notations build the same tree. Every statement of `class-of-service`, `firewall` and `interfaces`
-//! that no reader marks is not recognized. perhop models the queueing of MX and SRX; it refuses other
-//! families, and a text whose family is unknown.
+//! that no reader marks is not recognized. perhop refuses a text whose family, or chip of a switch, is unknown.
 //!
 //! Reading order: `tokens`, `read` and `tree`; `groups`; `context`; `cos`, `firewall` and `interfaces`;
-//! `families`; `lower`; `accounting`; `show`.
+//! `families`; `lower`; `accounting`; `show`; `write`.
 
 mod accounting;
 mod added;
+mod around;
 mod check;
 mod context;
 mod cos;
@@ -36,5 +36,7 @@ mod tokens;
 mod tree;
 mod values;
 mod wildcard;
+mod words;
+mod write;
 
 pub use front_end::Junos;

@@ -13,6 +13,7 @@ const OPEN: usize = usize::MAX;
 const SCHEDULER: Statements = &[
     ("transmit-rate", 1),
     ("buffer-size", 1),
+    ("buffer-dynamic-threshold", 1),
     ("priority", 1),
     ("excess-priority", 1),
     ("excess-rate", 1),
@@ -137,9 +138,9 @@ const ATTACHED: Statements = &[
 
 /// Returns the statements of the level at `path`, if a command can write several.
 fn statements(path: &[&str]) -> Option<Statements> {
-    let is_attached = path.contains(&"class-of-service");
+    let is_attached = || path.contains(&"class-of-service");
     Some(match path {
-        [.., "schedulers", _] if is_attached => SCHEDULER,
+        [.., "schedulers", _] if is_attached() => SCHEDULER,
         [.., "traffic-control-profiles", _] => PROFILE,
         [.., "interpolate"] => INTERPOLATE,
         [.., "term" | "policer", _, "then"] => THEN,
@@ -147,7 +148,7 @@ fn statements(path: &[&str]) -> Option<Statements> {
         [.., "if-exceeding" | "if-exceeding-pps"] => LIMITS,
         [.., "three-color-policer", _, "single-rate" | "two-rate"] => THREE_COLOR,
         ["firewall", .., "policer", _] if !path.contains(&"term") => POLICER,
-        [.., "interfaces" | "unit", _] if is_attached => ATTACHED,
+        [.., "interfaces" | "unit", _] if is_attached() => ATTACHED,
         ["interfaces", _] | ["groups", _, "interfaces", _] => INTERFACE,
         [.., "unit", _] => UNIT,
         _ => return None,

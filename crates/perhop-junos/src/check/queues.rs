@@ -7,6 +7,7 @@ use perhop_lint::{Diagnostic, rules as common_rules};
 
 use super::checked::{Checked, finding};
 use crate::cos::{Amount, Limit, Priority, Profile, Scheduler, SchedulerMap};
+use crate::families::Family;
 use crate::rules;
 
 pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
@@ -16,6 +17,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     for name in attached_maps(checked) {
         let Some(map) = schedulers.maps.get(name) else { continue };
         found.extend(without_scheduler(checked, name, map));
+        found.extend(strict_below_low(checked, name, map));
         for (_, scheduler, _) in &map.entries {
             if known.insert(scheduler.as_str()) {
                 found.extend(schedulers.schedulers.get(scheduler).and_then(|own| unbounded(scheduler, own)));
@@ -56,7 +58,35 @@ fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option
     finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
 }
 
-/// Reports a scheduler with strict-high priority and without a limit. A transmit rate is a limit only with
+/// Reports a strict-high queue below a low one, which the commit of an EX refuses (an EX2200 with 12.3 prints it).
+fn strict_below_low(checked: Checked, name: &str, map: &SchedulerMap) -> Option<Diagnostic> {
+    let classes = &checked.cos.classes;
+    if classes.family() != Family::Ex {
+        return None;
+    }
+    let is_strict = |scheduler: &str| {
+        let priority = checked.cos.schedulers.schedulers.get(scheduler).and_then(|own| own.priority);
+        priority.is_some_and(|at| at.value == Priority::StrictHigh)
+    };
+    let queue = |class: &str| classes.label(class).and_then(|label| classes.at(label)).map(|own| own.queue);
+    let (strict, low): (Vec<_>, Vec<_>) =
+        map.entries.iter().partition(|(_, scheduler, _)| is_strict(scheduler));
+    let queues = |entries: Vec<&(String, String, usize)>| -> Vec<u8> {
+        entries.into_iter().filter_map(|(class, _, _)| queue(class)).collect()
+    };
+    let (strict, low) = (queues(strict), queues(low));
+    let is_refused = strict.iter().min().zip(low.iter().max()).is_some_and(|(strict, low)| strict < low);
+    if !is_refused {
+        return None;
+    }
+    let message = format!(
+        "One or more \"strict-high\" priority queues have lower queue-numbers than priority \"low\" queues in \
+         {name}"
+    );
+    finding(&rules::JUNOS_VALUE_INVALID, map.line, message, "error: configuration check-out failed")
+}
+
+/// Reports a scheduler that goes before all others and has no limit. A transmit rate is one only with
 /// `exact` or `rate-limit` (Junos CoS User Guide, "Configuring Strict-High Priority Queues").
 fn unbounded(name: &str, scheduler: &Scheduler) -> Option<Diagnostic> {
     let priority = scheduler

@@ -14,18 +14,21 @@ pub(crate) struct ForwardingClass {
     pub(crate) queue: u8,
     /// The line that defines it; 0 for a built-in class.
     pub(crate) line: usize,
+    /// Whether a pause of the sender prevents losses.
+    pub(crate) is_lossless: bool,
 }
 
 /// The forwarding classes of a device by queue; the place of a class is its label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Classes(Vec<ForwardingClass>);
+pub(crate) struct Classes {
+    all: Vec<ForwardingClass>,
+    family: Family,
+}
 
-/// The queues of a port.
-const QUEUES: u64 = 8;
 /// The classes that labels distinguish; Junos has at most 16.
 pub(crate) const MOST_CLASSES: usize = 32;
 
-/// The roles of the built-in classes: their default queues, and places in [`ROLES`].
+/// The roles of the built-in classes: places in [`ROLES`].
 pub(crate) const BEST_EFFORT: u8 = 0;
 pub(crate) const EXPEDITED: u8 = 1;
 pub(crate) const ASSURED: u8 = 2;
@@ -33,58 +36,72 @@ pub(crate) const NETWORK_CONTROL: u8 = 3;
 /// The names of the built-in classes by role.
 const ROLES: [&str; 4] = ["best-effort", "expedited-forwarding", "assured-forwarding", "network-control"];
 
+/// The built-in classes of QFX without loss.
+const LOSSLESS: [&str; 2] = ["fcoe", "no-loss"];
+
 impl Classes {
     /// Returns the built-in classes.
     pub(crate) fn defaults(family: Family) -> Classes {
-        let class =
-            |(name, queue): &(&str, u8)| ForwardingClass { name: (*name).to_owned(), queue: *queue, line: 0 };
-        Classes(family.rules().classes.iter().map(class).collect()).sorted()
+        let class = |(name, queue): &(&str, u8)| ForwardingClass {
+            name: (*name).to_owned(),
+            queue: *queue,
+            line: 0,
+            is_lossless: LOSSLESS.contains(name),
+        };
+        Classes { all: family.rules().classes.iter().map(class).collect(), family }.sorted()
+    }
+
+    /// Returns the family whose defaults apply.
+    pub(crate) fn family(&self) -> Family {
+        self.family
     }
 
     fn sorted(mut self) -> Classes {
-        self.0.sort_by_key(|class| class.queue);
+        self.all.sort_by_key(|class| class.queue);
         self
     }
 
     /// Iterates over the classes by queue.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &ForwardingClass> {
-        self.0.iter()
+        self.all.iter()
     }
 
     /// Returns the label of a class.
     pub(crate) fn label(&self, name: &str) -> Option<u8> {
-        self.0.iter().position(|class| class.name == name).and_then(|place| u8::try_from(place).ok())
+        self.all.iter().position(|class| class.name == name).and_then(|place| u8::try_from(place).ok())
     }
 
     /// Returns the label of the built-in class with a role, or of a class on its default queue if the
     /// configuration has renamed it.
     pub(crate) fn label_of_role(&self, role: u8) -> Option<u8> {
-        let by_queue = || self.of_queue(role).first().map(|(label, _)| *label);
-        self.label(ROLES[usize::from(role)]).or_else(by_queue)
+        let name = ROLES[usize::from(role)];
+        let built_in = self.family.rules().classes.iter().find(|(known, _)| *known == name);
+        let by_queue = || self.of_queue(built_in?.1).first().map(|(label, _)| *label);
+        self.label(name).or_else(by_queue)
     }
 
     /// Returns the class with a label.
     pub(crate) fn at(&self, label: u8) -> Option<&ForwardingClass> {
-        self.0.get(usize::from(label))
+        self.all.get(usize::from(label))
     }
 
     /// Returns the queues with classes.
     pub(crate) fn queues(&self) -> Vec<u8> {
-        let mut queues: Vec<u8> = self.0.iter().map(|class| class.queue).collect();
+        let mut queues: Vec<u8> = self.all.iter().map(|class| class.queue).collect();
         queues.dedup();
         queues
     }
 
     /// Returns the labels and names of the classes of a queue.
     pub(crate) fn of_queue(&self, queue: u8) -> Vec<(u8, &ForwardingClass)> {
-        let numbered = self.0.iter().enumerate().filter(|(_, class)| class.queue == queue);
+        let numbered = self.all.iter().enumerate().filter(|(_, class)| class.queue == queue);
         numbered.map(|(label, class)| (label as u8, class)).collect()
     }
 
     /// Assigns a class to a queue. A configured class replaces the built-in classes of its queue.
     fn put(&mut self, name: &str, queue: u8, line: usize) {
-        self.0.retain(|class| class.name != name && !(class.queue == queue && class.line == 0));
-        self.0.push(ForwardingClass { name: name.to_owned(), queue, line });
+        self.all.retain(|class| class.name != name && !(class.queue == queue && class.line == 0));
+        self.all.push(ForwardingClass { name: name.to_owned(), queue, line, is_lossless: false });
     }
 }
 
@@ -125,8 +142,9 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
     let mut classes = Classes::defaults(family);
     let Some(node) = context.tree.child(cos, "forwarding-classes") else { return classes };
     context.modeled(node);
+    let queues = u64::from(family.rules().queues);
     for queue in context.items(node, "queue") {
-        let Some(number) = number(&queue.text).filter(|queue| *queue < QUEUES) else {
+        let Some(number) = number(&queue.text).filter(|queue| *queue < queues) else {
             context.invalid(&queue, "queue");
             continue;
         };
@@ -137,15 +155,19 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
     }
     for class in context.items(node, "class") {
         attributes(context, class.node);
-        let parse = |text: &str| number(text).filter(|queue| *queue < QUEUES);
+        let parse = |text: &str| number(text).filter(|queue| *queue < queues);
         if let Some(queue) = context.parsed(class.node, "queue-num", parse) {
             classes.put(&class.text, queue.value as u8, class.line);
         }
+        let has_pause = context.tree.child(class.node, "no-loss").is_some();
+        if let Some(own) = classes.all.iter_mut().find(|own| own.name == class.text) {
+            own.is_lossless |= has_pause;
+        }
     }
-    if classes.0.len() > MOST_CLASSES {
-        let message = format!("{} forwarding classes exceed the limit of a device", classes.0.len());
+    if classes.all.len() > MOST_CLASSES {
+        let message = format!("{} forwarding classes are more than a device has", classes.all.len());
         context.found(&crate::rules::JUNOS_VALUE_INVALID, node, message, "the commit fails");
-        classes.0.truncate(MOST_CLASSES);
+        classes.all.truncate(MOST_CLASSES);
     }
     classes.sorted()
 }

@@ -118,6 +118,9 @@ fn built_in(kind: CodePoints, name: &str, classes: &Classes) -> Option<Vec<Treat
     }
     let is_compatibility = name.ends_with("-compatibility");
     let row = |point: u8| -> (u8, LossPriority) {
+        if classes.family().is_switch() {
+            return switch_default(point << (6 - kind.bits().min(6)));
+        }
         match (kind, is_compatibility) {
             (CodePoints::Dscp | CodePoints::DscpIpv6, true) => compatibility(point >> 3),
             (CodePoints::InetPrecedence, true) => compatibility(point),
@@ -154,6 +157,12 @@ fn dscp_default(point: u8) -> (u8, LossPriority) {
         48 | 56 => (NETWORK_CONTROL, LossPriority::Low),
         _ => (BEST_EFFORT, LossPriority::Low),
     }
+}
+
+/// The default tables of switches: the two highest precedences are network control (an EX2200 with 12.3 prints
+/// DSCP 48 to 63 and 802.1p 6 and 7; recalled for QFX).
+fn switch_default(point: u8) -> (u8, LossPriority) {
+    (if point >= 48 { NETWORK_CONTROL } else { BEST_EFFORT }, LossPriority::Low)
 }
 
 /// `ipprec-default` (Junos CoS User Guide, "Default IP Precedence Classifier").

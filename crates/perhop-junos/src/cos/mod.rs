@@ -9,6 +9,7 @@ mod others;
 mod profiles;
 mod rewrites;
 mod schedulers;
+mod shared_buffer;
 
 pub(crate) use attachments::{Attached, Attachments};
 pub(crate) use classes::{Classes, LossPriority, NETWORK_CONTROL};
@@ -20,6 +21,7 @@ pub(crate) use rewrites::Rewrites;
 pub(crate) use schedulers::{
     Amount, Buffer, DropMap, ExcessPriority, ExcessRate, Limit, Priority, Scheduler, SchedulerMap, Schedulers,
 };
+pub(crate) use shared_buffer::{Partition, SharedBuffer};
 
 use std::collections::BTreeMap;
 
@@ -38,6 +40,7 @@ pub(crate) struct ClassOfService {
     pub(crate) schedulers: Schedulers,
     pub(crate) profiles: BTreeMap<String, Profile>,
     pub(crate) attachments: Attachments,
+    pub(crate) shared_buffer: SharedBuffer,
 }
 
 /// Reads `[edit class-of-service]`. Without it the defaults of the family apply.
@@ -61,6 +64,7 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
         profiles: &profiles,
     };
     let attachments = attachments::read(context, node, defined);
+    let shared_buffer = shared_buffer::read(context, node, &classes);
     others::mark(context, node);
     ClassOfService {
         classes,
@@ -71,5 +75,6 @@ pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
         schedulers,
         profiles,
         attachments,
+        shared_buffer,
     }
 }

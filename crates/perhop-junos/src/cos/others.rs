@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::tree::NodeId;
 
 /// Statements and the behavior that perhop lacks.
-const NOT_MODELED: [(&str, &str); 21] = [
+const NOT_MODELED: [(&str, &str); 20] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),
     ("forwarding-class-map", "forwarding classes of single interfaces"),
@@ -16,7 +16,6 @@ const NOT_MODELED: [(&str, &str); 21] = [
     ("routing-instances", "classifiers of routing instances"),
     ("system-defaults", "classifiers of all interfaces"),
     ("multi-destination", "multicast classes"),
-    ("shared-buffer", "shared memory of switches"),
     ("dedicated-buffer", "memory of switches"),
     ("congestion-notification-profile", "priority flow control"),
     ("congestion-notification-profiles", "priority flow control"),

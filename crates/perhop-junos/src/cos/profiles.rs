@@ -87,7 +87,14 @@ fn profile(context: &mut Context, name: &Word, schedulers: &Schedulers) -> Profi
                 };
             }
             "delay-buffer-rate" => found.delay_buffer = rate(context, &word).0,
-            "excess-rate" => found.excess = excess_rate(context, word.node),
+            "excess-rate" => {
+                found.excess = excess_rate(context, word.node);
+                let levels = ["excess-rate-high", "excess-rate-low"];
+                if let Some(other) = levels.into_iter().find(|key| context.tree.child(node, key).is_some()) {
+                    let message = format!("`excess-rate` and `{other}` exclude each other");
+                    context.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
+                }
+            }
             "overhead-accounting" => found.overhead = Some(overhead(context, &word)),
             text => {
                 if let Some((_, note)) = NOT_MODELED.iter().find(|(known, _)| *known == text) {

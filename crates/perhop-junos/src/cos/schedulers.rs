@@ -6,6 +6,7 @@ use perhop_device::intent::At;
 
 use super::classes::{Classes, LossPriority};
 use super::drop_profiles::DropProfile;
+use super::shared_buffer::threshold;
 use crate::context::{Context, Word};
 use crate::tree::NodeId;
 use crate::values::{number, percent};
@@ -101,6 +102,8 @@ pub(crate) struct Scheduler {
     pub(crate) priority: Option<At<Priority>>,
     pub(crate) excess_priority: Option<At<ExcessPriority>>,
     pub(crate) excess_rate: Option<At<ExcessRate>>,
+    /// The index of the dynamic threshold in the shared memory of a switch.
+    pub(crate) threshold: Option<At<u8>>,
     pub(crate) drops: Vec<DropMap>,
 }
 
@@ -127,7 +130,7 @@ pub(super) fn read(
 ) -> Schedulers {
     let mut found = Schedulers::default();
     for name in context.items(cos, "schedulers") {
-        let scheduler = scheduler(context, &name, profiles);
+        let scheduler = scheduler(context, &name, classes, profiles);
         found.schedulers.insert(name.text, scheduler);
     }
     for name in context.items(cos, "scheduler-maps") {
@@ -149,7 +152,12 @@ pub(super) fn read(
     found
 }
 
-fn scheduler(context: &mut Context, name: &Word, profiles: &BTreeMap<String, DropProfile>) -> Scheduler {
+fn scheduler(
+    context: &mut Context,
+    name: &Word,
+    classes: &Classes,
+    profiles: &BTreeMap<String, DropProfile>,
+) -> Scheduler {
     let node = name.node;
     let mut found = Scheduler { line: name.line, ..Scheduler::default() };
     if let Some(statement) = context.tree.child(node, "transmit-rate") {
@@ -176,6 +184,9 @@ fn scheduler(context: &mut Context, name: &Word, profiles: &BTreeMap<String, Dro
         match word.text.as_str() {
             "adjust-minimum" | "adjust-percent" | "excess-weight" => {
                 context.not_modeled(word.node, "dynamic bandwidth adjustment");
+            }
+            "buffer-dynamic-threshold" if classes.family().rules().chip.is_some() => {
+                found.threshold = context.parsed(node, &word.text, threshold);
             }
             "buffer-dynamic-threshold" => context.not_modeled(word.node, "shared memory of switches"),
             "queue-depth-monitoring" => context.irrelevant(word.node, "monitoring"),

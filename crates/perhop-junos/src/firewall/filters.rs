@@ -16,17 +16,46 @@ pub(crate) enum FilterFamily {
     Inet,
     Inet6,
     Any,
+    Mpls,
+    Bridge,
+    Ccc,
+    EthernetSwitching,
+    Vpls,
 }
 
 impl FilterFamily {
-    pub(crate) const ALL: [FilterFamily; 3] = [FilterFamily::Inet, FilterFamily::Inet6, FilterFamily::Any];
+    pub(crate) const ALL: [FilterFamily; 8] = [
+        FilterFamily::Inet,
+        FilterFamily::Inet6,
+        FilterFamily::Mpls,
+        FilterFamily::Bridge,
+        FilterFamily::Ccc,
+        FilterFamily::EthernetSwitching,
+        FilterFamily::Vpls,
+        FilterFamily::Any,
+    ];
 
     pub(crate) fn word(self) -> &'static str {
         match self {
             FilterFamily::Inet => "inet",
             FilterFamily::Inet6 => "inet6",
             FilterFamily::Any => "any",
+            FilterFamily::Mpls => "mpls",
+            FilterFamily::Bridge => "bridge",
+            FilterFamily::Ccc => "ccc",
+            FilterFamily::EthernetSwitching => "ethernet-switching",
+            FilterFamily::Vpls => "vpls",
         }
+    }
+
+    /// Returns the family with a name.
+    pub(crate) fn named(name: &str) -> Option<FilterFamily> {
+        FilterFamily::ALL.into_iter().find(|family| family.word() == name)
+    }
+
+    /// Whether the packets of the family are frames: policers count their Ethernet header.
+    pub(crate) fn has_frames(self) -> bool {
+        !matches!(self, FilterFamily::Inet | FilterFamily::Inet6 | FilterFamily::Mpls)
     }
 }
 
@@ -69,9 +98,9 @@ pub(super) fn read(context: &mut Context, firewall: NodeId, definitions: Definit
     // Junos Routing Policies and Firewall Filters User Guide: a filter without a family belongs to `inet`.
     read_family(context, firewall, FilterFamily::Inet, definitions, &mut found);
     for family in context.items(firewall, "family") {
-        match FilterFamily::ALL.into_iter().find(|known| known.word() == family.text) {
+        match FilterFamily::named(&family.text) {
             Some(known) => read_family(context, family.node, known, definitions, &mut found),
-            None => context.not_modeled(family.node, "filters of families other than inet, inet6 and any"),
+            None => context.not_modeled(family.node, "filters of other families"),
         }
     }
     found

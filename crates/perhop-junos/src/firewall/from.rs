@@ -22,7 +22,18 @@ pub(crate) enum Condition {
     Unknown,
 }
 
-/// Reads `from`. A packet must meet all conditions, and match one value of each.
+impl Condition {
+    /// Whether the loss priority of a packet decides.
+    pub(crate) fn asks_loss_priority(&self) -> bool {
+        fn asks(condition: &MatchConfig) -> bool {
+            let inner = condition.all.iter().chain(&condition.any).flatten();
+            condition.color.is_some() || inner.chain(condition.not.as_deref()).any(asks)
+        }
+        matches!(self, Condition::When(conditions) if conditions.iter().any(asks))
+    }
+}
+
+/// Reads `from`. Different conditions must all hold, and one value of each.
 pub(super) fn read(
     context: &mut Context,
     term: NodeId,

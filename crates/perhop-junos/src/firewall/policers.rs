@@ -90,6 +90,7 @@ pub(super) fn read(context: &mut Context, firewall: NodeId, cos: &ClassOfService
 
 fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Policer> {
     let measure = measure(context, name);
+    range(context, name, measure, cos);
     let exceed = exceed(context, name.node, cos);
     for word in context.keywords(name.node) {
         match word.text.as_str() {
@@ -113,7 +114,21 @@ fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Pol
     Some(Policer { line: name.line, node: name.node, measure, exceed })
 }
 
-/// The recommended limit of bursts (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
+/// Reports a rate or a burst below those that the device takes.
+fn range(context: &mut Context, name: &Word, measure: Option<Measure>, cos: &ClassOfService) {
+    let (Some(Measure::Bits { rate, burst }), Some((least_rate, least_burst))) =
+        (measure, cos.classes.family().least_policer())
+    else {
+        return;
+    };
+    let small = [("bandwidth-limit", rate, least_rate), ("burst-size-limit", burst, least_burst)];
+    for (key, value, least) in small.into_iter().filter(|(_, value, least)| value < least) {
+        let message = format!("`{key} {value}` of policer `{}` is below {least}", name.text);
+        context.found(&crate::rules::JUNOS_VALUE_INVALID, name.node, message, "the commit fails");
+    }
+}
+
+/// The limits of bursts in practice (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
 const LEAST_BURST: u64 = 15_000;
 
 fn measure(context: &mut Context, name: &Word) -> Option<Measure> {

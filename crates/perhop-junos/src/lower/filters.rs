@@ -169,11 +169,16 @@ fn term(
         Some(Metered::ThreeColor(name)) => {
             if let Some(policer) = place.device.firewall.policers.three_color.get(name) {
                 lines.push(policer.line);
-                if policer.is_color_aware {
-                    findings
-                        .not_modeled(policer.line, "color-aware metering: perhop meters as if color-blind");
+                let mut mode = ColorMode::ColorBlind;
+                if policer.is_color_aware && term.from.asks_loss_priority() {
+                    let note =
+                        "color-aware metering in a term that matches loss priorities: color-blind here";
+                    findings.not_modeled(term.line, note);
+                } else if policer.is_color_aware {
+                    mode = ColorMode::ColorAware;
+                    stages.extend(colored(&config).map(|config| Stage { config, lines: lines.clone() }));
                 }
-                three_color(place, policer, then, &mut config);
+                three_color(place, policer, (mode, then), &mut config);
             }
         }
     }
@@ -300,11 +305,15 @@ fn meter(policer: &Policer, port_rate: Option<Rate>) -> Option<MeterConfig> {
 
 /// RFC 2697 and 2698; green is loss priority low, yellow medium-high, red high (Junos Routing Policies and
 /// Firewall Filters User Guide, "Three-Color Policer Configuration").
-fn three_color(place: Place, policer: &ThreeColor, then: &Then, config: &mut ConditionerConfig) {
+fn three_color(
+    place: Place,
+    policer: &ThreeColor,
+    (mode, then): (ColorMode, &Then),
+    config: &mut ConditionerConfig,
+) {
     let (rate, burst) = policer.committed;
     let (cir, cbs) = (Rate::from_bits_per_second(rate), ByteSize::from_bytes(burst));
     let excess = ByteSize::from_bytes(policer.excess_burst);
-    let mode = ColorMode::default();
     config.meter = Some(match policer.peak_rate {
         Some(peak) => {
             let pir = Rate::from_bits_per_second(peak);
@@ -316,6 +325,21 @@ fn three_color(place: Place, policer: &ThreeColor, then: &Then, config: &mut Con
     config.yellow = marked(place, then, Some(LossPriority::MediumHigh));
     config.red =
         if policer.discards_red { vec![Action::Drop] } else { marked(place, then, Some(LossPriority::High)) };
+}
+
+/// Returns the conditioners in front of a color-aware policer: a packet of the loss priority medium-high arrives
+/// as yellow, one of high as red (Junos Routing Policies and Firewall Filters User Guide, "Color-Aware Policers").
+fn colored(config: &ConditionerConfig) -> impl Iterator<Item = ConditionerConfig> + '_ {
+    let colors = [(LossPriority::MediumHigh, Color::YELLOW), (LossPriority::High, Color::RED)];
+    colors.into_iter().map(move |(loss, color)| {
+        let own = MatchConfig { color: Some(OneOrMany(vec![loss.color()])), ..MatchConfig::default() };
+        ConditionerConfig {
+            name: config.name.as_ref().map(|name| format!("{name} from {}", loss.name())),
+            matches: all_of(config.matches.iter().cloned().chain([own]).collect()),
+            actions: vec![Action::Color(color), Action::Continue],
+            ..ConditionerConfig::default()
+        }
+    })
 }
 
 /// Returns the stages of the policers of a direction. Conforming packets continue.

@@ -1,7 +1,9 @@
 //! Ports of interfaces and their units.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
+use perhop_device::intent::At;
 use perhop_device::lower::Links;
 use perhop_device::{CountedBytes, LineKind, Port, PortForwarding, Wire};
 use perhop_qos::conditioner::ConditionerConfig;
@@ -14,9 +16,10 @@ use perhop_qos::{ByteSize, Rate};
 use super::device::{Device, Findings, Stage, conditioners, links};
 use super::filters::{Accepted, Place, filters, policers};
 use super::nodes::{Mode, Node, Nodes, REMAINING, TAG};
+use super::shared_memory::memory;
 use super::stages::{behavior_aggregates, rewrites};
 use crate::cos::Attached;
-use crate::interfaces::{Interface, Scheduling, Unit};
+use crate::interfaces::{Interface, Scheduling, Side, Unit};
 use crate::rules;
 
 /// The rate of a port whose name and statements do not define it, bits per second.
@@ -36,8 +39,8 @@ pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Fin
     let bundles = bundles(&all);
     let mut ports = Vec::new();
     for interface in &all {
-        let line =
-            LineOf { device, interface, bundled: bundles.get(interface.name.as_str()).copied().flatten() };
+        let bundled = bundles.get(interface.name.as_str()).copied().flatten();
+        let line = LineOf { device, interface, bundled, nodes: OnceCell::new() };
         line.ports(&mut ports, findings);
     }
     ports
@@ -84,6 +87,8 @@ pub(super) struct LineOf<'l> {
     pub(super) device: Device<'l>,
     pub(super) interface: &'l Interface,
     bundled: Option<u64>,
+    /// The nodes of each unit under the port.
+    pub(super) nodes: OnceCell<Vec<Vec<Node>>>,
 }
 
 impl LineOf<'_> {
@@ -206,8 +211,12 @@ impl LineOf<'_> {
             mode,
             chain,
         };
-        let found = nodes.queues(self.device, findings);
+        let mut found = nodes.queues(self.device, findings);
+        found.config.memory = memory(self.device);
         port.output.queueing = Some(found.config);
+        if !self.device.rules.has_known_buffers {
+            port.unmodeled_queues = Some("the buffers of the device are not published".to_owned());
+        }
         let offset = port.links.output.classes.len();
         port.links.output.classes.extend(found.links.into_iter().map(|mut link| {
             link.class.0 += offset;
@@ -321,6 +330,14 @@ impl LineOf<'_> {
         let mut departing = filters(Place { accepted, ..place }, &unit.output, findings);
         departing.extend(policers(place, &unit.output, findings));
         departing.extend(rewrites(self.device, unit, attached, accepted == Accepted::Label));
+        let has_meters = |stages: &[Stage]| stages.iter().any(|stage| stage.config.meter.is_some());
+        // A filter of frames counts their Ethernet header (recalled).
+        if has_meters(&arriving) && of_frames(&unit.input).is_some() && unit.families.is_empty() {
+            port.input.overhead = ETHERNET as i32 + i32::from(TAG * unit.tags);
+        }
+        if let Some(at) = of_frames(&unit.output).filter(|_| has_meters(&departing)) {
+            findings.not_modeled(at.line, "policers of departing frames count IP bytes here");
+        }
         (port.input.conditioners, port.links.input) = side(arriving);
         (port.output.conditioners, port.links.output) = side(departing);
     }
@@ -352,6 +369,12 @@ impl LineOf<'_> {
         }
         port
     }
+}
+
+/// Returns the first filter or policer of frames.
+fn of_frames(side: &Side) -> Option<&At<String>> {
+    let mut all = side.filters.iter().chain(&side.policers);
+    all.find(|(family, _)| family.has_frames()).map(|(_, at)| at)
 }
 
 fn side(stages: Vec<Stage>) -> (Vec<ConditionerConfig>, Links) {

@@ -12,6 +12,7 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::buffers::{Rest, buffer, queue_bytes};
 use super::device::{Device, Findings, links_of};
+use super::shared_memory;
 use super::shares::{Around, LEAST_BURST, Queue, is_strict, share, weights};
 use super::stages::labels;
 use crate::cos::{Amount, Buffer, ExcessPriority, Limit, Priority, Scheduler};
@@ -65,6 +66,10 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     for (queue, weight) in &weighted {
         let rates = (at.buffer_rate, part_of(queue.guarantee, at.reference));
         let bytes = queue_bytes(device.rules, queue.scheduler, rates, queue.guarantee, rest);
+        let buffer = match device.rules.chip {
+            Some(chip) => Some(shared_memory::buffer(device, chip, queue, findings)),
+            None => device.rules.has_known_buffers.then(|| buffer(device, queue.scheduler, bytes)),
+        };
         let place: Vec<usize> = at.place.iter().copied().chain([classes.len()]).collect();
         links.push(ClassLinks {
             queue: Some(place.clone()),
@@ -73,7 +78,7 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
         });
         classes.push(ClassConfig {
             share: share(device, queue, *weight, around),
-            buffer: Some(buffer(device, queue.scheduler, bytes)),
+            buffer,
             ..class(device, queue, at)
         });
     }
@@ -126,8 +131,12 @@ fn resolved<'d>(device: Device<'d>, at: QueuesAt) -> Vec<Queue<'d>> {
                 scheduler.priority.map(|at| at.line),
                 scheduler.excess_priority.map(|at| at.line),
                 scheduler.excess_rate.map(|at| at.line),
+                scheduler.threshold.map(|at| at.line),
             ];
             lines.extend(values.into_iter().flatten());
+            if device.rules.chip.is_some() {
+                lines.extend(device.cos.shared_buffer.lines());
+            }
         }
         let guarantee = match map {
             Some(_) => scheduler.map_or(Some(0), |scheduler| guarantee(scheduler, rate)),
@@ -140,15 +149,10 @@ fn resolved<'d>(device: Device<'d>, at: QueuesAt) -> Vec<Queue<'d>> {
     found
 }
 
-/// The default scheduler map: 95 % for queue 0 and 5 % for the queue of network control (Junos CoS User
-/// Guide, "Default Schedulers").
+/// Returns the percentage of a queue without a scheduler map (Junos CoS User Guide, "Default Schedulers").
 fn default_percent(device: Device, queue: u8) -> u64 {
-    let last = device.rules.classes.last().map_or(3, |(_, queue)| *queue);
-    match queue {
-        0 => 95,
-        number if number == last => 5,
-        _ => 0,
-    }
+    let own = device.rules.default_percents.iter().find(|(known, _)| *known == queue);
+    own.map_or(0, |(_, percent)| u64::from(*percent))
 }
 
 /// Returns the guarantee of a scheduler; `None` for a part of the remainder.

@@ -5,13 +5,15 @@ use perhop_qos::{ByteSize, Rate};
 
 use super::device::Device;
 use crate::cos::{ExcessPriority, ExcessRate, Limit, Priority, Scheduler};
-use crate::families::ExcessOrder;
+use crate::families::{ExcessOrder, Levels, Weights};
 
 /// The rate of a queue without any bandwidth, bits per second.
 const LEAST_RATE: u64 = 8;
 /// Weights in hardware are parts of 125, and at least 1 (`show cos scheduler-map` of an MX960, 23.2R2).
 const HARDWARE_WEIGHT: f64 = 125.0;
-/// Milliseconds of its guarantee that a queue can save up; the value is not documented.
+/// The sum of the weights of an IQE PIC before they are truncated.
+const WHOLE_WEIGHT: f64 = 127.0;
+/// Milliseconds of a guarantee that a queue can save up; no document has the number.
 const GUARANTEE_MS: u64 = 10;
 /// The least burst, bytes: a few packets.
 pub(super) const LEAST_BURST: u64 = 15_000;
@@ -45,7 +47,11 @@ pub(super) fn share(device: Device, queue: &Queue, weight: f64, around: Around) 
     let rate = |bits: u64| Rate::from_bits_per_second(bits.max(LEAST_RATE));
     let burst = |bits: u64, ms: u64| ByteSize::from_bytes((bits / 8 * ms / 1000).max(LEAST_BURST));
     // Strict-high has no excess region (Juniper techpost, "Wholistic Design Approach for MPLS Backbone CoS").
-    let guarantee = if is_strict(device, queue.priority) { queue.maximum } else { queue.guarantee };
+    let guarantee = match device.rules.excess_order {
+        _ if is_strict(device, queue.priority) => queue.maximum,
+        ExcessOrder::PriorityAlone => 0,
+        _ => queue.guarantee,
+    };
     let is_limited = queue.maximum < around.reference.as_bits_per_second() || guarantee >= queue.maximum;
     ShareConfig {
         rate: (guarantee > 0).then(|| rate(guarantee)),
@@ -75,25 +81,33 @@ pub(super) fn is_strict(device: Device, priority: Priority) -> bool {
 
 /// Returns the priorities of a queue below and above its guarantee.
 fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
-    let own = queue.priority as u16;
-    match device.rules.excess_order {
-        // TechLibrary cos-transmission-scheduling-security-overview.
-        ExcessOrder::Priority => (own, own),
+    let within = match device.rules.levels {
+        Levels::Own => queue.priority as u16,
+        // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high are one level, and so are the
+        // two medium ones. A node beyond its guarantee keeps only the priority of strict-high (TechLibrary
+        // hierarchical-scheduler-priority-propagation).
+        Levels::Pairs => match queue.priority {
+            Priority::LowLatency | Priority::StrictHigh => 0,
+            Priority::High => u16::from(is_in_node),
+            Priority::MediumHigh | Priority::MediumLow => 2,
+            Priority::LowHigh | Priority::LowMedium | Priority::Low => 3,
+        },
+        Levels::Table(levels) => match queue.priority {
+            Priority::LowLatency | Priority::StrictHigh => levels[0],
+            Priority::High => levels[1],
+            Priority::MediumHigh => levels[2],
+            Priority::MediumLow => levels[3],
+            Priority::LowHigh | Priority::LowMedium | Priority::Low => levels[4],
+        },
+    };
+    let beyond = match device.rules.excess_order {
+        // TechLibrary cos-transmission-scheduling-security-overview, priority-scheduling-overview.
+        ExcessOrder::Priority | ExcessOrder::PriorityAlone => within,
         // TechLibrary cos-excess-rate-ptx-configuring.
-        ExcessOrder::OneLevel | ExcessOrder::Preemptive => (own, 0),
-        // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high are one level, and the two
-        // medium priorities are one level. A node above its guarantee keeps only the priority of strict-high
-        // (TechLibrary hierarchical-scheduler-priority-propagation).
-        ExcessOrder::TwoLevels => {
-            let level = match queue.priority {
-                Priority::LowLatency | Priority::StrictHigh => 0,
-                Priority::High => u16::from(is_in_node),
-                Priority::MediumHigh | Priority::MediumLow => 2,
-                Priority::LowHigh | Priority::LowMedium | Priority::Low => 3,
-            };
-            (level, u16::from(queue.excess != ExcessPriority::High))
-        }
-    }
+        ExcessOrder::OneLevel | ExcessOrder::Preemptive => 0,
+        ExcessOrder::TwoLevels => u16::from(queue.excess != ExcessPriority::High),
+    };
+    (within, beyond)
 }
 
 /// Returns the weights above the guarantees, by queue.
@@ -102,16 +116,32 @@ fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
 /// techpost, "Wholistic Design Approach for MPLS Backbone CoS"). Hardware gives every queue at least a part
 /// of 125.
 pub(super) fn weights(device: Device, queues: &[Queue], reference: Rate) -> Vec<f64> {
-    let has_weights = device.rules.excess_order != ExcessOrder::Priority;
     let written = |queue: &Queue| queue.scheduler.and_then(|own| own.excess_rate).map(|at| at.value);
-    let has_excess_rate = has_weights && queues.iter().any(|queue| written(queue).is_some());
+    let percent = |excess: ExcessRate| match excess {
+        ExcessRate::Percent(percent) => f64::from(percent).max(0.1),
+        ExcessRate::Proportion(number) => (number as f64 / 10.0).max(0.1),
+    };
+    let has_excess_rate = queues.iter().any(|queue| written(queue).is_some());
+    if device.rules.weights != Weights::TransmitRates && has_excess_rate {
+        let all: Vec<f64> = queues.iter().map(|queue| written(queue).map_or(1.0, percent)).collect();
+        return if device.rules.weights == Weights::WholeParts { whole_parts(&all) } else { all };
+    }
+    if device.rules.weights == Weights::WholeParts {
+        let has_rate = |queue: &Queue| queue.scheduler.is_some_and(|own| own.transmit.is_some());
+        let by_rate = queues.iter().any(has_rate);
+        let rate = |queue: &Queue| if by_rate { queue.guarantee } else { queue.maximum };
+        return whole_parts(&queues.iter().map(|queue| rate(queue) as f64).collect::<Vec<f64>>());
+    }
     let rate = reference.as_bits_per_second().max(1) as f64;
     let has_rates = queues.iter().any(|queue| queue.guarantee > 0);
-    let weight = |queue: &Queue| match written(queue) {
-        Some(ExcessRate::Percent(percent)) if has_weights => f64::from(percent).max(0.1),
-        Some(ExcessRate::Proportion(number)) if has_weights => (number as f64 / 10.0).max(0.1),
-        _ if has_excess_rate || !has_rates => 1.0,
-        _ => (queue.guarantee as f64 / rate).max(1.0 / HARDWARE_WEIGHT),
-    };
+    let least = 1.0 / HARDWARE_WEIGHT;
+    let weight = |queue: &Queue| if has_rates { (queue.guarantee as f64 / rate).max(least) } else { 1.0 };
     queues.iter().map(weight).collect()
+}
+
+/// Returns the whole parts of 127 of a card, each at least 1 (Junos 9.3, "Examples of Excess Bandwidth Sharing
+/// Calculations on the IQE PIC", table 78).
+fn whole_parts(rates: &[f64]) -> Vec<f64> {
+    let sum: f64 = rates.iter().sum();
+    rates.iter().map(|rate| (WHOLE_WEIGHT * rate / sum.max(1.0)).floor().max(1.0)).collect()
 }

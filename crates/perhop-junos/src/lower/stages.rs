@@ -14,11 +14,15 @@ use crate::cos::{Attached, CodePoints, Treatment};
 use crate::firewall::FilterFamily;
 use crate::interfaces::Unit;
 
-/// The offset added to the label of packets that a filter has accepted, if conditioners follow the filter.
-pub(super) const ACCEPTED: u8 = 64;
+/// Added to the label of packets that a filter has accepted, if conditioners follow the filter.
+pub(crate) const ACCEPTED: u8 = 64;
 
-/// Returns the condition for packets of a family on a unit; `None` if the unit has no other IP packets.
+/// Returns the condition for packets of a family on a unit; `None` if the unit has no other packets.
 pub(super) fn family_condition(unit: &Unit, family: FilterFamily) -> Option<MatchConfig> {
+    if family == FilterFamily::Mpls {
+        let marks = (0..8).filter_map(LinkMark::new).collect();
+        return Some(MatchConfig { mpls_exp: Some(OneOrMany(marks)), ..MatchConfig::default() });
+    }
     let has = |family| unit.families.contains(&family);
     if !(has(FilterFamily::Inet) && has(FilterFamily::Inet6)) {
         return None;
@@ -26,7 +30,7 @@ pub(super) fn family_condition(unit: &Unit, family: FilterFamily) -> Option<Matc
     let all = match family {
         FilterFamily::Inet => "0.0.0.0/0",
         FilterFamily::Inet6 => "::/0",
-        FilterFamily::Any => return None,
+        _ => return None,
     };
     let prefix: Prefix = all.parse().ok()?;
     Some(MatchConfig { source: Some(OneOrMany(vec![prefix])), ..MatchConfig::default() })
@@ -85,14 +89,23 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
     if let Some(at) = classifier_line(CodePoints::Ieee8021).filter(|_| inet.is_none()) {
         by_mark(device, CodePoints::Ieee8021, at, &mut stages);
     }
-    if let Some(at) = classifier_line(CodePoints::Exp) {
+    let default = default_exp(device, unit);
+    if let Some(at) = classifier_line(CodePoints::Exp).or(default.as_ref()) {
         by_mark(device, CodePoints::Exp, at, &mut stages);
     }
     stages
 }
 
+/// Returns the classifier and rewrite rule of units with MPLS that have no other (Junos CoS User Guide, "Default
+/// MPLS EXP Classifier"). The tables of Junos Evolved differ, and one of PTX was printed with changes only.
+fn default_exp(device: Device, unit: &Unit) -> Option<At<String>> {
+    let has_default = device.cos.classes.family().has_default_exp();
+    unit.mpls.filter(|_| has_default).map(|line| At::new(line, "default".to_owned()))
+}
+
 /// Returns the treatment of the 64 codepoints.
 fn codepoint_table(device: Device, kind: CodePoints, at: Option<&At<String>>) -> Vec<Treatment> {
+    // The built-in tables of switches have the same classes for all fields.
     let name = at.map_or("ipprec-compatibility", |at| at.value.as_str());
     let table = device.cos.classifiers.table(kind, name, &device.cos.classes);
     let index = |point: usize| if table.len() == 8 { point >> 3 } else { point };
@@ -171,7 +184,9 @@ pub(super) fn labels(label: u8, has_accepted: bool) -> Vec<u8> {
 /// Returns the stages that rewrite codepoints of departing packets by class and loss priority.
 pub(super) fn rewrites(device: Device, unit: &Unit, attached: &Attached, has_accepted: bool) -> Vec<Stage> {
     let mut stages = Vec::new();
-    for (kind, at) in &attached.rewrites {
+    let has_own = attached.rewrites.iter().any(|(kind, _)| *kind == CodePoints::Exp);
+    let default = default_exp(device, unit).filter(|_| !has_own).map(|at| (CodePoints::Exp, at));
+    for (kind, at) in attached.rewrites.iter().chain(&default) {
         let Some(table) = device.cos.rewrites.table(*kind, &at.value, &device.cos.classes) else { continue };
         let family = match kind {
             CodePoints::Dscp | CodePoints::InetPrecedence => family_condition(unit, FilterFamily::Inet),

@@ -19,8 +19,6 @@ pub(super) struct Applied {
     pub(super) interfaces: Vec<Interface>,
     /// Whether an interface has a profile of priority flow control, which perhop does not read.
     pub(super) has_flow_control: bool,
-    /// The queue of the built-in class for network control.
-    pub(super) default_control_queue: u8,
 }
 
 impl Applied {
@@ -39,7 +37,6 @@ impl Applied {
             cos,
             interfaces,
             has_flow_control: has_flow_control(&context.tree),
-            default_control_queue: family.rules().classes.last().map_or(3, |(_, queue)| *queue),
         }
     }
 

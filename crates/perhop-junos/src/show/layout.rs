@@ -69,7 +69,7 @@ impl Layout {
             Family::Srx => &SRX,
             Family::Acx => &ACX,
             Family::Ptx => &PTX,
-            Family::Mx | Family::Ex | Family::Qfx | Family::MSeries => &MX,
+            _ => &MX,
         }
     }
 

@@ -50,11 +50,18 @@ fn map(applied: &Applied, name: &str, map: &SchedulerMap) -> ShownObject {
 /// prints excess priority low; the names of its schedulers are recalled).
 fn default_map(applied: &Applied) -> ShownObject {
     let classes = &applied.cos.classes;
-    let scheduler = |(name, queue, percent, index): (&str, u8, u8, u32)| {
-        let class = classes.of_queue(queue).first().map(|(_, class)| class.name.clone())?;
+    let rules = classes.family().rules();
+    let scheduler = |(queue, percent): &(u8, u8)| {
+        let class = classes.of_queue(*queue).first().map(|(_, class)| class.name.clone())?;
+        let built_in = rules.classes.iter().find(|(_, known)| known == queue).map_or("", |(name, _)| *name);
+        let (name, index) = match built_in {
+            "best-effort" => ("<default-be>".to_owned(), 21),
+            "network-control" => ("<default-nc>".to_owned(), 23),
+            other => (format!("<default-{other}>"), 0),
+        };
         let part = format!("{percent} percent");
         Some(Words {
-            scheduler: name.to_owned(),
+            scheduler: name,
             class,
             index: applied.layout.index(index),
             transmit: part.clone(),
@@ -67,9 +74,7 @@ fn default_map(applied: &Applied) -> ShownObject {
             profiles: std::array::from_fn(|_| DEFAULT_PROFILE.to_owned()),
         })
     };
-    let network_control = applied.default_control_queue;
-    let rows = [("<default-be>", 0, 95, 21), ("<default-nc>", network_control, 5, 23)];
-    let all: Vec<Words> = rows.into_iter().filter_map(scheduler).collect();
+    let all: Vec<Words> = rules.default_percents.iter().filter_map(scheduler).collect();
     shown(applied, (DEFAULT, applied.layout.index(2)), &all)
 }
 

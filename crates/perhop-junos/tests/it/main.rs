@@ -1,5 +1,6 @@
 //! Tests of `perhop-junos` from outside, linked as one program.
 
+mod families;
 mod faults;
 mod hostile;
 mod intentions;
@@ -7,3 +8,4 @@ mod nodes;
 mod read;
 mod readings;
 mod show;
+mod write;

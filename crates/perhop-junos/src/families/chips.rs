@@ -1,0 +1,79 @@
+//! [`Chip`]: the packet memory of a switch chip.
+//!
+//! Juniper techpost, "QFX5K Series Switches Packet Buffer Architecture": cells, pools, and the dynamic threshold
+//! α / (1 + αn) of the shared part.
+
+/// The packet memory of a chip. Sizes are in kilobytes of 1024 bytes: they are then whole cells.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Chip {
+    /// The size of a cell, bytes.
+    pub(crate) cell_bytes: u32,
+    /// Bytes of the first cell that carry no packet.
+    pub(crate) metadata_bytes: u32,
+    /// The shared part of the memory for departing packets.
+    pub(crate) shared_kilobytes: u32,
+    /// The part that one port can reach: memories of a chip with several of them.
+    pub(crate) memories: u32,
+    /// Percent of the shared part for queues that drop, without loss, and of multicast.
+    pub(crate) lossy_percent: u32,
+    pub(crate) lossless_percent: u32,
+    pub(crate) multicast_percent: u32,
+}
+
+impl Chip {
+    /// The index of the dynamic threshold without a statement: α of 1, and of 8 for queues without loss.
+    pub(crate) const LOSSY_INDEX: u8 = 7;
+    pub(crate) const LOSSLESS_INDEX: u8 = 10;
+    /// The largest index.
+    pub(crate) const MOST_INDEX: u8 = 10;
+
+    /// Returns α of the index of a dynamic threshold: 0 is 1/128, 10 is 8.
+    pub(crate) fn alpha(index: u8) -> f64 {
+        f64::from(2u16).powi(i32::from(index) - 7)
+    }
+
+    /// Returns the cells of `percent` of the shared part.
+    pub(crate) fn cells(&self, percent: u32) -> u32 {
+        let bytes = u64::from(self.shared_kilobytes) * 1024 * u64::from(percent) / 100;
+        (bytes / u64::from(self.memories) / u64::from(self.cell_bytes)) as u32
+    }
+}
+
+const TRIDENT: Chip = Chip {
+    cell_bytes: 208,
+    metadata_bytes: 64,
+    shared_kilobytes: 8736,
+    memories: 1,
+    lossy_percent: 31,
+    lossless_percent: 50,
+    multicast_percent: 19,
+};
+
+pub(super) const QFX5100: Chip = TRIDENT;
+pub(super) const QFX5120: Chip = Chip { cell_bytes: 256, shared_kilobytes: 27_396, ..TRIDENT };
+/// Four cross-points, each with a part of the memory: inferred that a port reaches one.
+pub(super) const QFX5210: Chip = Chip { shared_kilobytes: 28_080, memories: 4, ..TRIDENT };
+/// Two memories, each with half.
+pub(super) const QFX5220: Chip = Chip {
+    cell_bytes: 254,
+    metadata_bytes: 40,
+    shared_kilobytes: 44_420,
+    memories: 2,
+    lossy_percent: 70,
+    lossless_percent: 20,
+    multicast_percent: 0,
+};
+pub(super) const QFX5240: Chip = Chip { metadata_bytes: 64, shared_kilobytes: 84_206, ..QFX5220 };
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The article: index 7 is 1, 8 is 2, 9 is 4, 10 is 8; 2708 KB lossy of QFX5100, 8492 KB of QFX5120.
+    #[test]
+    fn thresholds_and_pools_are_those_of_the_article() {
+        assert_eq!([0, 7, 8, 9, 10].map(Chip::alpha), [1.0 / 128.0, 1.0, 2.0, 4.0, 8.0]);
+        let kilobytes = |chip: &Chip| u64::from(chip.cells(31)) * u64::from(chip.cell_bytes) / 1024;
+        assert_eq!([kilobytes(&QFX5100), kilobytes(&QFX5120)], [2708, 8492]);
+    }
+}
