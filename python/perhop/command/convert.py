@@ -58,7 +58,7 @@ def convert(
     file
         A router configuration, a scenario or a file of policies; - reads standard input.
     to
-        yaml (perhop's policies), ios (Cisco IOS) or tc (Linux commands).
+        yaml (perhop's policies), ios (Cisco IOS), junos (Junos, MX series) or tc (Linux commands).
     policy
         Convert only the policy of this name.
     rate

@@ -1,4 +1,4 @@
-"""Policies in another language: perhop's own, IOS, and commands of Linux.
+"""Policies in another language: perhop's own, IOS, Junos, and commands of Linux.
 
 from perhop import convert
 

@@ -1,0 +1,186 @@
+//! [`Queues`]: the queues of a policy in one list, with the rates that they are promised, and the shaper around
+//! them.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::rates::{ClassRates, Given, Level, rates};
+use perhop_device::NotesAt;
+use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
+use perhop_qos::scheduler::{Cells, SchedulerConfig, ShapeForm};
+use perhop_qos::{ByteSize, Rate};
+
+/// The queues of a port.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Queues {
+    /// The shaper of all packets: bits per second, and bytes at once.
+    pub(super) shaper: Option<(u64, u64)>,
+    /// Bytes that rates count for a packet beyond its IP bytes.
+    pub(super) overhead: i32,
+    /// Whether rates count ATM cells.
+    pub(super) has_cells: bool,
+    pub(super) all: Vec<Queue>,
+}
+
+/// A queue.
+#[derive(Clone, Debug)]
+pub(super) struct Queue {
+    /// The names of its classes from the outermost one in.
+    pub(super) path: String,
+    pub(super) class: ClassConfig,
+    pub(super) priority: Priority,
+    /// Bits per second that the scheduler promises.
+    pub(super) guarantee: f64,
+    /// The part of the rest, 0 to 1.
+    pub(super) excess: f64,
+    /// The largest rate, bits per second, and bytes at once, if the queue delays packets beyond it.
+    pub(super) shaper: Option<(u64, Option<u64>)>,
+    /// The rate beyond which packets are dropped, bits per second.
+    pub(super) policer: Option<u64>,
+}
+
+/// The order of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Priority {
+    /// Before all others at any rate up to its limit: the level among such queues.
+    Strict(usize),
+    /// Levels within the guarantee and beyond it, 0 first.
+    Levels(u16, u16),
+    None,
+}
+
+/// Returns the queues of a policy on a line of `rate`.
+pub(super) fn queues(policy: &PolicyConfig, rate: Rate, notes: &mut NotesAt) -> Queues {
+    let mut found = Queues { overhead: policy.overhead, ..Queues::default() };
+    let Some(outermost) = &policy.queueing else { return found };
+    let inner = around(outermost, &mut found);
+    if let Some(limit) = inner.limit {
+        notes.say(format!("limit {limit} of all queues together"), "Junos limits each queue");
+    }
+    let limits = BTreeMap::new();
+    let Some(level) = rates(policy, Given { line: Some(rate), limits: &limits }) else { return found };
+    collect(&level, (1.0, None), &mut found.all, notes);
+    for queue in &found.all {
+        let layer = queue.class.share.link_layer.unwrap_or_default();
+        found.overhead = policy.overhead + i32::from(layer.overhead);
+        found.has_cells = layer.cells == Cells::Atm;
+        if found.all.iter().any(|other| other.class.share.link_layer.unwrap_or_default() != layer) {
+            notes
+                .say("bytes that single classes count", "a port of Junos counts one overhead for all queues");
+            break;
+        }
+    }
+    found
+}
+
+/// Returns the scheduler inside the classes around all packets, whose shaper is that of the port.
+fn around<'q>(queueing: &'q QueueingConfig, found: &mut Queues) -> &'q QueueingConfig {
+    let [only] = queueing.classes.as_slice() else { return queueing };
+    let Some(inner) = only.queueing.as_ref().filter(|_| only.matches.is_none()) else { return queueing };
+    if let Some(shape) = &only.shape {
+        let most = match shape.form {
+            ShapeForm::Average => shape.rate.as_bits_per_second(),
+            ShapeForm::Peak => perhop_analysis::rates::shaped_rate(shape) as u64,
+        };
+        found.shaper = Some((most, shape.burst.as_bytes() + shape.excess.as_bytes()));
+    } else if let Some(ceil) = only.share.ceil {
+        let burst = only.share.ceil_burst.map_or(0, ByteSize::as_bytes);
+        found.shaper = Some((ceil.as_bits_per_second(), burst));
+    }
+    around(inner, found)
+}
+
+/// Adds the queues of a level. `scale` is the part of the rest that its classes share, and the level of priority
+/// around them.
+fn collect(level: &Level, around: (f64, Option<usize>), found: &mut Vec<Queue>, notes: &mut NotesAt) {
+    let is_priority = level.queueing.scheduler == SchedulerConfig::Priority;
+    let last = level.classes.len().saturating_sub(1);
+    for (number, class) in level.classes.iter().enumerate() {
+        let own = around.1.or((is_priority && number < last).then_some(number));
+        let scale = around.0 * if is_priority { 1.0 } else { class.excess.unwrap_or(0.0) };
+        if let Some(inner) = &class.inner {
+            note_around(level, class, notes);
+            collect(inner, (scale, own), found, notes);
+        } else {
+            found.push(queue(level, class, own, scale, notes));
+        }
+    }
+}
+
+/// Notes a class around some of the queues, whose own limit is lost.
+fn note_around(level: &Level, class: &ClassRates, notes: &mut NotesAt) {
+    let is_all = level.classes.len() == 1 && class.class.matches.is_none();
+    let is_limited =
+        class.class.shape.is_some() || class.class.police.is_some() || class.class.share.ceil.is_some();
+    if is_limited && !is_all {
+        let reason = "a port of Junos has one level of queues: the limit of the classes inside is lost";
+        notes.say(format!("class {} around others", class.path), reason);
+    }
+}
+
+fn queue(
+    level: &Level,
+    class: &ClassRates,
+    strict: Option<usize>,
+    excess: f64,
+    notes: &mut NotesAt,
+) -> Queue {
+    let config = class.class;
+    let share = &config.share;
+    let is_limited = share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil);
+    let priority = match (strict, level.queueing.scheduler) {
+        // The rate up to which a class has its priority: beyond it, the class is last.
+        (Some(_), _) if share.cap.is_some() => Priority::Levels(0, 1),
+        (Some(number), _) => Priority::Strict(number),
+        (None, SchedulerConfig::GuaranteeExcess) if is_limited && share.level.unwrap_or(0) == 0 => {
+            Priority::Strict(0)
+        }
+        (None, SchedulerConfig::GuaranteeExcess) => {
+            Priority::Levels(share.level.unwrap_or(0), share.excess_level.unwrap_or(0))
+        }
+        (None, SchedulerConfig::Htb) if has_levels(level) => {
+            notes.say("prio of HTB", "an excess priority of Junos has two levels");
+            Priority::Levels(LOW, u16::from(share.level.unwrap_or(0) > 0))
+        }
+        _ => Priority::None,
+    };
+    let bits = Rate::as_bits_per_second;
+    let shaper = config.shape.map(|shape| (bits(shape.rate), Some(shape.burst.as_bytes())));
+    let ceiling = share.ceil.map(|ceil| (bits(ceil), share.ceil_burst.map(ByteSize::as_bytes)));
+    let cap = share.cap.map(|cap| bits(cap.rate) as f64);
+    Queue {
+        path: class.path.clone(),
+        class: config.clone(),
+        priority,
+        guarantee: cap.or(class.promised).or(class.written).unwrap_or(0.0),
+        excess,
+        shaper: shaper.or(ceiling),
+        policer: config.police.map(|police| bits(police.rate)),
+    }
+}
+
+/// The level of low queues within their guarantees.
+const LOW: u16 = 3;
+
+/// Whether classes of HTB borrow in the order of priorities.
+fn has_levels(level: &Level) -> bool {
+    level.classes.iter().any(|class| class.class.share.level.is_some_and(|own| own > 0))
+}
+
+/// The bytes that MX counts for an untagged packet beyond its IP bytes.
+pub(super) const COUNTED: i32 = 38;
+
+/// Returns the words of `overhead-accounting` for a port that counts `overhead` bytes; none if MX counts them
+/// without.
+pub(super) fn overhead_accounting(queues: &Queues, notes: &mut NotesAt) -> Option<String> {
+    let more = queues.overhead - COUNTED;
+    if more == 0 && !queues.has_cells {
+        return None;
+    }
+    let rounded = (more + 3).div_euclid(4) * 4;
+    if rounded != more {
+        let reason = format!("`overhead-accounting` of Junos has steps of 4 bytes: {}", COUNTED + rounded);
+        notes.say(format!("rates that count {} bytes beyond IP", queues.overhead), reason);
+    }
+    let mode = if queues.has_cells { "cell-mode" } else { "frame-mode" };
+    Some(format!("overhead-accounting {mode} bytes {}", rounded.clamp(-120, 124)))
+}
