@@ -1,0 +1,132 @@
+"""Measure which statements of public configurations perhop recognizes and models.
+
+    PYTHONPATH=python python tools/statements.py DIRECTORY --platform junos-mx
+    PYTHONPATH=python python tools/statements.py DIRECTORY --sample 100 --seed 1
+
+The files are those of the reader: perhop has none of them. Counted are the lines of hierarchies that change what packets
+experience, by default those of class of service and of filters. `--sample` prints lines at random, with their states, for
+a review of what is called irrelevant.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from perhop import _core
+from perhop.errors import InvalidInputError
+
+STATES = ("modelled", "irrelevant", "not modelled", "suspicious", "not recognized")
+HIERARCHIES = ("class-of-service", "firewall")
+#: The largest file that is read, bytes.
+MOST_BYTES = 20_000_000
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A line of a configuration that has a statement."""
+
+    file: Path
+    number: int
+    path: tuple[str, ...]
+    state: str
+    note: str
+
+    @property
+    def hierarchy(self) -> str:
+        """The first word of its path, without the name of a group."""
+        path = self.path[2:] if self.path[:1] == ("groups",) else self.path
+        return path[0] if path else ""
+
+
+def statements(file: Path, platform: str | None) -> Iterator[Statement]:
+    """Generate the statements of a file."""
+    text = _core.router_text(file.read_bytes())
+    report = json.loads(_core.check_router(text, platform))
+    lines: dict[int, dict[str, Any]] = {line["number"]: line for line in report["lines"]}
+    for line in report["lines"]:
+        words = _words(line["text"])
+        if not words or words[0] in "#}" or line["text"].strip().startswith(("/*", "*")):
+            continue
+        yield Statement(file, line["number"], _path(line, words, lines), line["state"], line.get("note") or "")
+
+
+def _words(text: str) -> list[str]:
+    return text.replace("{", " ").replace(";", " ").split()
+
+
+def _path(line: dict[str, Any], words: list[str], lines: dict[int, dict[str, Any]]) -> tuple[str, ...]:
+    """Return the words from the outermost statement in; of a command without its first word."""
+    if words[0] in ("set", "delete", "deactivate", "activate", "edit"):
+        return tuple(words[1:])
+    around: list[str] = []
+    block = line.get("block")
+    while block:
+        around = [*_words(lines[block]["text"]), *around]
+        block = lines[block].get("block")
+    return tuple(around + words)
+
+
+def files(folder: Path) -> list[Path]:
+    """Return the files of a folder that look like a configuration."""
+    found = []
+    for file in sorted(folder.rglob("*")):
+        if file.is_file() and file.stat().st_size < MOST_BYTES:
+            text = file.read_text(errors="replace")
+            if "class-of-service" in text or "firewall" in text:
+                found.append(file)
+    return found
+
+
+def table(counted: Counter[tuple[str, str]], title: str) -> str:
+    """Return the shares of states by hierarchy."""
+    lines = [f"| {title} | statements | recognized | modelled | {' | '.join(STATES)} |", "|---" * 9 + "|"]
+    for name in sorted({name for name, _ in counted}):
+        by_state = [counted[name, state] for state in STATES]
+        whole = sum(by_state)
+        recognized = 100 * (whole - by_state[-1]) / whole
+        modelled = 100 * by_state[0] / whole
+        numbers = " | ".join(map(str, by_state))
+        lines.append(f"| {name} | {whole} | {recognized:.1f} % | {modelled:.1f} % | {numbers} |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the shares of states, and on demand a sample of statements."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--platform", help="the platform of files that do not show it")
+    parser.add_argument("--hierarchy", action="append", help="a hierarchy to count; all with `all`")
+    parser.add_argument("--state", choices=STATES, help="the state of the statements of a sample")
+    parser.add_argument("--sample", type=int, default=0, help="the statements to print")
+    parser.add_argument("--seed", type=int, default=1)
+    arguments = parser.parse_args()
+    wanted = tuple(arguments.hierarchy or HIERARCHIES)
+    found: list[Statement] = []
+    for file in files(arguments.folder):
+        try:
+            own = list(statements(file, arguments.platform))
+        except (ValueError, InvalidInputError) as error:
+            print(f"{file}: {error}", file=sys.stderr)
+            continue
+        found.extend(one for one in own if one.hierarchy in wanted or "all" in wanted)
+    counted = Counter((one.hierarchy, one.state) for one in found)
+    counted.update(("together", one.state) for one in found)
+    print(table(counted, "hierarchy"))
+    notes = Counter((one.state, one.note or " ".join(one.path[:4])) for one in found if one.state in STATES[2:])
+    for (state, note), count in notes.most_common(40):
+        print(f"{count:8} {state}: {note}")
+    chosen = [one for one in found if arguments.state in (None, one.state)]
+    for one in random.Random(arguments.seed).sample(chosen, min(arguments.sample, len(chosen))):
+        print(f"{one.file.name}:{one.number}: {one.state}: {' '.join(one.path)} ({one.note})")
+
+
+if __name__ == "__main__":
+    main()
