@@ -1,6 +1,6 @@
 """Measure which statements of public configurations perhop recognizes and models.
 
-    PYTHONPATH=python python tools/statements.py DIRECTORY --platform junos-mx
+    PYTHONPATH=python python tools/statements.py DIRECTORY --platform junos-mx --named junos
     PYTHONPATH=python python tools/statements.py DIRECTORY --sample 100 --seed 1
 
 The files are those of the reader: perhop has none of them. Counted are the lines of hierarchies that change what packets
@@ -13,20 +13,26 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from perhop import _core
 from perhop.errors import InvalidInputError
 
-STATES = ("modelled", "irrelevant", "not modelled", "suspicious", "not recognized")
+STATES = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 HIERARCHIES = ("class-of-service", "firewall")
 #: The largest file that is read, bytes.
 MOST_BYTES = 20_000_000
+
+
+#: The note of lines that belong to another device of the same file.
+OTHER_DEVICE = "configuration of another device"
 
 
 @dataclass(frozen=True)
@@ -56,6 +62,23 @@ def statements(file: Path, platform: str | None) -> Iterator[Statement]:
         if not words or words[0] in "#}" or line["text"].strip().startswith(("/*", "*")):
             continue
         yield Statement(file, line["number"], _path(line, words, lines), line["state"], line.get("note") or "")
+
+
+@cache
+def platforms() -> tuple[str, ...]:
+    """Return the names of all platforms, which the refusal of another name lists."""
+    try:
+        _core.check_router("", "none")
+    except ValueError as error:
+        return tuple(str(error.args[1]).removeprefix("platforms: ").split(", "))
+    return ()
+
+
+def named_platform(file: Path, prefix: str | None, platform: str | None) -> str | None:
+    """Return the platform whose product is in the name of a file, as in `leaf1_qfx5120-48y.conf`; else `platform`."""
+    own = [name.removeprefix(f"{prefix}-") for name in platforms() if name.startswith(f"{prefix}-")]
+    found = [product for product in own if re.search(rf"(?<![a-z]){product}(?![a-z])", file.name.lower())]
+    return f"{prefix}-{max(found, key=len)}" if prefix and found else platform
 
 
 def _words(text: str) -> list[str]:
@@ -103,6 +126,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--platform", help="the platform of files that do not show it")
+    parser.add_argument("--named", help="platforms with this prefix may be in the names of files")
     parser.add_argument("--hierarchy", action="append", help="a hierarchy to count; all with `all`")
     parser.add_argument("--state", choices=STATES, help="the state of the statements of a sample")
     parser.add_argument("--sample", type=int, default=0, help="the statements to print")
@@ -112,10 +136,11 @@ def main() -> None:
     found: list[Statement] = []
     for file in files(arguments.folder):
         try:
-            own = list(statements(file, arguments.platform))
+            own = list(statements(file, named_platform(file, arguments.named, arguments.platform)))
         except (ValueError, InvalidInputError) as error:
             print(f"{file}: {error}", file=sys.stderr)
             continue
+        own = [one for one in own if not one.note.startswith(OTHER_DEVICE)]
         found.extend(one for one in own if one.hierarchy in wanted or "all" in wanted)
     counted = Counter((one.hierarchy, one.state) for one in found)
     counted.update(("together", one.state) for one in found)

@@ -225,6 +225,11 @@ impl Reader {
                 return;
             }
             self.unfinished.at = self.around();
+            let is_base = self.frames.is_empty() && self.base != NodeId::ROOT;
+            // `show configuration apply-groups` prints the statement with its name, blocks without.
+            if is_base && self.read.tree.word(self.base) == word {
+                self.unfinished.at = self.read.tree.parent(self.base);
+            }
             self.unfinished.has_words = true;
             self.read.tree.begin_statement();
         }

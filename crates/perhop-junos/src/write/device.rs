@@ -245,6 +245,11 @@ impl Device {
         });
         match found {
             Ok(written) => {
+                if direction == "input" && written.cos_unit.is_empty() && !self.is_own {
+                    let reason = "a unit of Junos without one has `ipprec-compatibility`: loss priority high for \
+                                  odd precedences, network-control for 6 and 7";
+                    at.say("packets that no classifier marks", reason);
+                }
                 self.firewall.extend(written.firewall);
                 self.cos.extend(written.cos);
                 if let Some(interface) = self.interfaces.get_mut(key) {

@@ -42,6 +42,13 @@ pub(super) struct Treatment {
     pub(super) metered: Option<Box<Metered>>,
 }
 
+impl Treatment {
+    /// Returns the treatment without the color that a meter gives.
+    fn without_color(&self) -> Treatment {
+        Treatment { color: None, ..self.clone() }
+    }
+}
+
 /// The treatment of packets that exceed a meter. That of conforming ones is around it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Metered {
@@ -231,6 +238,12 @@ impl Walk<'_> {
                         continue;
                     }
                     let treatment = conforming.treatment.clone();
+                    let is_same =
+                        |other: &&Outcome| other.treatment.without_color() == treatment.without_color();
+                    if [Some(red), yellow].into_iter().flatten().all(|other| is_same(&other)) {
+                        found.push(Outcome { exact, loose, treatment: treatment.without_color() });
+                        continue;
+                    }
                     if treatment.metered.is_some() {
                         let reason = "a packet of Junos passes one policer of a filter";
                         return Err(Missing::new("a second meter for the same packets", reason));

@@ -56,6 +56,12 @@ pub(super) fn queues(policy: &PolicyConfig, rate: Rate, notes: &mut NotesAt) -> 
     if let Some(limit) = inner.limit {
         notes.say(format!("limit {limit} of all queues together"), "Junos limits each queue");
     }
+    if inner.scheduler != SchedulerConfig::GuaranteeExcess && inner.classes.len() > 1 {
+        let name = serde_json::to_value(inner.scheduler).unwrap_or_default();
+        let construct = format!("scheduler {}", name.as_str().unwrap_or_default());
+        let reason = "an MX serves guarantees in the order of priorities, then the rest by weight";
+        notes.say(construct, reason);
+    }
     let limits = BTreeMap::new();
     let Some(level) = rates(policy, Given { line: Some(rate), limits: &limits }) else { return found };
     collect(&level, (1.0, None), &mut found.all, notes);

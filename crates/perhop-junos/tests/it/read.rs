@@ -208,6 +208,17 @@ fn pieces_between_prompts_are_one_device_and_others_are_named() {
     assert_eq!(model.lines[4].state, LineState::NotModelled);
 }
 
+/// A session prints single statements with their names, and blocks without.
+#[test]
+fn groups_of_a_session_are_applied() {
+    let text = "u@r1> show configuration groups g\ninterfaces {\n    ge-0/0/0 {\n        unit 0 {\n            family inet;\n\
+                        }\n    }\n}\nclass-of-service {\n    interfaces {\n        ge-0/0/0 {\n            shaping-rate \
+                10m;\n        }\n    }\n}\nu@r1> show configuration apply-groups\napply-groups [ g ];\n";
+    let model = parse(text, Some("junos-mx"));
+    assert_eq!(show(&model), "");
+    assert_eq!(model.router.ports[0].bandwidth.unwrap().as_bits_per_second(), 10_000_000);
+}
+
 #[test]
 fn a_filter_before_a_rewrite_rule_passes_accepted_packets_on() {
     let text = "set interfaces ge-0/0/0 unit 0 family inet filter output f\n\
