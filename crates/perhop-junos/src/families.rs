@@ -7,7 +7,10 @@ mod values;
 pub(crate) use chips::Chip;
 pub(crate) use values::{ExcessOrder, Levels, MissingRate, Rules, Weights};
 
-use values::{ACX, EX, IQE, J, M, M120, MX, PTX, QFX5100, QFX5120, QFX5210, QFX5220, QFX5240, SRX, T};
+use values::{
+    ACX, EX, IQE, J, M, M120, MX, PTX, QFX5100, QFX5110, QFX5120, QFX5130, QFX5200, QFX5210, QFX5220,
+    QFX5230, QFX5240, SRX, T,
+};
 
 /// A family of devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,14 +28,18 @@ pub(crate) enum Family {
     Iqe,
     JSeries,
     Qfx5100,
+    Qfx5110,
     Qfx5120,
+    Qfx5130,
+    Qfx5200,
     Qfx5210,
     Qfx5220,
+    Qfx5230,
     Qfx5240,
 }
 
 impl Family {
-    pub(crate) const ALL: [Family; 16] = [
+    pub(crate) const ALL: [Family; 20] = [
         Family::Mx,
         Family::Srx,
         Family::Ptx,
@@ -45,13 +52,17 @@ impl Family {
         Family::Iqe,
         Family::JSeries,
         Family::Qfx5100,
+        Family::Qfx5110,
         Family::Qfx5120,
+        Family::Qfx5130,
+        Family::Qfx5200,
         Family::Qfx5210,
         Family::Qfx5220,
+        Family::Qfx5230,
         Family::Qfx5240,
     ];
 
-    pub(crate) const NAMES: [&str; 16] = [
+    pub(crate) const NAMES: [&str; 20] = [
         "junos-mx",
         "junos-srx",
         "junos-ptx",
@@ -64,9 +75,13 @@ impl Family {
         "junos-iqe",
         "junos-j",
         "junos-qfx5100",
+        "junos-qfx5110",
         "junos-qfx5120",
+        "junos-qfx5130",
+        "junos-qfx5200",
         "junos-qfx5210",
         "junos-qfx5220",
+        "junos-qfx5230",
         "junos-qfx5240",
     ];
 
@@ -93,9 +108,13 @@ impl Family {
             Family::Iqe => "Junos on IQE PICs of the M and T series",
             Family::JSeries => "Junos on the J series",
             Family::Qfx5100 => "Junos on QFX5100 and EX4600",
+            Family::Qfx5110 => "Junos on QFX5110",
             Family::Qfx5120 => "Junos on QFX5120",
+            Family::Qfx5130 => "Junos on QFX5130-32CD",
+            Family::Qfx5200 => "Junos on QFX5200",
             Family::Qfx5210 => "Junos on QFX5210",
             Family::Qfx5220 => "Junos on QFX5220",
+            Family::Qfx5230 => "Junos on QFX5230",
             Family::Qfx5240 => "Junos on QFX5240",
         }
     }
@@ -114,13 +133,9 @@ impl Family {
     }
 
     /// Returns the families to choose in place of this one, which perhop does not model.
-    pub(crate) fn chips(self) -> &'static [Family] {
-        match self {
-            Family::Qfx => {
-                &[Family::Qfx5100, Family::Qfx5120, Family::Qfx5210, Family::Qfx5220, Family::Qfx5240]
-            }
-            _ => &[],
-        }
+    pub(crate) fn chips(self) -> Vec<Family> {
+        let is_meant = |family: &Family| self == Family::Qfx && family.rules().chip.is_some();
+        Family::ALL.into_iter().filter(|family| *family != Family::Qfx).filter(is_meant).collect()
     }
 
     pub(crate) fn rules(self) -> &'static Rules {
@@ -136,9 +151,13 @@ impl Family {
             Family::Iqe => &IQE,
             Family::JSeries => &J,
             Family::Qfx | Family::Qfx5100 => &QFX5100,
+            Family::Qfx5110 => &QFX5110,
             Family::Qfx5120 => &QFX5120,
+            Family::Qfx5130 => &QFX5130,
+            Family::Qfx5200 => &QFX5200,
             Family::Qfx5210 => &QFX5210,
             Family::Qfx5220 => &QFX5220,
+            Family::Qfx5230 => &QFX5230,
             Family::Qfx5240 => &QFX5240,
         }
     }

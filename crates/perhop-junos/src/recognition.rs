@@ -210,12 +210,7 @@ impl Signs<'_> {
         let name = self.tree.last_value(node).map(|value| self.tree.word(value).to_lowercase());
         let name = name.unwrap_or_default();
         let families = [
-            ("qfx5100", Family::Qfx5100),
             ("ex4600", Family::Qfx5100),
-            ("qfx5120", Family::Qfx5120),
-            ("qfx5210", Family::Qfx5210),
-            ("qfx5220", Family::Qfx5220),
-            ("qfx5240", Family::Qfx5240),
             ("srx", Family::Srx),
             ("ptx", Family::Ptx),
             ("acx", Family::Acx),
@@ -223,8 +218,11 @@ impl Signs<'_> {
             ("mx", Family::Mx),
             ("ex", Family::Ex),
         ];
+        let chips = Family::Qfx.chips().into_iter();
+        let chips = chips.map(|chip| (chip.name().trim_start_matches("junos-"), chip));
+
         let is_product = |word: &str| word.ends_with(|c: char| c.is_ascii_digit());
-        let family = families.into_iter().find(|(word, _)| {
+        let family = chips.chain(families).find(|(word, _)| {
             name.match_indices(word).any(|(at, _)| {
                 name[at + word.len()..].starts_with(|c: char| c.is_ascii_digit()) || is_product(word)
             })

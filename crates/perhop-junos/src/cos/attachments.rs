@@ -265,6 +265,7 @@ fn attached(context: &mut Context, node: NodeId, defined: Defined) -> Attached {
             "logical-interface-aggregate-statistics" | "exclude-queue-overhead-bytes" | "irb" => {
                 context.irrelevant(word.node, "counters");
             }
+            "description" => context.irrelevant(word.node, ""),
             _ => {}
         }
     }

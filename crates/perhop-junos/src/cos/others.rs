@@ -4,7 +4,7 @@ use crate::context::Context;
 use crate::tree::NodeId;
 
 /// Statements and the behavior that perhop lacks.
-const NOT_MODELED: [(&str, &str); 20] = [
+const NOT_MODELED: [(&str, &str); 21] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),
     ("forwarding-class-map", "forwarding classes of single interfaces"),
@@ -17,6 +17,7 @@ const NOT_MODELED: [(&str, &str); 20] = [
     ("system-defaults", "classifiers of all interfaces"),
     ("multi-destination", "multicast classes"),
     ("dedicated-buffer", "memory of switches"),
+    ("dedicated-buffer-profile", "memory of switches"),
     ("congestion-notification-profile", "priority flow control"),
     ("congestion-notification-profiles", "priority flow control"),
     ("restricted-queues", "ports with four queues"),

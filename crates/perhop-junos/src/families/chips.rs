@@ -50,10 +50,12 @@ const TRIDENT: Chip = Chip {
 };
 
 pub(super) const QFX5100: Chip = TRIDENT;
+pub(super) const QFX5110: Chip = Chip { shared_kilobytes: 11_232, ..TRIDENT };
 pub(super) const QFX5120: Chip = Chip { cell_bytes: 256, shared_kilobytes: 27_396, ..TRIDENT };
-/// Four cross-points, each with a part of the memory: inferred that a port reaches one.
-pub(super) const QFX5210: Chip = Chip { shared_kilobytes: 28_080, memories: 4, ..TRIDENT };
-/// Two memories, each with half.
+/// Four cross-points: packets between two pipes use one.
+pub(super) const QFX5200: Chip = Chip { shared_kilobytes: 11_232, memories: 4, ..TRIDENT };
+pub(super) const QFX5210: Chip = Chip { shared_kilobytes: 28_080, ..QFX5200 };
+/// Two traffic managers, each with half: packets use that of their pipe of arrival. Multicast has no part.
 pub(super) const QFX5220: Chip = Chip {
     cell_bytes: 254,
     metadata_bytes: 40,
@@ -63,7 +65,9 @@ pub(super) const QFX5220: Chip = Chip {
     lossless_percent: 20,
     multicast_percent: 0,
 };
-pub(super) const QFX5240: Chip = Chip { metadata_bytes: 64, shared_kilobytes: 84_206, ..QFX5220 };
+pub(super) const QFX5130: Chip = Chip { metadata_bytes: 64, shared_kilobytes: 111_263, ..QFX5220 };
+pub(super) const QFX5230: Chip = Chip { shared_kilobytes: 74_743, ..QFX5130 };
+pub(super) const QFX5240: Chip = Chip { shared_kilobytes: 84_206, ..QFX5130 };
 
 #[cfg(test)]
 mod tests {
@@ -75,5 +79,7 @@ mod tests {
         assert_eq!([0, 7, 8, 9, 10].map(Chip::alpha), [1.0 / 128.0, 1.0, 2.0, 4.0, 8.0]);
         let kilobytes = |chip: &Chip| u64::from(chip.cells(31)) * u64::from(chip.cell_bytes) / 1024;
         assert_eq!([kilobytes(&QFX5100), kilobytes(&QFX5120)], [2708, 8492]);
+        let lossy = u64::from(QFX5230.cells(70)) * 254 / 1024;
+        assert_eq!(lossy, 52_320 / 2);
     }
 }

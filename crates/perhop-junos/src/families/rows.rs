@@ -316,9 +316,9 @@ fn chip_rows(chip: &Chip) -> Vec<PlatformRule> {
         ),
         row(
             "memories",
-            "parts of the memory, of which a port reaches one",
+            "parts of the memory, of which packets between two ports use one",
             number(chip.memories),
-            (EvidenceKind::Inferred, PACKET_BUFFER),
+            documented,
         ),
         row(
             "partitions",

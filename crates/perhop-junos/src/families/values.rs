@@ -201,9 +201,13 @@ pub(super) const QFX5100: Rules = Rules {
     chip: Some(&chips::QFX5100),
     ..EX
 };
+pub(super) const QFX5110: Rules = Rules { chip: Some(&chips::QFX5110), ..QFX5100 };
 pub(super) const QFX5120: Rules = Rules { chip: Some(&chips::QFX5120), ..QFX5100 };
+pub(super) const QFX5130: Rules = Rules { chip: Some(&chips::QFX5130), ..QFX5100 };
+pub(super) const QFX5200: Rules = Rules { chip: Some(&chips::QFX5200), ..QFX5100 };
 pub(super) const QFX5210: Rules = Rules { chip: Some(&chips::QFX5210), ..QFX5100 };
 pub(super) const QFX5220: Rules = Rules { chip: Some(&chips::QFX5220), ..QFX5100 };
+pub(super) const QFX5230: Rules = Rules { chip: Some(&chips::QFX5230), ..QFX5100 };
 pub(super) const QFX5240: Rules = Rules { chip: Some(&chips::QFX5240), ..QFX5100 };
 
 const fn delay_buffer(us: u64, least_bytes: &'static [(u64, u64)]) -> DelayBuffer {

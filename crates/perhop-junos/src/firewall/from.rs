@@ -107,8 +107,26 @@ fn condition(
             let to = MatchConfig { destination_port: Some(ranges), ..MatchConfig::default() };
             Some(any(vec![from, to]))
         }
+        "destination-mac-address" => reserved_frames(context, word),
         _ => mark_condition(context, word, cos),
     }
+}
+
+/// The first octets of group addresses that bridges do not forward (IEEE 802.1D, table 7-10): their frames carry
+/// no IP packets.
+const RESERVED: [&str; 2] = ["01:80:c2:00:00:0", "01:80:c2:00:00:2"];
+
+/// Returns the condition for frames to reserved addresses, which no packet meets; `None` for others.
+fn reserved_frames(context: &mut Context, word: &Word) -> Option<MatchConfig> {
+    let addresses: Vec<Word> = context.keywords(word.node);
+    let is_reserved = |one: &Word| RESERVED.iter().any(|start| one.text.to_lowercase().starts_with(start));
+    if addresses.is_empty() || !addresses.iter().all(is_reserved) {
+        context.not_modeled(word.node, "perhop skips a term with this condition");
+        return None;
+    }
+    context.tree.mark_deep(word.node, perhop_lint::LineState::Modelled, "");
+    let all = ["0.0.0.0/0", "::/0"].into_iter().filter_map(prefix).map(|all| source(vec![all])).collect();
+    Some(MatchConfig { all: Some(all), ..MatchConfig::default() })
 }
 
 /// Reads a condition on a codepoint, on a mark of the device, or on the length.

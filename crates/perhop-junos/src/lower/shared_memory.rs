@@ -47,17 +47,18 @@ pub(super) fn buffer(device: Device, chip: &Chip, queue: &Queue, findings: &mut 
         findings.not_modeled(drop.line, "drop profiles of queues in a shared memory");
     }
     let buffer = &device.cos.shared_buffer;
+    let has_own = queue.number >= MULTICAST && chip.multicast_percent > 0;
     let is_lossless = device.cos.classes.of_queue(queue.number).iter().any(|(_, class)| class.is_lossless);
     let (partition, default_percent, default_index) = if is_lossless {
         (buffer.lossless, chip.lossless_percent, Chip::LOSSLESS_INDEX)
-    } else if queue.number >= MULTICAST {
+    } else if has_own {
         (buffer.multicast, chip.multicast_percent, Chip::LOSSY_INDEX)
     } else {
         (buffer.lossy, chip.lossy_percent, Chip::LOSSY_INDEX)
     };
     let index = written.or(partition.threshold).map_or(default_index, |at| at.value);
     let alpha = Chip::alpha(index);
-    if !is_lossless && queue.number < MULTICAST {
+    if !is_lossless && !has_own {
         return BufferConfig::SharedMemory(SharedMemoryConfig {
             alpha: Some(alpha),
             ..SharedMemoryConfig::default()
