@@ -119,7 +119,15 @@ impl Context {
         );
     }
 
-    /// Returns the words below a statement with values, in the order of their last occurrence in the text.
+    /// Reports an undefined name in front of statements, which have no effect.
+    pub(crate) fn undefined_block(&mut self, node: NodeId, kind: &str, name: &str) {
+        for word in self.all_below(node) {
+            self.not_modeled(word.node, "statements of an undefined name");
+        }
+        self.undefined(node, kind, name);
+    }
+
+    /// Returns the words below a statement with values, in the order in which the text mentions them last.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
         self.below(statement, Tree::own_children)
     }

@@ -111,7 +111,16 @@ fn chassis(context: &mut Context) {
     let words = context.all_below(chassis);
     for word in words {
         let note = match word.text.as_str() {
-            "traffic-manager" => "the mode and the counted bytes of queueing chips",
+            "traffic-manager" => {
+                for option in context.keywords(word.node) {
+                    // The interfaces of the card have read this one.
+                    if option.text != "egress-shaping-overhead" || context.tree.mark_of(option.node).is_none()
+                    {
+                        context.not_modeled(option.node, "the mode and the counted bytes of queueing chips");
+                    }
+                }
+                continue;
+            }
             "flexible-queuing-mode" => "the weights of queueing chips",
             "q-pic-large-buffer" => "large delay buffers",
             "max-queues-per-interface" | "red-buffer-occupancy" => "queues of line cards",

@@ -24,7 +24,9 @@ pub(crate) struct Interface {
     pub(crate) mtu: Option<At<u64>>,
     /// The configured rate.
     pub(crate) speed: Option<At<Rate>>,
-    /// The bundle to which the interface belongs as a link.
+    /// Bytes that queues count for a packet beyond its frame.
+    pub(crate) shaping_overhead: Option<At<i32>>,
+    /// The bundle that the interface is a link of.
     pub(crate) bundle: Option<String>,
     pub(crate) is_tagged: bool,
     pub(crate) scheduling: Scheduling,
@@ -138,6 +140,7 @@ fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interfa
     let node = name.node;
     let mut found = Interface { name: name.text.clone(), line: name.line, ..Interface::default() };
     found.speed = chassis_speed(context, &name.text);
+    found.shaping_overhead = shaping_overhead(context, &name.text);
     for word in context.keywords(node) {
         match word.text.as_str() {
             "description" => found.description = text(context, node, "description"),
@@ -234,11 +237,26 @@ fn speed(context: &mut Context, node: NodeId, word: &Word) -> Option<At<Rate>> {
     bits.filter(|bits| *bits > 0).map(|bits| At::new(value.line, Rate::from_bits_per_second(bits)))
 }
 
-/// Returns the speed of `et-1/0/2` by `chassis fpc 1 pic 0 port 2 speed`.
-fn chassis_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
+/// Returns the slot, the card and the port of `et-1/0/2`.
+fn place(name: &str) -> Option<(&str, &str, &str)> {
     let (_, place) = name.split_once('-')?;
     let mut numbers = place.split(['/', ':']);
-    let (slot, card, port) = (numbers.next()?, numbers.next()?, numbers.next()?);
+    Some((numbers.next()?, numbers.next()?, numbers.next()?))
+}
+
+/// Returns the bytes that queues count beyond the frame (TechLibrary egress-shaping-overhead-edit-chassis).
+fn shaping_overhead(context: &mut Context, name: &str) -> Option<At<i32>> {
+    let (slot, card, _) = place(name)?;
+    let manager = context.tree.at(NodeId::ROOT, &["chassis", "fpc", slot, "pic", card, "traffic-manager"])?;
+    context.modeled(manager);
+    context.parsed(manager, "egress-shaping-overhead", |text| {
+        text.parse().ok().filter(|bytes| (-63..=192).contains(bytes))
+    })
+}
+
+/// Returns the speed of `et-1/0/2` by `chassis fpc 1 pic 0 port 2 speed`.
+fn chassis_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
+    let (slot, card, port) = place(name)?;
     let port = context.tree.at(NodeId::ROOT, &["chassis", "fpc", slot, "pic", card, "port", port])?;
     let word = context.tree.child(port, "speed").and_then(|speed| context.tree.last_value(speed))?;
     let bits = number(context.tree.word(word)).filter(|bits| *bits > 0)?;
@@ -348,6 +366,9 @@ fn other_family(
             ("policer", Some(known)) => side_policers(context, (known, &word), firewall, unit),
             ("filter" | "policer", None) => context.not_modeled(word.node, "filters of other families"),
             ("storm-control", _) => context.not_modeled(word.node, "storm control"),
+            ("vlan" | "vlan-id" | "vlan-id-list" | "interface-mode" | "port-mode" | "vlan-rewrite", _) => {
+                context.not_modeled(word.node, "forwarding in VLANs");
+            }
             _ => context.irrelevant(word.node, ""),
         }
     }

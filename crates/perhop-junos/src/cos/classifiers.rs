@@ -195,7 +195,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
             let mut classifier = Classifier { line: name.line, import, entries: BTreeMap::new() };
             for class in context.items(name.node, "forwarding-class") {
                 let Some(label) = classes.label(&class.text) else {
-                    context.undefined(class.node, "forwarding class", &class.text);
+                    context.undefined_block(class.node, "forwarding class", &class.text);
                     continue;
                 };
                 entries(context, (kind, aliases), class.node, label, &mut classifier);

@@ -83,7 +83,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
             let mut rule = Rewrite { line: name.line, entries: BTreeMap::new(), has_import };
             for class in context.items(name.node, "forwarding-class") {
                 let Some(label) = classes.label(&class.text) else {
-                    context.undefined(class.node, "forwarding class", &class.text);
+                    context.undefined_block(class.node, "forwarding class", &class.text);
                     continue;
                 };
                 for priority in context.items(class.node, "loss-priority") {

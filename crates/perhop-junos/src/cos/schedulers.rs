@@ -137,7 +137,7 @@ pub(super) fn read(
         let mut map = SchedulerMap { line: name.line, entries: Vec::new() };
         for class in context.items(name.node, "forwarding-class") {
             if classes.label(&class.text).is_none() {
-                context.undefined(class.node, "forwarding class", &class.text);
+                context.undefined_block(class.node, "forwarding class", &class.text);
                 continue;
             }
             let Some(word) = context.value(class.node, "scheduler") else { continue };

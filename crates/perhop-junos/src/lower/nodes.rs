@@ -107,8 +107,8 @@ impl Node {
     }
 
     /// Returns the bytes that the node counts for a packet; `None` if they are fewer than the IP bytes.
-    fn link_layer(&self, device: Device, tags: u16) -> Option<LinkLayerConfig> {
-        let bytes = i32::from(device.rules.overhead + TAG * tags) + self.overhead.bytes;
+    fn link_layer(&self, counted: u16) -> Option<LinkLayerConfig> {
+        let bytes = i32::from(counted) + self.overhead.bytes;
         Some(LinkLayerConfig {
             overhead: u16::try_from(bytes).ok()?,
             cells: if self.overhead.is_cells { Cells::Atm } else { Cells::None },
@@ -124,7 +124,8 @@ pub(super) struct Nodes<'n> {
     pub(super) line_rate: Rate,
     /// The rate around the outermost node, bits per second.
     pub(super) around: u64,
-    pub(super) tags: u16,
+    /// The bytes of a packet beyond its IP bytes.
+    pub(super) counted: u16,
     pub(super) has_accepted: bool,
     pub(super) mode: Mode,
     pub(super) chain: Vec<Node>,
@@ -146,11 +147,11 @@ impl Nodes<'_> {
     pub(super) fn queues(&self, device: Device, findings: &mut Findings) -> Queues {
         let (mut reference, mut buffer_rate, mut layers) = (self.around, self.around, Vec::new());
         for node in &self.chain {
-            let link_layer = node.link_layer(device, self.tags).unwrap_or_else(|| {
+            let link_layer = node.link_layer(self.counted).unwrap_or_else(|| {
                 for line in &node.lines {
                     findings.not_modeled(*line, "`overhead-accounting` that counts less than IP bytes");
                 }
-                Node::default().link_layer(device, self.tags).unwrap_or_default()
+                Node::default().link_layer(self.counted).unwrap_or_default()
             });
             (reference, buffer_rate) = (node.reference(reference), node.buffer_rate(reference));
             layers.push((node, reference, link_layer));

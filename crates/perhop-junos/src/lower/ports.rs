@@ -199,14 +199,14 @@ impl LineOf<'_> {
         };
         let has_port = chain.first().is_some_and(|node| node.is_port);
         let tags = self.tags(unit, findings);
-        let queues = i32::from(self.device.rules.overhead + TAG * tags);
-        port.counted_bytes = Some(CountedBytes { classes: 0, queues });
+        let counted = self.counted(tags);
+        port.counted_bytes = Some(CountedBytes { classes: 0, queues: i32::from(counted) });
         let nodes = Nodes {
             port: &self.interface.name,
             line: self.interface.line,
             line_rate: self.line_rate().unwrap_or(Rate::from_bits_per_second(ASSUMED)),
             around: if has_port { self.line_bits() } else { self.inside(physical) },
-            tags,
+            counted,
             has_accepted: accepted(unit, attached) == Accepted::Label,
             mode,
             chain,
@@ -229,7 +229,14 @@ impl LineOf<'_> {
         self.line_rate().map_or(ASSUMED, Rate::as_bits_per_second)
     }
 
-    /// Returns the tags of the packets of the port: the tags of its only unit, or of all its units.
+    /// Returns the bytes that queues count for a packet with `tags` beyond its IP bytes.
+    fn counted(&self, tags: u16) -> u16 {
+        let own = self.interface.shaping_overhead.map(|at| ETHERNET as i32 + at.value);
+        let own = own.and_then(|bytes| u16::try_from(bytes).ok());
+        own.unwrap_or(self.device.rules.overhead) + TAG * tags
+    }
+
+    /// Returns the tags of the packets of the port: those of its only unit, or of all its units.
     fn tags(&self, unit: &Unit, findings: &mut Findings) -> u16 {
         let units = if unit.number.is_empty() { self.interface.units.as_slice() } else { &[] };
         let most = units.iter().map(|one| one.tags).max().unwrap_or(unit.tags);
@@ -296,10 +303,7 @@ impl LineOf<'_> {
             kind: Some(kind),
             addresses: unit.addresses.clone(),
             shutdown: disabled.is_some(),
-            counted_bytes: Some(CountedBytes {
-                classes: 0,
-                queues: i32::from(self.device.rules.overhead + TAG * unit.tags),
-            }),
+            counted_bytes: Some(CountedBytes { classes: 0, queues: i32::from(self.counted(unit.tags)) }),
             forwarding: PortForwarding {
                 addresses6: unit.addresses6.clone(),
                 parent: Some(interface.name.clone()),
