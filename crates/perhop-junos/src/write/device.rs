@@ -48,7 +48,9 @@ impl Writer for JunosWriter {
             return Err(ConfigError::new("platform", message).help("leave --platform out for the MX series"));
         }
         let mut device = Device::new(policies);
-        for policy in &policies.policies {
+        // The queues of departing packets name the classes that arriving ones get.
+        let (arriving, departing): (Vec<_>, Vec<_>) = policies.policies.iter().partition(is_input);
+        for policy in departing.into_iter().chain(arriving) {
             device.add(policy)?;
         }
         let text = device.text(policies);
