@@ -25,6 +25,8 @@ pub(super) struct Source<'a> {
     pub(super) policies: Vec<PolicyToWrite>,
     /// The router; `None` for policies of a scenario or of another vendor's device.
     pub(super) device: Option<&'a DeviceModel>,
+    /// What the forms of IOS leave out of policies of another language.
+    pub(super) notes: Vec<NotExpressed>,
 }
 
 impl Source<'_> {

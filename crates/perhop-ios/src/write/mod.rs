@@ -19,6 +19,7 @@ mod configuration;
 mod criteria;
 mod demanded_queue;
 mod demands;
+mod foreign;
 mod meter;
 mod order;
 mod policy_map;

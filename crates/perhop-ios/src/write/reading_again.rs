@@ -3,8 +3,8 @@
 
 use perhop_device::intent::Direction;
 use perhop_device::{
-    DeviceModel, Difference, FrontEnd, NotExpressed, ParseOptions, PoliciesToWrite, PolicyToWrite, Writer,
-    Written, differences, with_counted_labels,
+    DeviceModel, Difference, FrontEnd, NotExpressed, Notes, ParseOptions, PoliciesToWrite, PolicyToWrite,
+    Writer, Written, differences, with_counted_labels,
 };
 use perhop_lint::Severity;
 use perhop_qos::ConfigError;
@@ -12,6 +12,7 @@ use perhop_qos::policy::PolicyConfig;
 
 use super::class::{Choice, Way};
 use super::configuration::{Source, configuration};
+use super::foreign::in_forms_of_ios;
 use super::words::name;
 use crate::grammar::Grammar;
 use crate::platform::{Platform, Profile};
@@ -41,8 +42,11 @@ impl Writer for IosWriter {
         let profile = chosen.or(of_router).map_or(Profile::OF_FOREIGN_POLICIES, |platform| platform.profile);
         let is_foreign = policies.configuration.is_some() && own.is_none();
         let all = policies.policies.iter().cloned();
-        let renamed = all.map(|front_end| if is_foreign { without_device(front_end) } else { front_end });
-        let source = Source { policies: renamed.collect(), device: device.as_ref() };
+        let mut notes = Notes::default();
+        let renamed = all
+            .map(|entry| if is_foreign { in_forms_of_ios(without_device(entry), &mut notes) } else { entry });
+        let policies = renamed.collect();
+        let source = Source { policies, device: device.as_ref(), notes: notes.into_list() };
         self.write_all(&source, profile)
     }
 }
@@ -63,7 +67,8 @@ impl IosWriter {
         for place in 0..source.policies.len() {
             chosen.push((place, self.best(source, place, profile)?));
         }
-        let (text, mut notes) = configuration(source, &chosen, profile);
+        let (text, written) = configuration(source, &chosen, profile);
+        let mut notes = [source.notes.clone(), written].concat();
         let device = self.read(&text, Some(profile))?;
         for place in 0..source.policies.len() {
             let at = source.policies[place].place();
