@@ -56,9 +56,7 @@ def test_classes_keep_their_packets_and_rates(tmp_path: Path, perhop: Command) -
     ended = perhop("convert", "r.cfg", "--to", "junos", "-o", "r.conf", "--json")
     # The schedulers differ; fate and marks of every packet are the same.
     [proof] = json.loads(ended.out)["proofs"]
-    differing = {
-        one["what"] for one in proof["counterexample"]["treatment"] if one["first"] != one["second"]
-    }
+    differing = {one["what"] for one in proof["counterexample"]["treatment"] if one["first"] != one["second"]}
     assert "schedulers" in differing and not differing & {"fate", "marks"}
     text = (tmp_path / "r.conf").read_text()
     assert "filter WAN term 1 from dscp 46" in text

@@ -3,9 +3,9 @@
     PYTHONPATH=python python tools/statements.py DIRECTORY --platform junos-mx --named junos
     PYTHONPATH=python python tools/statements.py DIRECTORY --sample 100 --seed 1
 
-The files are those of the reader: perhop has none of them. Counted are the lines of hierarchies that change what packets
-experience, by default those of class of service and of filters. `--sample` prints lines at random, with their states, for
-a review of what is called irrelevant.
+The files are those of the reader: perhop has none of them. Counted are the lines of some hierarchies, by
+default those of class of service and of filters. `--sample` prints lines at random, with their states, for a
+review of those that are called irrelevant.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def statements(file: Path, platform: str | None) -> Iterator[Statement]:
         words = _words(line["text"])
         if not words or words[0] in "#}" or line["text"].strip().startswith(("/*", "*")):
             continue
-        yield Statement(file, line["number"], _path(line, words, lines), line["state"], line.get("note") or "")
+        yield Statement(
+            file, line["number"], _path(line, words, lines), line["state"], line.get("note") or ""
+        )
 
 
 @cache
@@ -75,7 +77,7 @@ def platforms() -> tuple[str, ...]:
 
 
 def named_platform(file: Path, prefix: str | None, platform: str | None) -> str | None:
-    """Return the platform whose product is in the name of a file, as in `leaf1_qfx5120-48y.conf`; else `platform`."""
+    """Return the platform whose product a file's name has (`leaf1_qfx5120-48y.conf`), else `platform`."""
     own = [name.removeprefix(f"{prefix}-") for name in platforms() if name.startswith(f"{prefix}-")]
     found = [product for product in own if re.search(rf"(?<![a-z]){product}(?![a-z])", file.name.lower())]
     return f"{prefix}-{max(found, key=len)}" if prefix and found else platform
@@ -138,19 +140,22 @@ def main() -> None:
         try:
             own = list(statements(file, named_platform(file, arguments.named, arguments.platform)))
         except (ValueError, InvalidInputError) as error:
-            print(f"{file}: {error}", file=sys.stderr)
+            sys.stderr.write(f"{file}: {error}\n")
             continue
         own = [one for one in own if not one.note.startswith(OTHER_DEVICE)]
         found.extend(one for one in own if one.hierarchy in wanted or "all" in wanted)
     counted = Counter((one.hierarchy, one.state) for one in found)
     counted.update(("together", one.state) for one in found)
-    print(table(counted, "hierarchy"))
-    notes = Counter((one.state, one.note or " ".join(one.path[:4])) for one in found if one.state in STATES[2:])
+    sys.stdout.write(table(counted, "hierarchy") + "\n")
+    notes = Counter(
+        (one.state, one.note or " ".join(one.path[:4])) for one in found if one.state in STATES[2:]
+    )
     for (state, note), count in notes.most_common(40):
-        print(f"{count:8} {state}: {note}")
+        sys.stdout.write(f"{count:8} {state}: {note}\n")
     chosen = [one for one in found if arguments.state in (None, one.state)]
     for one in random.Random(arguments.seed).sample(chosen, min(arguments.sample, len(chosen))):
-        print(f"{one.file.name}:{one.number}: {one.state}: {' '.join(one.path)} ({one.note})")
+        path = " ".join(one.path)
+        sys.stdout.write(f"{one.file.name}:{one.number}: {one.state}: {path} ({one.note})\n")
 
 
 if __name__ == "__main__":

@@ -15,8 +15,8 @@ pub(crate) struct Around {
     pub(crate) cover: Option<NodeId>,
 }
 
-/// Returns the surroundings of all nodes, in the order of their numbers: one pass, because a parent comes before
-/// its children.
+/// Returns the surroundings of all nodes, in the order of their numbers: one pass, because a parent comes
+/// before its children.
 pub(crate) fn surroundings(tree: &Tree) -> Vec<Around> {
     let mut found: Vec<Around> = Vec::with_capacity(tree.len());
     let rank_of = |id: NodeId| tree.mark_of(id).map_or(0, |mark| rank(mark.state));

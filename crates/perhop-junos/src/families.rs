@@ -172,8 +172,8 @@ impl Family {
         matches!(self, Family::Mx | Family::MSeries | Family::M120 | Family::TSeries | Family::Iqe)
     }
 
-    /// Returns the least rate, bits per second, and burst, bytes, of a policer, if they are documented (TechLibrary
-    /// policer-summary-traffic-limits).
+    /// Returns the least rate, bits per second, and burst, bytes, of a policer, if they are documented (the
+    /// topic policer-summary-traffic-limits).
     pub(crate) fn least_policer(self) -> Option<(u64, u64)> {
         match self {
             Family::Mx | Family::MSeries | Family::M120 | Family::TSeries | Family::Iqe => Some((8000, 1500)),

@@ -244,7 +244,7 @@ fn place(name: &str) -> Option<(&str, &str, &str)> {
     Some((numbers.next()?, numbers.next()?, numbers.next()?))
 }
 
-/// Returns the bytes that queues count beyond the frame (TechLibrary egress-shaping-overhead-edit-chassis).
+/// Returns the bytes that queues count beyond the frame (the topic `egress-shaping-overhead-edit-chassis`).
 fn shaping_overhead(context: &mut Context, name: &str) -> Option<At<i32>> {
     let (slot, card, _) = place(name)?;
     let manager = context.tree.at(NodeId::ROOT, &["chassis", "fpc", slot, "pic", card, "traffic-manager"])?;

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Both notations build the same tree. Every statement of `class-of-service`, `firewall` and `interfaces`
-//! that no reader marks is not recognized. perhop refuses a text whose family, or chip of a switch, is unknown.
+//! that no reader marks is not recognized. perhop refuses a text whose family, or chip of a switch, is
+//! unknown.
 //!
 //! Reading order: `tokens`, `read` and `tree`; `groups`; `context`; `cos`, `firewall` and `interfaces`;
 //! `families`; `lower`; `accounting`; `show`; `write`.

@@ -25,7 +25,7 @@ pub(super) struct Source<'a> {
     pub(super) policies: Vec<PolicyToWrite>,
     /// The router; `None` for policies of a scenario or of another vendor's device.
     pub(super) device: Option<&'a DeviceModel>,
-    /// What the forms of IOS leave out of policies of another language.
+    /// The parts of policies of another language that the forms of IOS leave out.
     pub(super) notes: Vec<NotExpressed>,
 }
 

@@ -58,7 +58,8 @@ fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option
     finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
 }
 
-/// Reports a strict-high queue below a low one, which the commit of an EX refuses (an EX2200 with 12.3 prints it).
+/// Reports a strict-high queue below a low one, which the commit of an EX refuses (an EX2200 with 12.3 prints
+/// it).
 fn strict_below_low(checked: Checked, name: &str, map: &SchedulerMap) -> Option<Diagnostic> {
     let classes = &checked.cos.classes;
     if classes.family() != Family::Ex {

@@ -163,7 +163,9 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
         let value =
             context.tree.child(class.node, "queue-num").and_then(|node| context.tree.last_value(node));
         let places: Vec<NodeId> = [Some(class.node), value].into_iter().flatten().collect();
-        value.into_iter().for_each(|node| attributes(context, node));
+        if let Some(node) = value {
+            attributes(context, node);
+        }
         let has_pause = places.into_iter().any(|node| context.tree.child(node, "no-loss").is_some());
         if let Some(own) = classes.all.iter_mut().find(|own| own.name == class.text) {
             own.is_lossless |= has_pause;

@@ -159,8 +159,8 @@ fn dscp_default(point: u8) -> (u8, LossPriority) {
     }
 }
 
-/// The default tables of switches: the two highest precedences are network control (an EX2200 with 12.3 prints
-/// DSCP 48 to 63 and 802.1p 6 and 7; recalled for QFX).
+/// The default tables of switches: the two highest precedences are network control (an EX2200 with 12.3
+/// prints DSCP 48 to 63 and 802.1p 6 and 7; recalled for QFX).
 fn switch_default(point: u8) -> (u8, LossPriority) {
     (if point >= 48 { NETWORK_CONTROL } else { BEST_EFFORT }, LossPriority::Low)
 }

@@ -1,7 +1,7 @@
 //! [`Chip`]: the packet memory of a switch chip.
 //!
-//! Juniper techpost, "QFX5K Series Switches Packet Buffer Architecture": cells, pools, and the dynamic threshold
-//! α / (1 + αn) of the shared part.
+//! Juniper techpost, "QFX5K Series Switches Packet Buffer Architecture": cells, pools, and the dynamic
+//! threshold α / (1 + αn) of the shared part.
 
 /// The packet memory of a chip. Sizes are in kilobytes of 1024 bytes: they are then whole cells.
 #[derive(Debug, PartialEq, Eq)]

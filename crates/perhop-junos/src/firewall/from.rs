@@ -112,8 +112,8 @@ fn condition(
     }
 }
 
-/// The first octets of group addresses that bridges do not forward (IEEE 802.1D, table 7-10): their frames carry
-/// no IP packets.
+/// The first octets of group addresses that bridges do not forward (IEEE 802.1D, table 7-10): their frames
+/// carry no IP packets.
 const RESERVED: [&str; 2] = ["01:80:c2:00:00:0", "01:80:c2:00:00:2"];
 
 /// Returns the condition for frames to reserved addresses, which no packet meets; `None` for others.

@@ -327,8 +327,9 @@ fn three_color(
         if policer.discards_red { vec![Action::Drop] } else { marked(place, then, Some(LossPriority::High)) };
 }
 
-/// Returns the conditioners in front of a color-aware policer: a packet of the loss priority medium-high arrives
-/// as yellow, one of high as red (Junos Routing Policies and Firewall Filters User Guide, "Color-Aware Policers").
+/// Returns the conditioners in front of a color-aware policer: a packet of the loss priority medium-high
+/// arrives as yellow, one of high as red (Junos Routing Policies and Firewall Filters User Guide,
+/// "Color-Aware Policers").
 fn colored(config: &ConditionerConfig) -> impl Iterator<Item = ConditionerConfig> + '_ {
     let colors = [(LossPriority::MediumHigh, Color::YELLOW), (LossPriority::High, Color::RED)];
     colors.into_iter().map(move |(loss, color)| {

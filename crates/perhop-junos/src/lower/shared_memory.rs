@@ -15,8 +15,8 @@ const MULTICAST: u8 = 8;
 
 /// Returns the memory that the queues of a port share; `None` without a chip.
 ///
-/// Junos Traffic Management User Guide (QFX), "egress (Buffer Configuration)": the percentage that is not shared
-/// becomes dedicated memory.
+/// Junos Traffic Management User Guide (QFX), "egress (Buffer Configuration)": the percentage that is not
+/// shared becomes dedicated memory.
 pub(super) fn memory(device: Device) -> Option<MemoryConfig> {
     let chip = device.rules.chip?;
     Some(MemoryConfig {
@@ -39,8 +39,8 @@ fn cells(device: Device, chip: &Chip, partition: Partition, default_percent: u32
 
 /// Returns the buffer of a queue on a chip.
 ///
-/// Queues without loss and of multicast have parts of the memory of their own. They get the limit that they have
-/// alone: perhop has one memory for a port.
+/// Queues without loss and of multicast have parts of the memory of their own. They get the limit that they
+/// have alone: perhop has one memory for a port.
 pub(super) fn buffer(device: Device, chip: &Chip, queue: &Queue, findings: &mut Findings) -> BufferConfig {
     let written = queue.scheduler.and_then(|own| own.threshold);
     for drop in queue.scheduler.iter().flat_map(|own| &own.drops) {

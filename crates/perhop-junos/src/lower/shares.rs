@@ -139,8 +139,8 @@ pub(super) fn weights(device: Device, queues: &[Queue], reference: Rate) -> Vec<
     queues.iter().map(weight).collect()
 }
 
-/// Returns the whole parts of 127 of a card, each at least 1 (Junos 9.3, "Examples of Excess Bandwidth Sharing
-/// Calculations on the IQE PIC", table 78).
+/// Returns the whole parts of 127 of a card, each at least 1 (Junos 9.3, "Examples of Excess Bandwidth
+/// Sharing Calculations on the IQE PIC", table 78).
 fn whole_parts(rates: &[f64]) -> Vec<f64> {
     let sum: f64 = rates.iter().sum();
     rates.iter().map(|rate| (WHOLE_WEIGHT * rate / sum.max(1.0)).floor().max(1.0)).collect()

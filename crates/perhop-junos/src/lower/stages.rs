@@ -96,8 +96,9 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
     stages
 }
 
-/// Returns the classifier and rewrite rule of units with MPLS that have no other (Junos CoS User Guide, "Default
-/// MPLS EXP Classifier"). The tables of Junos Evolved differ, and one of PTX was printed with changes only.
+/// Returns the classifier and rewrite rule of units with MPLS that have no other (Junos CoS User Guide,
+/// "Default MPLS EXP Classifier"). The tables of Junos Evolved differ, and one of PTX was printed with
+/// changes only.
 fn default_exp(device: Device, unit: &Unit) -> Option<At<String>> {
     let has_default = device.cos.classes.family().has_default_exp();
     unit.mpls.filter(|_| has_default).map(|line| At::new(line, "default".to_owned()))

@@ -28,8 +28,8 @@ pub(super) fn classified(
     then
 }
 
-/// Returns the terms for packets without queues, which a filter marks itself. Packets that exceed a policer with
-/// other marks are in terms of their own, by their loss priority.
+/// Returns the terms for packets without queues, which a filter marks itself. Packets that exceed a policer
+/// with other marks are in terms of their own, by their loss priority.
 pub(super) fn marked(
     version: Version,
     from: &From,

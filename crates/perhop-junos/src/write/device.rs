@@ -49,7 +49,7 @@ impl Writer for JunosWriter {
         }
         let mut device = Device::new(policies);
         // The queues of departing packets name the classes that arriving ones get.
-        let (arriving, departing): (Vec<_>, Vec<_>) = policies.policies.iter().partition(is_input);
+        let (arriving, departing): (Vec<_>, Vec<_>) = policies.policies.iter().partition(|one| is_input(one));
         for policy in departing.into_iter().chain(arriving) {
             device.add(policy)?;
         }
@@ -92,7 +92,7 @@ impl Device {
             labels: policies
                 .policies
                 .iter()
-                .filter(is_input)
+                .filter(|one| is_input(one))
                 .flat_map(|one| set_labels(&one.policy))
                 .collect(),
             interfaces: BTreeMap::new(),
@@ -183,7 +183,8 @@ impl Device {
         found
     }
 
-    /// Gives the labels by which queues of a Junos configuration select their packets the classes of the queues.
+    /// Gives the labels by which queues of a Junos configuration select their packets the classes of the
+    /// queues.
     fn name_labels(&mut self, queues: &Queues, classes: &[String]) {
         for (queue, class) in queues.all.iter().zip(classes) {
             let Some(number) = self.classes.queue(class) else { continue };
@@ -284,17 +285,14 @@ impl Device {
             format!("shaping-rate {shaped}{burst}")
         });
         let Some(interface) = self.interfaces.get_mut(key) else { return };
-        match overhead_accounting(queues, &mut at) {
-            Some(words) => {
-                let head = format!("traffic-control-profiles {name}");
-                let own = [Some(format!("scheduler-map {name}")), shaping, Some(words)];
-                self.cos.extend(own.into_iter().flatten().map(|line| format!("{head} {line}")));
-                interface.cos_lines.push(format!("output-traffic-control-profile {name}"));
-            }
-            None => {
-                interface.cos_lines.push(format!("scheduler-map {name}"));
-                interface.cos_lines.extend(shaping);
-            }
+        if let Some(words) = overhead_accounting(queues, &mut at) {
+            let head = format!("traffic-control-profiles {name}");
+            let own = [Some(format!("scheduler-map {name}")), shaping, Some(words)];
+            self.cos.extend(own.into_iter().flatten().map(|line| format!("{head} {line}")));
+            interface.cos_lines.push(format!("output-traffic-control-profile {name}"));
+        } else {
+            interface.cos_lines.push(format!("scheduler-map {name}"));
+            interface.cos_lines.extend(shaping);
         }
     }
 
@@ -357,7 +355,7 @@ fn conditions_of(policy: &PolicyConfig) -> Vec<&MatchConfig> {
 }
 
 /// Whether a policy is one of arriving packets.
-fn is_input(entry: &&PolicyToWrite) -> bool {
+fn is_input(entry: &PolicyToWrite) -> bool {
     entry.direction == Some(Direction::Input)
 }
 
@@ -389,9 +387,13 @@ fn labels_of(policy: &PolicyConfig) -> impl Iterator<Item = u8> {
     fn of_condition(condition: &MatchConfig, found: &mut Vec<u8>) {
         found.extend(condition.label.iter().flat_map(|labels| labels.0.iter().copied()));
         let inner = condition.all.iter().chain(&condition.any).flatten();
-        inner.chain(condition.not.as_deref()).for_each(|inner| of_condition(inner, found));
+        for inner in inner.chain(condition.not.as_deref()) {
+            of_condition(inner, found);
+        }
     }
     let mut found = Vec::new();
-    conditions_of(policy).into_iter().for_each(|condition| of_condition(condition, &mut found));
+    for condition in conditions_of(policy) {
+        of_condition(condition, &mut found);
+    }
     found.into_iter()
 }

@@ -113,7 +113,9 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
         let construct = format!("{} thresholds by drop precedence", rows.len());
         notes.say(construct, format!("Junos has {LOSSES} loss priorities: the others have the last of them"));
         rows.truncate(LOSSES);
-        places.iter_mut().for_each(|place| *place = (*place).min(LOSSES as u8 - 1));
+        for place in &mut places {
+            *place = (*place).min(LOSSES as u8 - 1);
+        }
     }
     let row = |precedence: usize| places.get(precedence).or(places.last()).copied().unwrap_or(0);
     let of_dscp = match &class.precedence {

@@ -43,6 +43,9 @@ pub(super) struct Filter<'f> {
     pub(super) written: Written,
 }
 
+/// The types of rewrite rules, the bits of their codepoints, and the mark that they set.
+type Rewrite = (&'static [&'static str], usize, fn(&Treatment) -> Option<u8>);
+
 /// The fields of packets.
 const FIELDS: [Field; 15] = [
     Field::Family,
@@ -112,7 +115,8 @@ impl Filter<'_> {
         !FIELDS.into_iter().any(|field| !fields.contains(&field) && self.space.asks(set, field))
     }
 
-    /// Returns the only field that decides, if a classifier can replace the filter: marks of the device alone.
+    /// Returns the only field that decides, if a classifier can replace the filter: marks of the device
+    /// alone.
     fn only_field(&self) -> Option<Field> {
         let sets_marks = |one: &Outcome| {
             let Treatment { is_dropped, dscp, cos, exp, metered, .. } = &one.treatment;
@@ -338,7 +342,7 @@ impl Filter<'_> {
                 rows.insert((class, loss.name()), other.clone());
             }
         }
-        let kinds: [(&[&str], usize, fn(&Treatment) -> Option<u8>); 3] = [
+        let kinds: [Rewrite; 3] = [
             (&["dscp", "dscp-ipv6"], 6, |own| own.dscp),
             (&["ieee-802.1"], 3, |own| own.cos),
             (&["exp"], 3, |own| own.exp),

@@ -1,13 +1,13 @@
 //! [`JunosWriter`]: policies as a Junos configuration.
 //!
 //! ```text
-//! PolicyConfig → outcomes (what becomes of which packets, in order)
+//! PolicyConfig → outcomes (packets with their marks, drops and queues, in order)
 //!              → filter, or classifier (terms, policers, classes)   → device (set commands)
 //!              → schedulers (rates, priorities, buffers, profiles)  ↗
 //! ```
 //!
-//! A class of another language becomes a term that sets the forwarding class at the output, so that the policy
-//! does not depend on the interface of arrival.
+//! A class of another language becomes a term that sets the forwarding class at the output, so that the
+//! policy does not depend on the interface of arrival.
 
 mod actions;
 mod classes;

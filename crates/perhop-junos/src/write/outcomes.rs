@@ -126,7 +126,9 @@ pub(super) fn outcomes(
     let mut found = walk.stage(0, all)?;
     if *arriving != Arriving::Any {
         // Label 0 is that of packets without one.
-        found.iter_mut().for_each(|one| one.treatment.label = one.treatment.label.filter(|label| *label > 0));
+        for one in &mut found {
+            one.treatment.label = one.treatment.label.filter(|label| *label > 0);
+        }
     }
     merge(walk.space, &mut found)?;
     if found.len() > MOST_OUTCOMES {

@@ -19,7 +19,8 @@ pub(super) struct Policer {
     pub(super) red: Option<LossPriority>,
 }
 
-/// Returns a meter as the policer `name`. `class` is the forwarding class of exceeding packets if they change it.
+/// Returns a meter as the policer `name`. `class` is the forwarding class of exceeding packets if they change
+/// it.
 ///
 /// # Errors
 /// Junos has no such meter.

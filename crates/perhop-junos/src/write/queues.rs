@@ -95,8 +95,8 @@ fn around<'q>(queueing: &'q QueueingConfig, found: &mut Queues) -> &'q QueueingC
     around(inner, found)
 }
 
-/// Adds the queues of a level. `scale` is the part of the rest that its classes share, and the level of priority
-/// around them.
+/// Adds the queues of a level. `scale` is the part of the rest that its classes share, and the level of
+/// priority around them.
 fn collect(level: &Level, around: (f64, Option<usize>), found: &mut Vec<Queue>, notes: &mut NotesAt) {
     let is_priority = level.queueing.scheduler == SchedulerConfig::Priority;
     let last = level.classes.len().saturating_sub(1);

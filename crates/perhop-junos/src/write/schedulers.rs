@@ -44,7 +44,7 @@ impl Schedulers<'_> {
                     .and_then(|all| all[number])
                     .map(|part| format!("excess-rate proportion {part}")),
             );
-            words.extend(self.buffer(queue, &mut notes));
+            words.extend(buffer(queue, &mut notes));
             if queue.class.fair_queueing.is_some() {
                 notes.say("fair queueing of flows", "a queue of Junos is first in, first out");
             }
@@ -75,21 +75,6 @@ impl Schedulers<'_> {
         Some(self.queues.all.iter().map(|queue| Some(queue).filter(is_weighted).map(part)).collect())
     }
 
-    fn buffer(&self, queue: &Queue, notes: &mut NotesAt) -> Option<String> {
-        let bytes = limit_bytes(queue.class.buffer.as_ref())?;
-        let rate = match queue.priority {
-            Priority::Strict(_) => queue.policer.or(queue.shaper.map(|(rate, _)| rate)).unwrap_or(0),
-            _ => queue.guarantee as u64,
-        };
-        if rate == 0 {
-            let reason = "a buffer of Junos is a time at the transmit rate, which the queue does not have";
-            notes.say(format!("limit of {bytes} bytes"), reason);
-            return None;
-        }
-        let microseconds = (u128::from(bytes) * 8_000_000).div_ceil(u128::from(rate)).max(1);
-        Some(format!("buffer-size temporal {microseconds}"))
-    }
-
     /// Returns the drop profiles of a queue, and their loss priorities.
     fn profiles(&self, number: usize, scheduler: &str) -> Vec<String> {
         let Some(drops) = self.drops.get(number) else { return Vec::new() };
@@ -110,6 +95,21 @@ impl Schedulers<'_> {
         }
         lines
     }
+}
+
+fn buffer(queue: &Queue, notes: &mut NotesAt) -> Option<String> {
+    let bytes = limit_bytes(queue.class.buffer.as_ref())?;
+    let rate = match queue.priority {
+        Priority::Strict(_) => queue.policer.or(queue.shaper.map(|(rate, _)| rate)).unwrap_or(0),
+        _ => queue.guarantee as u64,
+    };
+    if rate == 0 {
+        let reason = "a buffer of Junos is a time at the transmit rate, which the queue does not have";
+        notes.say(format!("limit of {bytes} bytes"), reason);
+        return None;
+    }
+    let microseconds = (u128::from(bytes) * 8_000_000).div_ceil(u128::from(rate)).max(1);
+    Some(format!("buffer-size temporal {microseconds}"))
 }
 
 /// Whether a profile drops packets before the queue is full.

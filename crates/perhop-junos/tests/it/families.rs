@@ -1,5 +1,7 @@
 //! Rules of single families: levels, weights, default classes, and the memory of switches.
 
+use std::fmt::Write;
+
 use perhop_device::Port;
 use perhop_qos::Dscp;
 use perhop_qos::buffer::{BufferConfig, SharedMemoryConfig};
@@ -31,7 +33,7 @@ fn levels(platform: &str) -> Vec<u16> {
             format!("schedulers {priority} priority {priority} transmit-rate percent 10"),
             format!("scheduler-maps m forwarding-class {priority} scheduler {priority}"),
         ] {
-            text.push_str(&format!("set class-of-service {statement}\n"));
+            writeln!(text, "set class-of-service {statement}").unwrap();
         }
     }
     text.push_str("set class-of-service interfaces ge-0/0/0 scheduler-map m\n");
@@ -40,8 +42,8 @@ fn levels(platform: &str) -> Vec<u16> {
     PRIORITIES.iter().map(level).collect()
 }
 
-/// TechLibrary schedulers-priority-platforms: hardware levels 0 0 1 1 1, 0 1 1 2 2 and 0 1 2 3 3, low first; perhop
-/// counts from the highest. IQE PICs have one round robin.
+/// The topic `schedulers-priority-platforms`: hardware levels 0 0 1 1 1, 0 1 1 2 2 and 0 1 2 3 3, low first;
+/// perhop counts from the highest. IQE PICs have one round robin.
 #[test]
 fn priorities_have_the_levels_of_the_hardware() {
     assert_eq!(levels("junos-m"), [1, 1, 0, 0, 0]);
@@ -94,8 +96,8 @@ fn queues_of_a_chip_share_its_memory() {
     assert!(!refused.platform.supported && show(&refused).contains("junos-qfx5120"), "{}", show(&refused));
 }
 
-/// Junos Routing Policies and Firewall Filters User Guide: a color-aware policer takes medium-high as yellow and
-/// high as red; color-blind it does not read the loss priority.
+/// Junos Routing Policies and Firewall Filters User Guide: a color-aware policer takes medium-high as yellow
+/// and high as red; color-blind it does not read the loss priority.
 #[test]
 fn a_color_aware_policer_reads_the_loss_priority() {
     let stages = |mode: &str| -> Vec<String> {
@@ -116,7 +118,8 @@ fn a_color_aware_policer_reads_the_loss_priority() {
     assert_eq!(stages("color-blind"), ["f a"]);
 }
 
-/// TechLibrary egress-shaping-overhead-edit-chassis: the value in place of 24, after the 14 bytes of the frame.
+/// The topic `egress-shaping-overhead-edit-chassis`: the value in place of 24, after the 14 bytes of the
+/// frame.
 #[test]
 fn queues_count_the_overhead_of_their_card() {
     let text = "set interfaces ge-1/0/3 unit 0 family inet\n\
