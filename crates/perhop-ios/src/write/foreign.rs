@@ -27,13 +27,13 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     };
     let mut notes = notes.at(&place);
     let reason = "IOS has priority queues and shares: levels, bursts and weights of the rest are lost";
-    notes.say("scheduler guarantee-excess", reason);
+    notes.report("scheduler guarantee-excess", reason);
     if let Some(layer) = first_queue(queueing).and_then(|class| class.share.link_layer)
         && policy.policy.overhead + i32::from(layer.overhead) != ETHERNET
     {
         let counted = policy.policy.overhead + i32::from(layer.overhead);
         let construct = format!("rates that count {counted} bytes beyond IP");
-        notes.say(construct, format!("an Ethernet interface of IOS counts {ETHERNET}"));
+        notes.report(construct, format!("an Ethernet interface of IOS counts {ETHERNET}"));
         policy.policy.overhead = ETHERNET;
     }
     let most = policy.rate.unwrap_or(Rate::from_bits_per_second(u64::MAX));

@@ -73,7 +73,7 @@ fn marks(version: Version, treatment: &Treatment, class: &str, notes: &mut Notes
     for (mark, name) in [(treatment.cos, "class of service"), (treatment.exp, "EXP")] {
         if mark.is_some() {
             let reason = "only rewrite rules of departing packets set it";
-            notes.say(format!("the {name} of packets that a filter marks"), reason);
+            notes.report(format!("the {name} of packets that a filter marks"), reason);
         }
     }
     // An AF codepoint sets the color, too.

@@ -171,7 +171,7 @@ impl Device {
                 let construct = format!("more than {MOST_QUEUES} queues");
                 let reason =
                     format!("a port of Junos has {MOST_QUEUES}: class {} shares queue 0", queue.path);
-                notes.at(place).say(construct, reason);
+                notes.at(place).report(construct, reason);
                 found.push(DEFAULT.to_owned());
                 continue;
             }
@@ -251,7 +251,7 @@ impl Device {
                 if direction == "input" && written.cos_unit.is_empty() && !self.is_own {
                     let reason = "a unit of Junos without one has `ipprec-compatibility`: loss priority high for \
                                   odd precedences, network-control for 6 and 7";
-                    at.say("packets that no classifier marks", reason);
+                    at.report("packets that no classifier marks", reason);
                 }
                 self.firewall.extend(written.firewall);
                 self.cos.extend(written.cos);
@@ -273,7 +273,7 @@ impl Device {
             Some((shaped, burst)) if shaped < bits => Some((shaped, burst)),
             _ if is_speed => None,
             _ => {
-                at.say(
+                at.report(
                     format!("an interface of {bits} b/s"),
                     "no interface of Junos has this rate: a shaper has it",
                 );

@@ -67,7 +67,7 @@ pub(super) fn drops(class: &ClassConfig, notes: &mut NotesAt) -> Drops {
         Some(other) => {
             let name = serde_json::to_value(other).unwrap_or_default();
             let name = name.as_object().and_then(|fields| fields.keys().next().cloned()).unwrap_or_default();
-            notes.say(format!("buffer {name}"), "Junos has tail drop and RED by fill level");
+            notes.report(format!("buffer {name}"), "Junos has tail drop and RED by fill level");
             Drops::default()
         }
     }
@@ -91,12 +91,12 @@ fn by_codepoint(loss: impl Fn(Dscp) -> u8) -> Vec<u8> {
 
 fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut NotesAt) -> Drops {
     let reason = "drop profiles of Junos compare the fill level of the queue, whose average is not published";
-    notes.say("the average of random early detection", reason);
+    notes.report("the average of random early detection", reason);
     if config.above_max == Some(AboveMaxConfig::Gentle) {
-        notes.say("above-max: gentle", "the written profile drops every packet above the maximum");
+        notes.report("above-max: gentle", "the written profile drops every packet above the maximum");
     }
     if config.ecn != perhop_qos::buffer::EcnConfig::Ignore {
-        notes.say("ECN marks", "perhop does not write `explicit-congestion-notification`");
+        notes.report("ECN marks", "perhop does not write `explicit-congestion-notification`");
     }
     let mut rows: Vec<Vec<FillStep>> = Vec::new();
     let mut places: Vec<u8> = Vec::new();
@@ -111,7 +111,10 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
     }
     if rows.len() > LOSSES {
         let construct = format!("{} thresholds by drop precedence", rows.len());
-        notes.say(construct, format!("Junos has {LOSSES} loss priorities: the others have the last of them"));
+        notes.report(
+            construct,
+            format!("Junos has {LOSSES} loss priorities: the others have the last of them"),
+        );
         rows.truncate(LOSSES);
         for place in &mut places {
             *place = (*place).min(LOSSES as u8 - 1);
@@ -122,7 +125,10 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
         PrecedenceSource::Color | PrecedenceSource::Dscp => by_codepoint(|dscp| row(dscp.color().index())),
         PrecedenceSource::IpPrecedence => by_codepoint(|dscp| row(usize::from(dscp.value() >> 3))),
         PrecedenceSource::Cos => {
-            notes.say("thresholds by class of service", "a filter of departing packets does not see the tag");
+            notes.report(
+                "thresholds by class of service",
+                "a filter of departing packets does not see the tag",
+            );
             by_codepoint(|_| row(0))
         }
         PrecedenceSource::ByDscp(groups) => by_codepoint(|dscp| {

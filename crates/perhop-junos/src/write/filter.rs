@@ -202,7 +202,7 @@ impl Filter<'_> {
         }
         if !found.is_empty() {
             let reason = "the filter of each family has a bucket of its own";
-            notes.say("a meter of IPv4 and IPv6 packets together", reason);
+            notes.report("a meter of IPv4 and IPv6 packets together", reason);
         }
         Ok(found)
     }
@@ -250,7 +250,7 @@ impl Filter<'_> {
             terms.extend(self.shared_policers(&apart, classes, policers));
             terms.push((Vec::new(), vec!["accept".to_owned()]));
         } else if self.queues.is_empty() && !apart.is_empty() {
-            notes.say("a meter of several terms", "a policer of Junos has a bucket for each term");
+            notes.report("a meter of several terms", "a policer of Junos has a bucket for each term");
         }
         Ok(terms)
     }

@@ -42,7 +42,7 @@ pub(super) fn policer(
         }
         MeterConfig::TokenBucketWithDebt(bucket) => {
             let reason = "a policer of Junos is one token bucket without debt";
-            notes.say("a policer with an extended burst", reason);
+            notes.report("a policer with an extended burst", reason);
             let (rate, burst) = (bucket.rate.as_bits_per_second(), bucket.burst.as_bytes());
             let limits = [format!("bandwidth-limit {rate}"), format!("burst-size-limit {burst}")];
             Ok(plain(name, "if-exceeding", &limits, metered, class))

@@ -54,13 +54,13 @@ pub(super) fn queues(policy: &PolicyConfig, rate: Rate, notes: &mut NotesAt) -> 
     let Some(outermost) = &policy.queueing else { return found };
     let inner = around(outermost, &mut found);
     if let Some(limit) = inner.limit {
-        notes.say(format!("limit {limit} of all queues together"), "Junos limits each queue");
+        notes.report(format!("limit {limit} of all queues together"), "Junos limits each queue");
     }
     if inner.scheduler != SchedulerConfig::GuaranteeExcess && inner.classes.len() > 1 {
         let name = serde_json::to_value(inner.scheduler).unwrap_or_default();
         let construct = format!("scheduler {}", name.as_str().unwrap_or_default());
         let reason = "an MX serves guarantees in the order of priorities, then the rest by weight";
-        notes.say(construct, reason);
+        notes.report(construct, reason);
     }
     let limits = BTreeMap::new();
     let Some(level) = rates(policy, Given { line: Some(rate), limits: &limits }) else { return found };
@@ -70,8 +70,10 @@ pub(super) fn queues(policy: &PolicyConfig, rate: Rate, notes: &mut NotesAt) -> 
         found.overhead = policy.overhead + i32::from(layer.overhead);
         found.has_cells = layer.cells == Cells::Atm;
         if found.all.iter().any(|other| other.class.share.link_layer.unwrap_or_default() != layer) {
-            notes
-                .say("bytes that single classes count", "a port of Junos counts one overhead for all queues");
+            notes.report(
+                "bytes that single classes count",
+                "a port of Junos counts one overhead for all queues",
+            );
             break;
         }
     }
@@ -119,7 +121,7 @@ fn note_around(level: &Level, class: &ClassRates, notes: &mut NotesAt) {
         class.class.shape.is_some() || class.class.police.is_some() || class.class.share.ceil.is_some();
     if is_limited && !is_all {
         let reason = "a port of Junos has one level of queues: the limit of the classes inside is lost";
-        notes.say(format!("class {} around others", class.path), reason);
+        notes.report(format!("class {} around others", class.path), reason);
     }
 }
 
@@ -144,7 +146,7 @@ fn queue(
             Priority::Levels(share.level.unwrap_or(0), share.excess_level.unwrap_or(0))
         }
         (None, SchedulerConfig::Htb) if has_levels(level) => {
-            notes.say("prio of HTB", "an excess priority of Junos has two levels");
+            notes.report("prio of HTB", "an excess priority of Junos has two levels");
             Priority::Levels(LOW, u16::from(share.level.unwrap_or(0) > 0))
         }
         _ => Priority::None,
@@ -185,7 +187,7 @@ pub(super) fn overhead_accounting(queues: &Queues, notes: &mut NotesAt) -> Optio
     let rounded = (more + 3).div_euclid(4) * 4;
     if rounded != more {
         let reason = format!("`overhead-accounting` of Junos has steps of 4 bytes: {}", COUNTED + rounded);
-        notes.say(format!("rates that count {} bytes beyond IP", queues.overhead), reason);
+        notes.report(format!("rates that count {} bytes beyond IP", queues.overhead), reason);
     }
     let mode = if queues.has_cells { "cell-mode" } else { "frame-mode" };
     Some(format!("overhead-accounting {mode} bytes {}", rounded.clamp(-120, 124)))

@@ -46,7 +46,7 @@ impl Schedulers<'_> {
             );
             words.extend(buffer(queue, &mut notes));
             if queue.class.fair_queueing.is_some() {
-                notes.say("fair queueing of flows", "a queue of Junos is first in, first out");
+                notes.report("fair queueing of flows", "a queue of Junos is first in, first out");
             }
             if words.is_empty() {
                 words.push("priority low".to_owned());
@@ -105,7 +105,7 @@ fn buffer(queue: &Queue, notes: &mut NotesAt) -> Option<String> {
     };
     if rate == 0 {
         let reason = "a buffer of Junos is a time at the transmit rate, which the queue does not have";
-        notes.say(format!("limit of {bytes} bytes"), reason);
+        notes.report(format!("limit of {bytes} bytes"), reason);
         return None;
     }
     let microseconds = (u128::from(bytes) * 8_000_000).div_ceil(u128::from(rate)).max(1);
@@ -127,15 +127,15 @@ fn rates(queue: &Queue, notes: &mut NotesAt) -> Vec<String> {
         (_, Some(rate)) => {
             words.push(format!("transmit-rate {rate} rate-limit"));
             let burst = queue.class.police.map_or(0, |police| police.burst.as_bytes());
-            notes.say(format!("burst of {burst} bytes"), "`rate-limit` has a burst of its own");
+            notes.report(format!("burst of {burst} bytes"), "`rate-limit` has a burst of its own");
             if queue.class.police.is_some_and(|police| police.when == PoliceWhen::Congested) {
                 let reason = "`rate-limit` drops packets beyond the rate also without congestion";
-                notes.say(format!("policer of {rate} b/s under congestion"), reason);
+                notes.report(format!("policer of {rate} b/s under congestion"), reason);
             }
         }
         (Priority::Strict(_), None) => match queue.shaper {
             Some((rate, _)) => words.push(format!("transmit-rate {rate}")),
-            None => notes.say("strict priority without a limit", "others may get nothing, as before"),
+            None => notes.report("strict priority without a limit", "others may get nothing, as before"),
         },
         // Without a rate the queue has only a part of the excess.
         _ if queue.guarantee < 1.0 => {}
@@ -154,7 +154,7 @@ fn priority(queue: &Queue, notes: &mut NotesAt) -> Vec<String> {
         Priority::Strict(0) => ("strict-high", None),
         Priority::Strict(level) => {
             let reason = "MX serves strict-high and high queues in turns";
-            notes.say(format!("priority level {}", level + 1), reason);
+            notes.report(format!("priority level {}", level + 1), reason);
             (if level == 1 { "high" } else { "medium-high" }, None)
         }
         Priority::Levels(level, excess) => {
