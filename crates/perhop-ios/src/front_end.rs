@@ -18,6 +18,7 @@ use crate::assumption::parse_in;
 use crate::ast::Configuration;
 use crate::convert::{IosClassLines, convert_with};
 use crate::platform::{Dialect, MOST_UNITS, PORT_UNITS, Platform, Recognition, SHARED_UNITS};
+use crate::platform_lines::mark_platform_lines;
 use crate::show::IosShows;
 use crate::write::IosWriter;
 use crate::{Grammar, interface_name, is_configuration, rules};
@@ -91,6 +92,7 @@ impl FrontEnd for Ios {
         settings.apply_to(&mut platform, &options.hardware);
         let assumed = assumed_platform(&recognized, &configuration.lines);
         check::add(&mut configuration, assumed.into_iter().collect());
+        mark_platform_lines(&mut configuration, &platform);
         let memory = switch::memory(&configuration, &platform)?;
         recognized.memory_rules = memory.as_ref().map(SwitchMemory::rules_by_evidence).unwrap_or_default();
         let mut router = convert_with(&mut configuration, &platform, options.hidden_parts);

@@ -28,6 +28,7 @@ mod nexus;
 mod object_group;
 mod parser;
 pub mod platform;
+mod platform_lines;
 mod relations;
 pub mod rule_rows;
 mod rules;

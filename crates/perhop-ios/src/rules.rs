@@ -71,6 +71,7 @@ declare_rules! {
     FRAGMENTS_ON_FAST_LINK = "fragments-on-fast-link" Warning;
     PLATFORM_WITHOUT_EFFECT = "platform-without-effect" Note;
     PLATFORM_ASSUMED = "platform-assumed" Warning;
+    SPEED_ASSUMED = "speed-assumed" Note;
     OUTPUT_MATCH_REFUSED = "output-match-refused" Error;
     OUTPUT_POLICY_REFUSED = "output-policy-refused" Error;
     OUTPUT_POLICER_REFUSED = "output-policer-refused" Error;

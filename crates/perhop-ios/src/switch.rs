@@ -67,8 +67,11 @@ pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform
 /// Marks lines that set the memory of a switch as modeled, and lines that the division ignores as not
 /// modeled.
 pub(crate) fn mark_lines(configuration: &mut Configuration, platform: &Platform, memory: &SwitchMemory) {
-    if platform.switch() == Some(SwitchHardware::Mls) {
-        mls::mark_lines(configuration);
+    match platform.switch() {
+        Some(SwitchHardware::Mls) => mls::mark_lines(configuration),
+        Some(SwitchHardware::Nexus) => nexus::mark_lines(configuration),
+        Some(SwitchHardware::Uadp) => uadp::mark_lines(configuration),
+        None => {}
     }
     let classes = configuration.policy_maps.iter().flat_map(|policy| &policy.classes);
     let ratios = classes.filter_map(|class| class.buffers_percent.as_ref());

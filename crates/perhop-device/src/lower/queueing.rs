@@ -31,7 +31,6 @@ use super::value_limits::weighted_tail_drop;
 use crate::intent::{ClassId, Condition};
 use crate::policy::{FairQueueing, PriorityLimit, ShapeKind, Shaper};
 use crate::profile::{Heeded, PriorityQueue, Scheduler, WredTailLimit};
-use crate::switch_memory::QueueMemory;
 
 /// The place of a class in a scheduler.
 #[derive(Clone, Debug)]
@@ -179,8 +178,7 @@ impl Queueing<'_> {
         let in_memory = self.target.memory.and_then(|memory| memory.named(&class.name, class.line));
         // A queue with random drops cannot use the shared memory: its limit is computed as if all other
         // queues were empty.
-        let is_random = |queue: &QueueMemory| queue.dynamic_factor.is_some() && class.random_detect.is_some();
-        if let Some(queue) = in_memory.filter(|queue| !is_random(queue)) {
+        if let Some(queue) = in_memory.filter(|_| class.random_detect.is_none()) {
             let (buffer, precedence) = memory::buffer(queue);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
             return;

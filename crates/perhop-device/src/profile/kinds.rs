@@ -137,6 +137,8 @@ pub enum DefaultLimit {
         gigabit: u64,
         /// Above 1 Gb/s.
         faster: u64,
+        /// Bytes that queues with a limit in percent share.
+        shared: u64,
     },
 }
 

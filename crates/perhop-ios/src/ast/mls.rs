@@ -117,7 +117,7 @@ pub enum Trust {
 pub struct PortQos {
     /// `mls qos trust`
     pub trust: Option<At<Trust>>,
-    /// `mls qos trust device`: the port trusts only while it sees the device.
+    /// `mls qos trust device`, `trust device`: the port trusts only while it sees the device.
     pub device: Option<At<String>>,
     /// `mls qos cos`: the class of service of frames without a tag.
     pub cos: Option<At<u8>>,

@@ -70,6 +70,9 @@ pub struct PolicyClass {
     /// `queue-limit …`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<At<QueueLimit>>,
+    /// `queue-limit percent`: a part of the memory that the queues of an ASR 920 share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub percent_limit: Option<At<u64>>,
     /// `queue-limit dscp …` and similar lines, in order: limits for packets with some values in the same
     /// queue.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -105,6 +108,7 @@ impl PolicyClass {
             || self.shape.is_some()
             || self.random_detect.is_some()
             || self.queue_limit.is_some()
+            || self.percent_limit.is_some()
             || self.dynamic_limit.is_some()
             || self.fair_queue.is_some()
     }

@@ -22,7 +22,7 @@ use perhop_lint::{Diagnostic, LineState, Severity};
 
 use crate::ast::{Configuration, Family, Interface, InterfaceAddress};
 use crate::grammar::Grammar;
-use crate::rules;
+use crate::{nexus, rules};
 
 pub use dependencies::Dependencies;
 pub(crate) use links::rate;
@@ -43,6 +43,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     labels::check(configuration, &mut found);
     unused::check(configuration, &mut found);
     usual_marks::check(configuration, &mut found);
+    found.extend(nexus::speed_assumed(configuration));
     addresses(configuration, &mut found);
     add(configuration, found);
 }

@@ -13,6 +13,7 @@ use super::diagnostics::tunnels::without_line;
 use super::intent::plain_queue::plain_queue;
 use super::wire::{Circuit, circuit_headers, counted_bytes_of, has_known_line, printed_bytes, wire_of};
 use crate::ast::{Direction, Interface, Rank};
+use crate::nexus;
 
 /// A port, and its policies with resolved numbers.
 pub(super) struct ConvertedPort {
@@ -70,6 +71,7 @@ impl<'a> Context<'a> {
         let intent = PortIntent { input: policies(input), output: policies(output) };
         self.found.extend(advise_fragments(interface, self.configuration, &wire, &departing.config));
         self.advise_hold_queue(interface, circuit, &departing);
+        let assumed_rate = wire.rate.take_if(|_| nexus::has_assumed_rate(self.configuration, interface));
         let has_known_line = has_known_line(interface, self.configuration);
         if !has_known_line && departing.policy.is_some() {
             self.found.push(without_line(interface));
@@ -79,6 +81,7 @@ impl<'a> Context<'a> {
             kind: Some(interface.hardware),
             addresses: addresses(interface),
             bandwidth: Some(circuit.bandwidth),
+            assumed_rate,
             has_known_line,
             input: arriving.config,
             output: departing.config,

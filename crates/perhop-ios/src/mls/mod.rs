@@ -35,6 +35,11 @@ const INPUT_WEIGHTS: [u64; 2] = [4, 4];
 const INPUT_PRIORITY: [u64; 2] = [0, 10];
 const INPUT_THRESHOLDS: [u64; 2] = [100, 100];
 
+/// The slowest ring of these switches, megabits per second; recalled.
+const RING_MEGABITS: u64 = 16_000;
+/// The reason for which `auto qos` is without effect.
+pub(crate) const EXPANDED: &str = "the switch has written the commands of the template into the file";
+
 /// Returns the queues of the ports of the switch that `configuration` configures, and their memory if
 /// `options` set its size.
 pub(crate) fn memory(configuration: &Configuration, options: &MemoryOptions) -> SwitchMemory {
@@ -76,7 +81,7 @@ fn port(
     let mls = &configuration.mls;
     let own = &interface.mls;
     let nominal = interface.nominal_kilobits.unwrap_or(0) / 1000;
-    let rate_bps = interface.speed.map_or(nominal, |speed| speed.value) * 1_000_000;
+    let rate_bps = megabits(interface) * 1_000_000;
     let set = own.queue_set.map_or(1, |set| set.value);
     let mut assumed = Vec::new();
     if interface.speed.is_none() {
@@ -113,6 +118,17 @@ fn port(
             bandwidth_limit_percent: own.limit.map_or(100, |limit| limit.value),
         }),
     }
+}
+
+fn megabits(interface: &Interface) -> u64 {
+    interface.speed.map_or(interface.nominal_kilobits.unwrap_or(0) / 1000, |speed| speed.value)
+}
+
+/// Whether all ports together are at most as fast as the ring: the queues in front of it then drop nothing.
+fn ring_holds(configuration: &Configuration) -> bool {
+    let ports = configuration.interfaces.iter();
+    let ports = ports.filter(|port| is_switch_port(port) && port.shutdown.is_none());
+    ports.map(megabits).fold(0, u64::saturating_add) <= RING_MEGABITS
 }
 
 /// Returns the trust of a port in the words of its command.
@@ -212,6 +228,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let expanded: BTreeSet<usize> =
         ports().filter(|port| !port.mls.lines.is_empty()).map(|port| port.line).collect();
     let has_global = !configuration.mls.lines.is_empty();
+    let ring_holds = ring_holds(configuration);
     for line in &mut configuration.lines {
         if line.state != LineState::NotModelled {
             // The note in the table belongs to another device.
@@ -221,9 +238,13 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
         let is_template = line.text.trim().starts_with("auto qos");
         if set.contains(&line.number) || marks_down.contains(&line.number) {
             (line.state, line.note) = (LineState::Modelled, None);
+        } else if ring_holds && line.text.trim().starts_with("mls qos srr-queue input") {
+            line.state = LineState::Modelled;
+            line.note =
+                Some("all ports together are slower than the ring: these queues drop nothing".to_owned());
         } else if is_template && line.block.map_or(has_global, |block| expanded.contains(&block)) {
             line.state = LineState::Irrelevant;
-            line.note = Some("the switch has written the commands of the template into the file".to_owned());
+            line.note = Some(EXPANDED.to_owned());
         }
     }
 }

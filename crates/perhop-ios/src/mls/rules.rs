@@ -34,6 +34,7 @@ const OF_MARKS: &[Row] = &[
         Documented,
         GUIDE_3560,
     ),
+    ("ring", "rate of the ring behind these queues", "16 Gb/s or more", Recalled, "not published"),
 ];
 
 /// Rules of the queues of a port.

@@ -74,7 +74,7 @@ fn port(
     let megabits = interface.speed.map_or(ASSUMED_KILOBITS / 1000, |speed| speed.value);
     let mut assumed = Vec::new();
     if interface.speed.is_none() {
-        assumed.push(format!("the link has negotiated {megabits} Mb/s"));
+        assumed.push(format!("no line sets the speed: {megabits} Mb/s"));
     }
     let output = interface.service_policies.output.as_ref();
     let policy = output.and_then(|name| configuration.policy_maps.get(&name.value));

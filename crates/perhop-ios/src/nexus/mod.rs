@@ -3,12 +3,14 @@
 //! The queue of a packet is its qos-group, which an input policy sets. [`complete`] adds the default classes,
 //! queues and policies of the switch; [`memory`] computes the limits of the queues.
 
+mod lines;
 mod memory;
 mod model;
 mod refusals;
 mod rules;
 mod system_policies;
 
+pub(crate) use lines::{has_assumed_rate, mark_lines, speed_assumed};
 pub(crate) use memory::memory;
 pub(crate) use model::{ASSUMED_KILOBITS, LARGEST_FACTOR, Model, is_product, product_in};
 pub(crate) use refusals::refused;

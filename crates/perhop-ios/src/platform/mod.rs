@@ -7,7 +7,7 @@ mod switch;
 mod written;
 
 use perhop_device::MemoryOptions;
-use perhop_device::profile::{GuaranteeSum, ProfileRules};
+use perhop_device::profile::{DefaultLimit, GuaranteeSum, ProfileRules};
 use perhop_qos::ByteSize;
 use perhop_qos::buffer::DropSpacing;
 use perhop_qos::ring::{RingAdmission, RingRelease};
@@ -120,6 +120,14 @@ impl Platform {
     /// Whether its queues draw on the packet memory of a switch.
     pub(crate) fn has_shared_memory(&self) -> bool {
         self.switch().is_some()
+    }
+
+    /// Returns the bytes of which `queue-limit percent` is a part; `None` if the platform has no such limits.
+    pub(crate) fn percent_limit_bytes(&self) -> Option<u64> {
+        match *self.rules().class_queue_limit {
+            DefaultLimit::PortBytes { shared, .. } => Some(shared),
+            _ => None,
+        }
     }
 
     /// Returns the hardware of a switch; `None` for a router.

@@ -94,6 +94,13 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
 pub(super) const PORT_COMMANDS: &[Command<Interface>] = &[
     recorded("mls qos", TRUST_EFFECT, |_, _| Ok(())),
     recorded("mls qos trust", TRUST_EFFECT, trust),
+    // On a Catalyst with a UADP chip.
+    recorded("trust device", TRUST_EFFECT, |interface, reader| {
+        let device = reader.next().map(str::to_owned).filter(|_| !reader.negated());
+        reader.end()?;
+        interface.mls.device = device.map(|device| At::new(reader.line, device));
+        Ok(())
+    }),
     recorded("mls qos cos", TRUST_EFFECT, |interface, reader| cos(&mut interface.mls, reader)),
     recorded("mls qos vlan-based", VLAN_EFFECT, |interface, reader| {
         reader.end()?;

@@ -163,16 +163,28 @@ fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         Some("cos") => return value_limit(class, Field::Cos, reader),
         Some("discard-class") => return value_limit(class, Field::DiscardClass, reader),
         Some("qos-group") => return value_limit(class, Field::QosGroup, reader),
+        Some("percent") => return percent_limit(class, reader),
         Some(_) => return Ok(Finding::not_modelled("a limit of the port's buffers")),
     }
     if reader.negated() {
-        class.queue_limit = None;
+        (class.queue_limit, class.percent_limit) = (None, None);
         return Ok(Finding::MODELLED);
     }
     let limit = limit(reader)?;
     reader.end()?;
     class.queue_limit = Some(At::new(reader.line, limit));
     Ok(Finding::MODELLED)
+}
+
+/// `queue-limit percent 5`: only some platforms have it.
+fn percent_limit(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
+    class.percent_limit = None;
+    if !reader.negated() {
+        let percent = reader.number("a percentage", 1..=100)?;
+        reader.end()?;
+        class.percent_limit = Some(At::new(reader.line, percent));
+    }
+    Ok(Finding::not_modelled("a limit of the port's buffers"))
 }
 
 fn limit(reader: &mut Reader) -> Result<QueueLimit, Finding> {

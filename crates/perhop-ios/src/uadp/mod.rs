@@ -9,12 +9,14 @@ pub(crate) mod printed;
 mod queues;
 mod rules;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::{LineLeftOut, MemoryOptions, PortMemory, SwitchMemory, UnknownPort};
+use perhop_lint::LineState;
 use perhop_qos::ConfigError;
 
 use crate::ast::{Configuration, Interface};
+use crate::mls::EXPANDED;
 use model::{Model, UNIT_BYTES};
 
 pub(crate) use model::is_product;
@@ -60,6 +62,24 @@ pub(crate) fn memory(
     Ok(found)
 }
 
+/// Marks `trust device` as modeled, and `auto qos` at a port with the policies of its template as irrelevant.
+pub(crate) fn mark_lines(configuration: &mut Configuration) {
+    let ports = || configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
+    let trusted: BTreeSet<usize> =
+        ports().filter_map(|port| port.mls.device.as_ref()).map(|at| at.line).collect();
+    let policies =
+        |port: &&Interface| port.service_policies.input.is_some() || port.service_policies.output.is_some();
+    let expanded: BTreeSet<usize> = ports().filter(policies).map(|port| port.line).collect();
+    for line in configuration.lines.iter_mut().filter(|line| line.state == LineState::NotModelled) {
+        let is_template = line.text.trim().starts_with("auto qos");
+        if trusted.contains(&line.number) {
+            (line.state, line.note) = (LineState::Modelled, None);
+        } else if is_template && line.block.is_some_and(|block| expanded.contains(&block)) {
+            (line.state, line.note) = (LineState::Irrelevant, Some(EXPANDED.to_owned()));
+        }
+    }
+}
+
 /// Checks that the product of the switch is known.
 ///
 /// # Errors
@@ -100,12 +120,22 @@ fn port(
     if interface.speed.is_none() {
         assumed.push(format!("the link has negotiated {megabits} Mb/s"));
     }
+    if let Some(device) = &interface.mls.device {
+        assumed.push(format!("the device that the port trusts ({}) is connected", device.value));
+    }
     let multiplier_percent =
         configuration.softmax_multiplier.as_ref().map_or(DEFAULT_MULTIPLIER, |multiplier| multiplier.value);
     let split = Split { units, multiplier_percent, chip: model.chip };
     let classes = output
         .and_then(|name| configuration.policy_maps.get(&name.value))
         .map(|policy| policy::queueing_classes(configuration, policy, &mut not_modeled));
+    let random = classes.iter().flatten().filter(|class| class.random_detect.is_some());
+    assumed.extend(random.map(|class| {
+        format!(
+            "class {} has random-detect: percentages are those of its ceiling, which is that of a queue alone",
+            class.name
+        )
+    }));
     let queues = match &classes {
         Some(classes) if !classes.is_empty() => split.for_classes(classes, &mut assumed),
         _ => {

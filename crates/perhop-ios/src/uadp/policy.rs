@@ -18,6 +18,8 @@ pub(super) struct QueueClass {
     pub(super) ratio: Option<u64>,
     /// `queue-limit … percent`.
     pub(super) limits: Vec<PercentLimit>,
+    /// The line of the first `random-detect`.
+    pub(super) random_detect: Option<usize>,
 }
 
 /// The threshold of packets with one value, percent of the class's part.
@@ -64,6 +66,7 @@ pub(super) fn queueing_classes(
             level: None,
             ratio: None,
             limits: Vec::new(),
+            random_detect: None,
         });
     }
     classes.sort_by_key(|class| (class.level.unwrap_or(u8::MAX), class.name == CLASS_DEFAULT));
@@ -86,9 +89,6 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> Queue
     let mut leave_out = |line: usize, what: &str| {
         not_modeled.push(LineLeftOut { line, text: format!("class {}: {what}", class.name) });
     };
-    if let Some(red) = &class.random_detect {
-        leave_out(red.line, "random-detect: the thresholds of WRED");
-    }
     if let Some(limit) = &class.queue_limit {
         leave_out(limit.line, "queue-limit in packets, bytes or time: the switch takes percent");
     }
@@ -122,6 +122,7 @@ fn queue_class(class: &PolicyClass, not_modeled: &mut Vec<LineLeftOut>) -> Queue
         level: class.priority.as_ref().map(|priority| priority.value.level),
         ratio: class.buffers_percent.as_ref().map(|ratio| ratio.value),
         limits,
+        random_detect: class.random_detect.as_ref().map(|detect| detect.line),
     }
 }
 

@@ -28,6 +28,8 @@ const THRESHOLD_PARTS: u64 = 64;
 const MOST_QUEUES: usize = 8;
 /// The priority levels of a port.
 const MOST_LEVELS: u8 = 2;
+/// The queues of a port with random drops; recalled.
+const MOST_RANDOM: usize = 4;
 
 /// The shared memory of a port above which the limits of its queues fall: 0.9 of the sum of the soft parts.
 pub(super) fn soft_start(soft: u64) -> u64 {
@@ -190,6 +192,22 @@ pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
     if let Some(class) = classes.iter().find(above) {
         let level = class.level.unwrap_or_default();
         return refusal(class.line, format!("class {} has priority level {level}, not 1 or 2", class.name));
+    }
+    let random: Vec<(&QueueClass, usize)> =
+        classes.iter().filter_map(|class| Some((class, class.random_detect?))).collect();
+    if let Some((class, line)) = random.iter().find(|(class, _)| !class.limits.is_empty()) {
+        let text = format!(
+            "class {} has random-detect and queue-limit (certainty of the rule: recalled)",
+            class.name
+        );
+        return refusal(*line, text);
+    }
+    if let Some((_, line)) = random.get(MOST_RANDOM) {
+        let text = format!(
+            "{} classes have random-detect, at most {MOST_RANDOM} may (certainty of the rule: recalled)",
+            random.len()
+        );
+        return refusal(*line, text);
     }
     let last = classes.iter().map(|class| class.line).max().filter(|_| classes.len() > MOST_QUEUES)?;
     refusal(last, format!("{} classes need queues, but a port has {MOST_QUEUES}", classes.len()))

@@ -81,6 +81,14 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
             GUIDE,
         ),
         words("pool", "use of the memory by other ports", "none", Inferred, OUTPUTS),
+        words(
+            "device",
+            "a port that trusts a device",
+            "the device is connected",
+            Inferred,
+            "the configuration",
+        ),
+        words("random-detect", "percentages of thresholds", "of the ceiling", Inferred, OUTPUTS),
     ];
     if let Some(units) = options.shared_units {
         found[0] = row("shared-units", found[0].meaning, shared(units), Inferred, "the user");

@@ -33,7 +33,13 @@ impl Writer for IosWriter {
                 self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
             })
             .transpose()?;
-        let chosen = policies.platform.as_deref().and_then(Platform::named);
+        // NX-OS is read only with the platform of its product: the text may then be written for any.
+        let only_reads = |platform: &Platform| {
+            let source = policies.configuration.as_ref();
+            platform.grammar() == Grammar::NxOs && source.is_some_and(|one| one.platform == platform.name())
+        };
+        let named = policies.platform.as_deref().and_then(Platform::named);
+        let chosen = named.filter(|platform| !only_reads(platform));
         if let Some(platform) = chosen.as_ref().filter(|platform| platform.grammar() != Grammar::Ios) {
             let message = format!("perhop reads the language of `{}` and does not write it", platform.name());
             return Err(ConfigError::new("platform", message).help("leave --platform out for IOS"));

@@ -1,6 +1,7 @@
 //! Tests of `perhop-ios` from outside, linked as one program.
 
 mod accounted;
+mod asr_920;
 mod classified_once;
 mod colors;
 mod false_findings;

@@ -290,8 +290,8 @@ fn lines_of_a_switch_are_modeled_on_a_switch_only() {
     let on_switch = model(AUTO_QOS);
     let count =
         |model: &DeviceModel, state: LineState| model.lines.iter().filter(|line| line.state == state).count();
-    // Five lines concern the queues in front of the ring.
-    assert_eq!(count(&on_switch, LineState::NotModelled), 5);
+    // All ports together are slower than the ring.
+    assert_eq!(count(&on_switch, LineState::NotModelled), 0);
     let options = ParseOptions { platform: Some("hqf".to_owned()), ..ParseOptions::default() };
     let on_router = Ios.parse(AUTO_QOS, &options).unwrap();
     assert_eq!(count(&on_router, LineState::Modelled), 1, "the interface");
@@ -337,4 +337,20 @@ fn a_fragment_has_its_queues() {
     assert!(port.assumed.iter().any(|text| text.contains("the fragment has lines of it")));
     let whole = only_port(&format!("version 15.0\n{text}"), None);
     assert_eq!((whole.queues.len(), whole.srr.map(|settings| settings.has_qos)), (1, Some(false)));
+}
+
+/// The queues in front of the ring drop nothing while all ports together are slower than the ring.
+#[test]
+fn input_queues_matter_on_fast_switches() {
+    let text = |ports: usize| {
+        let ports = (1..=ports).map(|port| format!("interface GigabitEthernet1/0/{port}\n"));
+        let ports: String = ports.collect();
+        format!("version 12.2\nhostname S\nmls qos\nmls qos srr-queue input buffers 67 33\n{ports}")
+    };
+    let state = |ports: usize| {
+        let options = ParseOptions { platform: Some("catalyst-mls".to_owned()), ..ParseOptions::default() };
+        let model = Ios.parse(&text(ports), &options).unwrap();
+        model.lines.iter().find(|line| line.text.contains("input buffers")).unwrap().state
+    };
+    assert_eq!((state(16), state(17)), (LineState::Modelled, LineState::NotModelled));
 }

@@ -155,6 +155,10 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
         ("", "copp profile strict", NotModelled),
         ("", "vrf context management", Modelled),
         ("", "interface Ethernet1/1-16", NotModelled),
+        ("", "switching-mode store-forward", Modelled),
+        ("", "hardware profile pfc mmu buffer-reservation 10", NotModelled),
+        ("port-profile type ethernet P\n  ", "service-policy type qos input Q", NotModelled),
+        ("interface Ethernet1/1\n  ", "inherit port-profile P", NotModelled),
         ("", "frobnicate", NotRecognized),
     ] {
         let found = state_of(&read(&format!("{before}{line}\n")), line);
@@ -201,7 +205,7 @@ fn a_port_without_a_policy_has_that_of_the_system() {
         let model = model_of(interface, product);
         let output = port(&model, "Ethernet1/1").output.queueing.as_ref().unwrap();
         assert_eq!(leaves(output).len(), queues, "{product}");
-        assert!(model.diagnostics.is_empty(), "{product}: {:?}", rules_of(&model));
+        assert_eq!(rules_of(&model), ["speed-assumed"], "{product}");
     }
 }
 
@@ -369,4 +373,55 @@ fn policies_can_be_built_by_the_rules_of_each_platform() {
     for lines in 0..40 {
         crate::accounted::check(&format!("{HEAD}{SWITCH}{}", "!".repeat(lines)));
     }
+}
+
+/// A class of type network-qos drops longer frames than its `mtu`: none, where no interface sends any.
+#[test]
+fn lengths_of_the_system_matter_below_those_of_interfaces() {
+    let text = |length: &str, pause: &str| {
+        format!(
+            "policy-map type network-qos P\n  class type network-qos c-8q-nq3\n    mtu 4000\n{pause}system \
+             qos\n  service-policy type network-qos P\ninterface Ethernet1/1\n  mtu {length}\n  \
+             priority-flow-control mode on\n"
+        )
+    };
+    let state = |text: &str, line: &str| {
+        let model = model_of(text, FX2);
+        model.lines.iter().find(|other| other.text.trim() == line).unwrap().state
+    };
+    assert_eq!(state(&text("1500", ""), "mtu 4000"), LineState::Modelled);
+    assert_eq!(state(&text("9216", ""), "mtu 4000"), LineState::NotModelled);
+    let line = "priority-flow-control mode on";
+    assert_eq!(state(&text("1500", ""), line), LineState::Irrelevant);
+    assert_eq!(state(&text("1500", "    pause pfc-cos 3\n"), line), LineState::NotModelled);
+    assert_eq!(state(&text("1500", ""), "service-policy type network-qos P"), LineState::Modelled);
+}
+
+#[test]
+fn a_speed_that_no_line_sets_is_assumed() {
+    let text = "interface Ethernet1/1\n  no switchport\ninterface Ethernet1/2\n  speed 25000\ninterface \
+                Ethernet1/3\n  channel-group 10 mode active\ninterface port-channel10\n  no switchport\n";
+    let model = model_of(text, FX2);
+    let rates = |name: &str| {
+        let port = port(&model, name);
+        (port.wire.rate.map(|rate| rate.to_string()), port.assumed_rate.map(|rate| rate.to_string()))
+    };
+    assert_eq!(rates("Ethernet1/1"), (None, Some("10Gb/s".to_owned())));
+    assert_eq!(rates("Ethernet1/2"), (Some("25Gb/s".to_owned()), None));
+    assert_eq!(rates("Port-channel10"), (None, Some("10Gb/s".to_owned())));
+    let notes = model.diagnostics.iter().filter(|one| one.diagnostic.rule.id == "speed-assumed");
+    let notes: Vec<&str> = notes.map(|one| one.diagnostic.message.as_str()).collect();
+    assert_eq!(notes, ["no line sets the speed of Ethernet1/1 and of 1 other port: 10 Gb/s are assumed"]);
+}
+
+#[test]
+fn ports_of_unknown_memory_are_reported_once_for_each_attachment() {
+    let text = "policy-map type queuing OUT\n  class type queuing c-out-8q-q-default\n    bandwidth remaining \
+                percent 100\ninterface Ethernet1/1\n  no switchport\ninterface Ethernet1/2\n  no \
+                switchport\ninterface Ethernet1/3\n  service-policy type queuing output OUT\n";
+    let model = model_of(text, "n9k-c93180yc-fx");
+    let found = model.diagnostics.iter().filter(|one| one.diagnostic.rule.id == "switch-memory-unknown");
+    let places: Vec<&str> =
+        found.filter_map(|one| one.diagnostic.message.split_once(" on ")).map(|(_, places)| places).collect();
+    assert_eq!(places, ["Ethernet1/1 and 1 other port", "Ethernet1/3"]);
 }

@@ -1,9 +1,10 @@
 //! The packet memory of Catalyst switches: published divisions, and the output of the switch.
 
 use perhop_device::{FrontEnd, MemoryOptions, ParseOptions, PortMemory, QueueMemory, SwitchMemory};
-use perhop_ios::Ios;
+use perhop_ios::{Ios, LineState};
 use perhop_qos::buffer::{BufferConfig, SharedMemoryConfig};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_qos::units::QueueSize;
 
 fn memory_with(text: &str, options: &MemoryOptions) -> Result<SwitchMemory, perhop_qos::ConfigError> {
     Ios.switch_memory(text, options).map(|found| found.expect("it is a Catalyst"))
@@ -169,9 +170,67 @@ fn the_memory_of_a_port_that_is_not_published_is_not_guessed() {
 
 #[test]
 fn unmodeled_lines_are_reported() {
-    let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  random-detect dscp-based\n");
+    let text = POLICY.replace("  queue-limit dscp af22 percent 40\n", "  queue-limit 400 packets\n");
     let found = memory(&text);
-    assert!(found.not_modeled.iter().any(|one| one.text.contains("WRED")), "{:?}", found.not_modeled);
+    assert!(
+        found.not_modeled.iter().any(|one| one.text.contains("takes percent")),
+        "{:?}",
+        found.not_modeled
+    );
+}
+
+/// Percentages of WRED are those of the ceiling, 4 × 105 units × 12 of 256 bytes.
+#[test]
+fn random_drops_begin_at_percentages_of_the_ceiling() {
+    let text = POLICY.replace(
+        "  queue-limit dscp af22 percent 40\n",
+        "  random-detect dscp-based\n  random-detect dscp af21 percent 25 50\n",
+    );
+    assert!(memory(&text).not_modeled.is_empty());
+    let text = format!("class-map match-any WEB\n match dscp af21 af22\n{text}");
+    let model = Ios.parse(&text, &ParseOptions::default()).unwrap();
+    let queueing = model.router.ports[0].output.queueing.as_ref().unwrap();
+    let web = leaf(queueing, "WEB").expect("a queue");
+    let Some(BufferConfig::Wred(red)) = &web.buffer else { panic!("{:?}", web.buffer) };
+    let ceiling = 5040 * 256;
+    assert_eq!(red.limit, Some(QueueSize::Bytes(ceiling)));
+    let written = (QueueSize::Bytes(ceiling / 4), QueueSize::Bytes(ceiling / 2));
+    assert!(red.precedences.iter().any(|one| (one.min, one.max) == written), "{:?}", red.precedences);
+    let state = |words: &str| model.lines.iter().find(|line| line.text.contains(words)).unwrap().state;
+    assert_eq!(state("random-detect dscp af21"), LineState::Modelled);
+}
+
+fn leaf<'q>(queueing: &'q QueueingConfig, name: &str) -> Option<&'q ClassConfig> {
+    let inner = |class: &'q ClassConfig| class.queueing.as_ref().and_then(|inner| leaf(inner, name));
+    queueing.classes.iter().find_map(|class| if class.name == name { Some(class) } else { inner(class) })
+}
+
+#[test]
+fn lines_of_a_port_with_a_template_have_a_state() {
+    let text = "switch 1 provision c9300-24t
+qos queue-stats-frame-count
+qos share-buffer
+policy-map IN
+ class class-default
+  set dscp default
+interface GigabitEthernet1/0/1
+ trust device cisco-phone
+ auto qos voip cisco-phone
+ service-policy input IN
+interface GigabitEthernet1/0/2
+ auto qos trust dscp
+";
+    let model = Ios.parse(text, &ParseOptions::default()).unwrap();
+    let state = |words: &str| model.lines.iter().find(|line| line.text.contains(words)).unwrap().state;
+    assert_eq!(state("queue-stats-frame-count"), LineState::Irrelevant);
+    assert_eq!(state("share-buffer"), LineState::NotModelled);
+    assert_eq!(state("trust device"), LineState::Modelled);
+    assert_eq!(state("auto qos voip"), LineState::Irrelevant);
+    // The commands of this template are not in the file.
+    assert_eq!(state("auto qos trust"), LineState::NotModelled);
+    let memory = model.memory.unwrap();
+    let assumed = &memory.port("GigabitEthernet1/0/1").unwrap().assumed;
+    assert!(assumed.iter().any(|text| text.contains("cisco-phone")), "{assumed:?}");
 }
 
 /// The output of a port reads back as the same memory; classes, rate and minimums of zero units are not in
@@ -289,6 +348,10 @@ fn a_policy_that_the_switch_refuses_is_an_error() {
     for (classes, line) in [
         (" class A\n  priority level 1\n class B\n  priority level 1\n", 9),
         (" class A\n  priority level 3\n", 7),
+        (
+            " class A\n  bandwidth percent 10\n  random-detect dscp-based\n  queue-limit dscp af11 percent 80\n",
+            9,
+        ),
         (" class A\n  queue-buffers ratio 60\n  bandwidth 1000\n class B\n  queue-buffers ratio 50\n", 10),
     ] {
         assert_eq!(found_in(classes), [("switch-policy-refused", line)], "{classes}");

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::intent::Action;
 use perhop_device::lower::{Links, ResolvedPolicy};
-use perhop_device::{Port, PortRole, Wire};
+use perhop_device::{Port, PortRole};
 use perhop_lint::{Diagnostic, Finding, Place, Subject, all_nqb, check_nqb, names_nqb};
 use perhop_qos::Rate;
 use perhop_qos::classifier::MatchConfig;
@@ -24,7 +24,7 @@ impl Context<'_> {
         let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
         for ConvertedPort { port, input, output } in ports {
-            let wire = whole(&port.wire);
+            let wire = known_wire(port);
             // The policers of the control plane act before the queue to the processor.
             let (arriving, links) = match port.forwarding.role {
                 PortRole::ControlPlane => (&port.output, &port.links.output),
@@ -123,10 +123,11 @@ const OF_QUEUE_LIMITS: [&str; 3] = [
     perhop_lint::rules::QUEUE_DELAY.id,
 ];
 
-/// Returns the wire if the configuration determines all of it.
-fn whole(wire: &Wire) -> Option<WireConfig> {
+/// Returns the wire if the configuration determines all of it, or its rate is assumed.
+fn known_wire(port: &Port) -> Option<WireConfig> {
+    let wire = &port.wire;
     Some(WireConfig {
-        rate: wire.rate?,
+        rate: wire.rate.or(port.assumed_rate)?,
         framing: wire.framing?,
         headers: wire.headers,
         ring: wire.ring.unwrap_or(RingConfig::Packets(1)),

@@ -167,6 +167,7 @@ impl Context<'_> {
             found.extend(above_hundred(policy, &known, "bandwidth and priority percent", promised_percent));
         }
         found.extend(known.iter().filter_map(|class| self.refused_class(class)));
+        found.extend(self.percent_limit_of_all(policy));
         if self.may_nest(depth) {
             let inner = known.iter().filter_map(|class| class.service_policy.as_ref());
             let inner = inner.filter_map(|at| self.configuration.policy_maps.get(&at.value));
@@ -232,17 +233,35 @@ impl Context<'_> {
         })
     }
 
+    /// Reports a limit in percent of the only class of a policy. Cisco TAC 218310, "Handle Microbursts in ASR
+    /// 920": the class needs another one before it, whose condition no packet meets.
+    fn percent_limit_of_all(&self, policy: &PolicyMap) -> Option<Diagnostic> {
+        self.platform.percent_limit_bytes()?;
+        let [class] = policy.classes.as_slice() else { return None };
+        let limit = class.percent_limit.filter(|_| class.name == CLASS_DEFAULT)?;
+        Some(Diagnostic::new(
+            &rules::QUEUE_LIMIT_WITHOUT_QUEUE,
+            limit.line,
+            format!(
+                "queue-limit percent in class-default of policy {}, which has no other class",
+                policy.name
+            ),
+            "the router refuses it (QOS: queue-limit com...): write a class that matches an unused qos-group \
+             before it",
+        ))
+    }
+
     /// Reports a queue limit in a class without a queue.
     fn lone_queue_limit(&self, class: &PolicyClass) -> Option<Diagnostic> {
         if *self.platform.rules().lone_queue_limit == Acceptance::Accepted {
             return None;
         }
-        let limit = class.queue_limit?;
+        let line = class.queue_limit.map(|limit| limit.line).or(class.percent_limit.map(|at| at.line))?;
         let has_queue = class.bandwidth.is_some() || class.shape.is_some() || class.priority.is_some();
         (!has_queue && class.name != CLASS_DEFAULT).then(|| {
             Diagnostic::new(
                 &rules::QUEUE_LIMIT_WITHOUT_QUEUE,
-                limit.line,
+                line,
                 format!("queue-limit in a class without bandwidth, shape or priority (class {})", class.name),
                 "the router refuses it: queue-limit not allowed without bandwidth shape or priority command",
             )

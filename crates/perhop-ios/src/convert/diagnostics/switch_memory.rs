@@ -1,7 +1,7 @@
 //! Rules about the packet memory of a switch: ceilings lowered by thresholds, memory without traffic,
 //! priority queues that drop bursts, and ports that may use the memory of all ports.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::lower::ResolvedClass;
 use perhop_device::{LineLeftOut, PortMemory, QueueMemory, SwitchMemory};
@@ -37,7 +37,6 @@ impl Context<'_> {
                 }
                 continue;
             }
-            found.extend(unknown_memory(port));
             let Some(own) = own else { continue };
             let policy = own.policy.as_deref().unwrap_or_default();
             let of_port = self.takes_pool(memory, own).filter(|_| !port.port.shutdown);
@@ -51,6 +50,7 @@ impl Context<'_> {
                 found.extend(loses_bursts(memory, port, queue));
             }
         }
+        found.extend(unknown_memory(memory, ports));
         self.found.extend(found);
     }
 
@@ -127,24 +127,46 @@ fn refused(memory: &SwitchMemory, policy: &str, reason: &LineLeftOut) -> Diagnos
 /// Returns the interfaces of a policy: the first one, and the number of the others.
 fn places(memory: &SwitchMemory, policy: &str) -> String {
     let mut ports = memory.ports.iter().filter(|port| port.policy.as_deref().unwrap_or_default() == policy);
-    let Some(first) = ports.next() else { return String::new() };
-    match ports.count() {
-        0 => first.interface.clone(),
-        1 => format!("{} and 1 other port", first.interface),
-        others => format!("{} and {others} other ports", first.interface),
+    ports.next().map_or_else(String::new, |first| with_others(&first.interface, ports.count()))
+}
+
+/// Returns the name of the first of several ports, and the number of the others.
+fn with_others(first: &str, others: usize) -> String {
+    match others {
+        0 => first.to_owned(),
+        1 => format!("{first} and 1 other port"),
+        others => format!("{first} and {others} other ports"),
     }
 }
 
-/// Reports a port with an output policy whose memory is not known: no run has its queues.
-fn unknown_memory(port: &ConvertedPort) -> Option<Diagnostic> {
-    let (reason, policy) = port.port.unmodeled_queues.as_ref().zip(port.output.as_ref())?;
-    let line = port.port.forwarding.output_line.unwrap_or(policy.line);
-    Some(Diagnostic::new(
-        &rules::SWITCH_MEMORY_UNKNOWN,
-        line,
-        format!("perhop does not simulate the queues of policy {} on {}", policy.name, port.port.name),
-        reason.clone(),
-    ))
+/// Reports the ports with an output policy whose memory is not known, once for each attachment: no run has
+/// their queues. The policy that a switch has without a line is attached once.
+fn unknown_memory(memory: &SwitchMemory, ports: &[ConvertedPort]) -> Vec<Diagnostic> {
+    // A policy that the switch refuses has a finding of its own.
+    let is_refused =
+        |port: &ConvertedPort| memory.port(&port.port.interface).is_some_and(|own| own.refused.is_some());
+    let mut unknown = BTreeMap::<(Option<usize>, &str), Vec<_>>::new();
+    for port in ports.iter().filter(|port| !is_refused(port)) {
+        let Some(policy) = port.output.as_ref().filter(|_| port.port.unmodeled_queues.is_some()) else {
+            continue;
+        };
+        let line = port.port.forwarding.output_line.unwrap_or(policy.line);
+        let written = Some(line).filter(|line| *line != port.port.line);
+        unknown.entry((written, &policy.name)).or_default().push((line, port));
+    }
+    let report = |((_, policy), places): ((_, &str), Vec<(usize, &ConvertedPort)>)| {
+        let (line, first) = places[0];
+        Diagnostic::new(
+            &rules::SWITCH_MEMORY_UNKNOWN,
+            line,
+            format!(
+                "perhop does not simulate the queues of policy {policy} on {}",
+                with_others(&first.port.name, places.len() - 1)
+            ),
+            first.port.unmodeled_queues.clone().unwrap_or_default(),
+        )
+    };
+    unknown.into_iter().map(report).collect()
 }
 
 /// Reports memory of a class that no packet reaches.

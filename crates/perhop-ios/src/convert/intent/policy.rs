@@ -1,8 +1,8 @@
 //! Conversion of policy-maps to trees of Intent.
 
 use perhop_device::intent::{
-    Awareness, Children, Class, ClassId, Condition, InsideColors, Mark, Meter, Police, Policy, Then,
-    ValueLimits, Written,
+    Awareness, Children, Class, ClassId, Condition, InsideColors, Mark, Meter, Police, Policy, QueueLimit,
+    Then, ValueLimits, Written,
 };
 
 use super::condition::{combined_label, of_class};
@@ -84,7 +84,7 @@ impl Context<'_> {
                 (None, None) => self.lone_aggregate(class),
             },
             shape: class.shape,
-            queue_limit: class.queue_limit,
+            queue_limit: class.queue_limit.or_else(|| self.percent_limit(class)),
             value_limits: value_limits(&class.value_limits),
             drop_profile: class.random_detect.clone(),
             fair_queue: class.fair_queue,
@@ -92,6 +92,12 @@ impl Context<'_> {
             then: if class.drop.is_some() { Then::Drop } else { Then::Transmit },
             children: self.children(class, place, next),
         }
+    }
+
+    /// Returns the limit of `queue-limit percent`: a part of the memory that the platform's queues share.
+    fn percent_limit(&self, class: &PolicyClass) -> Option<At<QueueLimit>> {
+        let shared = self.platform.percent_limit_bytes()?;
+        class.percent_limit.map(|at| At::new(at.line, QueueLimit::Bytes((shared * at.value / 100).max(1))))
     }
 
     /// Whether a class takes the packets that no other class takes: class-default, and on NX-OS the queue of

@@ -1,6 +1,5 @@
 //! Global commands of NX-OS in the model.
 
-use super::network_qos::BLOCK;
 use super::{access_list, vrf};
 use crate::ast::{
     At, CLASS_DEFAULT, ClassMap, Combination, Configuration, NetworkPolicy, PolicyCopy, PolicyMap, PolicyType,
@@ -27,6 +26,10 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
         configuration.nx_os.dynamic_sharing = (!reader.negated()).then(|| At::new(reader.line, ()));
         Ok(Finding::modelled("the slices of the chip share a part of their memory"))
     }),
+    modelled("switching-mode store-forward", |_, reader| {
+        reader.end()?;
+        Ok(if reader.negated() { Finding::not_modelled(CUT_THROUGH) } else { Finding::MODELLED })
+    }),
     modelled("interface", interface),
     modelled("ip access-list", access_list::ipv4),
     modelled("ipv6 access-list", access_list::ipv6),
@@ -39,6 +42,8 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     noted("router", router::open),
 ];
 
+/// Effect of the default mode of switching.
+pub(super) const CUT_THROUGH: &str = "frames leave before they have arrived whole: perhop sends whole ones";
 /// A block that configures the control plane.
 const CONTROL_PLANE: &str = "packets to the switch itself are policed";
 
@@ -103,7 +108,7 @@ fn policy_map(configuration: &mut Configuration, reader: &mut Reader) -> Reading
         }
         let new = || NetworkPolicy { name: name.to_owned(), line, classes: Vec::new() };
         reader.opens = Some(Mode::NetworkPolicy(settings.network_policies.place(name, new)));
-        return Ok(Finding::not_modelled(BLOCK));
+        return Ok(Finding::MODELLED);
     }
     if reader.negated() {
         maps.remove(name);

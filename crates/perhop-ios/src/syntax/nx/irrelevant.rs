@@ -1,5 +1,6 @@
 //! Global commands of NX-OS without effect on packets, or with one outside the model.
 
+use super::global::CUT_THROUGH;
 use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
 
@@ -12,10 +13,13 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled("hardware rate-limiter", TO_SWITCH),
     not_modelled("hardware qos", "the chip queues in another way"),
     not_modelled("hardware profile buffer", "the memory of queues is divided in another way"),
+    not_modelled("hardware profile pfc", "the memory of queues is divided in another way"),
+    not_modelled("switching-mode", CUT_THROUGH),
     not_modelled("hardware profile multicast", "multicast packets have other queues or rates"),
     not_modelled("qos", "the ports mark or queue in another way"),
     not_modelled("priority-flow-control", "the neighbor is paused, and a stuck queue is emptied"),
     not_modelled_block("vlan configuration", "policies for all ports of a VLAN"),
+    not_modelled_block("port-profile", "interfaces that inherit it have its commands"),
     not_modelled_block("mac access-list", "frames are filtered by their header"),
     not_modelled("vlan access-map", "packets of a VLAN are filtered"),
     not_modelled("vlan filter", "packets of a VLAN are filtered"),
@@ -109,7 +113,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("password"),
     irrelevant("poap"),
     irrelevant("port-channel"),
-    irrelevant_block("port-profile"),
     irrelevant("power"),
     irrelevant("ptp"),
     irrelevant("radius-server"),
@@ -127,7 +130,6 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     irrelevant("spanning-tree"),
     irrelevant_block("spanning-tree mst configuration"),
     irrelevant("ssh"),
-    irrelevant("switching-mode"),
     irrelevant("system"),
     irrelevant("tacacs-server"),
     irrelevant_block("telemetry"),

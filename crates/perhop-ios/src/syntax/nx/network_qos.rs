@@ -8,15 +8,12 @@ use crate::words::{Finding, Reader, Reading};
 const NO_DROP: &str =
     "the neighbor is paused before the queue is full: perhop drops at the limit of the queue";
 
-/// Effect of the block.
-pub(super) const BLOCK: &str = "frame lengths and pause frames by group: perhop models neither";
-
 pub(super) const POLICY: &[Command<NetworkPolicy>] = &[modelled("class", class), irrelevant("description")];
 
 pub(super) const CLASS: &[Command<NetworkClass>] = &[
     recorded(
         "mtu",
-        "longer frames of the class are dropped: perhop applies `mtu` of interfaces",
+        "longer frames of the class are dropped: an interface of the switch sends such frames",
         |class, reader| {
             let bytes = if reader.negated() { None } else { Some(reader.number("bytes", 576..=9216)?) };
             reader.end()?;

@@ -1,6 +1,5 @@
 //! `system qos`: the policies of all ports without their own.
 
-use super::network_qos::BLOCK;
 use crate::ast::{At, SystemPolicies};
 use crate::rules;
 use crate::syntax::command::{Command, modelled};
@@ -19,7 +18,7 @@ fn service_policy(system: &mut SystemPolicies, reader: &mut Reader) -> Reading {
     let name = reader.next().map(str::to_owned);
     while reader.next().is_some() {}
     let (place, finding) = match (kind, direction) {
-        ("network-qos", _) => (&mut system.network, Finding::not_modelled(BLOCK)),
+        ("network-qos", _) => (&mut system.network, Finding::MODELLED),
         ("queuing", "output") => (&mut system.queuing, Finding::MODELLED),
         ("queuing", _) => return Ok(Finding::not_modelled(ARRIVING)),
         (_, "input") => (&mut system.input, Finding::MODELLED),

@@ -20,6 +20,8 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     not_modelled_block("group", "lines that `apply-group` adds to other blocks"),
     not_modelled_block("ethernet-services access-list", "frames are filtered by their header"),
     not_modelled("hw-module all qos-mode", "arriving packets are queued, too"),
+    not_modelled("hw-module oversubscription", "an overloaded chip first drops packets of other classes"),
+    not_modelled("hw-module storm-control-combine-policer-bw", "frames above a rate are dropped"),
     not_modelled("hw-module profile priority-flow-control", "the neighbor pauses the port"),
     not_modelled("vty-pool", "access to the router itself"),
     irrelevant_block("aaa"),

@@ -1,0 +1,77 @@
+//! Lines whose effect other parts of the configuration decide, and the speed that no line sets.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::{Diagnostic, LineState};
+
+use super::model::ASSUMED_KILOBITS;
+use crate::ast::{Configuration, Interface};
+use crate::grammar::Grammar;
+use crate::rules;
+
+/// Bytes of the longest packet of an interface without `mtu`.
+const DEFAULT_MTU: u64 = 1500;
+
+/// Whether no line sets the speed of `interface`, or of a member of it.
+pub(crate) fn has_assumed_rate(configuration: &Configuration, interface: &Interface) -> bool {
+    if configuration.grammar != Grammar::NxOs {
+        return false;
+    }
+    let parent = interface.parent.as_ref().and_then(|name| configuration.interfaces.get(name));
+    let line = parent.unwrap_or(interface);
+    let is_member = |other: &&Interface| {
+        other
+            .channel_group
+            .is_some_and(|group| format!("{}{}", configuration.bundle_name(), group.value) == line.name)
+    };
+    let mut members = configuration.interfaces.iter().filter(is_member);
+    is_without_speed(line) || members.any(is_without_speed)
+}
+
+fn is_without_speed(interface: &Interface) -> bool {
+    interface.name.starts_with("Ethernet") && interface.parent.is_none() && interface.speed.is_none()
+}
+
+/// Notes that no line sets the speed of some ports, once.
+pub(crate) fn speed_assumed(configuration: &Configuration) -> Option<Diagnostic> {
+    let is_up = |interface: &&Interface| interface.shutdown.is_none() && is_without_speed(interface);
+    let mut ports = configuration.interfaces.iter().filter(is_up);
+    let first = ports.next().filter(|_| configuration.grammar == Grammar::NxOs)?;
+    let places = match ports.count() {
+        0 => first.name.clone(),
+        1 => format!("{} and of 1 other port", first.name),
+        others => format!("{} and of {others} other ports", first.name),
+    };
+    Some(Diagnostic::new(
+        &rules::SPEED_ASSUMED,
+        first.line,
+        format!("no line sets the speed of {places}: {} Gb/s are assumed", ASSUMED_KILOBITS / 1_000_000),
+        "percentages of rates and times of limits refer to it; write `speed`",
+    ))
+}
+
+/// Marks the lines of policies of type network-qos that drop no packet, and those of priority flow control
+/// that pause none.
+///
+/// A class of such a policy drops frames above its `mtu`. Where no interface sends longer ones, it drops
+/// none.
+pub(crate) fn mark_lines(configuration: &mut Configuration) {
+    let longest = configuration.interfaces.iter().map(|port| port.mtu.map_or(DEFAULT_MTU, |at| at.value));
+    let longest = longest.max().unwrap_or(DEFAULT_MTU);
+    let policies = || configuration.nx_os.network_policies.iter();
+    let lengths = policies().flat_map(|policy| &policy.classes).filter_map(|class| class.mtu);
+    let without_drops: BTreeSet<usize> =
+        lengths.filter(|mtu| mtu.value >= longest).map(|mtu| mtu.line).collect();
+    // The policies of the system that a switch has without a line pause no group.
+    let attached = configuration.nx_os.system.network.as_ref();
+    let attached = attached.and_then(|at| policies().find(|policy| policy.name == at.value));
+    let pauses = attached.is_some_and(|policy| policy.classes.iter().any(|class| class.no_drop.is_some()));
+    for line in configuration.lines.iter_mut().filter(|line| line.state == LineState::NotModelled) {
+        if without_drops.contains(&line.number) {
+            (line.state, line.note) = (LineState::Modelled, None);
+        } else if !pauses && line.text.trim().starts_with("priority-flow-control") {
+            let reason = "no class of the attached policy of type network-qos pauses";
+            (line.state, line.note) = (LineState::Irrelevant, Some(reason.to_owned()));
+        }
+    }
+}
