@@ -131,8 +131,7 @@ impl<'a> FrontEnds<'a> {
         for shows in self.all().filter_map(FrontEnd::shows) {
             let policies = shows.read_show(output)?;
             if !policies.is_empty() {
-                let read = shows.commands().iter().filter(|command| command.is_read);
-                return Ok(Some((policies, read.map(|command| command.name).collect())));
+                return Ok(Some((policies, shows.commands_in(output))));
             }
         }
         Ok(None)

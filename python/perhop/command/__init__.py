@@ -6,6 +6,7 @@ command runs.
 
 from __future__ import annotations
 
+import itertools
 import signal
 import sys
 import warnings
@@ -58,6 +59,13 @@ interfaces = _group("interfaces", "Interfaces and their counters.", examples.SHO
 class_of_service = _group(
     "class-of-service", "Parts of a configuration as the router shows them, without a run.", examples.SHOW
 )
+# `perhop show platform hardware fed switch active qos queue`, a group for each word.
+_CHIP = [
+    _group(word, "Queues in the chip of a Catalyst switch (UADP).", examples.SHOW)
+    for word in ("platform", "hardware", "fed", "switch", "active", "qos", "queue")
+]
+chip_stats = _group("stats", "Counters of the queues of a port, at the end of a run.", examples.SHOW)
+chip_config = _group("config", "The memory of the queues of a port, without a run.", examples.SHOW)
 live = _group(
     "live",
     "Run scenarios on real packets in network namespaces, or a policy between two interfaces.",
@@ -226,6 +234,20 @@ _add(
     "Show the output of `show interfaces queue` at the end of a run.",
     examples.SHOW,
 )
+_add(
+    chip_stats,
+    "interface",
+    "show:queue_stats",
+    "Show the output of `show platform hardware fed switch active qos queue stats interface`.",
+    examples.SHOW,
+)
+_add(
+    chip_config,
+    "interface",
+    "show_configured:queue_config",
+    "Show the output of `show platform hardware fed switch active qos queue config interface`.",
+    examples.SHOW,
+)
 for _part in ("interface", "scheduler-map", "classifier", "drop-profile"):
     _add(
         class_of_service,
@@ -251,6 +273,10 @@ _add(
 show.command(policy_map)
 show.command(interfaces)
 show.command(class_of_service)
+for _outer, _inner in itertools.pairwise([show, *_CHIP]):
+    _outer.command(_inner)
+_CHIP[-1].command(chip_stats)
+_CHIP[-1].command(chip_config)
 app.command(show)
 _add(app, "export", "export:export", "Export results to the formats of other programs.", examples.EXPORT)
 _add(

@@ -223,6 +223,7 @@ Examples:
   perhop show interfaces queue edge.conf ge-0/0/1
   perhop show class-of-service scheduler-map edge.conf
   perhop show class-of-service interface edge.conf ge-0/0/1
+  perhop show platform hardware fed switch active qos queue stats interface switch.cfg Gi1/0/1
   perhop show qdisc uplink.tc
   perhop show class uplink.tc eth1
 """

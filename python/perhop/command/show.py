@@ -24,6 +24,7 @@ from perhop.command.options import (
 )
 from perhop.command.showing import results_of
 from perhop.command.terminal import print_json
+from perhop.configuration import router_text
 from perhop.core_types import ShownDevice
 from perhop.errors import Exit, InvalidInputError
 from perhop.scenario import RouterOptions
@@ -227,6 +228,55 @@ def interfaces_queue(
     }
     source, interface = in_order(source, interface)
     command = "interfaces queue"
+    results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
+    _print(shown(results, command, interface, replication=replication), json=json)
+    return Exit.OK
+
+
+def queue_stats(
+    source: ScenarioFile,
+    interface: str | None = None,
+    /,
+    *,
+    replication: int = 0,
+    set_: Overrides = None,
+    seed: Seed = None,
+    duration: Duration = None,
+    platform: Platform = None,
+    traffic: Traffic = None,
+    load: Load = None,
+    over: Over = None,
+    json: Json = False,
+    quiet: Quiet = False,
+) -> Exit:
+    """Show the counters of the queues of a Catalyst switch (UADP) at the end of a run.
+
+    Parameters
+    ----------
+    source
+        The configuration of a switch or a scenario, which perhop runs first, or a folder with results.
+    interface
+        The interface, for example Gi1/0/1. Default: all that have queues.
+    replication
+        Number of the replication in the results, from 0.
+    over
+        With --traffic: the time between two outputs of the router, or the time over which one output has
+        counted, for example 300s. Default: the rates that the output prints.
+
+    """
+    source, interface = in_order(source, interface)
+    is_configuration = not source.is_dir() and router_text(source) is not None
+    options: RouterOptions = {
+        "interface": interface if is_configuration else None,
+        "platform": platform,
+        "assume": None,
+        "rate": None,
+        "policy": None,
+        "traffic": traffic,
+        "load": load,
+        "over": over,
+    }
+    command = "platform hardware fed switch active qos queue stats interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     _print(shown(results, command, interface, replication=replication), json=json)
     return Exit.OK

@@ -1,4 +1,4 @@
-"""`perhop show class-of-service`: outputs that show a configuration, without a run."""
+"""Outputs that show a configuration, without a run: `show class-of-service`, `show platform … config`."""
 
 from __future__ import annotations
 
@@ -50,3 +50,4 @@ interface = _command("class-of-service interface")
 scheduler_map = _command("class-of-service scheduler-map")
 classifier = _command("class-of-service classifier")
 drop_profile = _command("class-of-service drop-profile")
+queue_config = _command("platform hardware fed switch active qos queue config interface")

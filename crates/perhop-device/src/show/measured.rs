@@ -61,6 +61,11 @@ pub(super) fn measured(policy: &PolicyReading, class: &ClassReading) -> Vec<Meas
     } else if class.number("sent_packets").is_some() && sent + dropped > 0.0 {
         add(Part::Behavior, "dropped packets", "%", 100.0 * dropped / (sent + dropped));
     }
+    if let (Some(dropped), Some(bytes)) = (class.number("dropped_bytes"), class.number("bytes"))
+        && bytes > 0
+    {
+        add(Part::Behavior, "dropped bytes", "%", 100.0 * dropped as f64 / bytes as f64);
+    }
     for (part, key, count) in [(Part::Load, "bytes", packets), (Part::Behavior, "sent_bytes", sent)] {
         if let Some(bytes) = class.number(key).filter(|_| count > 0.0) {
             add(part, "bytes of a packet", "bytes", bytes as f64 / count);

@@ -103,6 +103,11 @@ pub trait Shows: Sync {
     /// The text is such an output, but no line shows the policy of some classes.
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError>;
 
+    /// Returns the names of the commands that print an output which [`Shows::read_show`] reads.
+    fn commands_in(&self, _output: &str) -> Vec<&'static str> {
+        self.commands().iter().filter(|command| command.is_read).map(|command| command.name).collect()
+    }
+
     /// Returns the offered traffic of the leaf classes of a policy at `port`, as the output shows it.
     fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass>;
 

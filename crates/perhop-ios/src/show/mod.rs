@@ -2,6 +2,8 @@
 
 mod document;
 mod early_drops;
+mod fed;
+mod fed_reading;
 mod ios_xr;
 mod limiters;
 mod load_interval;
@@ -15,17 +17,21 @@ mod state;
 mod style;
 
 use perhop_device::show::{
-    CountedDevice, OfferedClass, PolicyReading, ShowCommand, ShowOptions, ShownPort, Shows,
+    ConfiguredCommand, CountedDevice, OfferedClass, PolicyReading, ShowCommand, ShowOptions, ShownObject,
+    ShownPort, Shows,
 };
-use perhop_device::{Port, PortRole};
+use perhop_device::{DeviceModel, Port, PortMemory, PortRole, SwitchMemory};
 use perhop_qos::ConfigError;
+use serde_json::json;
 
+use crate::uadp;
+use fed::STATS;
 use style::Style;
 
 /// The supported commands.
-const COMMANDS: [ShowCommand; 3] = [
+const COMMANDS: [ShowCommand; 4] = [
     ShowCommand {
-        name: "policy-map interface",
+        name: POLICIES,
         whole: "show policy-map interface",
         about: "a policy-map at an interface",
         is_read: true,
@@ -45,7 +51,21 @@ const COMMANDS: [ShowCommand; 3] = [
         is_read: false,
         needs_samples: false,
     },
+    ShowCommand {
+        name: STATS,
+        whole: "show platform hardware fed switch active qos queue stats interface",
+        about: "a port of a switch with queues of its chip",
+        is_read: true,
+        needs_samples: true,
+    },
 ];
+/// The command about the memory of a port.
+const CONFIGURED: [ConfiguredCommand; 1] = [ConfiguredCommand {
+    name: "platform hardware fed switch active qos queue config interface",
+    whole: "show platform hardware fed switch active qos queue config interface",
+    object: "interface",
+}];
+const POLICIES: &str = "policy-map interface";
 const CONTROL_PLANE: &str = "policy-map control-plane";
 const LIMITERS: &str = "interfaces rate-limit";
 
@@ -60,6 +80,8 @@ impl Shows for IosShows {
     fn is_shown(&self, command: &ShowCommand, port: &Port) -> bool {
         if command.name == LIMITERS {
             !port.links.has_no_limiter()
+        } else if command.name == STATS {
+            port.output.queueing.as_ref().is_some_and(|queueing| queueing.memory.is_some())
         } else {
             let is_meant = command.name != CONTROL_PLANE || port.forwarding.role == PortRole::ControlPlane;
             is_meant && (port.input_policy().is_some() || port.output_policy().is_some())
@@ -74,10 +96,19 @@ impl Shows for IosShows {
     ) -> Result<Vec<ShownPort>, ConfigError> {
         let style = Style::chosen(options.style.as_deref(), &device.model.platform.name)?;
         let own = Style::chosen(None, &device.model.platform.name)?;
-        if device.model.memory.is_some() && own != Style::NxOs {
+        let memory = device.model.memory.as_ref();
+        if command.name == STATS {
+            let memory = memory.filter(|memory| is_printed(memory)).ok_or_else(|| of_other_switch(device))?;
+            let shown = device.ports.iter().map(|port| {
+                let place = state::Place { port, interval_s: 1, after_s: None, seen: device.codepoints };
+                fed::shown(memory, port, &place.policies())
+            });
+            return Ok(shown.collect());
+        }
+        if memory.is_some() && own != Style::NxOs {
             let message = format!("perhop does not print this command for {}", device.model.platform.system);
-            let help =
-                "`perhop buffers FILE --printed` prints the output about its queues; perhop run has counters";
+            let help = "`perhop show platform hardware fed switch active qos queue stats interface` prints the \
+                        counters of queues of a Catalyst (UADP); perhop run has them, too";
             return Err(ConfigError::new("", message).help(help));
         }
         if command.name == LIMITERS {
@@ -101,12 +132,51 @@ impl Shows for IosShows {
     }
 
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
-        reading::read(output)
+        if fed_reading::is_output(output) { fed_reading::read(output) } else { reading::read(output) }
+    }
+
+    fn commands_in(&self, output: &str) -> Vec<&'static str> {
+        vec![if fed_reading::is_output(output) { STATS } else { POLICIES }]
+    }
+
+    fn configured_commands(&self) -> &'static [ConfiguredCommand] {
+        &CONFIGURED
+    }
+
+    fn print_configured(
+        &self,
+        _command: &ConfiguredCommand,
+        model: &DeviceModel,
+        name: Option<&str>,
+    ) -> Vec<ShownObject> {
+        let Some(memory) = model.memory.as_ref().filter(|memory| is_printed(memory)) else {
+            return Vec::new();
+        };
+        let wanted = name.map(crate::interface_name);
+        let is_meant = |port: &&PortMemory| wanted.as_ref().is_none_or(|wanted| *wanted == port.interface);
+        let shown = memory.ports.iter().filter(is_meant).map(|port| ShownObject {
+            name: port.interface.clone(),
+            text: uadp::printed::print(port),
+            document: json!(port),
+        });
+        shown.collect()
     }
 
     fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass> {
         offered::offered(policy, port.counted_bytes.unwrap_or_default().classes)
     }
+}
+
+/// Whether the commands of a UADP chip show the queues of a switch.
+fn is_printed(memory: &SwitchMemory) -> bool {
+    memory.ports.iter().any(|port| port.soft_end > 0)
+}
+
+fn of_other_switch(device: &CountedDevice) -> ConfigError {
+    let system = &device.model.platform.system;
+    ConfigError::new("", format!("devices of {system} have no such command")).help(
+        "the command is that of Catalyst switches with a UADP chip; `perhop run` has the drops of others",
+    )
 }
 
 /// Returns the name of a port in the router's output.

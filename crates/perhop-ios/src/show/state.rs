@@ -298,7 +298,7 @@ fn classified(
     config.queue.as_ref().map(|_| counters.sum(|counter| counter.arrived))
 }
 
-fn dropped_by(config: &Policer, state: PoliceState) -> Traffic {
+pub(super) fn dropped_by(config: &Policer, state: PoliceState) -> Traffic {
     let drops = |actions: &[String]| actions.iter().any(|action| action == "drop");
     let colors = [
         (Some(state.conformed), &config.conform),
