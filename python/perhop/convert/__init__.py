@@ -81,7 +81,7 @@ def convert(
     else:
         raise InvalidInputError(f"cannot convert to `{to}`", f"one of {', '.join(TARGETS)}")
     proofs = () if to == _OWN else tuple(proved(source, text))
-    return Converted(text, tuple(remarks), proofs)
+    return Converted(text, (*source.left_out, *remarks), proofs)
 
 
 def _bits(rate: str | None) -> int | None:

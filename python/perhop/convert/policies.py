@@ -95,6 +95,8 @@ class Source:
     #: The report of the configuration it was read from, and its text.
     report: RouterReport | None = None
     text: str | None = None
+    #: The policies whose queues have limits that are not known.
+    left_out: tuple[Remark, ...] = ()
 
 
 def read_source(
@@ -115,7 +117,8 @@ def read_source(
         rate_bps: bits per second of the interface, in place of the rate in the file.
 
     Raises:
-        InvalidInputError: the file holds no policies, or none at such an interface or of such a name.
+        InvalidInputError: the file holds no policies, none at such an interface or of such a name, or only
+            policies whose queues have limits that are not known.
         ScenarioError: it cannot be read as a scenario.
 
     """
@@ -134,23 +137,28 @@ def read_source(
         source = Source(file, tuple(_of_router(report)), report["platform"]["profile"], report, text)
         if interface is not None:
             source = _at(source, interface, report)
-    chosen = _named(source.attached, policy, file)
-    _refuse_unmodeled(chosen)
+    named = _named(source.attached, policy, file)
+    chosen = [one for one in named if _unmodeled(one) is None]
+    if not chosen:
+        raise InvalidInputError(
+            f"the queues of {named[0].interface} are not modeled: {_unmodeled(named[0])}",
+            "choose another interface with --interface",
+        )
+    left_out = tuple(
+        Remark("queues", one.where, f"left out, they are not modeled: {reason}")
+        for one in named
+        if (reason := _unmodeled(one))
+    )
     if rate_bps is not None:
         chosen = [Attached(one.name, one.policy, one.direction, one.interface, rate_bps, one.port)
                   for one in chosen]  # fmt: skip
-    return Source(file, tuple(chosen), source.profile, source.report, source.text)
+    return Source(file, tuple(chosen), source.profile, source.report, source.text, left_out)
 
 
-def _refuse_unmodeled(chosen: Iterable[Attached]) -> None:
-    """Raise `InvalidInputError` for a policy whose queues have limits that are not known."""
-    for one in chosen:
-        reason = one.port.get("unmodeled_queues") if one.port else None
-        if reason and one.direction == "output" and one.policy.get("queueing"):
-            raise InvalidInputError(
-                f"the queues of {one.interface} are not modeled: {reason}",
-                "choose another interface with --interface",
-            )
+def _unmodeled(attached: Attached) -> str | None:
+    """Return why the queues of a policy have limits that are not known; `None` if they are known."""
+    has_queues = attached.direction == "output" and attached.policy.get("queueing")
+    return attached.port.get("unmodeled_queues") if attached.port and has_queues else None
 
 
 @contextmanager

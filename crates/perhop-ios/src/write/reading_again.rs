@@ -36,7 +36,8 @@ impl Writer for IosWriter {
         // NX-OS is read only with the platform of its product: the text may then be written for any.
         let only_reads = |platform: &Platform| {
             let source = policies.configuration.as_ref();
-            platform.grammar() == Grammar::NxOs && source.is_some_and(|one| one.platform == platform.name())
+            let read = source.and_then(|one| Platform::named(&one.platform));
+            platform.grammar() == Grammar::NxOs && read.is_some_and(|read| read.name() == platform.name())
         };
         let named = policies.platform.as_deref().and_then(Platform::named);
         let chosen = named.filter(|platform| !only_reads(platform));
