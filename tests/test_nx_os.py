@@ -95,7 +95,7 @@ def test_check_accounts_for_every_line(perhop: Command, leaf: Path) -> None:
     ended = perhop("check", leaf, *PLATFORM)
     assert ended.code == 0
     assert "platform: n9k-c93240yc-fx2 (--platform); memory: " in ended.out.splitlines()[0]
-    assert "6 not modelled, 0 suspicious, 0 not recognized" in ended.out
+    assert "2 not modelled, 0 suspicious, 0 not recognized" in ended.out
     assert "pause pfc-cos 3" in ended.out and "the neighbor is paused before the queue is full" in ended.out
 
 
@@ -174,3 +174,35 @@ def test_show_has_the_layout_of_a_queuing_policy(perhop: Command, leaf: Path) ->
     assert lines[queue + 2].startswith("      queue dropped pkts : ")
     assert lines.index("      priority level 1") < queue
     assert "class-default" not in ended.out
+
+
+def test_queues_with_0_percent_are_promised_nothing(perhop: Command, leaf: Path) -> None:
+    out = perhop("rates", leaf, *PLATFORM, "--interface", "Ethernet1/2").out
+    found = {row.split()[0]: row.split()[1:] for row in out.splitlines() if "c-out-8q-q" in row}
+    assert found["others/c-out-8q-q6"][0] == "-" and found["others/c-out-8q-q6"][-2:] == ["0", "%"]
+    assert "e-0" not in out
+    assert "Without a promise, because of 0 percent: c-out-8q-q6" in " ".join(out.split())
+
+
+def test_the_assumed_speed_is_stated(perhop: Command, leaf: Path) -> None:
+    leaf.write_text(LEAF.replace("  speed 10000\n", ""))
+    rates = perhop("rates", leaf, *PLATFORM, "--interface", "Ethernet1/2")
+    assert "Ethernet1/2: line 10 Gb/s, assumed: no line sets it; --rate sets it" in rates.out
+    run = perhop("run", leaf, *PLATFORM, "--interface", "Ethernet1/2", "--duration", "10ms")
+    assert "the line of Ethernet1/2 is taken for Ethernet of 10Gb/s" in " ".join(run.err.split())
+    assert "speed-assumed" in perhop("check", leaf, *PLATFORM).out
+    assert "no line sets the speed" in perhop("buffers", leaf, "--model", "n9k-c93240yc-fx2").out
+    leaf.write_text(LEAF)
+    rates = perhop("rates", leaf, *PLATFORM, "--interface", "Ethernet1/2")
+    assert "Ethernet1/2: line 10 Gb/s, configured" in rates.out
+
+
+def test_a_port_channel_does_not_stop_a_conversion(perhop: Command, leaf: Path) -> None:
+    text = LEAF + "interface port-channel10\n  no switchport\ninterface Ethernet1/9\n  channel-group 10\n"
+    leaf.write_text(text)
+    for language in ("yaml", "ios"):
+        ended = perhop("convert", leaf, "--to", language, *PLATFORM)
+        assert ended.code in (0, 3) and "c-out-8q-q3" in ended.out, ended.err
+        assert "policy OUT at Port-channel10 output: queues: left out" in " ".join(ended.err.split())
+    only = perhop("convert", leaf, "--to", "yaml", *PLATFORM, "--interface", "port-channel10")
+    assert only.code == 2 and "are not modeled" in only.err

@@ -255,7 +255,7 @@ class RouterPort(TypedDict):
     bandwidth: str | None
     #: False for a tunnel for which no line defines the interface that its packets leave through.
     has_known_line: NotRequired[bool]
-    #: The rate of its line, where the language has no command for it; `bandwidth` is that of a shaper then.
+    #: The rate of its line, where no line of the text sets it; `bandwidth` may be that of a shaper then.
     assumed_rate: NotRequired[str]
     wire: Wire
     input: PolicyConfig

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
 from perhop.configuration import STANDARD_INPUT, checked, configured, meant, router_text
-from perhop.core_types import RouterPort
+from perhop.core_types import ResolvedPolicy, RouterPort
 from perhop.errors import InvalidInputError
 from perhop.inference.made import made_for, require_rate
 from perhop.ports import ports
@@ -20,6 +20,9 @@ from perhop.scenario import Scenario
 
 if TYPE_CHECKING:
     from perhop.schema_types import ClassConfig, PolicyConfig
+
+#: The least weight of a class, a part of the rate (`crates/perhop-device/src/lower/guarantees.rs`).
+_LEAST = 1e-6
 
 
 @dataclass(frozen=True)
@@ -141,7 +144,31 @@ def _has_level(config: ClassConfig) -> bool:
 
 def _of_interface(port: RouterPort, rate: str | None) -> PortRates:
     line, because = _line(port) if rate is None else (bits_per_second(rate), "given")
-    return _port(port["name"], port["output"], line, because)
+    found = _port(port["name"], port["output"], line, because)
+    attached = port["policies"]["output"] if "policies" in port else None
+    without = set(_without_share(attached))
+    if not without:
+        return found
+    queues = [_with_leftovers(one, line) if one["queue"] in without else one for one in found.queues]
+    names = ", ".join(one["queue"].rpartition("/")[2] for one in queues if one["queue"] in without)
+    remark = f"Without a promise, because of 0 percent: {names}. They send what the others leave."
+    return replace(found, queues=queues, assumed=[*found.assumed, remark])
+
+
+def _with_leftovers(queue: QueueRates, line_bps: float | None) -> QueueRates:
+    """Return the rates of a queue without its weight: schedulers have no weight of 0, but a least one."""
+    busy = queue["while_busy_bps"]
+    is_least = busy is not None and line_bps is not None and busy <= 1.01 * _LEAST * line_bps
+    return {**queue, "promised_bps": None, "while_busy_bps": 0.0 if is_least else busy, "excess": 0.0}
+
+
+def _without_share(policy: ResolvedPolicy | None) -> Iterator[str]:
+    """Yield the names of the queues whose classes are configured with 0 percent."""
+    for one in policy["classes"] if policy else []:
+        bandwidth, queue = one["bandwidth"], one["queue"]
+        if bandwidth and bandwidth["value"] == 0 and queue:
+            yield queue
+        yield from _without_share(one["policy"])
 
 
 def _line(port: RouterPort) -> tuple[float | None, str]:
@@ -151,7 +178,7 @@ def _line(port: RouterPort) -> tuple[float | None, str]:
     if wire := port["wire"]["rate"]:
         return bits_per_second(wire), "configured"
     if assumed := port.get("assumed_rate"):
-        return bits_per_second(assumed), "assumed: the configuration cannot state the rate; --rate sets it"
+        return bits_per_second(assumed), "assumed: no line sets it; --rate sets it"
     if bandwidth := port["bandwidth"]:
         return bits_per_second(bandwidth), "assumed: the interface's bandwidth; --rate gives it"
     return None, "not known; --rate gives it"

@@ -208,7 +208,7 @@ def _report(text: str, configuration: RouterConfiguration, detail: Detail = "pol
 
 
 def _has_assumed_line(report: RouterReport) -> bool:
-    """Whether the rate of a line is assumed because the language has no command for it."""
+    """Whether a line has an assumed rate, because no line of the text sets it."""
     return any(port.get("assumed_rate") for port in report["router"]["ports"])
 
 
