@@ -1,4 +1,4 @@
-"""The lessons in the playground: all twelve can be solved with the page alone; sheets reach teachers."""
+"""The lessons in the playground: all thirteen can be solved with the page alone; sheets reach teachers."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def exported_sheet(here: Page) -> bytes:
 
 
 @needs_page
-def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Path, tmp_path: Path) -> None:
+def test_all_are_solved_with_the_page_alone(students: Path, teachers: Path, tmp_path: Path) -> None:
     with page(students) as here:
         begin(here)
         seed = lessons.seed_of(STUDENT)
@@ -79,13 +79,13 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
             assert here.tab.locator("#lesson-goals .good").count() == len(
                 (*lesson.asked.goals, *lesson.asked.conditions)
             )
-        assert here.text("lessons-met") == "12 of 12 met"
+        assert here.text("lessons-met") == f"{len(COURSE)} of {len(COURSE)} met"
         screenshot(here.tab, "lessons-met")
         file = tmp_path / "sheet.json"
         file.write_bytes(exported_sheet(here))
     # The page and Python give the same verdicts, from runs with the same bytes.
     sheet = lessons.read_sheet(file)
-    assert sheet.name == STUDENT and len(sheet.entries) == 12
+    assert sheet.name == STUDENT and len(sheet.entries) == len(COURSE)
     found = lessons.verify(sheet)
     assert all(one.met and one.same for one in found), [one.entry.lesson.id for one in found if not one.same]
     # The teacher's page gives them too, and detects a student who copies the text without its seed.
@@ -97,11 +97,11 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
     with page(teachers) as here:
         here.tab.click("#lessons-open")
         here.tab.set_input_files("#sheets", [file, copied])
-        here.tab.locator("#sheets-table .claimed").nth(23).wait_for()
-        assert here.tab.locator("#sheets-table .claimed").count() == 24
+        here.tab.locator("#sheets-table .claimed").nth(2 * len(COURSE) - 1).wait_for()
+        assert here.tab.locator("#sheets-table .claimed").count() == 2 * len(COURSE)
         here.tab.click("#sheets-verify")
         here.tab.locator("html[data-verified]").wait_for(timeout=120_000)
-        assert here.tab.evaluate("document.documentElement.dataset.verified") == "12"
+        assert here.tab.evaluate("document.documentElement.dataset.verified") == str(len(COURSE))
         with here.tab.expect_download() as download:
             here.tab.click("#sheets-csv")
         rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8"))))
@@ -112,8 +112,8 @@ def test_all_twelve_are_solved_with_the_page_alone(students: Path, teachers: Pat
         assert here.tab.locator("#student").input_value() == "Charles Babbage"
         assert here.text("lesson-title").startswith("4. ") and not is_met(here)
     assert rows[0] == ["name", "seed", *(one.id for one in COURSE)]
-    assert rows[1] == [STUDENT, str(seed), *["met"] * 12]
-    different = ["met, but another run"] * 12
+    assert rows[1] == [STUDENT, str(seed), *["met"] * len(COURSE)]
+    different = ["met, but another run"] * len(COURSE)
     different[3] = "is not met"
     assert rows[2] == ["Charles Babbage", str(lessons.seed_of("Charles Babbage")), *different]
 
@@ -149,7 +149,7 @@ def test_a_lesson_is_met_by_moving_a_slider(students: Path) -> None:
         assert is_met(here), here.text("lesson-goals")
         here.slide(slider, 60)
         assert not is_met(here)
-        assert here.text("lessons-met") == "1 of 12 met", "what was met stays so"
+        assert here.text("lessons-met") == f"1 of {len(COURSE)} met", "what was met stays so"
         known = here.runs()
         here.tab.click("#lesson-again")
         here.after(known)
@@ -201,7 +201,7 @@ def test_a_link_restores_the_work(students: Path) -> None:
     with page(students, fragment=fragment) as here:
         assert here.text("lesson-title").startswith("6. ")
         assert here.tab.locator("#student").input_value() == STUDENT
-        assert here.text("lessons-met") == "1 of 12 met"
+        assert here.text("lessons-met") == f"1 of {len(COURSE)} met"
         choose(here, "ring")
         assert is_met(here)
 
@@ -211,7 +211,7 @@ def test_another_name_has_another_seed_and_its_own_results(students: Path) -> No
     with page(students) as here:
         begin(here)
         here.write(COURSE[0].solution.scenario)
-        assert here.text("lessons-met") == "1 of 12 met"
+        assert here.text("lessons-met") == f"1 of {len(COURSE)} met"
         known = here.runs()
         here.tab.locator("#student").fill("Grace Hopper")
         here.after(known)

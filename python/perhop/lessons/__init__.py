@@ -1,4 +1,4 @@
-"""Twelve lessons: a scenario to change, goals that are checked, hints, and a solution.
+"""Thirteen lessons: a scenario to change, goals that are checked, hints, and a solution.
 
     lesson = perhop.lesson("fifo")
     scenario = lesson.scenario()
