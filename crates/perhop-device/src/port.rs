@@ -50,8 +50,8 @@ pub struct Port {
     pub addresses: Vec<InterfaceAddress>,
     /// The rate that shares and percentages refer to, bits per second, if known.
     pub bandwidth: Option<Rate>,
-    /// The rate of the line if no line of the text sets it and the scenario sets none. `bandwidth` may then be
-    /// the rate of a shaper.
+    /// The rate of the line if no line of the text sets it and the scenario sets none. `bandwidth` may then
+    /// be the rate of a shaper.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub assumed_rate: Option<Rate>,
     /// Whether the configuration names the line through which packets leave; serialized only if false.
