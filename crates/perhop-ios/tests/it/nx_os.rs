@@ -108,6 +108,8 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
     let queuing = "policy-map type queuing P\n  class type queuing c-out-8q-q1\n    ";
     let network = "policy-map type network-qos P\n  class type network-qos c-8q-nq3\n    ";
     let qos = "policy-map type qos P\n  class class-default\n    ";
+    let table =
+        "police cir 10 mbps conform transmit exceed set dscp dscp table cir-markdown-map violate drop";
     for (before, line, expected) in [
         (queuing, "bandwidth remaining percent 0", Modelled),
         (queuing, "bandwidth percent 2", Modelled),
@@ -136,11 +138,7 @@ fn lines_of_the_three_types_of_policies_have_a_state() {
             Modelled,
         ),
         (qos, "police cir percent 10 conform transmit violate drop", Modelled),
-        (
-            qos,
-            "police cir 10 mbps conform transmit exceed set dscp dscp table cir-markdown-map violate drop",
-            NotModelled,
-        ),
+        (qos, table, NotModelled),
         (qos, "police aggregate A", NotModelled),
         ("interface Ethernet1/1\n  ", "priority-flow-control mode on", NotModelled),
         ("interface Ethernet1/1\n  ", "flowcontrol receive on", NotModelled),
@@ -297,7 +295,10 @@ fn the_switch_refuses_queuing_policies() {
     let own = "class-map type queuing match-any V\n  match qos-group 5\n";
     for (text, product, rule) in [
         (
-            format!("{}{attached}", policy("  class type queuing c-out-8q-q1\n    bandwidth percent 10\n")),
+            format!(
+                "{}{attached}",
+                policy(&format!("  class type queuing c-out-8q-q1\n    bandwidth percent 10\n{default}"))
+            ),
             FX2,
             "bandwidth-sum",
         ),
@@ -335,6 +336,25 @@ fn the_switch_refuses_queuing_policies() {
         let is_refused = rule != "network-policy-refused";
         assert_eq!(port(&model, "Ethernet1/1").unmodeled_queues.is_some(), is_refused, "{rule}");
     }
+}
+
+/// A document of Azure Local for ports of 25 Gb/s.
+#[test]
+fn percentages_may_add_up_to_less_than_100() {
+    let text = "policy-map type queuing P\n  class type queuing c-out-8q-q3\n    bandwidth remaining percent 50\n  \
+                class type queuing c-out-8q-q-default\n    bandwidth remaining percent 48\n  class type queuing \
+                c-out-8q-q7\n    bandwidth percent 1\ninterface Ethernet1/1\n  service-policy type queuing output \
+                P\n  speed 25000\n";
+    let model = model_of(text, FX2);
+    assert!(!rules_of(&model).contains(&"bandwidth-sum"));
+    let share = |name: &str| {
+        let leaf = leaf(port(&model, "Ethernet1/1"), name);
+        leaf.share.bandwidth.unwrap().as_bits_per_second()
+    };
+    // 1 % of the port, and parts of the rest in the proportion of 50 and 48.
+    assert_eq!(share("c-out-8q-q7"), 250_000_000);
+    assert_eq!(share("c-out-8q-q3"), 24_750_000_000 * 50 / 98);
+    assert_eq!(share("c-out-8q-q-default"), 24_750_000_000 * 48 / 98);
 }
 
 #[test]
