@@ -236,6 +236,25 @@ def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Pa
         assert named == expected, mtu
 
 
+def test_lines_of_a_trace_have_codepoints_of_their_own(perhop: Command, tmp_path: Path) -> None:
+    scenario = tmp_path / "s.perhop.yaml"
+    scenario.write_text(
+        "perhop: 1\nname: s\nduration: 1s\nhosts: {a: {}, b: {}}\nrouters: {r: {}}\n"
+        "links:\n  - {between: [a, r], rate: 10Mb/s}\n"
+        "  - {between: [r, b], rate: 2Mb/s, interfaces: {r: {output: wan}}}\n"
+        "policies:\n  wan:\n    queueing:\n      scheduler: drr\n      classes:\n"
+        "        - {name: gold, match: {dscp: af11}, share: {quantum: 1500B}}\n"
+        "        - {name: tcp, match: {protocol: tcp}, share: {quantum: 1500B}}\n"
+        "        - {name: others, share: {quantum: 1500B}}\n"
+        "traffic:\n  - {name: v, from: a, to: b, source: {trace: {file: v.csv}}}\n"
+    )
+    (tmp_path / "v.csv").write_text("time,size,dscp\n0.0,800,10\n")
+    (found,) = json.loads(perhop("check", scenario, "--json").out)["files"]
+    idle = [one["message"] for one in found["findings"] if one["rule"] == "class-without-traffic"]
+    assert len(idle) == 1
+    assert "reaches class tcp, which" in idle[0], "a trace sends UDP"
+
+
 @pytest.mark.parametrize(
     ("line", "meant"),
     [

@@ -241,7 +241,10 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             dscp: single(Some(dscp)),
             ..MatchConfig::default()
         };
-        sent.push(MatchConfig { destination_port: single(ports), ..between(from, to, traffic.dscp) });
+        let first = MatchConfig { destination_port: single(ports), ..between(from, to, traffic.dscp) };
+        // The lines of the file may have codepoints of their own.
+        let is_trace = matches!(traffic.source, SourceConfig::Trace(_));
+        sent.push(MatchConfig { dscp: first.dscp.clone().filter(|_| !is_trace), ..first });
         if ports.is_some() && has_mtu {
             // Only the first fragment of a datagram has ports.
             let none = PortRange::new(0, 0).ok();
