@@ -101,6 +101,10 @@ impl Walk<'_> {
             let while_busy = busy.as_ref().map(|all| part(&all.got));
             let service = match &served {
                 Some(served) => Some(part(served)),
+                // Others may take the rate between the rate and the ceiling of a class of HTB.
+                None if queueing.scheduler == SchedulerConfig::Htb => {
+                    least(written(queueing.scheduler, class, None), own.held)
+                }
                 None => own.held.is_finite().then_some(own.held),
             };
             let is_approximate =

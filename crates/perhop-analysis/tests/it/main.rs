@@ -3,3 +3,4 @@
 mod conditioning;
 mod conditions;
 mod rates;
+mod unknown_line;
