@@ -34,8 +34,10 @@ pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
         }
         let name = conditioner.name.clone().unwrap_or_else(|| index.to_string());
         let place = Place::Conditioner(index);
+        let below = below_packet(&place, &name, burst, LONGEST);
+        found.extend(second_below_packet(&place, &name, conditioner).filter(|_| below.is_none()));
         found.extend(
-            below_packet(&place, &name, burst, LONGEST)
+            below
                 .or_else(|| slow(&place, &name, rate, burst))
                 .or_else(|| small(&place, &name, rate, burst))
                 .or_else(|| large(&place, &name, rate, at_once(conditioner, burst))),
@@ -155,6 +157,28 @@ fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Opti
             "write a burst of at least the longest packet",
         )
     })
+}
+
+/// Reports a second bucket that holds no long packet: that of the peak rate drops all of them, the excess
+/// bucket passes none.
+fn second_below_packet(place: &Place, name: &str, conditioner: &ConditionerConfig) -> Option<Finding> {
+    match conditioner.meter.as_ref()? {
+        MeterConfig::TwoRateTcm(config) => {
+            let message = format!("the policer of {name} has a peak burst of {}", config.pbs);
+            below_packet(place, name, config.pbs, LONGEST).map(|found| Finding {
+                message: format!("{message}: no packet of {LONGEST} bytes is within the peak rate"),
+                ..found
+            })
+        }
+        MeterConfig::SingleRateTcm(config) if config.ebs.as_bytes() > 0 => {
+            let message = format!("the policer of {name} has an excess burst of {}", config.ebs);
+            below_packet(place, name, config.ebs, LONGEST).map(|found| Finding {
+                message: format!("{message}: a packet of {LONGEST} bytes conforms or violates"),
+                ..found
+            })
+        }
+        _ => None,
+    }
 }
 
 /// Returns rate and burst of conforming packets.
