@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use perhop_lint::{Diagnostic, rules};
 use perhop_qos::Rate;
@@ -76,6 +77,16 @@ pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
         }
     }
     above.into_values().filter_map(|common| exceeded(common.below, &common.shaped)).collect()
+}
+
+/// Returns the interfaces that a diagnostic of [`shapers_above_port`] concerns: the common port, and all
+/// above it. `None` for diagnostics of other rules.
+pub fn interfaces_of_common_port(ports: &[Port], diagnostic: &Diagnostic) -> Option<Arc<[String]>> {
+    let is_below = |port: &&Port| port.line == diagnostic.line;
+    let is_of_rule = diagnostic.rule.id == rules::SHAPERS_ABOVE_PORT.id;
+    let below = ports.iter().find(is_below).filter(|_| is_of_rule)?;
+    let all = std::iter::once(below).chain(ports_above(ports, below));
+    Some(all.map(|port| port.interface.clone()).collect())
 }
 
 /// A port, and the shaped ports whose packets leave through it.

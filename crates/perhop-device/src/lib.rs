@@ -40,7 +40,7 @@ mod switch_memory;
 mod tables;
 mod writing;
 
-pub use common_port::{PortsBelow, ports_above, shapers_above_port};
+pub use common_port::{PortsBelow, interfaces_of_common_port, ports_above, shapers_above_port};
 pub use difference::{Difference, codepoints, differences, same_packets, with_counted_labels};
 pub use forwarding::{
     AccessDecision, AccessEntry, AccessGroup, AccessList, ClassifiedHeader, Encryption, Forwarding,

@@ -7,7 +7,7 @@ use perhop_device::show::Shows;
 use perhop_device::{
     AddedInterface, Certainty, ClassLines, Concern, DeviceModel, DeviceTables, Evidence, FrontEnd,
     HardwareOptions, MadeInterface, MemoryOptions, OpenLine, OpenThresholds, ParseOptions, PlatformRule,
-    PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer,
+    PolicyUses, PortMemory, RecognizedPlatform, SwitchMemory, Writer, interfaces_of_common_port,
 };
 use perhop_lint::{Diagnostic, Line, Rule, rules as common_rules};
 use perhop_qos::framing::Framing;
@@ -104,8 +104,10 @@ impl FrontEnd for Ios {
             }
         }
         let dependencies = configuration.dependencies();
+        let ports = &router.ports;
         let concern = |diagnostic: Diagnostic| Concern {
-            interfaces: Some(dependencies.used_by(diagnostic.line).clone()),
+            interfaces: interfaces_of_common_port(ports, &diagnostic)
+                .or_else(|| Some(dependencies.used_by(diagnostic.line).clone())),
             assumable: check::undefined_class(&diagnostic).map(str::to_owned),
             diagnostic,
         };
