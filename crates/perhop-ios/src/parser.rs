@@ -225,8 +225,9 @@ impl Parser {
             self.note(*mode, number, form, words);
             return finding;
         }
+        let innermost = self.innermost(words);
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
-            for depth in (0..self.frames.len()).rev() {
+            for depth in (0..innermost).rev() {
                 let mode = self.frames[depth].mode;
                 let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
                 let reading = syntax::read(&mut self.configuration, mode, spelling, &mut reader);
@@ -250,6 +251,19 @@ impl Parser {
             }
         }
         Finding { state: LineState::NotRecognized, note: self.suggestion(words) }
+    }
+
+    /// Returns the number of open blocks that a line may belong to. A global command ends a block without
+    /// indentation, although the block has a shorter command with the same first word: `ip` or `ipv6`.
+    fn innermost(&self, words: &[&str]) -> usize {
+        match self.frames.last() {
+            Some(Frame { mode, layout: Layout::Flat, .. })
+                if syntax::is_only_global(self.configuration.grammar, *mode, words) =>
+            {
+                1
+            }
+            _ => self.frames.len(),
+        }
     }
 
     /// Reads a line of a block in which all lines have the same effect on the rest of the configuration.

@@ -93,6 +93,11 @@ fn find<T>(
     best.filter(|_| !rivals).map(|(command, _)| command)
 }
 
+/// Returns the words of the longest command of `tables` that `line` begins with, unabbreviated.
+pub(super) fn longest<T>(tables: &[&'static [Command<T>]], line: &[&str]) -> Option<&'static str> {
+    find(tables, line, Spelling::Full).map(|command| command.words)
+}
+
 /// Compares only the first byte, which excludes most commands quickly.
 fn could_begin(first: &str, command: &str, spelling: Spelling) -> bool {
     let bytes = (first.as_bytes().first(), command.as_bytes().first());

@@ -154,6 +154,22 @@ fn read_other(
     }
 }
 
+/// Whether `words`, in the block `mode`, begin a global command of several words that the block does not
+/// have.
+pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bool {
+    let (of_ios, many) = (grammar == Grammar::Ios, |row: &&str| row.contains(' '));
+    let global = || lookup::longest(&[global::COMMANDS], words).filter(many);
+    match mode {
+        Mode::Interface(_) | Mode::ServiceInstance(..) if of_ios => {
+            global().is_some_and(|row| !INTERFACE.iter().copied().flatten().any(|own| own.words == row))
+        }
+        Mode::ControlPlane if of_ios => {
+            global().or_else(|| lookup::longest(&[irrelevant::COMMANDS], words).filter(many)).is_some()
+        }
+        _ => false,
+    }
+}
+
 /// Returns the first words of the commands in a block; none for blocks without a table.
 pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
     fn words_of<T>(tables: &[&'static [Command<T>]]) -> Vec<&'static str> {

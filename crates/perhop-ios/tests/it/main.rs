@@ -5,6 +5,7 @@ mod asr_920;
 mod classified_once;
 mod colors;
 mod false_findings;
+mod flat_blocks;
 mod forwarding;
 mod golden;
 mod hostile;
