@@ -342,3 +342,50 @@ interface GigabitEthernet0/1
         (Some(voice.into()), Some(one.into()))
     );
 }
+
+/// Returns the finding about a mark of `input`, on packets for a class that matches EF.
+fn unmatched(input: &str) -> Option<(String, String)> {
+    let text = format!(
+        "\
+class-map V
+ match dscp ef
+class-map OTHER
+ match dscp af11
+policy-map IN
+{input}policy-map OUT
+ class V
+  priority 1000
+interface GigabitEthernet0/0
+ service-policy input IN
+interface GigabitEthernet0/1
+ service-policy output OUT
+"
+    );
+    let found = Node::from_text(&text, Profile::Hqf).configuration.diagnostics;
+    let found = found.into_iter().find(|diagnostic| diagnostic.rule.id == "mark-never-matched");
+    found.map(|diagnostic| (diagnostic.message, diagnostic.router))
+}
+
+#[test]
+fn a_mark_that_takes_packets_out_of_a_class_has_an_effect() {
+    let (message, router) = unmatched(" class V\n  set dscp af41\n").unwrap();
+    assert!(
+        message.ends_with("marked af41; without the mark, class V of GigabitEthernet0/1 takes some of them")
+    );
+    assert!(router.starts_with("the mark moves them to the rest of GigabitEthernet0/1"), "{router}");
+    // All packets, those of V among them, by a mark or by a policer.
+    for all in ["  set dscp cs1\n", "  police 8000 conform-action set-dscp-transmit cs1 exceed-action drop\n"]
+    {
+        let (message, _) = unmatched(&format!(" class class-default\n{all}")).unwrap();
+        assert!(message.contains("class V of GigabitEthernet0/1 takes some"), "{message}");
+    }
+}
+
+#[test]
+fn a_mark_on_packets_of_no_class_has_no_effect() {
+    for input in [" class OTHER\n  set dscp af41\n", " class V\n class class-default\n  set dscp cs1\n"] {
+        let found = unmatched(input).map(|(_, router)| router);
+        assert_eq!(found.as_deref(), Some("the mark has no effect in this router"), "{input}");
+    }
+    assert_eq!(unmatched(" class OTHER\n  set dscp ef\n"), None);
+}

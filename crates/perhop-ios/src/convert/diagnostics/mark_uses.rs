@@ -56,19 +56,27 @@ fn followed(space: &mut PacketSpace, ports: &[ConvertedPort]) -> Result<Vec<Diag
     let mut found = Vec::new();
     for ConvertedPort { port, input, .. } in marking {
         let Some(policy) = input else { continue };
-        let conditioners = port.input.conditioners.iter().enumerate();
-        for (index, conditioner) in conditioners.filter(|(_, one)| marks(one)) {
+        let mut left = Set::ALL;
+        for (index, conditioner) in port.input.conditioners.iter().enumerate() {
+            let matches = match &conditioner.matches {
+                Some(matches) => space.taken_by(matches)?,
+                None => Set::ALL,
+            };
+            let taken = space.and(left, matches)?;
+            if !has(conditioner, |action| matches!(action, Action::Continue)) {
+                left = space.minus(left, matches)?;
+            }
+            if !marks(conditioner) {
+                continue;
+            }
             let class = port.links.input.class_of_conditioner(index).filter(|class| class.line > 0);
             let line = class.map_or(policy.line, |class| class.line);
             let demands = class.and_then(|links| port.intent.input.first()?.class(links.class));
             let mark_line = demands.and_then(line_of_mark).unwrap_or(line);
-            let taken = match &conditioner.matches {
-                Some(matches) => space.taken_by(matches)?,
-                None => Set::ALL,
-            };
             let Some(witness) = space.witness(taken)? else { continue };
             found.extend(reordered(space, conditioner, &witness.packet, &outputs, line));
-            found.extend(unmatched(space, conditioner, &witness.packet, &outputs, mark_line));
+            let marked = Marked { taken, packet: &witness.packet, line: mark_line };
+            found.extend(unmatched(space, conditioner, &marked, &outputs)?);
         }
     }
     Ok(found)
@@ -91,8 +99,12 @@ fn queues<'a>(
 }
 
 fn marks(conditioner: &ConditionerConfig) -> bool {
+    has(conditioner, |action| matches!(action, Action::Mark(_)))
+}
+
+fn has(conditioner: &ConditionerConfig, is_meant: impl Fn(&Action) -> bool) -> bool {
     let all = [&conditioner.green, &conditioner.yellow, &conditioner.red, &conditioner.actions];
-    all.into_iter().flatten().any(|action| matches!(action, Action::Mark(_)))
+    all.into_iter().flatten().any(is_meant)
 }
 
 /// Returns a packet after `actions`; `None` if they drop it.
@@ -143,31 +155,61 @@ fn reordered(
     None
 }
 
+/// The packets of a conditioner that marks.
+struct Marked<'a> {
+    /// Before the mark.
+    taken: Set,
+    /// One of them.
+    packet: &'a Packet,
+    /// The line of the mark.
+    line: usize,
+}
+
 /// Reports a mark that no output policy matches.
 fn unmatched(
-    space: &PacketSpace,
+    space: &mut PacketSpace,
     conditioner: &ConditionerConfig,
-    packet: &Packet,
+    marked: &Marked,
     outputs: &[Queues],
-    line: usize,
-) -> Option<Diagnostic> {
+) -> Result<Option<Diagnostic>, TooComplex> {
     let all = [&conditioner.green, &conditioner.yellow, &conditioner.red, &conditioner.actions];
     let marks = all.into_iter().flatten().filter_map(|action| match action {
         Action::Mark(dscp) if *dscp != Dscp::default() => Some(*dscp),
         _ => None,
     });
     if outputs.is_empty() {
-        return None;
+        return Ok(None);
     }
     let is_told = |dscp: Dscp| {
-        let packet = Packet { dscp, ..*packet };
+        let packet = Packet { dscp, ..*marked.packet };
         outputs.iter().any(|output| output.queue_of(space, &packet) != output.rest.as_deref())
     };
-    let unmatched = marks.into_iter().find(|dscp| !is_told(*dscp))?;
-    Some(Diagnostic::new(
-        &rules::MARK_NEVER_MATCHED,
-        line,
-        format!("no class of an output policy matches packets marked {unmatched}"),
-        "the mark has no effect in this router",
-    ))
+    let Some(unmatched) = marks.into_iter().find(|dscp| !is_told(*dscp)) else { return Ok(None) };
+    let message = format!("no class of an output policy matches packets marked {unmatched}");
+    let (message, help) = match left_class(space, marked.taken, outputs)? {
+        Some((class, port)) => (
+            format!("{message}; without the mark, class {class} of {port} takes some of them"),
+            format!(
+                "the mark moves them to the rest of {port}: match {unmatched} in the class, or keep their mark"
+            ),
+        ),
+        None => (message, "the mark has no effect in this router".to_owned()),
+    };
+    Ok(Some(Diagnostic::new(&rules::MARK_NEVER_MATCHED, marked.line, message, help)))
+}
+
+/// Returns a class with a condition that takes packets of `taken`, and its port.
+fn left_class<'a>(
+    space: &mut PacketSpace,
+    taken: Set,
+    outputs: &'a [Queues],
+) -> Result<Option<(&'a str, &'a str)>, TooComplex> {
+    for output in outputs {
+        for (name, packets) in &output.classes {
+            if output.rest.as_ref() != Some(name) && space.and(*packets, taken)? != Set::NONE {
+                return Ok(Some((name, output.port)));
+            }
+        }
+    }
+    Ok(None)
 }
