@@ -86,9 +86,10 @@ impl<'a> Context<'a> {
     fn tunnel(&self, interface: &Interface, tunnel: &ast::Tunnel) -> Tunnel {
         let mode = tunnel.mode.as_ref().map_or("", |mode| mode.value.as_str());
         let headers = self.tunnel_headers(tunnel);
-        // A virtual tunnel interface encrypts even if its profile is unknown.
+        // A virtual tunnel interface or a protected tunnel encrypts, even where its profile is unknown.
+        let encrypts = mode.starts_with("ipsec") || self.unknown_protection(tunnel).is_some();
         let protocol = match headers.last() {
-            _ if mode.starts_with("ipsec") => ESP,
+            _ if encrypts => ESP,
             Some(Header::Esp(_)) | None => ESP,
             Some(Header::Gre(_)) => GRE,
             Some(_) if mode.starts_with("ipv6") => IPV6,

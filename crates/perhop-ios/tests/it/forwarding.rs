@@ -121,3 +121,35 @@ fn policies_and_the_control_plane_have_the_lines_that_attach_them() {
     assert_eq!(lines(0), (PortRole::Interface, Some(5), Some(6)));
     assert_eq!(lines(1), (PortRole::ControlPlane, Some(8), None));
 }
+
+/// Returns the protocol of the outer header of a protected tunnel, and the finding about its encryption.
+fn protected(crypto: &str, mode: &str) -> (Protocol, Option<String>) {
+    let text = format!(
+        "{crypto}interface GigabitEthernet0/0\n ip address 192.0.2.1 255.255.255.0\ninterface Tunnel0\n \
+         tunnel source GigabitEthernet0/0\n tunnel destination 198.51.100.1\n{mode} \
+         tunnel protection ipsec profile P\n"
+    );
+    let (configuration, router) = read(&text);
+    let found = configuration.diagnostics.iter().find(|one| one.rule.id == "headers-unusable");
+    let protocol = router.ports[1].forwarding.tunnel.as_ref().unwrap().protocol;
+    (protocol, found.map(|one| one.message.clone()))
+}
+
+#[test]
+fn a_protected_tunnel_encrypts_also_without_its_profile() {
+    const SET: &str = "crypto ipsec transform-set T esp-aes esp-sha-hmac\n";
+    const PROFILE: &str = "crypto ipsec profile P\n";
+    const USES: &str = " set transform-set T\n";
+    for mode in ["", " tunnel mode ipip\n", " tunnel mode ipsec ipv4\n"] {
+        let missing = |crypto: &str| {
+            let (protocol, found) = protected(crypto, mode);
+            assert_eq!(protocol, Protocol(50), "{crypto}{mode}");
+            found
+        };
+        let is_missing = |part| Some(format!("the encryption of Tunnel0: {part} is not defined"));
+        assert_eq!(missing(""), is_missing("ipsec profile P"));
+        assert_eq!(missing(PROFILE), is_missing("a transform set of ipsec profile P"));
+        assert_eq!(missing(&format!("{PROFILE}{USES}")), is_missing("transform set T"));
+        assert_eq!(missing(&format!("{SET}{PROFILE}{USES}")), None);
+    }
+}

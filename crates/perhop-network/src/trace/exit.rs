@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 
 use perhop_device::intent::Direction;
 use perhop_device::{ClassifiedHeader, Encryption, Port, PortRole, Tunnel, TunnelEnds};
-use perhop_qos::framing::HeaderStack;
+use perhop_qos::framing::Header;
 use perhop_qos::{ConfigError, Packet};
 
 use super::decision::{Onto, Onward, has_output};
@@ -132,7 +132,7 @@ impl<'a> Tracer<'a> {
             ClassifiedHeader::Inner(_) => HeaderName::Inner,
         };
         let lines = self.lines(lines_of(tunnel).into_iter().chain(map.map(|map| map.line)));
-        if HeaderStack::new(&tunnel.headers).is_none_or(|stack| stack.is_empty()) {
+        if tunnel.protocol == ESP && !tunnel.headers.iter().any(|header| matches!(header, Header::Esp(_))) {
             self.look_for_length(&port.name);
         }
         for way in &mut ways {

@@ -8,7 +8,7 @@ use perhop_qos::framing::{
 };
 
 use super::multilink::{is_bundle, multilink};
-use crate::ast::{CellEncapsulation, Interface, LinkEncapsulation, Pvc, TransformSet, Tunnel};
+use crate::ast::{At, CellEncapsulation, Interface, LinkEncapsulation, Pvc, TransformSet, Tunnel};
 use crate::convert::context::Context;
 use crate::rules;
 
@@ -18,6 +18,8 @@ impl Context<'_> {
         let mut headers = Vec::new();
         if let Some(tunnel) = &interface.tunnel {
             headers.extend(self.tunnel_headers(tunnel));
+            let unknown = self.unknown_protection(tunnel).map(|missing| without_cipher(interface, missing));
+            self.found.extend(unknown);
         }
         let below = self.configuration.underlay(interface);
         let line = below.unwrap_or(interface);
@@ -77,6 +79,34 @@ impl Context<'_> {
         let set = self.configuration.transform_sets.get(profile.transform_sets.first()?)?;
         esp(set)
     }
+
+    /// Returns the line that protects a tunnel by a profile whose ciphers are not in the configuration, and
+    /// the missing part.
+    pub(in crate::convert) fn unknown_protection(&self, tunnel: &Tunnel) -> Option<At<String>> {
+        let protection = tunnel.protection.as_ref()?;
+        let name = &protection.value;
+        let missing = match self.configuration.ipsec_profiles.get(name) {
+            None => format!("ipsec profile {name}"),
+            Some(profile) => match profile.transform_sets.first() {
+                None => format!("a transform set of ipsec profile {name}"),
+                Some(set) if self.configuration.transform_sets.get(set).is_none() => {
+                    format!("transform set {set}")
+                }
+                Some(_) => return None,
+            },
+        };
+        Some(At::new(protection.line, missing))
+    }
+}
+
+/// Returns the finding for a tunnel that encrypts with unknown ciphers.
+fn without_cipher(interface: &Interface, missing: At<String>) -> Diagnostic {
+    Diagnostic::new(
+        &rules::HEADERS_UNUSABLE,
+        missing.line,
+        format!("the encryption of {}: {} is not defined", interface.name, missing.value),
+        "perhop counts no byte of it: the router's packets are longer",
+    )
 }
 
 /// Returns the ESP parameters of a transform set; `None` if it does not encapsulate.
