@@ -116,13 +116,17 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
         "between": [NEAR, router], "rate": entering.rate.to_string(),
         "interfaces": {NEAR: to_router, router: entrance(network, entering)},
     });
-    let far = json!({
+    let mut far = json!({
         "between": [router, FAR], "rate": leaving.rate.to_string(), "delay": delay,
         "interfaces": {router: ends, FAR: ample()},
     });
     let mut links: Vec<Value> =
         senders.0.iter().map(|(_, name)| carrying(network, plain_link(name, NEAR, &plain), None)).collect();
     links.push(carrying(network, near, entering.port));
+    if let Some(port) = leaving.port.filter(|_| network.leaves_labeled) {
+        far["framing"] = json!(framing_of(Some(port)));
+        far["headers"] = json!([Carried::Mpls.name()]);
+    }
     links.push(far);
     links.extend(network.others.iter().enumerate().map(|(number, other)| {
         let rate: Rate = other.rate;
@@ -140,8 +144,7 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
     if network.carried.is_empty() || port.is_some_and(|port| !port.wire.headers.is_empty()) {
         return link;
     }
-    let framing = port.and_then(|port| port.wire.framing);
-    let framing = framing.map_or_else(|| "ethernet-wire".to_owned(), |framing| framing.to_string());
+    let framing = framing_of(port);
     // A tag needs Ethernet around it, labels do not.
     let is_ethernet = framing.starts_with("ethernet");
     let headers = network.carried.iter().filter(|header| is_ethernet || **header == Carried::Mpls);
@@ -149,6 +152,12 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
     link["framing"] = json!(framing);
     link["headers"] = json!(headers);
     link
+}
+
+/// Returns the framing of the link to a port.
+fn framing_of(port: Option<&Port>) -> String {
+    let framing = port.and_then(|port| port.wire.framing);
+    framing.map_or_else(|| "ethernet-wire".to_owned(), |framing| framing.to_string())
 }
 
 /// Returns the queueing of nodes outside the devices, which lose no packet.

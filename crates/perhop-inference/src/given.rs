@@ -150,7 +150,7 @@ pub(crate) fn by_class(
             return Err(Failure::of_row(
                 row,
                 message,
-                "leave the class out, or choose the interface where its packets enter",
+                "leave the class out: all packets of a run enter at one interface",
             ));
         };
         flows.push(flow(network, load, hit, &mut taken));

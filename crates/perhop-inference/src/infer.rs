@@ -300,7 +300,7 @@ fn reach<'a>(
     for other in others.by_ref().take(MOST_ENTRANCES) {
         let mut trial = Trial::new(&other, devices)?;
         let (hits, misses) = search(&other, &mut trial, wanted);
-        if lacking(&misses) < lacking(&best.misses) {
+        if lacking(&misses, wanted) < lacking(&best.misses, wanted) {
             best = Tried { network: other, trial, hits, misses, has_all: true };
         }
     }
@@ -308,10 +308,13 @@ fn reach<'a>(
     Ok(best)
 }
 
-/// Returns the number of queues without packets: first the queues of configured classes.
-fn lacking(misses: &[Miss]) -> (usize, usize) {
+/// Returns how many classes lack packets: those that the user names, queues of configured classes, all
+/// queues.
+fn lacking(misses: &[Miss], wanted: &Wanted) -> (usize, usize, usize) {
+    let named = misses.iter().filter(|miss| wanted.contains_key(miss.target.name.as_str()));
     let queues = || misses.iter().filter(|miss| matches!(miss.target.place, Place::Queue(_)));
-    (queues().filter(|miss| miss.target.own_name != "class-default").count(), queues().count())
+    let of_classes = queues().filter(|miss| miss.target.own_name != "class-default");
+    (named.count(), of_classes.count(), queues().count())
 }
 
 /// Returns traffic for each class that headers reach, and its network.

@@ -17,6 +17,7 @@ mod given;
 mod header;
 mod infer;
 mod level;
+mod marks;
 mod memory;
 mod microburst;
 mod network;

@@ -114,6 +114,8 @@ pub(crate) struct Network<'a> {
     pub(crate) carried: Vec<Carried>,
     /// The origin of the CoS of their tags.
     pub(crate) cos: CosOrigin,
+    /// Whether packets leave with a label that the configuration does not show.
+    pub(crate) leaves_labeled: bool,
     /// The queues of the leaving interface.
     pub(crate) leaves: Vec<Leaf<'a>>,
     /// The names of the queues, in the same order: the class, with its enclosing classes if other queues
@@ -146,6 +148,7 @@ impl<'a> Network<'a> {
             assumed: Vec::new(),
             carried: Vec::new(),
             cos: CosOrigin::Packets,
+            leaves_labeled: false,
             leaves,
             names,
             usual: [senders, receivers],
@@ -167,7 +170,12 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Adds a missing interface to the router.
+    /// Whether the link that packets leave by can have a label: the port has no headers of its own.
+    pub(crate) fn may_leave_labeled(&self) -> bool {
+        self.leaving.port.is_some_and(|port| port.wire.headers.is_empty())
+    }
+
+    /// Adds an interface that the router lacks.
     pub(crate) fn add(&mut self, interface: &AddedInterface) {
         self.added.push(interface.command.clone());
     }

@@ -9,7 +9,8 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use crate::failure::Failure;
-use crate::network::{Carried, CosOrigin, Interface, Network, Site};
+use crate::marks::with_marks;
+use crate::network::{Interface, Network, Site};
 use crate::words::similar;
 
 /// The ratio of the entering rate to the leaving rate. All classes together are offered a fifth more than can
@@ -326,33 +327,7 @@ fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a
     with_marks(network)
 }
 
-/// Returns the network with link headers that carry the marks matched by the router's classes.
-fn with_marks(mut network: Network<'_>) -> Network<'_> {
-    type Asks = fn(&MatchConfig) -> bool;
-    let kinds: [(Carried, &str, Asks); 2] = [
-        (Carried::Mpls, "an MPLS label whose EXP", |condition| condition.mpls_exp.is_some()),
-        (Carried::Vlan, "a VLAN tag whose CoS", |condition| condition.cos.is_some()),
-    ];
-    for (header, words, asks) in kinds {
-        let stages = network.input().conditioners.iter().chain(&network.output().conditioners);
-        let mut conditions = stages.filter_map(|stage| stage.matches.as_ref());
-        let is_asked = conditions.any(|condition| holds(condition, &asks))
-            || network.leaves.iter().flat_map(|leaf| &leaf.matches).any(|condition| holds(condition, &asks));
-        if !is_asked {
-            continue;
-        }
-        network.carried.push(header);
-        if network.enters_with(header) {
-            if header == Carried::Vlan {
-                network.cos = CosOrigin::Precedence;
-            }
-            network.assumed.push(format!("packets enter with {words} is their precedence"));
-        }
-    }
-    network
-}
-
-/// Adds the interfaces that the conditions of a policy name.
+/// Adds the interfaces that the conditions of a policy mention.
 fn inputs_in<'p>(policy: &'p PolicyConfig, found: &mut BTreeSet<&'p str>) {
     for condition in policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref()) {
         inputs_of(condition, found);

@@ -219,19 +219,26 @@ impl<'a> Reached<'a> {
         self.hits.push(hit);
     }
 
-    /// Omits the only stage before the queues if the packets of all queues pass it. It limits all classes
-    /// together; as a separate class, its load would halve the rate of each.
+    /// Leaves out each stage before the queues that the packets of all queues pass: it is a limit of all
+    /// classes and not a class next to them, whose load would halve the rate of each. Of several stages
+    /// before one queue, the queue is left out instead, because the stages have the names of the classes.
     fn leave_out_limiter_of_all(&mut self, network: &Network, wanted: &Wanted) {
-        let mut output = stages(network).filter(|(side, ..)| *side == Side::Output);
-        let (Some((side, name, _)), None) = (output.next(), output.next()) else { return };
-        let stage = Place::Stage(side, name);
-        let mut queues =
-            self.hits.iter().filter(|hit| matches!(hit.target.place, Place::Queue(_))).peekable();
-        if queues.peek().is_some() && queues.all(|hit| hit.places.contains(&stage)) {
-            let is_class =
-                |hit: &Hit| hit.target.place != stage || wanted.contains_key(hit.target.name.as_str());
-            self.hits.retain(is_class);
-        }
+        let is_queue = |hit: &Hit| matches!(hit.target.place, Place::Queue(_));
+        let output = stages(network).filter(|(side, ..)| *side == Side::Output);
+        let before: Vec<Place> = output.map(|(side, name, _)| Place::Stage(side, name)).collect();
+        let queues = self.hits.iter().filter(|hit| is_queue(hit)).count();
+        let is_passed = |stage: &&Place| {
+            let mut queues = self.hits.iter().filter(|hit| is_queue(hit));
+            queues.all(|hit| hit.places.contains(*stage))
+        };
+        let of_all: Vec<&Place> = before.iter().filter(|_| queues > 0).filter(is_passed).collect();
+        let has_classes = before.len() > 1 && queues == 1 && network.leaves.len() == 1;
+        let has_stage = self.hits.iter().any(|hit| of_all.contains(&&hit.target.place));
+        self.hits.retain(|hit| {
+            let is_limit = of_all.contains(&&hit.target.place);
+            let is_repeated = if has_classes { has_stage && is_queue(hit) } else { is_limit };
+            !is_repeated || wanted.contains_key(hit.target.name.as_str())
+        });
     }
 }
 
@@ -347,7 +354,7 @@ fn unseen(condition: &MatchConfig, network: &Network) -> Option<&'static str> {
     if condition.cos.is_some() && !network.enters_with(Carried::Vlan) {
         return Some("the CoS of a VLAN tag");
     }
-    if condition.mpls_exp.is_some() && !network.enters_with(Carried::Mpls) {
+    if condition.mpls_exp.is_some() && !network.enters_with(Carried::Mpls) && !network.leaves_labeled {
         return Some("the EXP of a label");
     }
     condition.all.iter().chain(&condition.any).flatten().find_map(|condition| unseen(condition, network))

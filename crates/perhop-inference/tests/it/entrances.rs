@@ -88,11 +88,58 @@ fn packets_carry_the_marks_that_classes_match() {
 
 #[test]
 fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
+    // The entrance has a tag and the leaving line a header of Frame Relay: no link of the scenario has a
+    // label.
     let text = router("mpls experimental topmost 5")
-        .replace("interface FastEthernet1/0\n", "interface FastEthernet1/0.7\n encapsulation dot1Q 7\n");
+        .replace("interface FastEthernet1/0\n", "interface FastEthernet1/0.7\n encapsulation dot1Q 7\n")
+        .replace("interface Serial0/0\n", "interface Serial0/0\n encapsulation frame-relay\n");
     let found = infer(&Devices::new(FRONT_ENDS), &request(&text), None).unwrap();
     let of_class = found.missing.iter().find(|line| line.starts_with("class `CHOSEN`"));
     assert!(of_class.is_some_and(|line| line.contains("it matches the EXP of a label")), "{found:?}");
+}
+
+/// The router imposes the label: its EXP is the precedence of the packet, or what the input policy sets.
+#[test]
+fn classes_of_an_output_match_the_label_that_the_router_imposes() {
+    let plain = router("mpls experimental topmost 5");
+    let set = router("mpls experimental topmost 3").replace("qos-group 5", "mpls experimental imposition 3");
+    for text in [plain, set] {
+        let found = with_rates(&text, &["CHOSEN"]).unwrap();
+        assert_eq!(found.offered[0].queue.as_deref(), Some("CHOSEN"), "{text}");
+        let labeled = found.assumed.iter().any(|line| line.starts_with("packets leave with an MPLS label"));
+        assert!(labeled, "{:?}", found.assumed);
+        let links = found.scenario["links"].as_array().unwrap();
+        let far = links.iter().find(|link| link["between"][1] == "far-side").unwrap();
+        assert_eq!(far["headers"][0], "mpls");
+    }
+}
+
+/// One entrance sets a group, which more classes match; the file names the class of another.
+#[test]
+fn the_classes_of_the_file_choose_the_entrance() {
+    let text = "hostname edge\nclass-map GROUP\n match qos-group 5\nclass-map SECOND\n match qos-group 6\n\
+         class-map HERE\n match input-interface FastEthernet1/0\nclass-map V\n match dscp ef\n\
+         policy-map IN\n class V\n  set qos-group 6\n class class-default\n  set qos-group 5\n\
+         policy-map OUT\n class GROUP\n  bandwidth percent 20\n class SECOND\n  bandwidth percent 20\n \
+         class HERE\n  bandwidth percent 20\n\
+         interface Serial0/0\n bandwidth 1544\n ip address 10.255.0.1 255.255.255.252\n service-policy output OUT\n\
+         interface FastEthernet1/0\n ip address 10.1.0.1 255.255.255.0\n\
+         interface FastEthernet2/0\n ip address 10.2.0.1 255.255.255.0\n service-policy input IN\n";
+    for (names, entrance) in [
+        (&["HERE"][..], "FastEthernet1/0"),
+        (&["GROUP"], "FastEthernet2/0"),
+        (&["GROUP", "SECOND"], "FastEthernet2/0"),
+    ] {
+        let found = with_rates(text, names).unwrap();
+        assert_eq!(found.entering.as_deref(), Some(entrance), "{names:?}");
+    }
+    match with_rates(text, &["GROUP", "HERE"]).unwrap_err() {
+        Failure::Invalid { message, help, .. } => {
+            assert!(message.contains("no header reaches it"), "{message}");
+            assert_eq!(help, "leave the class out: all packets of a run enter at one interface");
+        }
+        other => panic!("{other:?}"),
+    }
 }
 
 /// Marking is not queueing: the classes of an input policy share the only queue, with the rest.

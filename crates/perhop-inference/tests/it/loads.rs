@@ -159,3 +159,34 @@ fn video_on_a_fast_line_has_many_streams() {
     // 40 % of the line, of which 90 % are offered: 0.72, 36 and 360 Mb/s.
     assert_eq!([2_000, 100_000, 1_000_000].map(streams), [1, 9, 64]);
 }
+
+/// Policers of classes that have no queue of their own: the queue behind them is not a further class, whose
+/// load would take a part of theirs.
+#[test]
+fn a_queue_behind_the_policers_of_all_classes_has_no_row() {
+    let interface = "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n";
+    let other = "interface FastEthernet0/1\n ip address 10.0.1.1 255.255.255.0\n";
+    let classes = format!(
+        "class-map A\n match dscp af21\npolicy-map OUT\n class A\n  police 300000 8000\n \
+         class class-default\n  police 600000 8000\n{interface} service-policy output OUT\n{other}"
+    );
+    let limit = "8000 8000 conform-action transmit exceed-action drop";
+    let limiters = format!(
+        "access-list 101 permit tcp any any eq 80\n{interface} \
+         rate-limit output access-group 101 256000 {limit}\n rate-limit output 1000000 {limit}\n{other}"
+    );
+    let tc = "tc qdisc add dev eth0 clsact\n\
+              tc filter add dev eth0 egress protocol ip prio 1 u32 match ip tos 0xb8 0xfc police rate 2mbit burst 64k \
+              drop\n\
+              tc filter add dev eth0 egress protocol ip prio 2 u32 match u32 0 0 police rate 50mbit burst 64k drop\n\
+              tc qdisc add dev eth0 root tbf rate 100mbit burst 64k latency 50ms\n";
+    for (text, names) in [
+        (classes.as_str(), ["A", "class-default"]),
+        (limiters.as_str(), ["rate-limit access-group 101", "rate-limit all"]),
+        (tc, ["line 2", "line 3"]),
+    ] {
+        let found = infer(&Devices::new(FRONT_ENDS), &request(text), None).unwrap();
+        let rows: Vec<&str> = found.offered.iter().map(|class| class.class.as_str()).collect();
+        assert_eq!(rows, names, "{text}");
+    }
+}

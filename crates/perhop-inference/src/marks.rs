@@ -1,0 +1,52 @@
+//! [`with_marks`]: the headers of links that carry the marks by which classes match.
+
+use perhop_qos::classifier::MatchConfig;
+use perhop_qos::policy::PolicyConfig;
+
+use crate::network::{Carried, CosOrigin, Network};
+use crate::selection::holds;
+
+/// Returns the network with the headers that let the marks reach the router by which its classes match.
+///
+/// Packets that leave with a label need none when they enter: the router imposes it.
+pub(crate) fn with_marks(mut network: Network<'_>) -> Network<'_> {
+    let has_exp = |condition: &MatchConfig| condition.mpls_exp.is_some();
+    let has_cos = |condition: &MatchConfig| condition.cos.is_some();
+    if asks_of_output(&network, &has_exp) && network.may_leave_labeled() {
+        network.leaves_labeled = true;
+        let words = "packets leave with an MPLS label whose EXP is their precedence, unless a policy sets it";
+        network.assumed.push(words.to_owned());
+    }
+    let asks_exp =
+        asks_in(network.input(), &has_exp) || asks_of_output(&network, &has_exp) && !network.leaves_labeled;
+    let asks_cos = asks_in(network.input(), &has_cos) || asks_of_output(&network, &has_cos);
+    let kinds = [
+        (Carried::Mpls, "an MPLS label whose EXP", asks_exp),
+        (Carried::Vlan, "a VLAN tag whose CoS", asks_cos),
+    ];
+    for (header, words, is_asked) in kinds {
+        if !is_asked {
+            continue;
+        }
+        network.carried.push(header);
+        if network.enters_with(header) {
+            if header == Carried::Vlan {
+                network.cos = CosOrigin::Precedence;
+            }
+            network.assumed.push(format!("packets enter with {words} is their precedence"));
+        }
+    }
+    network
+}
+
+/// Whether a class or a stage of the output has a property.
+fn asks_of_output(network: &Network, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+    let mut of_queues = network.leaves.iter().flat_map(|leaf| &leaf.matches);
+    asks_in(network.output(), property) || of_queues.any(|condition| holds(condition, property))
+}
+
+/// Whether a stage of a policy has a property.
+fn asks_in(policy: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+    let mut conditions = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
+    conditions.any(|condition| holds(condition, property))
+}
