@@ -299,3 +299,72 @@ def test_strict_priority_follows_levels(perhop: Command, tmp_path: Path) -> None
     low, high = library.run(Scenario(scenario)).summary["rates"]
     assert (low["queue"], low["priority"], low["guaranteed_bps"]) == ("low", False, 9e6)
     assert (high["queue"], high["priority"], high["limit_bps"]) == ("high", True, 1e6)
+
+
+def test_lines_without_a_model_are_named(perhop: Command, tmp_path: Path) -> None:
+    router, uplink = tmp_path / "site.cfg", tmp_path / "uplink.tc"
+    line = " rate-limit output qos-group 5 64000 8000 8000 conform-action transmit exceed-action drop\n"
+    router.write_text(f"{SITE} crypto map VPN\n{line}")
+    found = perhop("rates", router)
+    assert "not looked at: line 22, `crypto map VPN`: encryption makes packets longer" in found.out
+    uplink.write_text(
+        "tc qdisc add dev eth0 root handle 1: htb default 20\n"
+        "tc class add dev eth0 parent 1: classid 1:10 htb rate 3mbit\n"
+        "tc class add dev eth0 parent 1: classid 1:20 htb rate 7mbit\n"
+        'tc filter add dev eth0 parent 1: protocol all basic match "meta(vlan mask 0xfff eq 7)" flowid 1:10\n'
+    )
+    found = perhop("rates", uplink)
+    assert "not looked at: line 4, `tc filter" in found.out, "no packet reaches 1:10, which has no row"
+    (port,) = perhop("rates", uplink, "--json").json()["ports"]
+    assert [one["queue"] for one in port["queues"]] == ["1:20"]
+    assert [line[:6] for line in port["not_looked_at"]] == ["line 4"]
+
+
+SHARED = """\
+policy-map SHAPED
+ class class-default
+  shape average 6000000
+"""
+
+
+@pytest.mark.parametrize(
+    ("below", "above"),
+    [
+        (
+            "interface Ethernet0/0\n no ip address\n",
+            "interface Ethernet0/0.{n}\n encapsulation dot1Q {n}\n ip address 10.1.{n}.1 255.255.255.0\n",
+        ),
+        (
+            "interface Ethernet0/0\n ip address 192.0.2.1 255.255.255.0\n",
+            "interface Tunnel{n}\n ip address 10.1.{n}.1 255.255.255.0\n tunnel source Ethernet0/0\n"
+            " tunnel destination 198.51.100.{n}\n",
+        ),
+    ],
+    ids=["sub-interfaces", "tunnels"],
+)
+def test_shapers_above_their_common_port_promise_nothing(
+    perhop: Command, tmp_path: Path, below: str, above: str
+) -> None:
+    file = tmp_path / "shared.cfg"
+    parts = [f"{above.format(n=n)} service-policy output SHAPED\n" for n in (2, 3)]
+    file.write_text(SHARED + below + "".join(parts))
+    ports = perhop("rates", file, "--json").json()["ports"]
+    assert len(ports) == 2
+    for port in ports:
+        assert "12Mb/s, 2Mb/s more than the 10Mb/s of Ethernet0/0: then no promise" in port["assumed"][-1]
+    file.write_text((SHARED + below + "".join(parts)).replace("6000000", "5000000"))
+    for port in perhop("rates", file, "--json").json()["ports"]:
+        assert not any("Ethernet0/0" in one for one in port["assumed"])
+
+
+def test_rates_of_a_refused_interface_are_not_shown(perhop: Command, tmp_path: Path) -> None:
+    """The classes inside the shaper are promised 512 + 768 + 232 kb/s."""
+    file = tmp_path / "site.cfg"
+    other = "policy-map ONE\n class VOICE\n  priority 100\n"
+    other += "interface GigabitEthernet0/0/2\n service-policy output ONE\n"
+    file.write_text(SITE.replace("shape average 5000000", "shape average 1400000") + other)
+    ended = perhop("rates", file)
+    assert ended.code == 0
+    assert "left out: GigabitEthernet0/0/1: error in line 14: the classes of policy SITE" in ended.err
+    assert "GigabitEthernet0/0/1" not in ended.out
+    assert "GigabitEthernet0/0/2: line 1 Gb/s" in ended.out

@@ -20,7 +20,7 @@ from perhop.shape import OrNull
 from perhop.tables import Cell, Column, Table, notebook
 
 if TYPE_CHECKING:
-    from perhop.core_types import RecognizedPlatform, RouterReport
+    from perhop.core_types import RecognizedPlatform, RouterDiagnostic, RouterReport
     from perhop.saved import Saved
     from perhop.schema_types import RouterConfiguration
 
@@ -216,6 +216,20 @@ def refuse_unsupported(report: RouterReport) -> None:
             diagnostic for diagnostic in report["diagnostics"] if diagnostic["rule"] == NOT_SUPPORTED
         )
         raise InvalidInputError(refusal["message"], refusal["router"])
+
+
+#: The prefix of rules about addresses, which do not concern policies.
+_NOT_OF_POLICIES = "address-"
+
+
+def policy_errors(report: RouterReport) -> list[RouterDiagnostic]:
+    """Return the errors that affect policies of interfaces: perhop does not run these interfaces."""
+    return [
+        diagnostic
+        for diagnostic in report["diagnostics"]
+        if diagnostic["severity"] == "error" and diagnostic["interfaces"]
+        if not diagnostic["rule"].startswith(_NOT_OF_POLICIES)
+    ]
 
 
 def folded(name: str) -> str:

@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from perhop import _core
-from perhop.configuration import STANDARD_INPUT, checked, configured, meant, router_text
-from perhop.core_types import ResolvedPolicy, RouterPort
+from perhop.configuration import (
+    STANDARD_INPUT,
+    checked,
+    configured,
+    meant,
+    policy_errors,
+    router_text,
+)
+from perhop.core_types import ResolvedPolicy, RouterPort, RouterReport
 from perhop.errors import InvalidInputError
 from perhop.inference.made import made_for, require_rate
 from perhop.ports import ports
@@ -23,6 +30,8 @@ if TYPE_CHECKING:
 
 #: The least weight of a class, a part of the rate (`crates/perhop-device/src/lower/guarantees.rs`).
 _LEAST = 1e-6
+#: The rule about shapers that exceed the port which they share.
+_COMMON_PORT = "shapers-above-port"
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class PortRates:
     #: Limits of the rates, a sentence each.
     assumed: list[str]
     queues: list[QueueRates]
+    #: Lines of its configuration without a model, which these rates ignore.
+    not_looked_at: list[str] = field(default_factory=list)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all of it, as in the document of `--json`."""
@@ -122,9 +133,19 @@ def _of_router(
             raise InvalidInputError(message, "give the rate of an interface for it: --rate 50Mb/s")
         made = made_for(text, configured({"text": text}, platform, assume), rate, policy)
         added = "\n".join(made["commands"])
-        report = checked(f"{text.rstrip()}\n{added}\n", platform, assume)
+        text = f"{text.rstrip()}\n{added}\n"
+        report = checked(text, platform, assume)
         with_queues = [port for port in report["router"]["ports"] if port["name"] == made["name"]]
-    return [_of_interface(port, rate) for port in with_queues]
+    refused = {name for error in policy_errors(report) for name in error["interfaces"]}
+    device = _core.Device(text, platform, dict(assume or {}), [])
+    return [
+        replace(
+            _of_interface(port, rate, report),
+            not_looked_at=device.open_lines([port["interface"]]),
+        )
+        for port in with_queues
+        if port["interface"] not in refused
+    ]
 
 
 def _has_own_queues(port: RouterPort) -> bool:
@@ -142,9 +163,15 @@ def _has_level(config: ClassConfig) -> bool:
     )
 
 
-def _of_interface(port: RouterPort, rate: str | None) -> PortRates:
+def _of_interface(port: RouterPort, rate: str | None, report: RouterReport) -> PortRates:
     line, because = _line(port) if rate is None else (bits_per_second(rate), "given")
     found = _port(port["name"], port["output"], line, because)
+    shared = [
+        f"{one['message'][0].upper()}{one['message'][1:]}: then no promise holds."
+        for one in report["diagnostics"]
+        if one["rule"] == _COMMON_PORT and port["interface"] in one["interfaces"]
+    ]
+    found = replace(found, assumed=[*found.assumed, *shared])
     attached = port["policies"]["output"] if "policies" in port else None
     without = set(_without_share(attached))
     if not without:

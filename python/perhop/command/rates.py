@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from perhop.command.columns import Column, show
 from perhop.command.options import Assume, Interface, Json, Platform, ScenarioFile, assumptions
+from perhop.command.prove import limited
 from perhop.command.terminal import print_json, show_left_out
 from perhop.configuration import router_text
 from perhop.errors import Exit
@@ -73,6 +74,9 @@ def rates(
     else:
         for one in found:
             _show(one)
+        ignored = dict.fromkeys(line for one in found for line in one.not_looked_at)
+        for text in limited("not looked at", list(ignored)):
+            print(printable(text))
     return Exit.INVALID_INPUT if refused and not found else Exit.OK
 
 

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Literal
 
 from perhop.checking import STATE_RULES, Checked, Finding
-from perhop.configuration import is_supported, platform_words
+from perhop.configuration import is_supported, platform_words, policy_errors
 from perhop.quantity import counted
 
 if TYPE_CHECKING:
@@ -25,20 +25,13 @@ MEANINGS = {
 _COUNTED = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 # The states of lines that can make a simulation differ from the router.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
-# The prefix of rules about addresses, which do not concern policies.
-_NOT_OF_POLICIES = "address-"
 # Notes that are shown; all of them with `--lines`.
 _MOST_NOTES = 20
 
 
 def attached_errors(report: RouterReport) -> list[dict[str, Any]]:
     """Return the errors that affect policies of interfaces: their lines, and the interfaces."""
-    return [
-        {"line": diagnostic["line"], "interfaces": diagnostic["interfaces"]}
-        for diagnostic in report["diagnostics"]
-        if diagnostic["severity"] == "error" and diagnostic["interfaces"]
-        if not diagnostic["rule"].startswith(_NOT_OF_POLICIES)
-    ]
+    return [{"line": one["line"], "interfaces": one["interfaces"]} for one in policy_errors(report)]
 
 
 def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> str:

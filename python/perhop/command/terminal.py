@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
 from perhop.command.lines import columns_of, wrapped
-from perhop.configuration import STANDARD_INPUT, checked, router_text
+from perhop.configuration import STANDARD_INPUT, checked, policy_errors, router_text
 from perhop.printable import printable
 
 if TYPE_CHECKING:
@@ -77,7 +77,8 @@ def show_warnings(scenario: Scenario) -> None:
         print(warnings.colored if colors(sys.stderr) else warnings, file=sys.stderr)
         return
     for diagnostic in warnings.diagnostics[:_MOST_WARNINGS]:
-        print_note(f"warning[{diagnostic['rule']}]: {diagnostic['message']} (line {diagnostic['line']})")
+        line = f" (line {diagnostic['line']})" if diagnostic["line"] else ""
+        print_note(f"warning[{diagnostic['rule']}]: {diagnostic['message']}{line}")
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
         print_note(f"{more} more warning{'s' * (more > 1)}: `perhop check` has all, and what would be right")
@@ -107,15 +108,11 @@ def show_left_out(file: Path, options: RouterOptions | None) -> int:
 
 
 def _left_out(file: Path, options: RouterOptions | None) -> Iterator[str]:
-    """Generate a line for each error in a policy of an interface. Loading refuses errors of the run."""
-    from perhop.command.router_report import attached_errors  # lazy: only for configurations
-
+    """Generate a line for each error in a policy of an interface: loading refused those of the run itself."""
     platform, assume = (options["platform"], options["assume"]) if options else (None, None)
-    report = checked(router_text(file) or "", platform, assume)
-    messages = {one["line"]: one["message"] for one in report["diagnostics"] if one["severity"] == "error"}
-    for error in attached_errors(report):
+    for error in policy_errors(checked(router_text(file) or "", platform, assume)):
         names = ", ".join(error["interfaces"])
-        yield f"left out: {names}: error in line {error['line']}: {messages[error['line']]}"
+        yield f"left out: {names}: error in line {error['line']}: {error['message']}"
 
 
 def _as_arguments(options: RouterOptions | None) -> Iterator[str]:
