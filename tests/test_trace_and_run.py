@@ -1,28 +1,18 @@
-"""For random configurations and packets `trace` names the class, marks, queue and drops that `run` counts.
-
-A run sends packets of one flow through a router, behind which another counts them by codepoint. Every counted
-queue must be in a path of `trace`; every path that a packet surely takes must be counted, also if it ends
-with a drop.
-"""
+"""For random configurations and packets `trace` names the class, marks, queue and drops that `run` counts."""
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-import perhop
-from perhop.tracing import traced
-from seeds import SEED
+from traced_runs import CODEPOINTS, SLOW, Language, drawn
 
-#: Bits per second of a meter that most packets of a run exceed.
-SLOW = 8000
 #: Runs of 20 in which a conditioner drops packets, at least.
-LEAST_DROPPING = 2
-CODEPOINTS = ["default", "ef", "af11", "af21", "af22", "af41", "cs1", "cs3", "cs6"]
+LEAST_DROPPING = 5
+ROUTER = Language("router.cfg", "GigabitEthernet0/0", "GigabitEthernet0/1")
+DEVICE = Language("router.tc", "eth0", "eth1", {"at": "eth0", "out": "eth1"})
 CRITERIA = [
     *(f"match dscp {one}" for one in CODEPOINTS[1:]),
     "match dscp af21 af22",
@@ -37,25 +27,6 @@ access-list 101 permit udp any any eq 9000
 access-list 102 deny udp 10.0.0.0 0.0.0.255 any eq 9001
 access-list 102 permit ip any any
 """
-SCENARIO = """\
-perhop: 1
-name: one flow
-duration: 100ms
-hosts: {a: {address: 10.0.0.2}, b: {address: 203.0.113.2}}
-routers: {r: {configuration: {file: router.cfg}}, p: {}}
-links:
-  - {between: [a, r], rate: 1Gb/s, interfaces: {r: {name: GigabitEthernet0/0}}}
-  - {between: [r, p], rate: 1Gb/s, interfaces: {r: {name: GigabitEthernet0/1}, p: {input: count}}}
-  - {between: [p, b], rate: 1Gb/s}
-traffic:
-  - {name: flow, from: a, to: b, dscp: DSCP, destination-port: PORT,
-     source: {cbr: {rate: 400kb/s, packet: {ip: 500B}}}}
-policies:
-  count:
-    conditioners:
-STAGES
-measure: {warmup: 0s}
-"""
 
 
 def actions(draw: random.Random, side: str) -> list[str]:
@@ -65,6 +36,8 @@ def actions(draw: random.Random, side: str) -> list[str]:
     rate = draw.choice([SLOW, SLOW, SLOW, 10_000_000])
     polices = [f"police {rate} 1500 1500 conform-action transmit exceed-action {exceed}"]
     lines = draw.choice([[], [draw.choice(marks)], polices, polices, polices])
+    if side == "output" and draw.random() < 0.2:
+        return [*lines, "shape average 50000000", "service-policy CHILD"]
     if side == "output" and draw.random() < 0.6:
         lines = [*lines, draw.choice(["bandwidth 1000", "bandwidth 2000", "shape average 50000000"])]
     if side == "input" and draw.random() < 0.3:
@@ -79,6 +52,9 @@ def configuration(draw: random.Random) -> str:
     for name in names:
         lines += [f"class-map match-any {name}", f" {draw.choice(CRITERIA)}"]
     lines += ["class-map match-any GROUP", f" match qos-group {draw.randrange(1, 4)}"]
+    lines += ["policy-map CHILD"]
+    for name in draw.sample(names, 2):
+        lines += [f" class {name}", *(f"  {one}" for one in actions(draw, "child"))]
     for side in ("input", "output"):
         lines.append(f"policy-map {side.upper()}")
         known = [*names, "GROUP"] if side == "output" else names
@@ -98,81 +74,73 @@ def configuration(draw: random.Random) -> str:
     return "\n".join(lines) + "\n"
 
 
-def counted(folder: Path, dscp: str, port: int) -> dict[str, set[Any]]:
-    """Return the stages, queues and codepoints of a run, and whether a conditioner drops."""
-    stages = "\n".join(
-        f"      - {{name: {one}, match: {{dscp: {one}}}, actions: [transmit]}}" for one in every()
-    )
-    file = folder / "one.perhop.yaml"
-    file.write_text(SCENARIO.replace("DSCP", dscp).replace("PORT", str(port)).replace("STAGES", stages))
-    results = perhop.run(perhop.Scenario.load(file), replications=1, threads=1)
-    rows = [row for row in results.conditioners.iter_rows(named=True) if row["packets"]]
-    ports = [row for row in results.ports.iter_rows(named=True) if row["port"] == "r->p"]
-    return {
-        "stages": {(row["side"], row["stage"]) for row in rows if row["node"] == "r"},
-        "queues": {row["queue"] for row in ports if row["arrived_packets"] and row["queue"] != "(none)"},
-        "codepoints": {row["stage"] for row in rows if row["node"] == "p"},
-        "drops": {True} if sum(results.classes["dropped_policed"]) else set(),
-    }
+@pytest.mark.parametrize(
+    "first", [0, *(pytest.param(first, marks=pytest.mark.thorough) for first in range(20, 200, 20))]
+)
+def test_a_run_counts_the_queues_that_trace_names(tmp_path: Path, first: int) -> None:
+    dropping = 0
+    for trial in range(first, first + 20):
+        draw = drawn("ios", trial)
+        dropping += ROUTER.compare(tmp_path, trial, configuration(draw), draw)
+    assert dropping >= LEAST_DROPPING, f"only {dropping} of 20 runs drop packets: they prove little of drops"
 
 
-def every() -> list[str]:
-    """Return all codepoints that a mark can give."""
-    return [*CODEPOINTS, "cs2", "cs4", "cs5", "cs7"]
+#: Matches of filters of tc.
+MATCHES = [
+    *(f"u32 match ip tos {tos} 0xfc" for tos in ("0xb8", "0x28", "0x48", "0x20", "0x0")),
+    "u32 match ip dport 9000 0xffff",
+    "u32 match ip protocol 17 0xff match ip dport 9001 0xffff",
+    "u32 match ip src 10.0.0.0/24",
+    "flower ip_proto udp dst_port 9002",
+    "flower ip_tos 0xb8/0xfc",
+    "matchall",
+]
 
 
-def named_by(path: dict[str, Any]) -> dict[str, set[Any]]:
-    """Return the same of a path of `trace`."""
-    conditioners = [one for one in path["stages"] if one["stage"] == "conditioner"]
-    words = path["packet"].split()
-    is_queued = path["end"] == "queued"
-    return {
-        "stages": {(one["side"], one["name"]) for one in conditioners},
-        "queues": {path["queue"]} if is_queued else set(),
-        "codepoints": {words[words.index("dscp") + 1]} if is_queued else set(),
-        "drops": {True} if path["end"] == "dropped" else set(),
-    }
+def ingress(draw: random.Random) -> str:
+    """Return an action of a filter for arriving packets."""
+    exceed = draw.choice(["drop", "drop", "drop/continue", "continue/ok"])
+    police = f"action police rate {draw.choice(['8kbit', '10mbit'])} burst 1500 conform-exceed {exceed}"
+    mark = f"action pedit munge ip tos set {draw.choice(['0x28', '0xb8', '0x48'])} retain 0xfc"
+    return draw.choice([police, police, police, mark, f"{mark} pipe {police}", "action drop"])
 
 
-def occurs(path: dict[str, Any]) -> bool:
-    """Whether a run is sure to have packets on a path.
-
-    Every meter finds room for the first packets. A slow one then finds none: of its packets the later ones
-    exceed, if no other slow meter has the same packets.
-    """
-    colors = [(one["color"], is_slow(one)) for one in path["stages"] if one.get("color") is not None]
-    if all(color == "green" for color, _ in colors):
-        return True
-    return sum(slow for _, slow in colors) == 1 and all(slow or color == "green" for color, slow in colors)
-
-
-def is_slow(conditioner: dict[str, Any]) -> bool:
-    """Whether the packets of a run exceed a meter."""
-    return f'"rate": "{SLOW // 1000}kb/s"' in json.dumps(conditioner["meter"])
-
-
-def compare(folder: Path, trial: int) -> set[Any]:
-    """Compare what a run counts with the paths of `trace`; return whether a conditioner drops."""
-    draw = random.Random(f"{SEED}/{trial}")
-    text = configuration(draw)
-    router = folder / "router.cfg"
-    router.write_text(text)
-    dscp, port = draw.choice(CODEPOINTS), draw.choice([9000, 9001, 9002])
-    packet = f"udp 10.0.0.2:40000 > 203.0.113.2:{port} dscp {dscp} len 500"
-    paths = traced(router).answer(packet)["paths"]
-    run = counted(folder, dscp, port)
-    for key, found in run.items():
-        possible = set().union(*(named_by(path)[key] for path in paths))
-        assert found <= possible, f"{key}: the run counts {found - possible}\n{packet}\n{text}"
-    for path in filter(occurs, paths):
-        for key, named in named_by(path).items():
-            assert named <= run[key], f"{key}: the run counts none of {named - run[key]}\n{packet}\n{text}"
-    return run["drops"]
+def uplink(draw: random.Random) -> str:
+    """Return commands of tc with random filters on both sides of a device."""
+    lines = ["tc qdisc add dev eth0 clsact"]
+    lines += [
+        f"tc filter add dev eth0 ingress protocol ip prio {number} {draw.choice(MATCHES)} {ingress(draw)}"
+        for number in range(1, draw.randrange(2, 4))
+    ]
+    classes = ["1:10", "1:20", "1:30"]
+    if draw.random() < 0.7:
+        default = draw.choice(["10", "20", "30"])
+        lines += [
+            f"tc qdisc add dev eth1 root handle 1: htb default {default}",
+            "tc class add dev eth1 parent 1: classid 1:1 htb rate 100mbit",
+            *(
+                f"tc class add dev eth1 parent 1:1 classid {one} htb rate 10mbit ceil 90mbit"
+                for one in classes
+            ),
+        ]
+    else:
+        classes = ["1:1", "1:2", "1:3"]
+        lines += ["tc qdisc add dev eth1 root handle 1: prio bands 3"]
+    for number in range(1, draw.randrange(2, 6)):
+        police = f" police rate {draw.choice(['8kbit', '8kbit', '10mbit'])} burst 1500 drop"
+        lines += [
+            f"tc filter add dev eth1 parent 1: protocol ip prio {number} {draw.choice(MATCHES)}"
+            f"{police if draw.random() < 0.5 else ''} classid {draw.choice(classes)}"
+        ]
+    return "\n".join(lines) + "\n"
 
 
 @pytest.mark.parametrize(
     "first", [0, *(pytest.param(first, marks=pytest.mark.thorough) for first in range(20, 200, 20))]
 )
-def test_a_run_counts_the_queues_that_trace_names(tmp_path: Path, first: int) -> None:
-    dropping = sum(bool(compare(tmp_path, trial)) for trial in range(first, first + 20))
+def test_a_run_counts_the_classes_of_tc_that_trace_names(tmp_path: Path, first: int) -> None:
+    dropping = 0
+    for trial in range(first, first + 20):
+        draw = drawn("tc", trial)
+        dropping += DEVICE.compare(tmp_path, trial, uplink(draw), draw)
     assert dropping >= LEAST_DROPPING, f"only {dropping} of 20 runs drop packets: they prove little of drops"
