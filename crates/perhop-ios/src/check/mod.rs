@@ -3,13 +3,15 @@
 //! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
 //! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
 //! and channels. `marks`: partly modeled marks. `value_limits`: queue limits without effect. `unused`: unused
-//! maps. `usual_marks`: unusual codepoints. `dependencies`: the interfaces that a line affects.
+//! maps. `usual_marks`: unusual codepoints. `named_blocks`: blocks that other lines apply. `dependencies`:
+//! the interfaces that a line affects.
 
 mod class_maps;
 mod dependencies;
 mod labels;
 mod links;
 mod marks;
+mod named_blocks;
 mod names;
 mod nesting;
 mod unused;
@@ -36,6 +38,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     configuration.speaks_ipv6 = speaks_ipv6(configuration);
     nesting::check(configuration, &mut found);
     marks::check(configuration);
+    named_blocks::check(configuration);
     names::check(configuration, &mut found);
     class_maps::check(configuration, &mut found);
     links::check(configuration, &mut found);

@@ -19,6 +19,13 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ip inspect", "sessions are inspected, and packets may be dropped"),
     not_modelled("ip nat", "addresses are translated, and access lists see the result"),
     not_modelled("ip policy", "packets are routed by policy, and may be marked"),
+    not_modelled("ip vrf receive", "packets use the routes of several tables"),
+    not_modelled("ip vrf select", "packets use the routes of several tables"),
+    not_modelled("ip wccp", "packets are redirected to caches"),
+    not_modelled("dsu bandwidth", SUBRATE),
+    not_modelled("service-module 56k clock rate", SUBRATE),
+    not_modelled("service-module t1 timeslots", SUBRATE),
+    not_modelled("source template", "the commands of the template apply here, too"),
     not_modelled("ip rtp header-compression", "compressed headers make packets shorter"),
     not_modelled("ip rtp priority", "UDP ports have priority without a class"),
     not_modelled("ip rsvp", "bandwidth is reserved for flows that request it"),
@@ -141,8 +148,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     irrelevant("ip unreachables"),
     irrelevant("ip virtual-reassembly"),
     irrelevant("ip vrf"),
-    irrelevant("ip vrf receive"),
-    irrelevant("ip vrf select"),
     irrelevant("ipv6"),
     irrelevant("ipx"),
     irrelevant("isdn"),
@@ -195,3 +200,4 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
 ];
 
 const FRAMES: &str = "frames are switched, not routed";
+const SUBRATE: &str = "the line is slower than its kind: the link of a scenario has its rate";

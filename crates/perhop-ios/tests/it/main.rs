@@ -16,6 +16,7 @@ mod long_lists;
 mod mark_only_children;
 mod marks;
 mod mls;
+mod named_blocks;
 mod node;
 mod nx_os;
 mod printed;

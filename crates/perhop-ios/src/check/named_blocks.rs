@@ -1,0 +1,83 @@
+//! Blocks that affect packets only if another line names them: their lines then are outside the model.
+
+use std::collections::BTreeSet;
+
+use perhop_lint::{Line, LineState};
+
+use crate::ast::Configuration;
+
+/// A kind of blocks, and the commands that apply one of them by its name.
+struct Kind {
+    /// The word that opens a block, before its name.
+    opens: &'static str,
+    /// The words before the name in a line that applies it.
+    applied_by: &'static [&'static str],
+    effect: &'static str,
+}
+
+const KINDS: &[Kind] = &[
+    Kind {
+        opens: "route-map",
+        applied_by: &["ip policy route-map", "ip local policy route-map", "ipv6 policy route-map"],
+        effect: "packets are routed by policy, and may be marked",
+    },
+    Kind {
+        opens: "template",
+        applied_by: &["source template"],
+        effect: "the commands apply to the interfaces that name the template",
+    },
+    Kind {
+        opens: "time-range",
+        applied_by: &["time-range"],
+        effect: "entries of access lists are treated as always active",
+    },
+];
+/// A command of `dial-peer`, with its effect.
+const CALL_MARK: (&str, &str) = ("ip qos dscp", "the packets of the router's own calls are marked");
+
+pub(super) fn check(configuration: &mut Configuration) {
+    let lines = &configuration.lines;
+    let mut found: Vec<(usize, &'static str)> = Vec::new();
+    for kind in KINDS {
+        let names: BTreeSet<&str> = lines.iter().filter_map(|line| kind.applied(line)).collect();
+        let opens = |line: &&Line| kind.opened(line).is_some_and(|name| names.contains(name));
+        let blocks: BTreeSet<usize> = lines.iter().filter(opens).map(|line| line.number).collect();
+        if !blocks.is_empty() {
+            let is_inside = |line: &&Line| line.block.is_some_and(|block| blocks.contains(&block));
+            let inside = lines.iter().filter(is_inside).map(|line| line.number);
+            found.extend(blocks.iter().copied().chain(inside).map(|line| (line, kind.effect)));
+        }
+    }
+    let (command, effect) = CALL_MARK;
+    let of_call = |line: &&Line| {
+        let peer = line.block.and_then(|block| lines.get(block.wrapping_sub(1)));
+        line.text.trim_start().starts_with(command)
+            && peer.is_some_and(|peer| peer.text.trim_start().starts_with("dial-peer"))
+    };
+    found.extend(lines.iter().filter(of_call).map(|line| (line.number, effect)));
+    for (number, effect) in found {
+        let line = configuration.lines.get_mut(number.wrapping_sub(1));
+        if let Some(line) = line.filter(|line| line.state == LineState::Irrelevant && !line.is_blank('!')) {
+            line.state = LineState::NotModelled;
+            line.note = Some(effect.to_owned());
+        }
+    }
+}
+
+impl Kind {
+    /// Returns the name of the block that `line` opens.
+    fn opened<'l>(&self, line: &'l Line) -> Option<&'l str> {
+        let mut words = line.text.split_ascii_whitespace();
+        words.next().filter(|word| *word == self.opens).and_then(|_| words.next())
+    }
+
+    /// Returns the name of the block that `line` applies.
+    fn applied<'l>(&self, line: &'l Line) -> Option<&'l str> {
+        if !line.text.contains(self.opens) || self.opened(line).is_some() {
+            return None;
+        }
+        self.applied_by
+            .iter()
+            .find_map(|words| line.text.split_once(words)?.1.split_ascii_whitespace().next())
+    }
+}
