@@ -266,6 +266,57 @@ RULE = "iptables -t mangle -A POSTROUTING -p udp -j {target}"
     ],
 )  # fmt: skip
 def test_a_mark_that_no_line_sets(perhop: Command, tmp_path: Path, firewall: str, said: str | None) -> None:
-    reported = found(perhop, tmp_path, MARKED.format(firewall=firewall), "tc-mark-never-set")
+    text = MARKED.format(firewall=firewall)
+    reported = found(perhop, tmp_path, text, "tc-mark-never-set")
     assert len(reported) == (said is not None)
     assert said is None or said in reported[0][1]
+    # Another firewall may set either mark, so that `diff` cannot compare the filters.
+    (tmp_path / "new.cfg").write_text(text.replace("handle 6 fw", "handle 8 fw"))
+    ended = perhop("diff", "given.cfg", "new.cfg", "--no-simulate")
+    assert "nothing differs" not in ended.out
+    if said is not None:
+        assert "changed, not compared" in ended.out
+
+
+BUCKETS = """\
+class-map match-all DATA
+ match dscp af21
+policy-map IN
+ class DATA
+  police {police} conform-action transmit exceed-action {exceed} violate-action drop
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.0
+ service-policy input IN
+"""
+
+
+@pytest.mark.parametrize(
+    ("police", "exceed", "message"),
+    [
+        (
+            "cir 750000 bc 100000 be 1000",
+            "drop",
+            "an excess burst of 1kB: a packet of 1500 bytes conforms or",
+        ),
+        (
+            "cir 750000 bc 100000 be 1000",
+            "set-dscp-transmit af22",
+            "an excess burst of 1kB: a packet of 1500",
+        ),
+        (
+            "cir 750000 bc 100000 pir 900000 be 1000",
+            "transmit",
+            "a peak burst of 1kB: no packet of 1500 bytes",
+        ),
+        ("cir 750000 bc 1000 be 1000", "drop", "a burst of 1kB: no packet of 1500 bytes conforms"),
+        ("cir 750000 bc 100000 be 1500", "transmit", None),
+    ],
+)
+def test_each_bucket_of_a_policer_must_hold_a_packet(
+    perhop: Command, tmp_path: Path, police: str, exceed: str, message: str | None
+) -> None:
+    """RFC 2697 §3 and RFC 2698 §3: a packet longer than a bucket never has its tokens."""
+    text = BUCKETS.format(police=police, exceed=exceed)
+    reported = found(perhop, tmp_path, text, "police-burst-below-packet")
+    assert len(reported) == (message is not None)
+    assert message is None or message in reported[0][1]

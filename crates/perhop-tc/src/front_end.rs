@@ -81,7 +81,14 @@ impl FrontEnd for Tc {
             diagnostic: diagnostic.clone(),
         };
         let diagnostics = configuration.diagnostics.iter().map(concern).collect();
-        let open_lines = OpenLine::all(&configuration.lines, interfaces);
+        let mut open_lines = OpenLine::all(&configuration.lines, interfaces);
+        // A part of these lines has no model, although the line has one.
+        let offloads = [rules::TC_POLICE_BURST_OFFLOAD.id, rules::TC_POLICE_BURST_GRO.id];
+        let is_of_offloads = |found: &&perhop_lint::Diagnostic| offloads.contains(&found.rule.id);
+        let partly = configuration.diagnostics.iter().filter(is_of_offloads).map(|found| found.line);
+        open_lines.extend(partly.map(|line| OpenLine { line, interfaces: interfaces(line) }));
+        open_lines.sort_by_key(|open| open.line);
+        open_lines.dedup_by_key(|open| open.line);
         let Configuration { lines, .. } = configuration;
         let platform = RecognizedPlatform {
             name: PLATFORM.to_owned(),

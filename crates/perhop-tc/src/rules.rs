@@ -18,5 +18,6 @@ declare_rules! {
     TC_OPTION_OVERRIDDEN = "tc-option-overridden" Warning;
     TC_PRIORITY_BY_TOS = "tc-priority-by-tos" Note;
     TC_POLICE_BURST_OFFLOAD = "tc-police-burst-offload" Warning;
+    TC_POLICE_BURST_GRO = "tc-police-burst-gro" Note;
     TC_POLICE_WITHOUT_ACTION = "tc-police-without-action" Warning;
 }

@@ -1,7 +1,10 @@
 //! [`Session`]: processes the lines of a file in order, like the shell and `tc`.
 
+mod devices;
+
 use perhop_lint::LineState;
 
+use crate::commands;
 use crate::configuration::{Configuration, Owner};
 use crate::json::{self, Item};
 use crate::kernel::Kernel;
@@ -11,7 +14,6 @@ use crate::shell::{self, LogicalLine};
 use crate::show::{Shown, Shows};
 use crate::variables::Variables;
 use crate::words::{Voice, Words, abbreviates};
-use crate::{commands, units};
 
 /// A file being read.
 pub(crate) struct Session {
@@ -35,7 +37,7 @@ const BLOCKS: [(&str, &str); 6] = [
 ];
 
 /// Commands without effect on packets, and their kind.
-const IRRELEVANT: [(&str, &str); 20] = [
+const IRRELEVANT: [(&str, &str); 18] = [
     ("set", "an option of the shell"),
     ("echo", "output"),
     ("printf", "output"),
@@ -50,21 +52,23 @@ const IRRELEVANT: [(&str, &str); 20] = [
     ("trap", "an option of the shell"),
     ("unset", "a variable"),
     ("cd", "a folder"),
-    ("source", "another file, which is not read"),
-    (".", "another file, which is not read"),
     ("ping", "traffic"),
     ("which", "output"),
     ("test", "a condition without a body"),
     ("[", "a condition without a body"),
 ];
 
+const SETTINGS: &str = "settings of the kernel";
+
 /// Commands that affect packets or devices and are not read.
-const UNREAD: [(&str, &str); 8] = [
+const UNREAD: [(&str, &str); 10] = [
     ("iptables", "rules that mark packets: match their headers by filters instead"),
     ("ip6tables", "rules that mark packets: match their headers by filters instead"),
     ("nft", "rules that mark packets: match their headers by filters instead"),
     ("ipset", "sets of addresses for rules that are not read"),
-    ("sysctl", "settings of the kernel"),
+    ("sysctl", SETTINGS),
+    ("source", "another file"),
+    (".", "another file"),
     ("brctl", "bridges"),
     ("bridge", "bridges"),
     ("eval", "a command that only the shell knows"),
@@ -185,6 +189,9 @@ impl Session {
         for mut words in shell::commands(shell::without_prompt(text), &self.variables) {
             self.command(number, &mut words);
         }
+        if names_setting(text) && self.kernel.log.line_state(number).0 == LineState::Irrelevant {
+            self.kernel.log.not_modelled(number, format!("not read: {SETTINGS}"));
+        }
         None
     }
 
@@ -221,9 +228,7 @@ impl Session {
             }
             "qdisc" | "class" | "filter" => self.tc(number, words),
             "ip" => self.ip(number, words),
-            "ethtool" => {
-                self.say_irrelevant(number, "perhop does not join packets, and its links have rates");
-            }
+            "ethtool" => self.ethtool(number, words),
             other => self.other(number, other),
         }
     }
@@ -340,27 +345,11 @@ impl Session {
             _ => commands::filter(&mut self.kernel, number, verb, words),
         }
     }
+}
 
-    /// Executes `ip`: queue length, MTU, and creation of a device.
-    fn ip(&mut self, number: usize, words: &[String]) {
-        let words: Vec<&str> = words.iter().skip(1).map(String::as_str).collect();
-        let is_set =
-            words.first().is_some_and(|word| abbreviates(word, "link")) && words.get(1) == Some(&"set");
-        let after = |key: &str| words.iter().position(|word| *word == key).and_then(|at| words.get(at + 1));
-        let length = ["txqueuelen", "txqlen", "qlen"].into_iter().find_map(after);
-        let mtu = after("mtu");
-        if !is_set || (length.is_none() && mtu.is_none()) {
-            return self.say_irrelevant(number, "devices, addresses and routes are those of the scenario");
-        }
-        let name = if words.get(2) == Some(&"dev") { words.get(3) } else { words.get(2) };
-        let Some(name) = name else { return self.say_irrelevant(number, "help") };
-        let index = self.kernel.device(name, number);
-        let values = [length, mtu].map(|text| text.and_then(|text| units::integer(text, 0)));
-        let device = &mut self.kernel.devices[index];
-        device.tx_queue_len = values[0].or(device.tx_queue_len);
-        device.mtu = values[1].or(device.mtu);
-        self.kernel.log.state(number, LineState::Modelled);
-    }
+/// Whether a line names a file of the kernel's settings.
+fn names_setting(text: &str) -> bool {
+    ["/proc/sys/", "/sys/class/"].into_iter().any(|folder| text.contains(folder))
 }
 
 /// Parses `NAME=value`.

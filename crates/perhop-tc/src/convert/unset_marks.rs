@@ -22,6 +22,10 @@ pub(super) fn check(devices: &[Device], marks: &Marks, log: &mut Log) {
                 || "no line sets a mark".to_owned(),
                 |values| format!("the marks set are {values}"),
             );
+            log.not_modelled(
+                filter.line(),
+                "a mark that no line sets: it is of a firewall elsewhere, if any",
+            );
             log.found(
                 &rules::TC_MARK_NEVER_SET,
                 filter.line(),

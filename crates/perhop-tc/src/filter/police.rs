@@ -96,23 +96,41 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
     vec![Action::Police(Police { options: read, index, exceed, conform })]
 }
 
-/// Warns of a burst below the large packets of TCP segmentation offload: a millisecond of the rate, at most
-/// 64 KiB (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`).
+/// The longest packet of segmentation offload, bytes.
+const LONGEST: u64 = 65_536;
+const JOINED: &str = "packets of TCP that offloads (GSO, GRO) join count one by one";
+
+/// Reports a burst below the packets of segmentation offload.
+///
+/// GRO joins received packets up to 64 KiB (`net/ipv4/tcp_offload.c`). A sender joins a millisecond of its
+/// rate (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`): of a burst below that, TCP gets a few percent of the
+/// rate.
 fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
-    const LONGEST: u64 = 65_536;
     let (Some(rate), Some(burst)) = (police.rate("rate"), police.number("burst")) else { return };
-    let at_once = (rate / 8 / 1000).min(LONGEST);
-    if burst >= at_once {
+    if burst >= LONGEST {
         return;
     }
+    kernel.log.note(number, JOINED);
+    let at_once = (rate / 8 / 1000).min(LONGEST);
+    if burst >= at_once {
+        let message = format!(
+            "a policer with a burst of {}: offloads join packets of TCP up to {}, which perhop does not model",
+            ByteSize::from_bytes(burst),
+            ByteSize::from_bytes(LONGEST)
+        );
+        // `tcf_police_mtu_check` of Linux 5.18 compares the parts of a joined packet with `mtu`.
+        let linux = "a joined packet above the burst never conforms, and before Linux 5.18 none above `mtu` does: \
+                     TCP may get less than a run shows";
+        return kernel.log.found(&rules::TC_POLICE_BURST_GRO, number, message, linux);
+    }
     let message = format!(
-        "a policer with a burst of {} at {}: TCP sends up to {} in one packet",
+        "a policer with a burst of {} at {}: TCP sends up to {} in one packet, which perhop does not model",
         ByteSize::from_bytes(burst),
         perhop_qos::Rate::from_bits_per_second(rate),
         ByteSize::from_bytes(at_once)
     );
-    let linux = "with segmentation offload (GSO, GRO), which perhop does not model, TCP gets a few percent of \
-                 the rate: write a larger burst, or limit the rate in a class";
+    let linux = "with segmentation offload (GSO, GRO) TCP gets a few percent of the rate: write a larger burst, \
+                 or limit the rate in a class";
     kernel.log.found(&rules::TC_POLICE_BURST_OFFLOAD, number, message, linux);
 }
 

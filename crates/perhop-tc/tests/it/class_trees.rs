@@ -82,7 +82,9 @@ fn htb_is_a_tree_of_rates() {
                 tc class add dev eth0 parent 1:1 classid 1:10 htb rate 2mbit ceil 10mbit prio 1 quantum 3000\n\
                 tc class add dev eth0 parent 1:1 classid 1:30 htb rate 1mbit mtu 1514 overhead 4 linklayer atm\n\
                 tc qdisc add dev eth0 parent 1:10 handle 10: fq_codel\n\
-                tc filter add dev eth0 parent 1: protocol all pref 1 handle 7 fw classid 1:10\n";
+                tc filter add dev eth0 parent 1: protocol all pref 1 handle 7 fw classid 1:10\n\
+                tc qdisc add dev eth0 clsact\n\
+                tc filter add dev eth0 egress protocol ip pref 1 flower ip_proto udp action skbedit mark 7\n";
     let (read_back, router) = read(text);
     assert_eq!(read_back.differing().next(), None);
     let queueing = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");

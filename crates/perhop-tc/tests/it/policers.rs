@@ -1,10 +1,10 @@
 //! Policers and drops at the filters of classes are conditioners, which packets pass before their class.
 
 use perhop_analysis::{PacketSpace, Set};
-use perhop_device::Port;
+use perhop_device::{FrontEnd, ParseOptions, Port};
 use perhop_lint::LineState;
 use perhop_qos::classifier::MatchConfig;
-use perhop_tc::{Configuration, convert, parse};
+use perhop_tc::{Configuration, Tc, convert, parse};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -300,4 +300,22 @@ fn a_burst_below_the_packets_of_offloads_is_reported() {
     assert!(!found("burst 20k", "100mbit"));
     assert!(found("burst 60k", "10gbit"));
     assert!(!found("burst 64k", "10gbit"));
+}
+
+#[test]
+fn a_burst_below_joined_packets_is_named_at_any_rate() {
+    let found = |burst: &str, rate: &str| {
+        let text = format!(
+            "{FILTER} pref 1 flower ip_proto tcp action police rate {rate} burst {burst} drop classid 1:10\n"
+        );
+        let model = Tc.parse(&format!("{CLASSES}{text}"), &ParseOptions::default()).unwrap();
+        let rules = model.diagnostics.iter().map(|one| one.diagnostic.rule.id);
+        let rule = rules.filter(|rule| rule.starts_with("tc-police-burst")).last();
+        (rule, model.open_lines.iter().filter(|open| open.concerns(|name| name == "eth0")).count())
+    };
+    for rate in ["64kbit", "10mbit", "100mbit"] {
+        assert_eq!(found("15k", rate), (Some("tc-police-burst-gro"), 1), "{rate}");
+        assert_eq!(found("64k", rate), (None, 0), "{rate}");
+    }
+    assert_eq!(found("15k", "250mbit"), (Some("tc-police-burst-offload"), 1));
 }

@@ -322,3 +322,29 @@ fn the_line_rate_defaults_to_the_shaper_rate() {
         assert_eq!(port.wire.rate, None, "{text}");
     }
 }
+
+#[test]
+fn commands_that_affect_packets_and_are_not_read_are_named() {
+    use LineState::{Irrelevant, Modelled, NotModelled};
+    for (line, state) in [
+        ("ip route add default via 192.0.2.2", NotModelled),
+        ("ip r replace 10.0.0.0/8 dev eth1", NotModelled),
+        ("ip -6 route del default", NotModelled),
+        ("ip rule add fwmark 3 table 10", NotModelled),
+        ("ip route show", Irrelevant),
+        ("ip addr add 192.0.2.1/24 dev eth0", Irrelevant),
+        ("ip link set eth0 up", Irrelevant),
+        ("ip link set eth0 txqueuelen 100", Modelled),
+        ("ethtool -K eth0 tso off", NotModelled),
+        ("ethtool -s eth0 speed 100 duplex full", NotModelled),
+        ("ethtool -S eth0", Irrelevant),
+        ("echo fq_codel > /proc/sys/net/core/default_qdisc", NotModelled),
+        ("echo 2 >/sys/class/net/eth0/tx_queue_len", NotModelled),
+        ("echo done", Irrelevant),
+        (". /etc/qos.conf", NotModelled),
+        ("source ./rates.sh", NotModelled),
+    ] {
+        let text = format!("{line}\ntc qdisc add dev eth0 root pfifo\n");
+        assert_eq!(read(&text).0.lines[0].state, state, "{line}");
+    }
+}
