@@ -4,7 +4,6 @@ use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::PolicyConfig;
 
 use crate::network::{Carried, CosOrigin, Network};
-use crate::selection::holds;
 
 /// Returns the network with the headers that let the marks reach the router by which its classes match.
 ///
@@ -49,4 +48,10 @@ fn asks_of_output(network: &Network, property: &dyn Fn(&MatchConfig) -> bool) ->
 fn asks_in(policy: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut conditions = policy.conditioners.iter().filter_map(|stage| stage.matches.as_ref());
     conditions.any(|condition| holds(condition, property))
+}
+
+/// Whether a condition, or a part of it, has a property.
+pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+    let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
+    property(condition) || inner.any(|condition| holds(condition, property))
 }

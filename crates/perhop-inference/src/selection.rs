@@ -9,7 +9,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use crate::failure::Failure;
-use crate::marks::with_marks;
+use crate::marks::{holds, with_marks};
 use crate::network::{Interface, Network, Site};
 use crate::words::similar;
 
@@ -241,12 +241,6 @@ pub(crate) fn depends_on_entrance(network: &Network) -> bool {
         condition.label.is_some() || condition.color.is_some() || condition.input.is_some()
     };
     network.leaves.iter().any(|leaf| leaf.matches.iter().any(|condition| holds(condition, &asks)))
-}
-
-/// Whether a condition or a part of it has a property.
-pub(crate) fn holds(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
-    let mut inner = condition.all.iter().chain(&condition.any).flatten().chain(condition.not.as_deref());
-    property(condition) || inner.any(|condition| holds(condition, property))
 }
 
 /// Whether the output policy of an interface has classes.

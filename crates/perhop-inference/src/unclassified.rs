@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use perhop_qos::classifier::MatchConfig;
 
 use crate::header::Header;
+use crate::marks::holds;
 use crate::network::Network;
 use crate::role::{Kind, SIGNALING_ROLE, VOICE_ROLE};
-use crate::selection::holds;
 use crate::shares::Leaf;
 use crate::sources::sending;
 use crate::targets::Hit;
