@@ -166,4 +166,47 @@ def test_the_first_address_of_a_subnet_of_two_is_a_host(perhop: Command, tmp_pat
     file = tmp_path / "edge.cfg"
     file.write_text(EDGE.replace("192.0.2.1 255.255.255.252", "192.0.2.1 255.255.255.254"))
     ended = perhop("trace", file, "--packet", "udp 10.1.0.5:5000 > 192.0.2.0:5000 dscp ef len 300")
-    assert "192.0.2.0 is in 192.0.2.0/31: out via Serial0/0" in ended.out
+    assert "192.0.2.0 is in 192.0.2.0/31: out by Serial0/0" in ended.out
+
+
+OWN_STAGES = """\
+version 15.4
+class-map V
+ match dscp ef
+class-map DC
+ match discard-class 2
+policy-map IN
+ class V
+  set discard-class 2
+policy-map OUT
+ class DC
+  bandwidth 300
+interface GigabitEthernet0/0
+ ip address 10.0.0.1 255.255.255.0
+ service-policy input IN
+interface GigabitEthernet0/1
+ ip address 10.0.1.1 255.255.255.0
+interface GigabitEthernet0/2
+ ip address 192.0.2.1 255.255.255.252
+ service-policy output OUT
+interface GigabitEthernet0/3.7
+ encapsulation dot1Q 7
+ ip address 10.0.7.1 255.255.255.0
+"""
+
+
+@pytest.mark.parametrize("asks", ["discard-class 2", "cos 5"])
+def test_stages_of_the_router_itself_are_not_policies(perhop: Command, tmp_path: Path, asks: str) -> None:
+    """Each interface resets the drop precedence of arriving packets, and each new tag has a CoS."""
+    file = tmp_path / "edge.cfg"
+    file.write_text(OWN_STAGES.replace("discard-class 2", asks))
+    (answer,) = perhop("trace", file, "--packet", "udp 172.16.1.1:9 > 172.17.2.2:9 dscp ef", "--json").json()[
+        "packets"
+    ]
+    assert (
+        "packets arrive on GigabitEthernet0/0, the only interface with an input policy" in answer["assumed"]
+    )
+    leaves = "leaves via GigabitEthernet0/2, the only interface with an output policy"
+    assert any(leaves in one for one in answer["assumed"]), answer["assumed"]
+    ended = perhop("run", file, "--duration", "100ms")
+    assert "the input policy of GigabitEthernet0/2" not in ended.err

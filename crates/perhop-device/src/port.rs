@@ -1,5 +1,6 @@
 //! [`Port`]: one interface of a device.
 
+use perhop_qos::conditioner::ConditionerConfig;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::PolicyConfig;
 use perhop_qos::ring::RingConfig;
@@ -8,7 +9,7 @@ use serde::Serialize;
 
 use crate::forwarding::{Forwarding, InterfaceAddress, PortForwarding};
 use crate::intent::PortIntent;
-use crate::lower::PortLinks;
+use crate::lower::{PortLinks, STAGES_OF_DEVICE};
 use crate::policy::AttachedPolicy;
 
 /// A device as its configuration describes it.
@@ -88,7 +89,22 @@ pub struct Port {
     pub forwarding: PortForwarding,
 }
 
+/// Whether a policy or a limiter has a stage, and not the device by itself.
+fn is_configured(stage: &ConditionerConfig) -> bool {
+    !stage.name.as_deref().is_some_and(|name| STAGES_OF_DEVICE.contains(&name))
+}
+
 impl Port {
+    /// Whether a policy or a limiter marks, polices or drops arriving packets.
+    pub fn conditions_input(&self) -> bool {
+        self.input.conditioners.iter().any(is_configured)
+    }
+
+    /// Whether a policy or a limiter marks, polices or drops departing packets.
+    pub fn conditions_output(&self) -> bool {
+        self.output.conditioners.iter().any(is_configured)
+    }
+
     /// Returns a port without addresses and policies; `line` begins its section.
     pub fn new(name: &str, line: usize) -> Port {
         Port {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::net::IpAddr;
 
 use perhop_analysis::rates::class_path;
+use perhop_device::lower::STAGES_OF_DEVICE;
 use perhop_device::{AttachedClass, AttachedPolicy};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -19,8 +20,7 @@ use crate::trial::{Place, Side, Trial};
 
 /// Limit on the headers tried for one class.
 const TRIALS: usize = 48;
-/// Stages without a class: the router's own actions, and stages that select colors for a policer.
-const OF_ROUTER: [&str; 2] = ["new tag", "discard class 0"];
+/// Stages without a class, in addition to those of the device: they select colors for a policer.
 const OF_COLORS: [&str; 3] = [" conform-color", " exceed-color", " other colors"];
 
 /// The classes that the user names, with their kinds of traffic.
@@ -86,7 +86,9 @@ pub(crate) fn targets<'a>(network: &Network<'a>) -> Vec<Target<'a>> {
     let mut found = Vec::new();
     for (side, stage_name, stage) in stages(network) {
         let Named { own_name, name } = name_of_stage(network, &stage_name);
-        if OF_ROUTER.contains(&own_name.as_str()) || OF_COLORS.iter().any(|end| stage_name.ends_with(end)) {
+        if STAGES_OF_DEVICE.contains(&own_name.as_str())
+            || OF_COLORS.iter().any(|end| stage_name.ends_with(end))
+        {
             continue;
         }
         let service = service(first.contains(own_name.as_str()));

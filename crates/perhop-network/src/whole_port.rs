@@ -22,12 +22,12 @@ pub struct CarriedPort<'a> {
 
 /// Whether packets that enter at a port are marked or policed.
 pub fn has_input_policy(port: &Port) -> bool {
-    !port.input.conditioners.is_empty()
+    port.conditions_input()
 }
 
 /// Whether packets that leave via a port are classified, marked, policed or shaped.
 pub fn has_output_policy(port: &Port) -> bool {
-    !port.output.conditioners.is_empty() || has_classes(port)
+    port.conditions_output() || has_classes(port)
 }
 
 /// Whether a port has queues other than one FIFO.

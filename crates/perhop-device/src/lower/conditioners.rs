@@ -14,14 +14,18 @@ use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::stages::{Stage, goes_on};
 use crate::intent::{Direction, Fields, Limiter, looks_at};
 
+/// The names of stages that a device adds by itself: a new tag has no class of service, an arriving packet no
+/// drop precedence.
+pub const STAGES_OF_DEVICE: [&str; 2] = ["new tag", "discard class 0"];
+
 /// Returns the stage that sets class of service 0 in a new tag, for policies that do not set it.
 pub(super) fn new_tag() -> Stage {
-    stage("new tag", Action::MarkCos(LinkMark::default()))
+    stage(STAGES_OF_DEVICE[0], Action::MarkCos(LinkMark::default()))
 }
 
 /// Returns the stage that resets the drop precedence of arriving packets of all codepoints.
 pub(super) fn drop_precedence_0() -> Stage {
-    stage("discard class 0", Action::Color(Color::GREEN))
+    stage(STAGES_OF_DEVICE[1], Action::Color(Color::GREEN))
 }
 
 fn stage(name: &str, action: Action) -> Stage {

@@ -46,6 +46,7 @@ use stages::{Stage, stages_before, stages_of_policy};
 use crate::intent::Direction;
 use crate::profile::QueueSelection;
 
+pub use conditioners::STAGES_OF_DEVICE;
 pub use guarantees::{GuaranteeTotal, guarantee_total};
 pub use labels::Labels;
 pub use links::{ClassLinks, LimiterLinks, Links, PortLinks, QueuePath};

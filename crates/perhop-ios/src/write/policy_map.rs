@@ -1,6 +1,7 @@
 //! [`PolicyMaps`]: the policy-maps of a configuration, with their lists, class-maps and tables.
 
 use perhop_device::Notes;
+use perhop_device::lower::STAGES_OF_DEVICE;
 use perhop_qos::QueueSize;
 use perhop_qos::Rate;
 use perhop_qos::buffer::BufferConfig;
@@ -19,8 +20,6 @@ use super::table_map::TableMaps;
 use super::words::name;
 use crate::platform::Profile;
 
-/// Names of implicit stages of a router: a new tag without class of service, no discard class.
-const BY_ITSELF: [&str; 2] = ["new tag", "discard class 0"];
 /// Queues of interfaces without a policy.
 const PLAIN: [&str; 3] = ["fifo", "fair-queue", "random-detect"];
 
@@ -66,7 +65,7 @@ impl PolicyMaps {
         place: &str,
     ) -> Option<String> {
         let is_own = |stage: &&ConditionerConfig| {
-            let by_itself = stage.name.as_deref().is_some_and(|name| BY_ITSELF.contains(&name));
+            let by_itself = stage.name.as_deref().is_some_and(|name| STAGES_OF_DEVICE.contains(&name));
             !is_rate_limit(stage) && !by_itself
         };
         let stages: Vec<&ConditionerConfig> = policy.conditioners.iter().filter(is_own).collect();

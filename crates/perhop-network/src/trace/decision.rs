@@ -191,7 +191,7 @@ impl<'a> Tracer<'a> {
 /// Whether a port has an output policy, a discipline or a limiter.
 pub(super) fn has_output(port: &Port) -> bool {
     let is_interface = port.forwarding.role == PortRole::Interface && !port.shutdown;
-    let is_conditioned = !port.output.conditioners.is_empty();
+    let is_conditioned = port.conditions_output();
     is_interface
         && match &port.attachments {
             Some(attachments) => attachments.output.is_some() || is_conditioned,

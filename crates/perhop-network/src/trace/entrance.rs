@@ -56,7 +56,7 @@ impl<'a> Tracer<'a> {
     fn by_policy(&mut self) -> (Stage, Option<&'a Port>) {
         let mut with_input = self.device.router.ports.iter().filter(|port| {
             let is_interface = port.forwarding.role == PortRole::Interface && !port.shutdown;
-            is_interface && (!port.input.conditioners.is_empty() || port.input_policy().is_some())
+            is_interface && (port.conditions_input() || port.input_policy().is_some())
         });
         match (with_input.next(), with_input.next()) {
             (Some(port), None) => {
