@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from perhop.command.differences import changed_lines
-from perhop.command.lines import show_lines
-from perhop.command.prove import limited
+from perhop.command.lines import limited, show_lines
 from perhop.command.terminal import print_json
 from perhop.differing import LineChange
 from perhop.errors import Exit

@@ -11,7 +11,10 @@ from typing import TextIO
 
 from perhop.printable import printable
 
-# The additional indentation of continued lines, up to a third of the width.
+# Lines of each kind in text; --json has all.
+_MOST_LINES = 12
+
+# A line that goes on is indented further by this, up to a third of the width.
 _FURTHER = 2
 #: Styles of judgments.
 GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
@@ -74,3 +77,10 @@ def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
         for pattern, style in styles.items():
             shown.highlight_regex(re.compile(pattern), style)
         screen.print(shown, soft_wrap=True)
+
+
+def limited(title: str, texts: list[str]) -> Iterator[str]:
+    """Generate lines with a title each, and the number of those that are left out."""
+    yield from (f"{title}: {text}" for text in texts[:_MOST_LINES])
+    if len(texts) > _MOST_LINES:
+        yield f"{title}: {len(texts) - _MOST_LINES} more; --json has all"

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from perhop.command.lines import show_lines
+from perhop.command.lines import limited, show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
@@ -22,8 +22,6 @@ _EQUALS = "=="
 EXITS: dict[Verdict, Exit] = {"equal": Exit.OK, "differ": Exit.NOT_MET, "not-decided": Exit.FINDINGS}
 # Longer values are not printed next to each other.
 _MOST_WIDTH = 40
-# Lines of each kind in text; --json has all.
-_MOST_LINES = 12
 
 
 def prove_(
@@ -101,13 +99,6 @@ def _lines(proof: Proof, names: tuple[str, str]) -> Iterator[str]:
     yield from limited("compared", proof["compared"])
     yield from limited("assumed", proof["assumed"])
     yield from limited("not looked at", proof["not_looked_at"])
-
-
-def limited(title: str, texts: list[str]) -> Iterator[str]:
-    """Generate lines with a title each, and the number of omitted lines."""
-    yield from (f"{title}: {text}" for text in texts[:_MOST_LINES])
-    if len(texts) > _MOST_LINES:
-        yield f"{title}: {len(texts) - _MOST_LINES} more; --json has all"
 
 
 def counterexample_lines(found: Counterexample, place: str | None, names: tuple[str, str]) -> Iterator[str]:
