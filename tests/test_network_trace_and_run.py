@@ -19,7 +19,8 @@ from perhop.network import Network, packet_between
 from perhop.network.running import NetworkRun
 from perhop.quantity import quantity
 from seeds import SEED
-from test_trace_and_run import CODEPOINTS, CRITERIA, LISTS, actions, is_slow
+from test_trace_and_run import CRITERIA, LISTS, actions
+from traced_runs import CODEPOINTS, is_slow
 
 #: A hop: the device, the interface through which packets leave it, the queue.
 Hop = tuple[str, str, str | None]

@@ -36,8 +36,6 @@ def actions(draw: random.Random, side: str) -> list[str]:
     rate = draw.choice([SLOW, SLOW, SLOW, 10_000_000])
     polices = [f"police {rate} 1500 1500 conform-action transmit exceed-action {exceed}"]
     lines = draw.choice([[], [draw.choice(marks)], polices, polices, polices])
-    if side == "output" and draw.random() < 0.2:
-        return [*lines, "shape average 50000000", "service-policy CHILD"]
     if side == "output" and draw.random() < 0.6:
         lines = [*lines, draw.choice(["bandwidth 1000", "bandwidth 2000", "shape average 50000000"])]
     if side == "input" and draw.random() < 0.3:
@@ -59,7 +57,9 @@ def configuration(draw: random.Random) -> str:
         lines.append(f"policy-map {side.upper()}")
         known = [*names, "GROUP"] if side == "output" else names
         for name in [*draw.sample(known, draw.randrange(1, 4)), "class-default"]:
-            lines += [f" class {name}", *(f"  {one}" for one in actions(draw, side))]
+            inner = side == "output" and draw.random() < 0.2
+            own = ["shape average 50000000", "service-policy CHILD"] if inner else actions(draw, side)
+            lines += [f" class {name}", *(f"  {one}" for one in own)]
     limit = " rate-limit input access-group 101 10000000 8000 8000 conform-action set-prec-continue 3"
     lines += [
         "interface GigabitEthernet0/0",
