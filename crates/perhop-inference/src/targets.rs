@@ -222,8 +222,7 @@ impl<'a> Reached<'a> {
     }
 
     /// Leaves out each stage before the queues that the packets of all queues pass: it is a limit of all
-    /// classes and not a class next to them, whose load would halve the rate of each. Of several stages
-    /// before one queue, the queue is left out instead, because the stages have the names of the classes.
+    /// classes, whose load would halve theirs. Of several stages before one queue, the queue is left out.
     fn leave_out_limiter_of_all(&mut self, network: &Network, wanted: &Wanted) {
         let is_queue = |hit: &Hit| matches!(hit.target.place, Place::Queue(_));
         let output = stages(network).filter(|(side, ..)| *side == Side::Output);

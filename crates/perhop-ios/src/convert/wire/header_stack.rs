@@ -18,7 +18,7 @@ impl Context<'_> {
         let mut headers = Vec::new();
         if let Some(tunnel) = &interface.tunnel {
             headers.extend(self.tunnel_headers(tunnel));
-            let unknown = self.unknown_protection(tunnel).map(|missing| without_cipher(interface, missing));
+            let unknown = self.unknown_protection(tunnel).map(|missing| without_cipher(interface, &missing));
             self.found.extend(unknown);
         }
         let below = self.configuration.underlay(interface);
@@ -100,7 +100,7 @@ impl Context<'_> {
 }
 
 /// Returns the finding for a tunnel that encrypts with unknown ciphers.
-fn without_cipher(interface: &Interface, missing: At<String>) -> Diagnostic {
+fn without_cipher(interface: &Interface, missing: &At<String>) -> Diagnostic {
     Diagnostic::new(
         &rules::HEADERS_UNUSABLE,
         missing.line,
