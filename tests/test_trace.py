@@ -166,7 +166,7 @@ def test_the_first_address_of_a_subnet_of_two_is_a_host(perhop: Command, tmp_pat
     file = tmp_path / "edge.cfg"
     file.write_text(EDGE.replace("192.0.2.1 255.255.255.252", "192.0.2.1 255.255.255.254"))
     ended = perhop("trace", file, "--packet", "udp 10.1.0.5:5000 > 192.0.2.0:5000 dscp ef len 300")
-    assert "192.0.2.0 is in 192.0.2.0/31: out by Serial0/0" in ended.out
+    assert "192.0.2.0 is in 192.0.2.0/31: out via Serial0/0" in ended.out
 
 
 OWN_STAGES = """\
