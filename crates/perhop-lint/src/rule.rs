@@ -34,7 +34,7 @@ pub struct Rule {
     /// The severity of its findings.
     pub severity: Severity,
     /// The page in Markdown: a description; the sections `Why`, `Source` and `Remedy`; and optionally a `Bad`
-    /// and a `Good` configuration.
+    /// and a `Good` configuration. Empty in WebAssembly.
     pub page: &'static str,
 }
 

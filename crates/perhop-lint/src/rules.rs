@@ -10,11 +10,29 @@ macro_rules! declare_rules {
             pub static $name: $crate::Rule = $crate::Rule {
                 id: $id,
                 severity: $crate::Severity::$severity,
-                page: include_str!(concat!("../rules/", $id, ".md")),
+                page: $crate::rule_page!($id),
             };
         )*
         /// All rules of this crate, in the order in which they are listed.
         pub static ALL: &[&$crate::Rule] = &[$(&$name),*];
+    };
+}
+
+/// The page of a rule.
+#[cfg(not(target_family = "wasm"))]
+#[macro_export]
+macro_rules! rule_page {
+    ($id:literal) => {
+        include_str!(concat!("../rules/", $id, ".md"))
+    };
+}
+
+/// The page of a rule: empty, because the module of the playground is downloaded and shows no pages.
+#[cfg(target_family = "wasm")]
+#[macro_export]
+macro_rules! rule_page {
+    ($id:literal) => {
+        ""
     };
 }
 
