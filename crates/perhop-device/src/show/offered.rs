@@ -16,8 +16,13 @@ pub struct OfferedClass {
     pub path: Vec<String>,
     /// All packets since the counters were cleared, with their IP bytes.
     pub traffic: Traffic,
+    /// Its packets that queues and policers dropped since the counters were cleared, with their IP bytes;
+    /// `None` if not shown.
+    pub dropped: Option<Traffic>,
     /// The rate that the device prints, bits per second of IP packets.
     pub rate_bps: Option<f64>,
+    /// The part of that rate, 0 to 1, that the device prints as dropped.
+    pub dropped_of_rate: Option<f64>,
 }
 
 /// The offered rate of a class.
@@ -29,6 +34,8 @@ pub struct OfferedRate {
     pub bps: f64,
     /// IP bytes of a mean packet; `None` without packets.
     pub packet_bytes: Option<u32>,
+    /// The dropped part of its bytes, 0 to 1; `None` if not shown.
+    pub dropped: Option<f64>,
 }
 
 /// Returns the rates of classes: by the difference of two outputs `seconds` apart, by the counters of one
@@ -53,23 +60,34 @@ pub fn offered_rates(
                     "give the time that they counted: --over 300s",
                 )
             })?;
-            Ok(OfferedRate { path: class.path.clone(), bps, packet_bytes: mean_packet(class.traffic) })
+            let packet_bytes = mean_packet(class.traffic);
+            Ok(OfferedRate { path: class.path.clone(), bps, packet_bytes, dropped: class.dropped_of_rate })
         }
         (_, Some(seconds)) => {
-            let before = earlier.map(|all| before(all, class)).transpose()?.unwrap_or_default();
-            let counted = class.traffic - before;
-            let bps = 8.0 * counted.bytes / seconds;
-            Ok(OfferedRate { path: class.path.clone(), bps, packet_bytes: mean_packet(counted) })
+            let before = earlier.map(|all| before(all, class)).transpose()?.flatten();
+            let counted = class.traffic - before.map_or(Traffic::default(), |before| before.traffic);
+            let dropped_before = before.and_then(|before| before.dropped).unwrap_or_default();
+            let dropped = class.dropped.filter(|_| counted.bytes > 0.0);
+            let part = |dropped: Traffic| ((dropped - dropped_before).bytes / counted.bytes).min(1.0);
+            Ok(OfferedRate {
+                path: class.path.clone(),
+                bps: 8.0 * counted.bytes / seconds,
+                packet_bytes: mean_packet(counted),
+                dropped: dropped.map(part),
+            })
         }
     };
     later.iter().map(rate).collect()
 }
 
-/// Returns the counters of a class in an earlier output; zero if the class is missing.
+/// Returns the counters of a class in an earlier output; `None` if that output lacks the class.
 ///
 /// # Errors
 /// The earlier counters exceed the later ones.
-fn before(earlier: &[OfferedClass], class: &OfferedClass) -> Result<Traffic, ConfigError> {
+fn before<'e>(
+    earlier: &'e [OfferedClass],
+    class: &OfferedClass,
+) -> Result<Option<&'e OfferedClass>, ConfigError> {
     let same = earlier.iter().find(|reading| reading.path == class.path);
     let before = same.map_or(Traffic::default(), |reading| reading.traffic);
     if before.packets > class.traffic.packets {
@@ -79,7 +97,7 @@ fn before(earlier: &[OfferedClass], class: &OfferedClass) -> Result<Traffic, Con
         return Err(ConfigError::new("", message)
             .help("give the earlier output first, or one output and the time since the reset: --over 300s"));
     }
-    Ok(before)
+    Ok(same)
 }
 
 fn mean_packet(traffic: Traffic) -> Option<u32> {

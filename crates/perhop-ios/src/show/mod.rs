@@ -163,7 +163,7 @@ impl Shows for IosShows {
     }
 
     fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass> {
-        offered::offered(policy, port.counted_bytes.unwrap_or_default().classes)
+        offered::offered(policy, port.counted_bytes.unwrap_or_default())
     }
 }
 

@@ -22,9 +22,12 @@ fn offered_class(class: &ClassReading, overhead: i32) -> Option<OfferedClass> {
     let rate = class.number("offered_bps").zip(class.number("offered_pps"));
     let ip = |(bps, pps): (u64, u64)| (bps as f64 - 8.0 * f64::from(overhead) * pps as f64).max(0.0);
     let bytes = counted.with_overhead(-overhead).bytes.max(0.0);
+    let mean = bytes / counted.packets.max(1) as f64;
     Some(OfferedClass {
         path: class.path.clone(),
         traffic: Traffic { bytes, ..counted },
+        dropped: class.number("queue_drops").map(|packets| Traffic::new(packets, mean * packets as f64)),
         rate_bps: rate.map(ip),
+        dropped_of_rate: None,
     })
 }

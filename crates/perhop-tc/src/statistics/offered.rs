@@ -40,8 +40,14 @@ fn offered_class(path: Vec<String>, class: &ClassReading, overhead: i32) -> Offe
     // Queued packets are not counted: others were queued when counting began.
     let sent = Traffic::new(number("sent_packets"), number("sent_bytes") as f64);
     let packets = number("queue_drops");
-    let dropped = packets as f64 * sent.bytes / sent.packets.max(1) as f64;
-    let all = sent + Traffic::new(packets, dropped);
+    let dropped = Traffic::new(packets, packets as f64 * sent.bytes / sent.packets.max(1) as f64);
+    let all = sent + dropped;
     let traffic = Traffic { bytes: all.with_overhead(-overhead).bytes.max(0.0), ..all };
-    OfferedClass { path, traffic, rate_bps: None }
+    OfferedClass {
+        path,
+        traffic,
+        dropped: Some(dropped.with_overhead(-overhead)),
+        rate_bps: None,
+        dropped_of_rate: None,
+    }
 }
