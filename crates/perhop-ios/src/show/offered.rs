@@ -3,6 +3,8 @@
 use perhop_device::CountedBytes;
 use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 
+use super::shared_queue::output_of;
+
 /// Returns the classes of a policy without nested classes. Classes and queues count the bytes of `overhead`
 /// per packet in addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: CountedBytes) -> Vec<OfferedClass> {
@@ -23,7 +25,7 @@ pub(super) fn offered(policy: &PolicyReading, overhead: CountedBytes) -> Vec<Off
         OfferedClass {
             path: class.path.clone(),
             traffic,
-            dropped: dropped(class, traffic, overhead.queues),
+            dropped: dropped(class, traffic, output_of(policy, class), overhead.queues),
             rate_bps: printed.map(|bps| bps * ip_part),
             dropped_of_rate: dropped_bps.map(|(dropped, offered)| (dropped as f64 / offered).min(1.0)),
         }
@@ -31,13 +33,17 @@ pub(super) fn offered(policy: &PolicyReading, overhead: CountedBytes) -> Vec<Off
     classes.collect()
 }
 
-/// Returns the dropped packets of a class with the offered `traffic`, whose queue counts `overhead` bytes per
-/// packet in addition to IP. Their bytes are those that neither left nor wait; without a counter of bytes
-/// that left, the packets have the mean size of the class.
-fn dropped(class: &ClassReading, traffic: Traffic, overhead: i32) -> Option<Traffic> {
+/// Returns the dropped packets of a class with the offered `traffic`. Their bytes are those that neither left
+/// nor wait; without the packets and bytes `sent`, the packets have the mean size of the class. A queue
+/// counts `overhead` bytes per packet in addition to IP.
+fn dropped(
+    class: &ClassReading,
+    traffic: Traffic,
+    sent: Option<(u64, u64)>,
+    overhead: i32,
+) -> Option<Traffic> {
     let packets = dropped_packets(class)?;
     let mean = traffic.bytes / traffic.packets.max(1) as f64;
-    let sent = class.number("output_packets").zip(class.number("output_bytes"));
     let bytes = match sent.filter(|_| packets > 0) {
         Some((sent, bytes)) => {
             let bytes = Traffic::new(sent, bytes as f64).with_overhead(-overhead).bytes;

@@ -35,6 +35,17 @@ pub(super) fn assign_drops(policy: &mut PolicyReading) {
     }
 }
 
+/// Returns the packets and bytes that left the queue of a class: its own, or a shared one that no other class
+/// uses; `None` without such a counter.
+pub(super) fn output_of(policy: &PolicyReading, class: &ClassReading) -> Option<(u64, u64)> {
+    let output = |queue: &ClassReading| queue.number("output_packets").zip(queue.number("output_bytes"));
+    let is_alone = |queue: &&ClassReading| {
+        policy.classes.iter().filter(|other| is_member(other, queue)).count() == 1 && is_member(class, queue)
+    };
+    let shared = || policy.classes.iter().filter(|queue| is_shared_queue(queue)).find(is_alone);
+    output(class).or_else(|| shared().and_then(output))
+}
+
 fn is_shared_queue(class: &ClassReading) -> bool {
     class.path.last().is_some_and(|name| name == PRIORITY || name.starts_with(LEVEL))
 }
