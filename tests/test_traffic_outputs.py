@@ -105,50 +105,103 @@ def per_class(results: Results) -> dict[str, tuple[float, float]]:
     return found
 
 
-def rates_file(draw: random.Random, inferred: Scenario, folder: Path) -> Path:
+#: Kinds of traffic, of which all but the first come in bursts of their own. tc counts no bytes of dropped
+#: packets: transfers, whose short packets are dropped less, would be offered at a wrong rate.
+KINDS = {"cfg": ("constant", "bursts", "transfers", "greedy"), "tc": ("constant", "bursts", "greedy")}
+
+
+def rates_file(
+    draw: random.Random, inferred: Scenario, folder: Path, kinds: tuple[str, ...] = ("constant",)
+) -> Path:
     """Return a file with a random load of each class, up to twice its guarantee."""
     lines = ["class,rate,packet_bytes,kind"]
     for line in (inferred.inferred or "").splitlines():
         words = line.split()
         if line.startswith("  ") and words[2:3] == ["kb/s"] and words[0] != "voice":
             rate = float(words[1].replace(",", "")) * draw.uniform(0.5, 2)
-            lines.append(f"{words[0]},{rate:.0f}kb/s,{draw.randint(100, 1500)},constant")
+            kind = draw.choice(kinds) if len(kinds) > 1 else kinds[0]
+            offered = "" if kind == "greedy" else f"{rate:.0f}kb/s"
+            lines.append(f"{words[0]},{offered},{draw.randint(100, 1500)},{kind}")
     file = folder / "rates.csv"
     file.write_text("\n".join(lines) + "\n")
     return file
+
+
+def reproduced(file: Path, first: Results, *, is_printed: bool = False) -> tuple[Scenario, list[str]]:
+    """Run the load that the output of a run shows; return it and the queues whose drops differ.
+
+    Rates must not differ.
+    """
+    command = COMMANDS[file.suffix[1:]]
+    (file.parent / "show.txt").write_text(output(first, command))
+    over = None if is_printed else f"{seconds(first)}s"
+    inferred = Scenario.infer(file, traffic=file.parent / "show.txt", over=over)
+    before, after = per_class(first), per_class(inferred.run(threads=1))
+    assert set(before) == set(after)
+    for queue, (rate, _) in before.items():
+        assert after[queue][0] == pytest.approx(rate, rel=RATE), queue
+    return inferred, [queue for queue, (_, lost) in before.items() if abs(after[queue][1] - lost) > DROPS]
 
 
 @pytest.mark.parametrize("kind", POLICIES)
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("is_printed", [True, False], ids=["printed rates", "counters"])
 def test_an_output_gives_the_rates_and_drops_of_its_run(
-    request: pytest.FixtureRequest, tmp_path: Path, kind: str, case: int, is_printed: bool
+    tmp_path: Path, kind: str, case: int, is_printed: bool
 ) -> None:
     if kind == "tc" and is_printed:
         pytest.skip("tc prints no rates")
-    if (kind, case) == ("cfg", 9):
-        # It fails as long as the load of a class is packets at regular intervals.
-        why = "2.6 % lost in bursts, below the class's share: counters do not show bursts"
-        request.node.add_marker(pytest.mark.xfail(strict=True, reason=why))
     draw = random.Random(case)
     file = tmp_path / f"edge.{kind}"
     file.write_text(POLICIES[kind](draw))
-    # Greedy TCP loses bursts of packets; the counters of tc do not distinguish them from an excessive load.
-    loads = ("busy", "overload", None) if kind == "cfg" else ("busy", "quiet", None)
-    load = loads[case % 3]
+    load = ("busy", "overload", None)[case % 3]
     if load is None:
         traffic = rates_file(draw, Scenario.infer(file), tmp_path)
         first = ran(Scenario.infer(file, traffic=traffic), COMMANDS[kind])
     else:
         first = ran(Scenario.infer(file, load=load), COMMANDS[kind])
-    (tmp_path / "show.txt").write_text(output(first, COMMANDS[kind]))
-    over = None if is_printed else f"{seconds(first)}s"
-    again = Scenario.infer(file, traffic=tmp_path / "show.txt", over=over).run(threads=1)
-    before, after = per_class(first), per_class(again)
-    assert set(before) == set(after)
-    for queue, (rate, lost) in before.items():
-        assert after[queue][0] == pytest.approx(rate, rel=RATE), queue
-        assert after[queue][1] == pytest.approx(lost, abs=DROPS), queue
+    assert reproduced(file, first, is_printed=is_printed)[1] == []
+
+
+def with_short_queues(draw: random.Random, text: str) -> str:
+    """Return a policy whose queues lose bursts."""
+    text = text.replace("pfifo limit 100", f"pfifo limit {draw.randint(5, 30)}")
+    text = text.replace("  queue-limit 120 packets\n", "")
+    for name in ("SIGNALING", "DATA"):
+        text = text.replace(
+            f" class {name}\n  bandwidth",
+            f" class {name}\n  queue-limit {draw.randint(5, 30)} packets\n  bandwidth",
+        )
+    return text
+
+
+def in_bursts(folder: Path, kind: str, case: int) -> tuple[Scenario, list[str]]:
+    draw = random.Random(case)
+    folder.mkdir(exist_ok=True)
+    file = folder / f"edge.{kind}"
+    file.write_text(with_short_queues(draw, POLICIES[kind](draw)))
+    traffic = rates_file(draw, Scenario.infer(file), folder, KINDS[kind])
+    return reproduced(file, ran(Scenario.infer(file, traffic=traffic), COMMANDS[kind]))
+
+
+@pytest.mark.parametrize("kind", POLICIES)
+@pytest.mark.parametrize("case", range(4))
+def test_an_output_gives_the_drops_of_bursts(tmp_path: Path, kind: str, case: int) -> None:
+    assert in_bursts(tmp_path, kind, case)[1] == []
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", POLICIES)
+def test_drops_of_bursts_that_differ_are_rare_and_reported(tmp_path: Path, kind: str) -> None:
+    differing = 0
+    for case in range(4, 40):
+        inferred, different = in_bursts(tmp_path / str(case), kind, case)
+        differing += bool(different)
+        for queue in different:
+            assert f"class `{queue.rpartition('/')[2]}`: the output shows" in (inferred.inferred or ""), case
+            assert "this load loses" in (inferred.inferred or ""), case
+    # The drops of a class do not determine the order of its packets: docs/decisions/0024.
+    assert differing <= 4
 
 
 @pytest.mark.parametrize("kind", POLICIES)

@@ -43,7 +43,8 @@ impl Given {
             Given::Records(_) => "load: the flows of the file",
             Given::Capture(_) => "load: the packets of the capture",
             Given::Outputs(_) => {
-                "load: the offered rates in the output, as packets of the mean size at regular intervals"
+                "load: the offered rates in the output, as packets of the mean size at regular intervals, in \
+                 bursts where the drops show them"
             }
             Given::Microburst(_) => "load: one burst into each class, one class after the other",
         }

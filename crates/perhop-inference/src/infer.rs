@@ -12,8 +12,10 @@ use serde_json::{Map, Value, json};
 
 use crate::common_port::CommonPort;
 use crate::document::{Entry, scenario};
+use crate::drop_bursts::with_bursts;
 use crate::failure::Failure;
 use crate::given::{Given, by_class, wanted, with_class_names};
+use crate::horizon::Horizon;
 use crate::level::LoadLevel;
 use crate::memory::memory_remarks;
 use crate::microburst::{bursts, with_entrance};
@@ -30,21 +32,6 @@ use crate::unapplied::left_out;
 use crate::unclassified::call_without_class;
 use crate::words::{rate_in_words, time};
 
-/// The simulated time in milliseconds for loads up to a rate in Mb/s. It is shorter for higher loads, so that
-/// a run takes seconds.
-const DURATIONS: [(f64, f64); 6] = [
-    (2.5, 100_000.0),
-    (25.0, 20_000.0),
-    (250.0, 5_000.0),
-    (2_500.0, 1_000.0),
-    (25_000.0, 400.0),
-    (f64::INFINITY, 100.0),
-];
-/// The maximum warm-up, milliseconds. It is a larger part of a short run, because TCP is still starting.
-const WARMUP: f64 = 0.1;
-const LONGEST_WARMUP: f64 = 2_000.0;
-const SHORT: f64 = 1_000.0;
-const SHORT_WARMUP: f64 = 0.4;
 /// Limit on the interfaces that are tried as entrance.
 const MOST_ENTRANCES: usize = 64;
 /// The maximum utilization of an entrance by given traffic, so that it hardly waits before the device.
@@ -153,8 +140,10 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             let names: Vec<String> = targets(&network).into_iter().map(|target| target.name).collect();
             let wanted: Wanted = names.iter().map(|name| (name.as_str(), Some(Kind::Constant))).collect();
             let tried = reach(network, trial, selection, devices, &wanted)?;
-            let traffic = from_outputs(&tried.network, outputs, &tried.hits)?;
-            (tried.network, traffic)
+            let (traffic, drops) = from_outputs(&tried.network, outputs, &tried.hits)?;
+            let network = widened(tried.network, &traffic);
+            let traffic = with_bursts(&network, devices, traffic, &drops)?;
+            (network, traffic)
         }
         (None | Some(Given::Outputs(_)), None) => {
             let tried = reach(network, trial, selection, devices, &Wanted::new())?;
@@ -179,8 +168,8 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
         }
         (Some(Given::Capture(path)), None) => {
             let mut network = network;
-            let seconds = seconds_of(capture.unwrap_or_default());
-            let traffic = replayed(&mut network, devices, &Recording { path, seconds })?;
+            let recording = Recording::new(path, capture.unwrap_or_default());
+            let traffic = replayed(&mut network, devices, &recording)?;
             (network, traffic)
         }
     };
@@ -361,14 +350,6 @@ fn widened<'a>(mut network: Network<'a>, traffic: &Traffic) -> Network<'a> {
     network
 }
 
-/// Returns the time between the first and the last packet of a capture in seconds, 0 for a damaged one.
-fn seconds_of(capture: &[u8]) -> f64 {
-    let packets = perhop_capture::read(capture).map(|capture| capture.packets).unwrap_or_default();
-    let times = || packets.iter().map(|packet| packet.time);
-    let span = times().max().zip(times().min()).map_or(0, |(last, first)| last - first);
-    span as f64 / 1e9
-}
-
 fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) -> Inferred {
     let offered = |flow: &Flow| {
         let [rate, kind] = flow.offered.clone();
@@ -400,11 +381,7 @@ fn inferred(network: &Network, traffic: &Traffic, platform: RecognizedPlatform) 
 
 /// Returns the scenario with this traffic and its measurements.
 fn measured(network: &Network, traffic: &Traffic) -> Map<String, Value> {
-    let megabits = traffic.flows.iter().map(|flow| flow.rate).sum::<f64>() / 1e6;
-    let usual = DURATIONS.iter().find(|(most, _)| megabits <= *most).map_or(100.0, |(_, usual)| *usual);
-    let milliseconds = traffic.milliseconds.unwrap_or(usual);
-    let part = if milliseconds <= SHORT { SHORT_WARMUP } else { WARMUP };
-    let warmup = if traffic.milliseconds.is_some() { 0.0 } else { (part * milliseconds).min(LONGEST_WARMUP) };
+    let Horizon { warmup, milliseconds } = Horizon::new(traffic);
     let entries: Vec<Entry> =
         traffic.flows.iter().map(|flow| Entry { keys: &flow.entry, header: &flow.header }).collect();
     let mut keys = scenario(network, &entries, &time(milliseconds));

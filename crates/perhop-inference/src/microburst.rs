@@ -13,7 +13,7 @@ use crate::role::Kind;
 use crate::sources::Sending;
 use crate::targets::{Hit, Miss};
 use crate::traffic::{Flow, Traffic, entry, suited, unlike};
-use crate::words::{counted, rate_in_words, similar};
+use crate::words::{counted, nanoseconds, rate_in_words, similar};
 
 /// Header and check sequence of an Ethernet frame, bytes (IEEE 802.3, 3.1.1).
 const HEADER: u32 = 18;
@@ -160,8 +160,4 @@ fn flow(
         offered: [format!("at {}", rate_in_words(burst.arrival_bps())), sent.words],
         rate: burst.arrival_bps(),
     }
-}
-
-fn nanoseconds(seconds: f64) -> String {
-    format!("{}ns", (seconds * 1e9).round())
 }

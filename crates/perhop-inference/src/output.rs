@@ -105,7 +105,8 @@ fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) ->
     found.or_else(|| of_side().find(|policy| policy.interface.is_empty()))
 }
 
-/// Returns traffic with the offered rates of the classes in the outputs.
+/// Returns traffic with the rates that the classes of the outputs were offered, and the dropped part of each
+/// flow's packets where the outputs show it.
 ///
 /// # Errors
 /// The outputs have no policy on the path, or do not show rates.
@@ -113,9 +114,9 @@ pub(crate) fn from_outputs(
     network: &Network,
     outputs: &ReadOutputs,
     hits: &[Hit],
-) -> Result<Traffic, Failure> {
-    let (mut loads, mut remarks) = (Vec::new(), Vec::new());
-    for OfferedRate { path, bps, packet_bytes } in outputs.rates(network)? {
+) -> Result<(Traffic, Vec<Option<f64>>), Failure> {
+    let (mut loads, mut drops, mut remarks) = (Vec::new(), Vec::new(), Vec::new());
+    for OfferedRate { path, bps, packet_bytes, dropped } in outputs.rates(network)? {
         if bps <= 0.0 {
             continue;
         }
@@ -123,6 +124,7 @@ pub(crate) fn from_outputs(
             Some(name) if hit_of(network, hits, &name).is_some() => {
                 let kind = Some(Kind::Constant);
                 loads.push(ClassLoad { name, rate: Some(bps), packet_bytes, kind, connections: None });
+                drops.push(dropped);
             }
             Some(name) => remarks.push(format!("class `{name}` of the output: no header reaches it")),
             None => {
@@ -138,7 +140,7 @@ pub(crate) fn from_outputs(
     }
     let mut traffic = by_class(network, &loads, hits, &[])?;
     traffic.remarks.splice(0..0, remarks);
-    Ok(traffic)
+    Ok((traffic, drops))
 }
 
 /// Returns the class for a path of names in an output. Longer parts of the path are tried first. A device

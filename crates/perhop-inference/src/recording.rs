@@ -27,9 +27,19 @@ const SHORTEST: f64 = 100.0;
 /// A capture that is replayed.
 pub(crate) struct Recording<'a> {
     /// Its path as a scenario file writes it.
-    pub(crate) path: &'a str,
-    /// The time between its first and its last packet, seconds.
-    pub(crate) seconds: f64,
+    path: &'a str,
+    /// The time between its first and its last packet, seconds; 0 for a damaged one.
+    seconds: f64,
+}
+
+impl<'a> Recording<'a> {
+    /// Returns the capture with a content and a path as a scenario file writes it.
+    pub(crate) fn new(path: &'a str, content: &[u8]) -> Recording<'a> {
+        let packets = perhop_capture::read(content).map(|capture| capture.packets).unwrap_or_default();
+        let times = || packets.iter().map(|packet| packet.time);
+        let span = times().max().zip(times().min()).map_or(0, |(last, first)| last - first);
+        Recording { path, seconds: span as f64 / 1e9 }
+    }
 }
 
 /// A class, and the conditions that all its packets satisfy.

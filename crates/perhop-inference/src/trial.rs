@@ -6,12 +6,12 @@ use std::path::Path;
 
 use perhop_network::Devices;
 use perhop_qos::conditioner::TrafficConditioner;
-use perhop_qos::packet::{Encapsulation, Ingress, InterfaceId, Protocol};
+use perhop_qos::packet::{Encapsulation, Ingress, Protocol};
 use perhop_qos::policy::queue_names;
 use perhop_qos::port::PortClassifier;
 use perhop_qos::random::Streams;
 use perhop_qos::{ConfigError, Packet, Time, Verdict};
-use perhop_scenario::{Document, LinkConfig, Loader, Scenario};
+use perhop_scenario::{Document, Loader, Scenario};
 use serde_json::{Map, Value, json};
 
 use crate::document::{Entry, scenario};
@@ -20,6 +20,7 @@ use crate::header::{Header, packed};
 use crate::network::{CosOrigin, FAR, NEAR, Network};
 use crate::role::Kind;
 use crate::sources::sending;
+use crate::way::WayLinks;
 
 /// Seconds between two packets. No policer drops a short packet after this time.
 const GAP_SECONDS: u64 = 10;
@@ -108,33 +109,19 @@ impl Trial {
 impl Way {
     /// Builds the path by the router `router` from its neighbor `from` to `to`.
     fn new(scenario: &Scenario, router: &str, from: &str, to: &str) -> Result<Way, ConfigError> {
-        let missing = || ConfigError::new("links", "the path has no link");
-        let link = |neighbor: &str| -> Result<&LinkConfig, ConfigError> {
-            let is = |link: &&LinkConfig| link.between.iter().all(|end| end == router || end == neighbor);
-            scenario.links.iter().find(is).ok_or_else(missing)
-        };
-        let neighbors: Vec<String> = neighbors(scenario, router).map(str::to_owned).collect();
-        let number = neighbors.iter().position(|name| name == from).ok_or_else(missing)?;
-        let streams = Streams::new(1, 0);
-        let policy = |name: Option<&String>| name.and_then(|name| scenario.policies.get(name));
-        let conditioner = |name: Option<&String>| match policy(name) {
-            Some(policy) => policy.build_conditioner(&neighbors, &streams),
-            None => Ok(TrafficConditioner::default()),
-        };
-        let (arriving, departing) = (link(from)?, link(to)?);
-        let near = arriving.interfaces.get(router).and_then(|end| end.input.as_ref());
-        let end = departing.interfaces.get(router);
-        let far = end.and_then(|end| end.output.as_ref());
-        let queueing = policy(far).and_then(|policy| policy.queueing.as_ref());
-        let arrival = arriving.headers.encapsulation();
-        let mtu = end.and_then(|end| departing.mtu(end));
+        let links = WayLinks::new(scenario, router, [from, to])?;
+        let [input, output] = links.conditioners(&Streams::new(1, 0))?;
+        let queueing = links.output_policy().and_then(|policy| policy.queueing.as_ref());
+        let mtu = links.leaving().and_then(|end| links.departing.mtu(end));
         Ok(Way {
-            input: conditioner(near)?,
-            output: conditioner(far)?.leaving_by(departing.headers.encapsulation()),
-            arrival,
-            ingress: Ingress::new(InterfaceId(number as u16), arrival),
+            input,
+            output: output.leaving_by(links.departing.headers.encapsulation()),
+            arrival: links.arriving.headers.encapsulation(),
+            ingress: links.ingress(),
             cos: CosOrigin::Packets,
-            classifier: queueing.map(|config| PortClassifier::build(config, &neighbors)).transpose()?,
+            classifier: queueing
+                .map(|config| PortClassifier::build(config, links.neighbors()))
+                .transpose()?,
             queues: queue_names(queueing),
             longest: mtu.map_or(u32::MAX, |mtu| mtu.as_bytes() as u32),
             now: Time::ZERO,
@@ -193,16 +180,8 @@ fn taken(
     matches!(verdict, Verdict::Pass)
 }
 
-/// Returns the neighbors of a node in the order of its links.
-fn neighbors<'s>(scenario: &'s Scenario, node: &'s str) -> impl Iterator<Item = &'s str> {
-    scenario.links.iter().filter_map(move |link| {
-        let [first, second] = &link.between;
-        if first == node { Some(second.as_str()) } else { (second == node).then_some(first.as_str()) }
-    })
-}
-
 /// Returns a packet of a sender with this header, without the marks of links.
-fn packet(network: &Network, header: &Header) -> Packet {
+pub(crate) fn packet(network: &Network, header: &Header) -> Packet {
     let [source, destination] = network.ends(header);
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let least = SHORT[usize::from(header.is_six())];
@@ -221,7 +200,7 @@ fn packet(network: &Network, header: &Header) -> Packet {
 }
 
 /// Returns the scenario of a network with its router's configuration translated, and a little traffic.
-fn resolved(network: &Network, devices: &Devices) -> Result<Scenario, Failure> {
+pub(crate) fn resolved(network: &Network, devices: &Devices) -> Result<Scenario, Failure> {
     let mut keys = Map::new();
     keys.insert("name".into(), json!("trial"));
     keys.insert("source".into(), sending(Kind::Constant, 8000.0, 100).source);

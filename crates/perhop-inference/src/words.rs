@@ -61,6 +61,11 @@ pub(crate) fn microseconds(seconds: f64) -> String {
     format!("{}us", (seconds * 1e6).round_ties_even().max(1.0))
 }
 
+/// Returns a time in whole nanoseconds.
+pub(crate) fn nanoseconds(seconds: f64) -> String {
+    format!("{}ns", (seconds * 1e9).round())
+}
+
 /// Returns a time as a scenario file writes it.
 pub(crate) fn time(milliseconds: f64) -> String {
     if milliseconds < 1.0 || milliseconds % 1.0 != 0.0 {
