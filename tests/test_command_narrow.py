@@ -107,6 +107,7 @@ def assert_fits(shown: str, width: int = 80) -> list[str]:
         ("run", "old.cfg", "--load", "overload", "--duration", "60s", "--replications", "2"),
         ("run", "old.cfg", "--duration", "20s", "--replications", "2", "--wide"),
         ("explain", "priority-burst-small"),
+        ("bufferbloat", "--rate", "50/10Mb/s", "--qdisc", "fq_codel,fifo"),
         ("check", ROOT / "examples" / "uplink.tc"),
         ("trace", ROUTER, "--packet", "tcp 10.1.0.20:443 > 10.1.0.20:9 dscp af21 len 500"),
     ],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
+from perhop.command.lines import show_lines
 from perhop.command.options import Json, Quiet, Seed
 from perhop.command.terminal import print_json, print_written, share_bar
 from perhop.errors import Exit
@@ -77,7 +78,8 @@ def bufferbloat(
     if json:
         print_json(tested.to_dict())
     elif not quiet:
-        print("\n".join(map(printable, [*_table(tested), "", *_graph(tested), "", *_notes(tested)])))
+        print("\n".join(map(printable, [*_table(tested), "", *_graph(tested), ""])))
+        show_lines("\n".join(_notes(tested)))
     return Exit.OK
 
 
