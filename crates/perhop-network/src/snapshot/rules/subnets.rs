@@ -19,8 +19,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let ports: Vec<PortId> = all_ports(snapshot).collect();
     for id in &ports {
         check_down(snapshot, *id, &ports, found);
-        check_length(snapshot, *id, &ports, found);
     }
+    check_lengths(snapshot, &ports, found);
     for device in 0..snapshot.devices.len() {
         check_next_hops(snapshot, device, found);
     }
@@ -113,37 +113,54 @@ fn same_subnet(own: InterfaceAddress, other: InterfaceAddress) -> bool {
     own.prefix_length == other.prefix_length && own.is_neighbor(other.address)
 }
 
-/// Reports a port whose subnet contains the address of another device's port with a different prefix length.
-fn check_length(snapshot: &Snapshot, own: PortId, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
-    let port = snapshot.port(own);
-    if !is_up(snapshot, own) {
-        return;
-    }
-    for address in addresses(port).filter(|address| !is_host(*address)) {
-        for other in ports.iter().filter(|other| other.device != own.device) {
-            let neighbor = snapshot.port(*other);
-            let is_apart = is_of_kind(port, neighbor)
-                && is_up(snapshot, *other)
-                && vrf(port) == vrf(neighbor)
-                && (snapshot.link_of(own).is_none() || snapshot.link_of(*other).is_none());
-            let theirs = addresses(neighbor).filter(|_| is_apart).find(|theirs| {
-                !is_host(*theirs)
-                    && theirs.prefix_length != address.prefix_length
-                    && (address.is_neighbor(theirs.address) || theirs.is_neighbor(address.address))
-            });
-            let Some(theirs) = theirs else { continue };
-            let message = format!(
-                "the mask of {} is /{}, but {} in the same subnet has /{}",
-                snapshot.port_name(own),
-                address.prefix_length,
-                snapshot.port_name(*other),
-                theirs.prefix_length
-            );
-            let effect = "routing protocols find no neighbor, and some hosts cannot be reached".to_owned();
-            let rule = &rules::NETWORK_SUBNET_DIFFERS;
-            found.push(snapshot.finding(own.device, rule, address.line, (message, effect)));
+/// Reports ports whose subnet contains the address of another device's port with a different prefix length.
+fn check_lengths(snapshot: &Snapshot, ports: &[PortId], found: &mut Vec<NetworkFinding>) {
+    let up = ports.iter().filter(|id| is_up(snapshot, **id));
+    let own = |id: &PortId| {
+        let id = *id;
+        addresses(snapshot.port(id)).filter(|address| !is_host(*address)).map(move |address| (id, address))
+    };
+    let all: Vec<(PortId, InterfaceAddress)> = up.flat_map(own).collect();
+    for (own, address) in &all {
+        let mut reported = None;
+        // All pairs: the addresses come first, because most of them are far apart.
+        for (other, theirs) in &all {
+            let is_pair = theirs.prefix_length != address.prefix_length
+                && (address.is_neighbor(theirs.address) || theirs.is_neighbor(address.address))
+                && other.device != own.device
+                && reported != Some(*other);
+            if is_pair && are_apart(snapshot, *own, *other) {
+                reported = Some(*other);
+                report_length(snapshot, (*own, *address), (*other, *theirs), found);
+            }
         }
     }
+}
+
+/// Whether two ports could be neighbors and are not ends of links.
+fn are_apart(snapshot: &Snapshot, own: PortId, other: PortId) -> bool {
+    let (port, neighbor) = (snapshot.port(own), snapshot.port(other));
+    is_of_kind(port, neighbor)
+        && vrf(port) == vrf(neighbor)
+        && (snapshot.link_of(own).is_none() || snapshot.link_of(other).is_none())
+}
+
+fn report_length(
+    snapshot: &Snapshot,
+    (own, address): (PortId, InterfaceAddress),
+    (other, theirs): (PortId, InterfaceAddress),
+    found: &mut Vec<NetworkFinding>,
+) {
+    let message = format!(
+        "the mask of {} is /{}, but {} in the same subnet has /{}",
+        snapshot.port_name(own),
+        address.prefix_length,
+        snapshot.port_name(other),
+        theirs.prefix_length
+    );
+    let effect = "routing protocols find no neighbor, and some hosts cannot be reached".to_owned();
+    let rule = &rules::NETWORK_SUBNET_DIFFERS;
+    found.push(snapshot.finding(own.device, rule, address.line, (message, effect)));
 }
 
 fn vrf(port: &Port) -> Option<&str> {
