@@ -61,8 +61,6 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("bgp-policy", "routes of BGP mark packets"),
     not_modelled("priority-flow-control", "pause frames delay packets"),
     not_modelled("flowcontrol", "pause frames delay packets"),
-    not_modelled("ip wccp", "packets are redirected to a cache"),
-    not_modelled("source template", "the interface has the commands of a template"),
     not_modelled("macsec", "MACsec's headers make packets longer"),
     not_modelled("zone-member", "the firewall between zones drops packets"),
     irrelevant("access-session"),

@@ -309,8 +309,8 @@ fn a_burst_below_joined_packets_is_named_at_any_rate() {
             "{FILTER} pref 1 flower ip_proto tcp action police rate {rate} burst {burst} drop classid 1:10\n"
         );
         let model = Tc.parse(&format!("{CLASSES}{text}"), &ParseOptions::default()).unwrap();
-        let rules = model.diagnostics.iter().map(|one| one.diagnostic.rule.id);
-        let rule = rules.filter(|rule| rule.starts_with("tc-police-burst")).next_back();
+        let mut rules = model.diagnostics.iter().map(|one| one.diagnostic.rule.id);
+        let rule = rules.rfind(|rule| rule.starts_with("tc-police-burst"));
         (rule, model.open_lines.iter().filter(|open| open.concerns(|name| name == "eth0")).count())
     };
     for rate in ["64kbit", "10mbit", "100mbit"] {
