@@ -53,7 +53,7 @@ impl PoliceConfig {
     }
 }
 
-/// A class's policer. Every packet that its tokens cover spends them, congestion or not.
+/// The policer of a class. A packet that the tokens cover consumes tokens, even if the port is not congested.
 #[derive(Clone, Debug)]
 pub struct Policer {
     bucket: RatedBucket,

@@ -119,7 +119,8 @@ impl<W: Word> BucketProfile<W> {
     pub(super) fn fills_in(&self) -> Time {
         self.time_for(self.size)
     }
-    /// Whether `W` fits a full bucket, `more`, and the tokens of up to `longest`.
+    /// Whether `W` can represent the sum of a full bucket, `more`, and the tokens that arrive within
+    /// `longest`.
     pub(super) fn is_exact(&self, more: W, longest: Time) -> bool {
         let earned = W::saturating_product(longest.as_picoseconds(), self.per_picosecond);
         self.size.saturating_add(more).saturating_add(earned) < W::MAX

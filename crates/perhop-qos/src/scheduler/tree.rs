@@ -296,7 +296,7 @@ impl SchedulerTree {
         self.dequeued_flat(now, id, self.accounting.counted(length), head_of(queue, self.accounting));
     }
 
-    /// The queue to which the choices lead.
+    /// The queue that the choices of all nodes select, from the root down.
     #[inline]
     fn chosen(&self) -> Option<QueueId> {
         let mut node = &self.nodes[0];

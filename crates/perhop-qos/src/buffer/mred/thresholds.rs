@@ -121,7 +121,7 @@ pub struct OverlappedConfig {
 }
 
 impl ModelConfig {
-    /// Returns the precedences.
+    /// Returns the thresholds and the drop probability of each precedence.
     ///
     /// # Errors
     /// The lists have different lengths, or a range is empty or ends above every average.
