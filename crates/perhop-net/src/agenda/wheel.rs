@@ -95,7 +95,8 @@ impl Wheel {
             free: NONE,
         }
     }
-    /// Whether it is similar to the year that [`Wheel::suiting`] would create.
+    /// Whether the length of a day and the number of days are still close to those that [`Wheel::suiting`]
+    /// would choose.
     pub(super) fn suits(&self, gap: u64, pending: usize) -> bool {
         let (own, days) = (self.place_bits as usize + 1, days(pending));
         day_bits(gap).abs_diff(self.day_bits) < 2 && days <= 2 * own && own <= 4 * days

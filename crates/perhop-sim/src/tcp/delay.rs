@@ -153,9 +153,9 @@ impl AdaptiveDelay {
             self.quick = self.quick.max(self.burst);
         }
     }
-    /// Records that old data arrived again, because an acknowledgment was lost. If it `is_acknowledged`, that
-    /// is, ends below the last acknowledgment sent, it is rejected as out of the window (`tcp_send_dupack`),
-    /// and no acknowledgment is due.
+    /// Records that old data arrived again, because an acknowledgment was lost. If the data `is_acknowledged`
+    /// (it ends below the last acknowledgment sent), the receiver rejects it as out of the window
+    /// (`tcp_send_dupack`), and no delayed acknowledgment is due.
     pub(super) fn on_old_data(&mut self, is_acknowledged: bool) {
         self.quick = self.quick.max(self.burst);
         self.is_interactive = false;
