@@ -56,7 +56,7 @@ pub struct QueueBound {
 }
 
 impl Queue<'_> {
-    /// The bounds by `guarantee`; `None` without arrivals.
+    /// The bounds of a queue whose scheduler gives `guarantee`; `None` without arrivals.
     pub fn bound(&self, guarantee: Guarantee) -> Option<QueueBound> {
         let lengths = stream::lengths(self.streams)?;
         let Guarantee { measure, strict, plain, rules } = guarantee;
