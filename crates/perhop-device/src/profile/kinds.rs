@@ -210,7 +210,7 @@ pub enum WredMinima {
     NinthsAboveHalf,
     /// Half of the maximum, plus p tenths of the other half.
     TenthsAboveHalf,
-    /// 8 + p sixteenths of the maximum.
+    /// (8 + p) / 16 of the maximum.
     SixteenthsFromHalf,
     /// Half of the maximum for every precedence.
     Half,
