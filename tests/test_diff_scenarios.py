@@ -261,7 +261,7 @@ def test_the_frame_of_simulated_results(old: Path) -> None:
     [bulk] = frame.filter((frame["class"] == "bulk") & (frame["quantity"] == "throughput_bps")).to_dicts()
     assert bulk["differs"]
     assert bulk["before_low"] <= bulk["before"] <= bulk["before_high"] < bulk["after_low"]
-    with pytest.raises(InvalidInputError, match="two scenarios need no other"):
+    with pytest.raises(InvalidInputError, match="both files are scenarios"):
         simulated(loaded, faster, old)
 
 

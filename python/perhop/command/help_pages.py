@@ -24,7 +24,7 @@ FLAGS = ("--help", "-h")
 
 
 def lay_out_examples(app: App, words: Sequence[str]) -> None:
-    """Wrap the examples below the help of the command that some words name at the terminal's width."""
+    """Wrap the examples in the help of the command that `words` name, at the width of the terminal."""
     _, apps, _ = app.parse_commands([word for word in words if word not in FLAGS])
     if (examples := apps[-1].help_epilogue) is not None:
         from rich.console import Console as Usual  # lazy: only for help

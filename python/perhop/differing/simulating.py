@@ -52,7 +52,7 @@ def simulated(
     if first.scenario and second.scenario:
         if scenario is not None:
             raise InvalidInputError(
-                "--scenario is for configurations of a router; two scenarios need no other",
+                "--scenario is only for the configurations of a router, but both files are scenarios",
                 "give --simulate instead of --scenario",
             )
         both = [first.scenario, second.scenario]

@@ -110,7 +110,7 @@ class Dask:
 
     @contextmanager
     def session(self) -> Iterator[Dask]:
-        """Keep the client, and a local cluster, for several calls within the block.
+        """Use one client, and one local cluster, for all calls within the block.
 
         Raises:
             InvalidInputError: there is no scheduler at the address.

@@ -181,7 +181,7 @@ def _has_policy(port: Mapping[str, Any]) -> bool:
 
 
 def _chosen(side: Side, ports: Mapping[str, Any], likely: list[str]) -> str:
-    """Return the interface of the configuration that a side represents."""
+    """Return the interface of the router configuration for one side of the bridge."""
     if side.interface in ports:
         return str(side.interface)
     if side.interface is None and len(likely) == 1:

@@ -36,7 +36,7 @@ def compare_with_simulation(
 ) -> Comparison:
     """Simulate a scenario, run it live with the same seed, and compare the results.
 
-    The two do not run at the same time, as the simulation would delay the packets of the testbed.
+    They run one after the other, because the simulation would delay the packets of the testbed.
 
     Raises:
         MissingCapabilityError: this user may not create networks.

@@ -37,12 +37,12 @@ class Place:
     outer: tuple[str, ...] = ()
 
     def command(self, *what: str) -> list[str]:
-        """Return the command line that starts `what` there."""
+        """Return the command line that starts `what` in these namespaces."""
         return [sys.executable, "-I", str(_ENTRY), json.dumps(asdict(self)), *what]
 
 
 def enter(place: Place) -> None:
-    """Move this process there."""
+    """Move this process into these namespaces."""
     if place.parent is not None:
         kernel.die_with_parent(signal.SIGKILL, place.parent)
     here = Path.cwd()

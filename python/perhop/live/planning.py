@@ -28,7 +28,7 @@ class Plan:
 
 
 def plan(scenario: Document, seed: int, replication: int = 0, *, bridge: bool = False) -> Plan:
-    """Return the plan of a scenario; raises `ScenarioError` for what cannot be done with real packets.
+    """Return the plan of a scenario; raises `ScenarioError` for features that real packets cannot have.
 
     The frames of a `bridge` keep their headers, so that its links may have any.
     """

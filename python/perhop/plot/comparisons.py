@@ -131,7 +131,8 @@ def published_chart(rows: Sequence[Mapping[str, Any]], heading: str, note: str) 
 def compared(comparison: Comparison, names: tuple[str, str]) -> list[Chart]:
     """Plot throughput, goodput, drops and delay of each class in two results, with their names.
 
-    A chart for each figure that either measured; bars are 95 % confidence intervals over replications.
+    There is a chart for each figure that either result has; bars are 95 % confidence intervals over
+    replications.
     """
     by_figure = [[row for row in comparison.rows if row.quantity.key == key] for key in _COMPARED]
     return [_compared(comparison, rows, names) for rows in by_figure if rows]

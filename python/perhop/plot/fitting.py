@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.font_manager import FontProperties
     from matplotlib.text import Annotation, Text
 
-# Between two labels of ticks, in parts of the height of a letter.
+# The gap between two labels of ticks, as a fraction of the height of a letter.
 _APART = 0.5
 _WIDER = 1.03
 _TURNED, _UPRIGHT = 35.0, 90.0

@@ -53,7 +53,7 @@ def sampling_settings(scenario: _Scenario, table: str) -> dict[str, str]:
 
 
 def remedy(scenario: _Scenario, table: str) -> str:
-    """Return how to run the scenario so that there are samples for a table."""
+    """Return the advice for a run of the scenario that has samples for a table."""
     try:
         ((path, value),) = sampling_settings(scenario, table).items()
     except InvalidInputError as error:

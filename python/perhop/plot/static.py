@@ -121,9 +121,9 @@ def figure(chart: Description, look: Look, words: Callable[[str], str] | None = 
     words = words or _usual_words()
     width, height = rcParams["figure.figsize"]
     axes_height = _AXES_PART * height * (1.0 if look.width is None else look.width / width)
-    # From the beginning: a scale of colors takes its place from the layout.
+    # The layout is constrained from the beginning, because it places the scale of colors.
     resolution = rcParams["savefig.dpi"]
-    # Letters have the width that they have in the file.
+    # Measure letters as the file will have them.
     dpi = rcParams["figure.dpi"] if resolution == "figure" else resolution
     made = Figure(figsize=(look.width or width, height), dpi=dpi, layout="constrained")
     axes = made.add_subplot()
@@ -145,7 +145,7 @@ def figure(chart: Description, look: Look, words: Callable[[str], str] | None = 
 
 
 def _settle(made: Figure, axes: Axes, chart: Description, rules: Sequence[Annotation]) -> None:
-    """Lay out a figure, and let its texts make room for each other."""
+    """Lay out a figure without overlapping texts."""
     ruler = Ruler(made)
     wide, high = made.get_size_inches()
     _wrap_labels(made, ruler, (wide - _BESIDE_AXES, high - _BESIDE_AXES))
@@ -161,7 +161,7 @@ def _settle(made: Figure, axes: Axes, chart: Description, rules: Sequence[Annota
 
 
 def _wrap_labels(made: Figure, ruler: Ruler, sides: tuple[float, float] | None = None) -> None:
-    """Wrap the labels of axes at the lengths of these, or at some lengths in inches."""
+    """Wrap the labels of axes at the lengths of the axes, or at the given lengths in inches."""
     for axes in made.axes:
         box = axes.get_window_extent()
         wide, high = sides or (box.width / made.dpi, box.height / made.dpi)
@@ -248,7 +248,7 @@ class _Blocks:
         return max(usual, len(chart.y.categories) * _ROW + 0.8, names + 0.8)
 
     def _turned_names(self, chart: Description) -> float:
-        """Return the height of names below the axes that have no room next to each other, inches."""
+        """Return the height of the names below the axes if they must be turned, inches; otherwise 0."""
         from matplotlib import rcParams  # lazy: optional package
         from matplotlib.font_manager import FontProperties  # lazy: optional package
 
@@ -288,7 +288,7 @@ class _Blocks:
         layout.set(rect=rect, w_pad=_EDGE, h_pad=_SPACE, wspace=0.02, hspace=0.0)
 
     def _fitting_legend(self, room: float) -> Any:  # noqa: ANN401 - a legend, or none
-        """Return a legend in as many columns as find room; names that find none are wrapped."""
+        """Return a legend with as many columns as fit; names that are too long are wrapped."""
         from matplotlib import rcParams  # lazy: optional package
         from matplotlib.font_manager import FontProperties  # lazy: optional package
 

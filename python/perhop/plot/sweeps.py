@@ -43,8 +43,8 @@ def against(
 ) -> list[Chart]:
     """Plot a metric against a parameter, with bands of 95 % confidence.
 
-    Each class has a color. With `series`, another parameter, its values have colors, and strokes tell
-    classes. There is a chart for each combination of the values of the parameters that remain.
+    Each class has a color. With `series`, another parameter, each value has a color and each class a stroke.
+    There is a chart for each combination of the values of the parameters that remain.
 
     Raises:
         InvalidInputError: a name is unknown, or there would be too many charts, colors or strokes.

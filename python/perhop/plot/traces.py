@@ -1,4 +1,4 @@
-"""Plots of a published curve over one run with the measured one."""
+"""Plots of a published curve over one run, together with the measured curve."""
 
 from __future__ import annotations
 

@@ -118,5 +118,5 @@ def _listed(parts: list[str]) -> str:
 
 def _anchor(name: str) -> str:
     anchor = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-") or "part"
-    # The cards have that.
+    # The cards have the anchor `overview`.
     return f"{anchor}-part" if anchor == "overview" else anchor

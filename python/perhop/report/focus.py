@@ -47,7 +47,7 @@ class Focus:
 
     @cached_property
     def bottleneck(self) -> str | None:
-        """The port that the page draws: the one that drops most, else the slowest with a policy."""
+        """The port that the page draws: the one with most drops, else the slowest one with a policy."""
         if self.inferred_ports:
             return min(self.inferred_ports)
         candidates = [one for one in self.shown if one.queueing]
@@ -62,6 +62,6 @@ class Focus:
     def classes(self) -> dict[str, str]:
         """The class of inferred traffic that waits in a queue of the bottleneck, by queue.
 
-        In any other scenario a queue may hold more classes than those whose way is certain.
+        In any other scenario a queue may contain further classes, whose paths are not certain.
         """
         return {queue: name for name, (port, queue) in self._queues.items() if port == self.bottleneck}

@@ -117,7 +117,7 @@ class Run:
 
     @property
     def not_looked_at(self) -> list[str]:
-        """The parts of a configuration on the path of its traffic that the run does not apply."""
+        """The parts of a configuration on the path of the traffic that the run does not apply."""
         return [str(one) for one in self._focus.origin["not_looked_at"]] if self._focus.origin else []
 
     @property
@@ -174,7 +174,7 @@ class Run:
         try:
             found = findings_of(scenario, getattr(scenario, "base", ""))
         except InvalidInputError:
-            # A configuration that was read from a file, and is gone.
+            # The configuration file no longer exists.
             return None
         table = findings_table(found)
         return table if table.rows else None

@@ -32,7 +32,7 @@ _SHAPE = {
     "trials": int,
     "runs": int,
 }
-# Charts of a goal over a parameter, and of two goals, at most: goals that are most wished for come first.
+# The maximum number of charts of a goal over a parameter, and of two goals; the first goals precede.
 _MOST = 12
 
 
@@ -105,7 +105,7 @@ class Tuned:
 
     @cached_property
     def sensitivity(self) -> Table:
-        """Which part of a goal's variance each parameter alone explains; without rows if nothing is known."""
+        """The part of a goal's variance that each parameter alone explains; without rows if it is unknown."""
         rows = [
             [Cell(row["goal"]), Cell(row["parameter"]), Cell(number(round(100 * share)), share)]
             for row in self.found["sensitivity"]

@@ -51,7 +51,8 @@ class Figure(Point):
 
     published: float
     verdict: Answer
-    #: How exactly the published figure can be read off its chart, in the figure's unit; `None` if printed.
+    # : The reading error of a published figure from a chart, in its unit; `None` if the paper prints the
+    # figure.
     reading_error: float | None = None
 
     def to_json(self) -> dict[str, Any]:

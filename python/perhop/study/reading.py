@@ -35,7 +35,7 @@ _STUDIES = Path(__file__).parent.parent / "studies"
 _FILE = "study.toml"
 # Columns of a reference file that do not identify the case.
 _NOT_CASE = ("table", "metric", "value", "unit")
-# How exactly a value can be read off a chart; a file of printed figures has no such column.
+# The reading error of a value from a chart; a file of printed figures has no such column.
 _READING = "reading_error"
 # Rows that differ only in it belong to one case: their mean is the published figure.
 _REPETITION = "repetition"
@@ -269,7 +269,7 @@ def _rows(file: Path) -> list[Published]:
 
 
 def _means(runs: list[Published]) -> list[Published]:
-    """Return one figure, their mean, for the runs of each."""
+    """Return one figure for each group of runs: their mean."""
     alike: dict[tuple[str, ...], list[Published]] = {}
     for one in runs:
         case = (word for pair in one.case.items() for word in pair)

@@ -152,8 +152,8 @@ def plan_of(
 def _check(scenario: Scenario, design: Design) -> None:
     """Check the first point, and every value by itself if there are few.
 
-    A value that does not fit the first values of the others may fit the last ones: then only some points
-    fail.
+    A value that does not fit the first values of the other parameters may fit their last ones. Then only some
+    points fail.
     """
     first, last = design[0], design[len(design) - 1]
     scenario.changed(first)

@@ -1,4 +1,4 @@
-"""A chart of a sweep that fills: the means of a metric over a parameter, as far as points have ended."""
+"""A chart of a running sweep: the means of a metric over a parameter, for the points that have ended."""
 
 from __future__ import annotations
 

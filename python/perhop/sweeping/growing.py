@@ -1,8 +1,9 @@
 """The folder of a sweep while it grows, and how an interrupted one is continued.
 
 `sweep.json` and `scenario.json` define what is simulated; every table is a folder of parts (`parts.py`). A
-point has ended once it is in the table `points`. When all have, each table is rewritten in parts that depend
-only on its rows, exchanged with the first ones in one step, and the manifest covers every file.
+point has ended once it is in the table `points`. When all points have ended, each table is rewritten in parts
+that depend only on its rows, these parts replace the first ones in one step, and the manifest covers every
+file.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Growing:
         yield from (int(number) for number in np.flatnonzero(~self.ended))
 
     def interval_s(self, elapsed_s: float) -> float:
-        """Return how long ended points may be kept back."""
+        """Return the longest time for which ended points may stay in memory."""
         return max(elapsed_s / _PARTS, min(_SPACING * self._storing_s, _LONGEST_S))
 
     def add(self, tables: Mapping[str, pl.DataFrame]) -> None:
@@ -104,8 +105,8 @@ class Growing:
     def complete(self, also: Callable[[Path], None] | None = None) -> None:
         """Rewrite every table in its final form, which does not depend on the writer, and seal the folder.
 
-        `also` writes further files into the folder before. Until the end, an interruption leaves a folder
-        that can be continued, also where it was complete before.
+        `also` writes further files into the folder before. An interruption before the end leaves a folder
+        that can be continued, even if it was complete before.
 
         Raises:
             OSError: a file cannot be written.
@@ -150,9 +151,9 @@ class Growing:
         return self._found.rows_of(slice(first, last))
 
     def _drop_unused(self) -> None:
-        """Remove parts that are not used; of a complete folder, which is then to be completed again.
+        """Remove unused parts. A complete folder then needs to be completed again.
 
-        No warning names a part whose writer was killed before it wrote `points`.
+        There is no warning about a part whose writer was killed before it wrote `points`.
         """
         found = self._found
         if not found.ended.all():
@@ -164,7 +165,7 @@ class Growing:
             disk.remove(path)
 
     def _report_progress(self) -> None:
-        """Remember how far it is, for the message of a command that ends early."""
+        """Store the progress for the message of a command that ends early."""
         written[-1] = (
             f"`{self._shown}` with {int(self.ended.sum()):,} of {len(self.ended):,} points: "
             "the same command goes on from there"
@@ -198,7 +199,7 @@ def growing(target: Path, plan: Plan, *, force: bool = False) -> Iterator[Growin
 
 
 def check_folder(target: Path, plan: Plan, *, force: bool = False) -> None:
-    """Refuse a folder that cannot be used for a sweep, before it starts, and keep other writers from it.
+    """Refuse a folder that cannot be used, before the sweep starts, and exclude other writers.
 
     Raises:
         InvalidInputError: the folder cannot be used.

@@ -32,7 +32,7 @@ from perhop.saving import named, put_on_disk
 
 #: The table of the points that have ended. Its parts are written after the parts of the other tables.
 POINTS = "points"
-#: Why a part is removed.
+# : The reasons for the removal of a part.
 DAMAGED = "is damaged, or a part of something else"
 ALONE = "has lost parts of other tables that belong to it"
 _SHORT = 16
@@ -59,7 +59,8 @@ class Part:
     content: bytes
     #: The SHA-256 of the content.
     digest: str
-    #: The checksums in its name: of the part, and of the rows in other tables, empty where it has none.
+    # : The two checksums in its name: of the part, and of the rows in other tables. The second is empty if
+    # there are none.
     own: str
     rows: str
 
@@ -93,7 +94,7 @@ def add(
 ) -> tuple[str, str]:
     """Add a part, which must have rows, and return its name and SHA-256.
 
-    It is there as a whole or not at all.
+    The part appears as a whole or not at all.
 
     Raises:
         OSError: it cannot be written; the parts that are there remain.
@@ -121,7 +122,7 @@ def clear(folder: Path, name: str = "") -> None:
 
 @contextmanager
 def anew(folder: Path) -> Iterator[Path]:
-    """Give a hidden folder, which at the end takes the place of a folder within one that grows.
+    """Yield a hidden folder, which replaces a folder of a growing result at the end of the block.
 
     Raises:
         OSError: a file cannot be written; the folder remains as it was.
@@ -169,8 +170,8 @@ def _hidden(folder: Path) -> Path:
 def _merge(new: Path, folder: Path) -> None:
     """Put complete files into a folder if the file system cannot exchange two names.
 
-    The old parts are removed first: a reader may find points missing for a moment, and never twice. Should
-    the process be killed in between, the points that are missing are simulated again.
+    The old parts are removed first, so a reader may find points missing for a moment, but never twice. If the
+    process is killed in between, the missing points are simulated again.
     """
     disk.remove_all([path for path in listed(folder) if not (new / path.name).exists()])
     for path in sorted(new.iterdir()):
@@ -259,7 +260,8 @@ def write_whole(
 def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[str, str]) -> None:
     """Refuse parts that differ from the verified or written ones.
 
-    Both mappings give the SHA-256 of each part by its name; `found` is what is in the folder now.
+    Both mappings give the SHA-256 of each part by its name; `found` describes the current content of the
+    folder.
 
     Raises:
         UnreadableFileError: a part has changed or is missing, or there is another one.
@@ -275,7 +277,7 @@ def require_unchanged(folder: Path, digests: Mapping[str, str], found: Mapping[s
 
 
 def warn_of_removal(paths: Sequence[Path], folder: Path, shown: Path, why: str) -> None:
-    """Warn that parts in a folder, which messages call `shown`, are removed; do nothing if there are none."""
+    """Warn that parts of a folder are removed; do nothing without parts. Messages call the folder `shown`."""
     if paths:
         more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
         first = shown / paths[0].relative_to(folder)

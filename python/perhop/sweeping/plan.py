@@ -83,7 +83,7 @@ class Plan:
         return found
 
     def at(self, base: Path) -> Plan:
-        """Return the plan with another folder that relative paths of traces start from."""
+        """Return the plan with another base folder for relative paths of traces."""
         return replace(self, scenario=Document(dict(self.scenario), base))
 
     def changes(self, number: int) -> dict[str, str]:

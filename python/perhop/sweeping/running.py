@@ -54,7 +54,7 @@ class Store(Protocol):
         ...
 
     def interval_s(self, elapsed_s: float) -> float:
-        """Return how long ended points may be kept back."""
+        """Return the longest time for which ended points may stay in memory."""
         ...
 
     def add(self, tables: dict[str, pl.DataFrame]) -> None:
@@ -76,7 +76,7 @@ class _Memory:
         yield from self._wanted
 
     def interval_s(self, elapsed_s: float) -> float:
-        """Return how long ended points may be kept back: not at all."""
+        """Return 0: ended points are added at once."""
         return 0.0
 
     def add(self, tables: dict[str, pl.DataFrame]) -> None:
@@ -112,7 +112,7 @@ def stored(
     progress: Callable[[Advance], None] | None = None,
     also: Callable[[Path], None] | None = None,
 ) -> int:
-    """Simulate the points that a folder lacks, which grows meanwhile, and complete it.
+    """Simulate the points that a folder lacks, add them to the growing folder, and complete it.
 
     `also` writes further files into the folder before it is sealed. Returns how many points were simulated.
 
@@ -145,7 +145,7 @@ def _run(plan: Plan, engine: Engine, store: Store, progress: Callable[[Advance],
                 if progress is not None:
                     progress(_advance(store, finished, before, now - begin, new))
     finally:
-        # Also if the work is interrupted or its engine has ended.
+        # This also runs after an interruption or the end of the engine.
         last_ones = collected.taken() if collected.points else None
         if last_ones is not None:
             store.add(last_ones)

@@ -145,10 +145,10 @@ class Sweep:
     def differences(
         self, parameter: str | None = None, base: object = None, metrics: Sequence[str] | None = None
     ) -> pl.DataFrame:
-        """Return how each point differs from the one with another value of a parameter, all else equal.
+        """Return the difference between each point and the point with the base value of one parameter.
 
-        Paired by replication: with common random numbers, the intervals are narrower than those of the
-        points. Columns as of `table`.
+        Differences are paired by replication: with common random numbers, their intervals are narrower than
+        those of the points. The columns are those of `table`.
 
         Args:
             parameter: the parameter, by default the first.
@@ -299,7 +299,7 @@ class Sweep:
     def load(cls, folder: str | PathLike[str]) -> Sweep:
         """Read a sweep that `save` or `perhop sweep -o` wrote, also while it grows.
 
-        All files are checked, as by `Results.load`. Of a sweep that grows, the parts that are there are read.
+        All files are checked, as by `Results.load`. For a growing sweep, the existing parts are read.
 
         Raises:
             InvalidInputError: the folder holds no sweep.
@@ -362,7 +362,7 @@ def points_table(
 
 
 def empty_table(name: str) -> pl.DataFrame:
-    """Return a kept table without rows."""
+    """Return the table `name` of a sweep without rows."""
     return pl.DataFrame(
         schema={"point": pl.UInt64(), **{one: _KINDS[kind] for one, kind in TABLES[name].items()}}
     )

@@ -49,9 +49,9 @@ class Verified:
     rows: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
     #: Parts that do not fit their names: they are damaged, or belong to something else.
     wrong: list[Path] = field(default_factory=list)
-    #: Parts of `points` that fit, whose rows in other tables are not all there.
+    # : Parts of `points` that fit, but lack some of their rows in other tables.
     alone: list[Path] = field(default_factory=list)
-    #: Parts that fit and are not used, since a part that belongs to them is not there.
+    # : Parts that fit but are not used, because a part that belongs to them is missing.
     unused: list[Path] = field(default_factory=list)
 
     def rows_of(self, points: _Numbers | slice) -> dict[str, int]:
@@ -112,7 +112,7 @@ def _known(
 
 
 def _drop_torn(known: dict[str, list[_Known]], found: Verified) -> None:
-    """Drop parts with a point that has not ended, and the other parts with points of these, and so on."""
+    """Drop parts with a point that has not ended, then all parts that share points with dropped parts."""
     is_torn = True
     while is_torn:
         is_torn = False

@@ -1,4 +1,4 @@
-"""Trials of a tuning simulated by an engine, and the journal that an interrupted one is continued from."""
+"""The trials of a tuning, simulated by an engine, and the journal that continues an interrupted tuning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ JOURNAL = "evaluations"
 
 
 class Wanted(NamedTuple):
-    """A point and how often it is to be run."""
+    """A point and its requested number of replications."""
 
     point: tuple[tuple[str, str], ...]
     replications: int
@@ -47,7 +47,7 @@ class Journal(Protocol):
 
 
 class Evaluator:
-    """Gives evaluations: from the journal, or simulated by an engine and then kept."""
+    """Returns evaluations from the journal, or has an engine simulate them and stores them."""
 
     def __init__(
         self,

@@ -41,9 +41,9 @@ class Goal:
     column: str | None
     #: The parameter of the goal.
     parameter: str | None = None
-    #: Of a share: the classes whose throughput is the whole; none means all.
+    # : The classes whose total throughput a share refers to; empty means all classes.
     whole: tuple[str, ...] = ()
-    #: Of a condition, in the base unit; `width` is what counts as equal.
+    # : The bound of a condition, in the base unit; `width` is the tolerance of an equality.
     value: float = 0.0
     width: float = 0.0
     #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.
@@ -57,7 +57,8 @@ class Goal:
     def miss(self, value: float) -> float:
         """Return the distance of a value from a condition: at most 0 if it meets it.
 
-        For a bound in fractions of the bound, for an equality in widths beyond the first.
+        The distance from a bound is in fractions of the bound, the one from an equality in widths beyond the
+        first.
         """
         if self.kind == "=":
             return abs(value - self.value) / self.width - 1.0
@@ -145,7 +146,7 @@ def parse(text: str, parameters: Mapping[str, str], classes: Sequence[str]) -> G
 
 
 def _metric(text: str, what: str, classes: Sequence[str]) -> tuple[Metric, tuple[str, ...]]:
-    """Return the metric of a goal, and of a share the classes that are the whole."""
+    """Return the metric of a goal, and for a share the classes whose total it refers to."""
     share = _SHARE_OF.fullmatch(what)
     whole = tuple(one.strip() for one in share["classes"].split(",")) if share else ()
     metric = Metric(share["class"], SHARE, UNITS[SHARE]) if share else resolve(what)
@@ -162,7 +163,7 @@ def _metric(text: str, what: str, classes: Sequence[str]) -> tuple[Metric, tuple
 
 
 def _value(text: str, written: str, unit: str) -> float:
-    """Return a number in the base unit `unit`; a plain one has it."""
+    """Return a number in the base unit `unit`; a number without a unit is in this unit."""
     found = quantity(written.removesuffix("%").strip() if unit == "%" else written)
     if found is None or found[1] not in ("", unit):
         unit_note = f", whose unit is {unit}" if unit else ""

@@ -62,7 +62,7 @@ class Judge:
     def misses(self, trial: Trial, slack: Sequence[float] = ()) -> list[float]:
         """Return the distance of each condition, at most 0 if it is met.
 
-        `slack` are amounts by which the mean of each goal may be better than measured.
+        `slack` is, for each goal, the amount by which its mean may be better than measured.
         """
         found = []
         for goal, value, give in self._values(trial, slack):
@@ -83,9 +83,10 @@ class Judge:
     def best(self, trials: Iterable[Trial], noise: Sequence[float] | None = None) -> list[Trial]:
         """Return the trials that could be chosen, the best first.
 
-        Those that meet every condition and that no other beats in all wishes; if none meets them, the nearest
-        one. Without wishes the nearest to the conditions. With `noise`, the deviation of one replication of
-        each goal, means that are not measured as well as can be are taken one standard error better.
+        These are the trials that meet every condition and that no other trial beats in all wishes. If no
+        trial meets every condition, or without wishes, they are the trials nearest to the conditions. `noise`
+        is the deviation of one replication for each goal: with it, a mean with fewer than all replications
+        counts as one standard error better.
         """
         measured = [one for one in trials if self.is_measured(one)]
         slack = {one.number: self._slack(one, noise) for one in measured}
@@ -106,9 +107,9 @@ class Judge:
         return sorted(front, key=lambda one: (values[one.number], one.number))
 
     def chosen(self, front: Sequence[Trial]) -> Trial:
-        """Return one of the front: with several wishes the one nearest to having the best of each.
+        """Return one trial of the front: with several wishes, the one nearest to the best value of each.
 
-        Distances are in parts of the front's extent in each wish.
+        The distance in a wish is relative to the extent of the front in that wish.
         """
         values = [self.objectives(one) for one in front]
         ends = [(min(column), max(column)) for column in zip(*values, strict=True)]
@@ -154,5 +155,5 @@ def _nearer(goal: Goal, value: float, give: float) -> float:
 
 
 def _beats(one: Sequence[float], other: Sequence[float]) -> bool:
-    """Whether one is at least as good in everything and better in something."""
+    """Whether one trial is at least as good in every wish and better in at least one."""
     return tuple(one) != tuple(other) and all(a <= b for a, b in zip(one, other, strict=True))

@@ -1,4 +1,4 @@
-"""The search: points are tried with few replications, and those that may be the answer with more.
+"""The search: it tries points with few replications, and adds replications to those that may be the answer.
 
 The rounds have a fixed size, and the next trials depend only on the results: the answer is the
 same on any engine and number of threads, and an interrupted search repeats its steps from the
@@ -43,12 +43,12 @@ class Search:
         self._progress = progress
         self.judge = Judge(question)
         self.trials: dict[tuple[str, ...], Trial] = {}
-        #: How many of the first trials were drawn evenly; the sensitivities are theirs.
+        # : The number of first trials that were drawn evenly; the sensitivities come from these.
         self.even = 0
         self._share = 0.0
 
     def run(self) -> list[Trial]:
-        """Try points until there are enough, and return the best of them, well measured.
+        """Try points up to the limit, and return the best of them, each with all replications.
 
         Raises:
             InvalidInputError: every trial failed.
@@ -93,7 +93,7 @@ class Search:
         return self.judge.objectives(trial), self.judge.misses(trial)
 
     def _decide(self) -> list[Trial]:
-        """Add replications to the trials that may be best until those that are have all; return these."""
+        """Add replications to candidates until the best trials have all of them; return these trials."""
         while True:
             trials = list(self.trials.values())
             plausible = self.judge.best(trials, self.judge.noise(trials))
@@ -154,7 +154,7 @@ class Search:
         if self._progress is None:
             return
         planned = self._question.trials
-        # Deciding has no known end: it comes nearer to it with each round.
+        # The number of rounds that decide is unknown, so the share follows the round with most progress.
         exploring = min(1.0, len(self.trials) / planned)
         self._share = max(self._share, 0.8 * exploring if phase == "exploring" else 0.8 + 0.15 * now.fraction)
         failed = sum(one.error is not None for one in self.trials.values())

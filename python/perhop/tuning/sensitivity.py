@@ -13,7 +13,7 @@ _FEWEST = 12
 
 
 def shares_of_variance(places: Sequence[float], values: Sequence[float], *, ordered: bool) -> float | None:
-    """Return which part of the variance of `values` lies between groups of equal or near `places`.
+    """Return the part of the variance of `values` that is between groups of equal or near `places`.
 
     From 0 to 1. The expected value by chance is subtracted (Kelley 1935); `None` with fewer than 12
     points.

@@ -33,7 +33,7 @@ def _present(question: Question) -> Point:
         try:
             found[one.name] = as_text(paths.at(dict(question.scenario), one.name))
         except UnknownNameError:
-            # It is set at no point of the scenario: a default that is not written.
+            # The scenario does not set it: it is a default.
             continue
     return found
 

@@ -27,7 +27,7 @@ BEST = "best"
 
 
 def check_folder(target: Path, question: Question, *, force: bool = False) -> None:
-    """Refuse a folder that cannot be used, before the search starts, and keep other writers from it.
+    """Refuse a folder that cannot be used, before the search starts, and exclude other writers.
 
     Raises:
         InvalidInputError: the folder cannot be used.
@@ -109,7 +109,7 @@ def journal(target: Path, question: Question, *, force: bool = False) -> Iterato
 def complete(target: Path, found: Tuning, kept: StoredJournal) -> None:
     """Write the answer into the folder of its question and seal it.
 
-    Until the end, an interruption leaves a folder that can be continued, also where it had an answer before.
+    An interruption before the end leaves a folder that can be continued, even if it had an answer before.
 
     Raises:
         OSError: a file cannot be written.

@@ -25,7 +25,7 @@ class Tuning:
     def __init__(
         self, question: Question, trials: Sequence[Trial], front: Sequence[Trial], *, even: int, runs: int
     ) -> None:
-        """Take the trials, the best of them, and how many of the first were drawn evenly."""
+        """Take the trials, the best of them, and the number of first trials that were drawn evenly."""
         self.question = question
         self._judge = Judge(question)
         self._trials, self._front, self._even = trials, front, even
@@ -116,7 +116,7 @@ class Tuning:
         return " ".join(map(shlex.quote, ["perhop", "run", file, *sets, *numbers]))
 
     def caption(self) -> str:
-        """Return how much was tried, as text."""
+        """Return the numbers of trials and replications as text."""
         failed = sum(one.error is not None for one in self._trials)
         words = (
             f"{counted(len(self._trials), 'trial')}, {counted(self.runs, 'run')}, seed {self.question.seed}"

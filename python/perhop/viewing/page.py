@@ -1,4 +1,4 @@
-"""The page of a live view: the parts of the playground's, fed from this process."""
+"""The page of a live view: parts of the playground, with data from this process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """A server on loopback for one page; only clients that have the link are served.
 
-Every request needs the token of the link, the server's own address as Host, and no foreign Origin; any other
-gets 403 and nothing else. The link is good for one process.
+A request must have the token of the link, the server's address as Host, and no foreign Origin. Any other
+request gets 403 and nothing else. The link is valid for one process.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ class _Handler(BaseHTTPRequestHandler):
             return {"error": {"message": f"not a question: {error}"}}, HTTPStatus.BAD_REQUEST
 
     def _is_allowed(self, *, changes: bool) -> bool:
-        """Whether the request may be answered; if not, it is refused."""
+        """Whether the request is allowed; otherwise this method refuses it."""
         try:
             given = parse_qs(urlsplit(self.path).query).get("token", [""])
         except ValueError:  # such as `//[`, which is not an address
@@ -292,4 +292,4 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.flush()
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Say nothing: the terminal is for the results."""
+        """Print nothing: the terminal is for the results."""

@@ -1,4 +1,4 @@
-"""The view of a sweep: its progress, and a chart that fills."""
+"""The view of a sweep: its progress, and a growing chart."""
 
 from __future__ import annotations
 
