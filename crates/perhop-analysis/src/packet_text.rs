@@ -33,7 +33,7 @@ impl FromStr for PacketText {
         let has_ports = matches!(protocol, Protocol::TCP | Protocol::UDP);
         let (source, source_port) = end(next(&mut words, "a source")?, has_ports)?;
         if next(&mut words, "`>`")? != ">" {
-            return Err(format!("`>` is missing behind the source; {SHAPE}"));
+            return Err(format!("`>` is missing after the source; {SHAPE}"));
         }
         let (destination, destination_port) = end(next(&mut words, "a destination")?, has_ports)?;
         if source.is_ipv4() != destination.is_ipv4() {

@@ -27,7 +27,7 @@ const fn ipv4(address: u32) -> u128 {
 
 /// The preferred properties of a packet, each applied if the set allows it: between addresses for
 /// documentation (RFC 5737, RFC 3849), UDP or TCP with a dynamic source port (RFC 6335 §6), 500 bytes, no
-/// mark. Each is a field with its least and greatest value, and the family for which that is meant.
+/// mark. Each is a field with its least and greatest value, and the address family to which it applies.
 const PREFERRED: [(Field, u128, u128, Option<u128>); 15] = [
     (Field::HasCos, 0, 0, None),
     (Field::HasExp, 0, 0, None),
@@ -55,8 +55,8 @@ impl PacketSpace {
     pub fn witness(&mut self, set: Set) -> Result<Option<Witness>, TooComplex> {
         self.chosen(set, PacketSpace::plainest)
     }
-    /// Any packet of `set`; `None` if it has no possible packet. Much faster than the plainest
-    /// ([`PacketSpace::witness`]).
+    /// Any packet of `set`; `None` if it has no possible packet. This is much faster than
+    /// [`PacketSpace::witness`], which searches for the plainest packet.
     ///
     /// # Errors
     /// The set is too complex.

@@ -286,8 +286,8 @@ impl Node {
 
     /// Gives the classes inside at most `rate` at `step`, and returns the rate that they took.
     fn pour(&mut self, step: Step, rate: f64) -> f64 {
-        // Their rate is a concave function of depth: each tangent leads to a depth that is not too large, and
-        // there are as many tangents as classes that are full.
+        // The rate of the inner classes is a concave function of depth. Therefore no tangent leads to a depth
+        // that is too large, and each tangent fills at least one class.
         let step = self.lent(step);
         let mut depth = 0.0;
         loop {
