@@ -368,7 +368,7 @@ impl<'a> Walk<'a, '_> {
         let guarantee = schedule::priority(above, below, &Levels { plain, strict });
         match &active[index].child.class.share.cap {
             Some(cap) if !self.keeps_to(cap, &active[index], above, &guarantee) => {
-                let reason = "it loses its priority to all other classes above its cap";
+                let reason = "above its cap it has no priority over other classes";
                 Guarantee::none(above.measure, reason)
             }
             _ => guarantee,
