@@ -106,7 +106,7 @@ impl Cobalt {
             && waited > settings.mtu_time * u64::from(2 * bulk_flows)
             && waited > settings.mtu_time * 4;
         let mut decision = Decision { marks: false, drops: None };
-        // The value compared with `now` at the end is the same as here, unless a signal changes it.
+        // The last comparison with `now` uses this value, too, unless a signal changes it.
         let mut scheduled = self.drop_next;
         let is_due = self.count > 0 && now >= scheduled;
         if is_over {

@@ -54,7 +54,7 @@ struct Profile<W> {
     bucket: BucketProfile<W>,
     /// The time at which the bucket is certainly full.
     longest: Time,
-    /// The colors of packets that exceed it and that conform, in a table: which it is is unpredictable.
+    /// The colors of exceeding and of conforming packets. A table avoids a branch that is not predictable.
     colors: [Color; 2],
 }
 

@@ -9,8 +9,8 @@ use super::virtual_time::Virtual;
 /// other results remain.
 #[derive(Clone, Debug)]
 pub(super) struct Tournament {
-    /// Who meets whom: match `n` gets the winners of the four matches from `4n + 1`, and match 0 is the
-    /// final.
+    /// The entries of each match: match `n` gets the winners of the four matches from `4n + 1`, and match 0
+    /// is the final.
     matches: Vec<[Entry; 4]>,
     /// The first match of the first round.
     first_round: usize,

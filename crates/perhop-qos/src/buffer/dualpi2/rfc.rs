@@ -120,7 +120,7 @@ mod tests {
     /// RFC 9332 §2.1: `p_C = p'^2`, `p_CL = k p'`, less one packet, because the sum must exceed 1.
     #[test]
     fn probabilities_are_coupled() {
-        // Above 1/k the classic queue ignores ECN, and who has low latency is dropped as well.
+        // Above 1/k the classic queue ignores ECN, and low-latency packets are dropped, too.
         for (base, expected) in [(0.0, [0, 0, 0, 0]), (0.2, [40, 0, 400, 0]), (0.6, [0, 360, 640, 360])] {
             let found = counts(base);
             let differ = found.iter().zip(expected).any(|(found, expected)| found.abs_diff(expected) > 1);

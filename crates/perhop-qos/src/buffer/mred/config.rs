@@ -259,7 +259,7 @@ impl MredConfig {
         match further {
             Some(index) if self.averages == Some(Averages::Decoupled) => {
                 Err(ConfigError::new("own", "decoupled averages count a precedence's own packets already")
-                    .help("RI+O is coupled averages with own thresholds")
+                    .help("RI+O has coupled averages and `own` thresholds")
                     .within(index)
                     .within("precedences"))
             }

@@ -226,9 +226,9 @@ mod tests {
     use super::*;
 
     proptest! {
-        /// Below `max` within one and a half parts of 2³¹: a part is cut off by less than one, its whole
-        /// rounded by half of one. Above `max` within three and a half: there the part at `max`, the part
-        /// above it, and what the gentle slope makes of that are cut off by less than one each.
+        /// Below `max` the error is at most 1.5 · 2⁻³¹: truncation costs less than 1, and rounding at most
+        /// 0.5. Above `max` it is at most 3.5 · 2⁻³¹: the part at `max`, the part above it, and its product
+        /// with the gentle slope are each truncated by less than 1.
         #[test]
         fn the_curve_matches_floating_point(
             weight in prop_oneof![Just(1.0 / 512.0), 0.0001..1.0f64],

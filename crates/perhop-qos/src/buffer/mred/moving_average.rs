@@ -33,7 +33,6 @@ impl Averaging {
     ///
     /// # Errors
     /// The weight is out of range.
-    /// If the weight is out of range.
     pub(super) fn build(
         rules: &Rules,
         mean: ByteSize,

@@ -1,5 +1,5 @@
-//! Choices that are kept until a head changes, and credit that is known to be there, held against choices
-//! that are rebuilt for every packet.
+//! Compares two optimizations, choices that are kept until a head changes and credit that is known to
+//! suffice, with choices that are computed again for every packet.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
