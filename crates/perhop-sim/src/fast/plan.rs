@@ -3,7 +3,7 @@
 //! Most of it follows from the lookahead of conservative parallel simulation (Chandy and Misra 1979; Bryant
 //! 1977): the instant before which no other packet can reach the elements at the far end of a link. If all
 //! packets arrive there over this wire, that is the end of the run. If TCP answers there, the connection
-//! gives it for each packet. Otherwise the agenda must reach the arrival.
+//! gives it for each packet. Otherwise the arrival waits on the agenda.
 
 use std::collections::BTreeMap;
 
@@ -195,7 +195,7 @@ fn far_end_of(far_end: FarEnd, direction: &Direction) -> FarEnd {
     }
 }
 
-/// Finds the inline links whose packets are needed by an event further along their path.
+/// Finds the inline links on whose packets a later event of the same path depends.
 fn find_awaited(hosts: &Hosts, far_ends: &mut [FarEnd]) {
     let mut found = true;
     while std::mem::take(&mut found) {

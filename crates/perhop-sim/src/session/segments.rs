@@ -52,8 +52,8 @@ pub(crate) struct Segments {
 }
 
 impl Segments {
-    /// Takes a place for a segment, the lower half of a packet's payload word. It still contains its previous
-    /// segment.
+    /// Takes a place for a segment; its index is the lower half of a packet's payload word. The place still
+    /// contains its previous segment.
     pub(crate) fn take(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| self.add_place())
     }

@@ -59,8 +59,8 @@ impl Sender {
         Some(piece)
     }
 
-    /// The next piece, if the windows permit one. Called until there is none, and only once the application
-    /// [has sent or closed](Sender::has_work).
+    /// Returns the next piece, if the windows permit one. The caller repeats the call until there is none,
+    /// and makes the first one only if the application [has sent or closed](Sender::has_work).
     pub(super) fn poll(&mut self, now: Time) -> Option<Piece> {
         if self.is_recorded() {
             return self.poll_recorded(now);

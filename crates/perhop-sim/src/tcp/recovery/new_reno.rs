@@ -38,8 +38,8 @@ impl Sender {
             self.restart_timer(now, timeout);
             return;
         }
-        // §3.2, partial acknowledgment: the next hole is retransmitted; the window deflates by the amount
-        // that was acknowledged, and inflates by one segment if that was at least one.
+        // §3.2, partial acknowledgment: the next hole is retransmitted. The window deflates by the
+        // acknowledged amount, and then inflates by one segment if that amount is at least one segment.
         self.retransmit = true;
         self.inflation -= acknowledged as f64 / payload;
         if acknowledged as f64 >= payload {
