@@ -346,7 +346,7 @@ fn on_off(path: &ValuePath, on_off: &OnOffConfig, findings: &mut Findings) {
     if on_off.cut_gap == CutGap::Carried && sends && on_off.rate.as_bits_per_second() > 0 {
         let packets = on_off.on_time.as_seconds() * on_off.rate.as_bits_per_second() as f64
             / (8.0 * on_off.packet.counted() as f64);
-        let help = "longer bursts, or `cut-gap: dropped`, with which every burst begins with a packet";
+        let help = "write longer bursts, or `cut-gap: dropped`, which begins every burst with a packet";
         let condition = "at least a thousandth of the gap between packets";
         findings.require(packets >= 1e-3, path, "on-time", condition, help);
     }
