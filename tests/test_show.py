@@ -396,7 +396,7 @@ def test_the_policy_of_the_control_plane_is_shown_without_packets(perhop: Comman
     assert "Class-map: BGP (match-all)\n      0 packets, 0 bytes" in ended.out
     assert "cir 8000 bps" in ended.out
     assert "Service-policy output" not in ended.out, "that of the interface is another command's"
-    assert "edge: not looked at: packets to the device itself" in ended.err
+    assert "edge: packets to the device itself are not simulated" in ended.err
     (router,) = perhop("show", "policy-map", "control-plane", file, "--duration", "1s", "--json").json()[
         "routers"
     ]

@@ -254,7 +254,7 @@ def _place(loaded: Mapping[str, Any], at: str | None, out: str | None) -> tuple[
 
 
 def between(scenario: Mapping[str, Any], name: str, arrives: str | None, leaves: str | None) -> Node:
-    """Return the node `name` of a resolved scenario between its links to two neighbors; none is any link."""
+    """Return node `name` of a resolved scenario, with the links to two neighbors; `None` means any link."""
     own = {other: (interface, link) for one, other, interface, link in _ends(scenario) if one == name}
     interface, link = own[leaves] if leaves else ({}, {})
     entry = own[arrives][0] if arrives else {}

@@ -38,7 +38,7 @@ def report(
 
 
 def check_page(output: Path) -> None:
-    """Refuse a file name with another suffix, and a file that is not a page of perhop."""
+    """Refuse a file name that does not end in .html, and a file that perhop did not write."""
     if output.suffix not in (".html", ".htm", ""):
         raise InvalidInputError(f"`{output}` does not end in .html", "a report is an HTML file")
     if not output.is_file() or is_page(output):

@@ -351,7 +351,7 @@ def _print(found: list[ShownDevice], *, json: bool) -> None:
     for one in found:
         if _CONTROL_PLANE in one["without_link"]:
             print(
-                f"{one['hostname']}: not looked at: packets to the device itself, which a run does not have; "
+                f"{one['hostname']}: packets to the device itself are not simulated: "
                 "the counters of the control plane are zero",
                 file=sys.stderr,
             )

@@ -96,7 +96,7 @@ def _limits(limit: int, bytes_: int, packet_bytes: int, bandwidth_bps: float) ->
 
 
 def _thresholds(limit: int, steps: list[Step]) -> list[str]:
-    """Return WRED's lines for AF1x and add their steps, where thresholds are three packets apart."""
+    """Return WRED's lines for AF1x and add their steps; no lines if thresholds are too close."""
     least = round(limit / 3)
     if least < 3:
         return []
