@@ -61,13 +61,15 @@ def buffers(
     model
         The product, as c9300-24t, if the configuration does not name it.
     port_units
-        The memory of each port in units of 256 bytes, if it is not published. frame
+        The memory of each port in units of 256 bytes, if it is not published.
+    frame
         The length of a frame, bytes with Ethernet header and check sequence.
     arrival
         The rate at which a burst arrives, as 10Gb/s: the sum of all senders.
     printed
-        Print the output of the command of the switch. rules Show the rules behind the numbers, with their
-        evidence.
+        Print the output of the command of the switch.
+    rules
+        Show the rules behind the numbers, with their evidence.
 
     """
     if frame not in _FRAMES:

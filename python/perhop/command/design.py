@@ -71,7 +71,8 @@ def star(
     best_effort
         Maximum length of other packets in IP bytes. Adds the delay of an ATM interface's transmit ring.
     ring
-        Particles in the transmit ring. Default: the particles of one packet. particle
+        Particles in the transmit ring. Default: the particles of one packet.
+    particle
         Bytes in a particle. Default: 512.
 
     """
@@ -113,7 +114,8 @@ def policer(
     codec
         Codec of the calls. Default: g711.
     interval
-        Time between packets of a call. Default: the interval of the codec. jitter
+        Time between packets of a call. Default: the interval of the codec.
+    jitter
         Largest variation of delay before the policer. Default: none.
 
     """
@@ -169,7 +171,8 @@ def calls(
     framing
         Framing of the link, as in scenarios: ethernet-wire (default), ppp, hdlc, aal5-mux, aal5-snap, raw.
     interval
-        Time between packets of a call. Default: the interval of the codec. share
+        Time between packets of a call. Default: the interval of the codec.
+    share
         Fraction of the link rate for calls. Default: 0.33.
 
     """
@@ -241,7 +244,8 @@ def buffers(
     file
         The configuration of a Catalyst 3650, 3850 or 9000 with a UADP chip.
     interface
-        The port through which the burst leaves. burst
+        The port through which the burst leaves.
+    burst
         The burst in bytes of its frames, for example 200kB.
     arrival
         The rate at which it arrives, for example 10Gb/s: the sum of all senders.
@@ -250,7 +254,8 @@ def buffers(
     model
         The product, as c9300-24t, if the configuration does not name it.
     port_units
-        The memory of the port in units of 256 bytes, if it is not published. frame
+        The memory of the port in units of 256 bytes, if it is not published.
+    frame
         The length of a frame, bytes with Ethernet header and check sequence.
 
     """

@@ -54,7 +54,8 @@ def init(
     template
         Template: voice (the default), classes, shaping, wred, sqm, l4s, rfc4594 or rfc8325.
     from_
-        A router configuration: infer the scenario from it, with one traffic entry per class. whole_port
+        A router configuration: infer the scenario from it, with one traffic entry per class.
+    whole_port
         Instead of --interface: a physical port. All its tunnels and sub-interfaces with policies run at the
         same time.
     rate

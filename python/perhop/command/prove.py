@@ -50,12 +50,14 @@ def prove_(
     second
         Another one; `==` may precede it.
     third
-        The other configuration, if the second argument is `==`. at The port to compare; given twice, the port
-        of the first and of the second configuration. By default all ports, which must have the same names, or
-        the only port with a policy of each.
+        The other configuration, if the second argument is `==`.
+    at
+        The port to compare; given twice, the port of the first and of the second configuration. By default
+        all ports, which must have the same names, or the only port with a policy of each.
     policy
-        The policy to compare; given twice, the policy of the first and of the second configuration. rate The
-        rate of an interface, as 50Mb/s, for an unattached policy.
+        The policy to compare; given twice, the policy of the first and of the second configuration.
+    rate
+        The rate of an interface, as 50Mb/s, for an unattached policy.
 
     """
     files = _files(first, second, third)

@@ -63,7 +63,7 @@ def policy_map_interface(
         The interface, also abbreviated, for example Gi0/0. Default: all that have a policy.
     style
         Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: the format of the router's release.
-        after
+    after
         Time since the start of the traffic at which the rates are read, for example 2min; rates rise over the
         load interval. Default: long enough for the final rates.
     replication

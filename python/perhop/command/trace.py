@@ -74,15 +74,18 @@ def trace(
         A queue: show a packet that reaches it, or report that no packet does. `all` does so for every queue.
     at
         The input interface, whose input policy applies; in a scenario NODE:NEIGHBOR. Default: the interface
-        that leads to the source, otherwise the only interface with an input policy. out The output interface.
-        Default: the interface of the route to the destination, otherwise the only interface with an output
-        policy.
+        that leads to the source, otherwise the only interface with an input policy.
+    out
+        The output interface. Default: the interface of the route to the destination, otherwise the only
+        interface with an output policy.
     route
         An additional route to a next hop or an interface, for example '10.2.0.0/16 = Gi0/1'. May be given
         several times.
     from_
-        For a folder of configurations: the sender, an address or a host of network.yaml. to For a folder of
-        configurations: the receiver. Write the packet without addresses, as in 'udp 16384 > 16384 dscp ef'.
+        For a folder of configurations: the sender, an address or a host of network.yaml.
+    to
+        For a folder of configurations: the receiver. Write the packet without addresses, as in 'udp 16384 >
+        16384 dscp ef'.
     matrix
         For a folder of configurations: show whether each codepoint is kept, changed or lost between all
         sites.

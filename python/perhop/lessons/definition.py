@@ -117,7 +117,8 @@ def resolved(scenario: Scenario) -> str:
 def read_lesson(text: str, number: int, name: str) -> Lesson:
     """Read the lesson in the text of a file called `name`.
 
-    Raises: InvalidInputError: it is not a lesson.
+    Raises:
+        InvalidInputError: it is not a lesson.
 
     """
     try:
