@@ -60,7 +60,8 @@ impl Node<'_> {
 
 /// Returns for each pair of different queues of two nodes a packet that may reach the first queue in the
 /// first node and the second queue in the second node. It arrives on the interface `arrives`, or on any. The
-/// result is exact for the fields that conditions contain, and for some history of the meters.
+/// result is exact for the fields that conditions contain. With meters, it holds for at least one history of
+/// their traffic.
 ///
 /// # Errors
 /// The sets are too complex.
