@@ -194,9 +194,9 @@ pub fn run_captured(
 /// The minimum and maximum number of replications of a run that does not set it: intervals need several, and
 /// hardly narrow above ten.
 const FITTING: RangeInclusive<u32> = 3..=10;
-/// The packet-hops of all replications that are not exceeded above the minimum number.
+/// The limit of packet-hops over all replications: beyond the minimum number, no replication may exceed it.
 const FITTING_PACKET_HOPS: u64 = 1_500_000;
-/// The result bytes of all replications that are not exceeded above the minimum number.
+/// The limit of result bytes over all replications: beyond the minimum number, no replication may exceed it.
 const FITTING_BYTES: f64 = 200e6;
 
 /// Returns the number of replications of a run that does not set it, if the first carried `packet_hops`.
