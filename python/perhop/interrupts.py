@@ -128,10 +128,10 @@ def _sent(kind: type[BaseException], error: BaseException | None) -> signal.Sign
 
 
 def behind(error: BaseException) -> BaseException:
-    """Return the exception of a signal if `error` only comes from an interrupted lock, otherwise `error`.
+    """Return the exception of a signal if its interruption of a lock caused `error`, otherwise `error`.
 
-    `threading` takes a lock again in a `finally`; if a signal came just before, the surrounding `with` finds
-    the lock free (`RuntimeError: release unlocked lock`).
+    `threading` takes a lock again in a `finally`. If a signal arrives just before that, the surrounding
+    `with` finds the lock free (`RuntimeError: release unlocked lock`).
     """
     torn = error.__context__
     if isinstance(error, RuntimeError) and torn is not None and _sent(type(torn), torn) is not None:

@@ -157,7 +157,7 @@ def _points(
 ) -> Iterator[Case]:
     """Generate a case for every combination of the values of a table's sweep.
 
-    A case of a table that `is_published` reproduces the figures that have its point's values.
+    If the table `is_published`, a case reproduces the figures with the values of its point.
     """
     for column, values in swept.items():
         known = sweeps.get(column)
