@@ -172,7 +172,23 @@ impl<'a> NetworkDevice<'a> {
         self.model().map_or(&[], |model| &model.lines)
     }
 
-    /// Returns the forwarding decision of the device.
+    /// Generates the lines of the text with their numbers, without comments and empty ones.
+    pub(crate) fn numbered_lines(&self) -> impl Iterator<Item = (usize, &str)> {
+        let comment = self.model().map_or('!', |model| model.comment);
+        let lines = self.lines().iter().filter(move |line| !line.is_blank(comment));
+        lines.map(|line| (line.number, line.text.trim_end()))
+    }
+
+    /// Returns the line that begins with `command` in the block of a first line.
+    pub(crate) fn line_in_block(&self, first: usize, command: &str) -> Option<usize> {
+        let depth = |line: &Line| line.text.len() - line.text.trim_start().len();
+        let lines = self.lines().get(first.checked_sub(1)?..)?;
+        let outside = depth(lines.first()?);
+        let mut inside = lines[1..].iter().take_while(|line| depth(line) > outside);
+        inside.find(|line| line.text.split_whitespace().next() == Some(command)).map(|line| line.number)
+    }
+
+    /// Returns the decision of the device where packets go.
     pub(crate) fn table(&self) -> Table<'_> {
         Table { router: self.router(), given: &self.given }
     }

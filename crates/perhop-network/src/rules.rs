@@ -9,6 +9,8 @@ perhop_lint::declare_rules! {
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
     NETWORK_COST_DIFFERS = "network-cost-differs" Note;
     NETWORK_DEVICE_NOT_COMPARED = "network-device-not-compared" Note;
+    NETWORK_LINE_MISSING = "network-line-missing" Note;
+    NETWORK_LINE_UNUSUAL = "network-line-unusual" Note;
     NETWORK_LIST_DIFFERS = "network-list-differs" Note;
     NETWORK_MARKING_MISSING = "network-marking-missing" Warning;
     NETWORK_MARK_CHANGED = "network-mark-changed" Warning;

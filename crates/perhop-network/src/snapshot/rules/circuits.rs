@@ -10,8 +10,12 @@ use crate::rules;
 const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
 /// A policer may pass more.
 const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
-/// The minimum number and fraction of ports with circuits that shape, for a port without a shaper to be an
-/// exception.
+/// A shaper below this part of the bandwidth is not room for headers.
+const FAR_BELOW: f64 = 0.5;
+/// Lines of Ethernet have their rate; others may be faster than the rate that their name implies.
+const LAN: u64 = 100_000_000;
+/// The number of ports with circuits that shape, and their part of all, from which on one without a shaper is
+/// an exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -36,6 +40,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     // The bandwidth of a tunnel is a value for routing protocols.
     let wires = snapshot.inside_ports().filter(|(_, link)| !link.is_tunnel);
     let ports: Vec<(PortId, u64)> = wires.filter_map(|(id, _)| Some((id, circuit(snapshot, id)?))).collect();
+    check_bandwidths(snapshot, found);
     for (id, rate) in &ports {
         for limit in limits(snapshot, *id) {
             check_limit(snapshot, &ports, (*id, *rate), &limit, found);
@@ -44,7 +49,50 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_shapers(snapshot, &ports, found);
 }
 
-/// Returns the rate of a circuit: the rate of the port, if it is below the rate of the line.
+/// Reports bandwidths above the rate of the line, and shapers that are far from the bandwidth of their port: one
+/// of the two is wrong, often by a unit or a digit.
+fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    for device in 0..snapshot.devices.len() {
+        for (port, own) in snapshot.router(device).ports.iter().enumerate() {
+            let member = &snapshot.devices[device].device;
+            let line = member.line_in_block(own.line, "bandwidth");
+            let (Some(bandwidth_line), None) = (line, &own.forwarding.tunnel) else { continue };
+            let id = PortId { device, port };
+            let Some(bandwidth) = own.bandwidth.map(Rate::as_bits_per_second) else { continue };
+            let wire = own.wire.rate.map(Rate::as_bits_per_second);
+            if let Some(wire) = wire.filter(|wire| *wire >= LAN && bandwidth > *wire) {
+                let message = format!(
+                    "{} has a bandwidth of {}, and its line {}",
+                    snapshot.port_name(id),
+                    Rate::from_bits_per_second(bandwidth),
+                    Rate::from_bits_per_second(wire)
+                );
+                let effect =
+                    "shares in percent, and costs of routes, follow from a rate that it does not have";
+                let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+                found.push(snapshot.finding(device, rule, bandwidth_line, (message, effect.to_owned())));
+            }
+            let shaped = own.intent.output.iter().find_map(|policy| shaper(policy, bandwidth));
+            let Some((rate, shaper_line)) = shaped else { continue };
+            if (FAR_BELOW..=*FITS.end()).contains(&(rate as f64 / bandwidth as f64)) {
+                continue;
+            }
+            for line in [shaper_line, bandwidth_line] {
+                let message = format!(
+                    "{} shapes to {}, and has a bandwidth of {}",
+                    snapshot.port_name(id),
+                    Rate::from_bits_per_second(rate),
+                    Rate::from_bits_per_second(bandwidth)
+                );
+                let effect = "one of the two is wrong: packets wait without need, or the carrier drops them";
+                let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
+                found.push(snapshot.finding(device, rule, line, (message, effect.to_owned())));
+            }
+        }
+    }
+}
+
+/// Returns the rate of a circuit: a port's own, where it is below that of the line.
 fn circuit(snapshot: &Snapshot, id: PortId) -> Option<u64> {
     let port = snapshot.port(id);
     let line = port.wire.rate.map(Rate::as_bits_per_second)?;

@@ -11,6 +11,10 @@ use perhop_qos::Rate;
 /// The minimum factor between two contradictory numbers.
 const UNEQUAL: u64 = 2;
 
+/// The kinds of marks that other devices read.
+pub(super) const CODEPOINT: &str = "codepoint";
+pub(super) const LABELS: &str = "traffic class of labels";
+
 /// The packets that a policy treats.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Packets {
@@ -151,9 +155,9 @@ fn policed(police: &Police) -> (Value, bool) {
 /// Returns the field that a mark writes, and its value. `set dscp` and `set precedence` write one header.
 fn mark_words(mark: &Mark) -> Option<(&'static str, String)> {
     let kind = match mark.field()? {
-        Field::Dscp | Field::Precedence => "codepoint",
+        Field::Dscp | Field::Precedence => CODEPOINT,
         Field::Cos => "class of service",
-        Field::ExpOfNewLabels | Field::ExpOfTopLabel => "traffic class of labels",
+        Field::ExpOfNewLabels | Field::ExpOfTopLabel => LABELS,
         _ => return None,
     };
     let value = match &mark.written {

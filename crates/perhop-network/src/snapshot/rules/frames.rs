@@ -7,7 +7,9 @@ use perhop_device::intent::{Class, Field, Policy};
 use perhop_qos::packet::LinkMark;
 use perhop_qos::{Dscp, Packet};
 
-use super::treatment::{Kind, Treatments, conforming, interfaces, packet, queueing_policy, treatment};
+use super::treatment::{
+    Kind, Treatments, conforming, interfaces, packet, queueing_policy, reads_labels, treatment,
+};
 use super::{NetworkFinding, PortId, Snapshot};
 use crate::rules;
 
@@ -98,12 +100,8 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
     if !snapshot.port(id).intent.input.iter().any(sets_labels) {
         return;
     }
-    let by_label = router.ports.iter().filter_map(queueing_policy).filter(|policy| {
-        let class = |value| treatment(policy, &names, &marked(Dscp::default(), Field::ExpOfTopLabel, value)?);
-        let first = class(0).map(|own| own.class.id);
-        VALUES.into_iter().any(|value| class(value).map(|own| own.class.id) != first)
-    });
-    let policies: Vec<&Policy> = by_label.collect();
+    let queues = router.ports.iter().filter_map(queueing_policy);
+    let policies: Vec<&Policy> = queues.filter(|policy| reads_labels(policy, &names)).collect();
     let mut seen = BTreeSet::new();
     for dscp in treatments.best.keys() {
         let Some(enters) = after(snapshot, id, true, &packet(*dscp)) else { continue };
@@ -114,7 +112,8 @@ fn check_labels(snapshot: &Snapshot, id: PortId, treatments: &Treatments, found:
                 continue;
             };
             let Some(by_codepoint) = treatment(policy, &names, &packet(*dscp)) else { continue };
-            if by_label.class.id == by_codepoint.class.id || by_codepoint.kind == Kind::Rest {
+            let is_rest = by_codepoint.kind == Kind::Rest || by_codepoint.class.takes_rest;
+            if by_label.class.id == by_codepoint.class.id || is_rest {
                 continue;
             }
             let mut inner = snapshot.port(id).intent.input.iter().rev();

@@ -15,7 +15,14 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let part = parts(snapshot);
     for duplicate in &snapshot.duplicates {
         let [first, second] = duplicate.ports;
-        // Networks that are not connected may use the same addresses.
+        // A tunnel with policies for groups of its ends is several ports with one line.
+        let line = |id: PortId| {
+            addresses(snapshot.port(id)).find(|own| own.address == duplicate.address).map(|own| own.line)
+        };
+        if first.device == second.device && line(first) == line(second) {
+            continue;
+        }
+        // Networks without a link between them may use the same addresses.
         if part[first.device] == part[second.device] {
             let effect =
                 "perhop does not treat the subnet as a link: packets to the address may reach either device";

@@ -7,6 +7,7 @@ mod access_lists;
 mod attachments;
 mod circuits;
 mod demands;
+mod deviations;
 mod finding;
 mod frames;
 mod identities;
@@ -14,6 +15,7 @@ mod links;
 mod lists;
 mod marks;
 mod namesakes;
+mod outline;
 mod packets;
 mod peers;
 mod protocols;
@@ -54,6 +56,7 @@ impl Snapshot<'_> {
         marks::check(self, &treatments, &mut found);
         treatments::check(self, &treatments, &mut found);
         rates::check(self, &treatments, &mut found);
+        deviations::check(self, &mut found);
         found.sort();
         found.dedup();
         found

@@ -6,10 +6,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_device::intent::{Class, Policy};
+use perhop_qos::Dscp;
 
-use super::demands::{Demand, Packets, Value, demands};
+use super::demands::{CODEPOINT, Demand, LABELS, Packets, Value, demands};
 use super::packets::PacketsOfClasses;
 use super::peers::Peers;
+use super::treatment::packet;
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
@@ -99,8 +101,10 @@ fn check_classes(
                 (member.policy.line, "has no class")
             } else {
                 let Some(extra) = class(member.policy, name) else { continue };
-                let behind = own.iter().skip_while(|class| class.id != extra.id).skip(1);
-                if extra.takes_rest || !behind.into_iter().any(|class| packets.share(extra, class)) {
+                let mut behind = own.iter().skip_while(|class| class.id != extra.id).skip(1);
+                let takes =
+                    |class: &Class| class.line > 0 && (extra.takes_rest || packets.share(extra, class));
+                if !behind.any(takes) {
                     continue;
                 }
                 (extra.line, "has one more class")
@@ -144,7 +148,9 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
             for (device, demands, own) in &classes {
                 let (line, words) = match demands.get(kind) {
                     None if has.is_exception(&false) => (own.line, format!("no {kind}")),
-                    Some(demand) if demand.drops && has.is_exception(&true) => {
+                    Some(demand)
+                        if has.is_exception(&true) && (demand.drops || marks_others(kind, demand, own)) =>
+                    {
                         (demand.line, format!("{kind} {}", demand.value))
                     }
                     Some(demand) if values.is_exception(&&demand.value) => {
@@ -167,7 +173,15 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
     }
 }
 
-/// Reports classes whose packets differ from their namesakes in policies with one name.
+/// Whether a demand writes a mark that some packets of the class do not have.
+fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
+    let differs = |dscp: Dscp| {
+        class.condition.holds(&[], &packet(dscp)) && Value::Words(dscp.to_string()) != demand.value
+    };
+    kind == LABELS || kind == CODEPOINT && (0..64).filter_map(Dscp::new).any(differs)
+}
+
+/// Reports classes that take other packets than their namesakes in policies of one name.
 fn check_packets(
     snapshot: &Snapshot,
     policies: &BTreeMap<&str, Vec<Member>>,

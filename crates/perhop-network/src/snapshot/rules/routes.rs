@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
 
-use perhop_device::{Route, RouteOrigin, RouteTarget, RoutingProtocol};
+use perhop_device::{Route, RouteOrigin, RouteTarget};
 
 use super::peers::Peers;
 use super::{NetworkFinding, PortId, Snapshot};
@@ -29,7 +29,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     check_missing(snapshot, &sites, found);
-    check_announced(snapshot, &sites, found);
+    check_announced(snapshot, found);
     check_preferences(snapshot, found);
 }
 
@@ -41,7 +41,7 @@ struct Crossing {
     arrives: PortId,
 }
 
-/// Returns the first link on the path of a route, if it has two ends and is not a tunnel.
+/// Returns the link of two ends that the packets of a route cross first.
 fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
         return None;
@@ -52,12 +52,18 @@ fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossin
         .iter()
         .position(|port| carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(*hop)))?;
     let leaves = PortId { device, port };
-    let link = snapshot.link_of(leaves).filter(|link| link.ends.len() == 2 && !link.is_tunnel)?;
+    let link = snapshot.link_of(leaves).filter(|link| link.ends.len() == 2)?;
     let arrives = link.ends.iter().map(|end| end.id).find(|id| *id != leaves)?;
     addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
 }
 
-/// Reports a route to a subnet of a neighbor via another neighbor that has no route or sends packets back.
+/// Returns the link that the packets of a route cross first, if it is not a tunnel.
+fn wire_crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
+    crossing(snapshot, device, route)
+        .filter(|crossing| snapshot.port(crossing.leaves).forwarding.tunnel.is_none())
+}
+
+/// Reports a route to a subnet of a neighbor by another neighbor, which knows no way or sends packets back.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,
@@ -133,7 +139,7 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
     let mut behind: Vec<(PortId, &Site, bool)> = Vec::new();
     for device in all() {
         for route in routes(device).filter(|route| route.prefix.length() == 0 && route.vrf.is_none()) {
-            let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
+            let Some(Crossing { leaves, arrives }) = wire_crossing(snapshot, device, route) else { continue };
             if !snapshot.port(leaves).forwarding.routing.is_empty() {
                 continue;
             }
@@ -201,37 +207,61 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     }
 }
 
-/// Reports routers that do not announce their static routes to subnets of others, if other routers do.
-fn check_announced(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
-    let mut processes = Vec::new();
+/// Reports routers with static routes to subnets behind other routers that do not announce them, where all others
+/// with such routes and the same protocol do.
+fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let mut processes: BTreeMap<String, Vec<(usize, usize, bool)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
-        let router = snapshot.router(device);
-        let mut routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() > 0);
-        let leads_on = routes.any(|route| {
-            enters_tunnel(snapshot, device, route).is_none()
-                && sites
-                    .iter()
-                    .any(|(owner, site)| *owner != device && route.prefix.contains(site.address.into()))
-        });
-        let computed = router.forwarding.processes.iter();
-        let own = computed.filter(|process| process.protocol != RoutingProtocol::Other && leads_on);
-        processes.extend(own.map(|process| {
-            (device, process.line, process.redistributed.iter().any(|origin| origin.value == "static"))
-        }));
+        if !leads_on(snapshot, device) {
+            continue;
+        }
+        let member = &snapshot.devices[device].device;
+        for process in &snapshot.router(device).forwarding.processes {
+            let announces = process.redistributed.iter().any(|origin| origin.value == "static");
+            // The words of the line, without numbers and names, name the protocol.
+            let name = member.line_text(process.line).split(' ').take(2).collect::<Vec<_>>().join(" ");
+            processes.entry(name).or_default().push((device, process.line, announces));
+        }
     }
-    let count = processes.iter().filter(|(_, _, announces)| *announces).count();
-    if count < 2 || (count as f64) < NEARLY_ALL * processes.len() as f64 {
-        return;
+    for own in processes.values() {
+        let count = own.iter().filter(|(_, _, announces)| *announces).count();
+        if count == 0 || (count as f64) < NEARLY_ALL * (own.len() - 1) as f64 {
+            continue;
+        }
+        for (device, line, _) in own.iter().filter(|(_, _, announces)| !announces) {
+            let message = format!(
+                "{} does not announce its static routes, and {count} of {} routers with such routes do",
+                snapshot.devices[*device].name,
+                own.len()
+            );
+            let effect = "hosts behind these routes are out of reach of the rest of the network".to_owned();
+            found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
+        }
     }
-    for (device, line, _) in processes.iter().filter(|(_, _, announces)| !announces) {
-        let message = format!(
-            "{} does not announce its static routes, and {count} of {} routers with such routes do",
-            snapshot.devices[*device].name,
-            processes.len()
-        );
-        let effect = "the rest of the network cannot reach hosts behind these routes".to_owned();
-        found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
-    }
+}
+
+/// Whether static routes of a device lead to subnets behind another router of its own subnets or tunnels: routes
+/// to the addresses of tunnels and of providers are its own matter.
+fn leads_on(snapshot: &Snapshot, device: usize) -> bool {
+    let router = snapshot.router(device);
+    let outer = |route: &Route| {
+        let mut tunnels = router.ports.iter().filter_map(|port| port.forwarding.tunnel.as_ref());
+        tunnels.any(|tunnel| tunnel.destination.is_some_and(|to| route.prefix.contains(to.value.into())))
+    };
+    let is_own = |route: &&Route| {
+        route.origin == RouteOrigin::Configured
+            && route.vrf.is_none()
+            && route.prefix.length() > 0
+            && route.prefix.host().is_none()
+    };
+    let mut routes = router.forwarding.routes.iter().filter(is_own);
+    routes.any(|route| match &route.via {
+        RouteTarget::NextHop(hop) => {
+            let is_near = router.ports.iter().any(|port| addresses(port).any(|own| own.is_neighbor(*hop)));
+            is_near && !outer(route)
+        }
+        _ => false,
+    })
 }
 
 /// A route across a link, and whether it is the first choice of its device.
@@ -258,7 +288,7 @@ fn check_preferences(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         let routes = &snapshot.router(device).forwarding.routes;
         for route in routes.iter().filter(|route| route.origin == RouteOrigin::Configured) {
-            let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
+            let Some(Crossing { leaves, arrives }) = wire_crossing(snapshot, device, route) else { continue };
             let same = routes.iter().filter(|other| other.prefix == route.prefix && other.vrf == route.vrf);
             let least = same.clone().map(|other| other.distance).min().unwrap_or(route.distance);
             // A single route with a distance above the default of static routes is a backup for another

@@ -237,7 +237,10 @@ fn check_far_hop(
         Decision::Unknown(_) => false,
         Decision::Own { .. } | Decision::Discarded(_) => true,
     };
-    if is_known || learns {
+    // A learned route may lead to a subnet of the network.
+    let is_somewhere = all_ports(snapshot)
+        .any(|id| addresses(snapshot.port(id)).any(|own| own.prefix_length > 0 && own.is_neighbor(hop)));
+    if is_known || learns && is_somewhere {
         return;
     }
     let message = format!("no subnet of {} contains the next hop {hop}", snapshot.devices[device].name);

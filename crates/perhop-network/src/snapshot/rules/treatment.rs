@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use perhop_analysis::Conditioned;
 use perhop_device::intent::{Class, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
 use perhop_device::{Port, Router};
-use perhop_qos::packet::Color;
+use perhop_qos::packet::{Color, LinkMark};
 use perhop_qos::{Dscp, Packet};
 
 use crate::snapshot::{PortId, Snapshot};
@@ -96,6 +96,17 @@ pub(super) fn treatment<'a>(
         }
         _ => Some(Treatment { kind: own, policy, class }),
     }
+}
+
+/// Whether a policy classifies packets by the traffic class of their label: their codepoints do not count.
+pub(super) fn reads_labels(policy: &Policy, interfaces: &[String]) -> bool {
+    let class = |value: u8| {
+        let mut labeled = packet(Dscp::default());
+        labeled.set_exp(LinkMark::new(value)?);
+        treatment(policy, interfaces, &labeled).map(|own| own.class.id)
+    };
+    let first = class(0);
+    (1..8).any(|value| class(value) != first)
 }
 
 /// Returns the rate of a class in bits per second: its priority or its guarantee. `around` is the rate that

@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use perhop_device::{RouteTarget, TunnelSource};
 use perhop_qos::Dscp;
 
-use super::treatment::{Kind, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy};
+use super::treatment::{
+    Kind, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy, reads_labels,
+};
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
+use crate::forwarding::addresses;
 use crate::rules;
 
 /// A port, the line to check, its own treatment, and the treatment of most ports.
@@ -24,7 +28,7 @@ const NEARLY_ALL: f64 = 0.75;
 pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Vec<NetworkFinding>) {
     let with_queues: Vec<PortId> = snapshot
         .inside_ports()
-        .filter(|(id, link)| !link.is_tunnel && queueing_policy(snapshot.port(*id)).is_some())
+        .filter(|(id, link)| !link.is_tunnel && queues_by_codepoint(snapshot, *id))
         .map(|(id, _)| id)
         .collect();
     let mut exceptions: BTreeMap<Exception, (Vec<Dscp>, String)> = BTreeMap::new();
@@ -57,7 +61,13 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     check_marking(snapshot, found);
 }
 
-/// Returns the treatment that most ports give or exceed; `None` if most have no class.
+/// Whether a port has queues for codepoints. In the core of an MPLS network, labels hide them.
+fn queues_by_codepoint(snapshot: &Snapshot, id: PortId) -> bool {
+    let names = interfaces(snapshot.router(id.device));
+    queueing_policy(snapshot.port(id)).is_some_and(|policy| !reads_labels(policy, &names))
+}
+
+/// Returns the treatment that most ports give or exceed; `None` where most have no class.
 fn usual(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     let at_least = |kind: Kind| {
         let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
@@ -95,9 +105,31 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
     if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
 }
 
+/// Whether the marks of hosts at a port count: neither the default route nor tunnels leave there, which is the way
+/// to a provider, and the device does not queue by labels alone.
+fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
+    let router = snapshot.router(id.device);
+    let names = interfaces(router);
+    let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
+    let leads_out = default_routes.any(|route| match &route.via {
+        RouteTarget::NextHop(hop) => addresses(snapshot.port(id)).any(|own| own.is_neighbor(*hop)),
+        RouteTarget::Interface { name, .. } => snapshot.port(id).name == *name,
+        RouteTarget::Discard | RouteTarget::Learned => false,
+    });
+    let mut sources = router.ports.iter().filter_map(|port| port.forwarding.tunnel.as_ref()?.source.as_ref());
+    let is_source = sources.any(|source| match &source.value {
+        TunnelSource::Interface(name) => snapshot.port(id).name == *name,
+        TunnelSource::Address(own) => addresses(snapshot.port(id)).any(|address| address.address == *own),
+    });
+    let mut queues = router.ports.iter().filter_map(queueing_policy).peekable();
+    let is_core = queues.peek().is_some() && queues.all(|policy| reads_labels(policy, &names));
+    !leads_out && !is_source && !is_core
+}
+
 /// Reports ports towards hosts without an input policy, where most such ports of the network have one.
 fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
-    let ports = snapshot.host_ports();
+    let ports: Vec<PortId> =
+        snapshot.host_ports().into_iter().filter(|id| has_hosts_with_marks(snapshot, *id)).collect();
     let has_policy = |id: &PortId| !snapshot.port(*id).intent.input.is_empty();
     let count = ports.iter().filter(|id| has_policy(id)).count();
     if count < LEAST_SITES || count as f64 <= NEARLY_ALL * ports.len() as f64 {

@@ -1,0 +1,307 @@
+//! [`Block`]: the blocks of configurations, grouped by what they configure.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv4Addr;
+
+use super::words::{Entry, canonical, is_left_out};
+
+/// Blocks that concern the management of a device.
+const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
+/// The group of all interfaces, whose names differ between devices with one task.
+pub(super) const INTERFACE: &str = "interface";
+
+/// The part of their names that devices of one kind share.
+const ONE_KIND: f64 = 0.6;
+/// The end of the path of lines about one thing.
+pub(super) const PART: &str = " #";
+
+/// A line of a configuration with its number.
+pub(crate) type Numbered<'t> = (usize, &'t str);
+
+/// A block of a configuration: its first line, and the lines inside.
+#[derive(Debug)]
+pub(super) struct Block {
+    pub(super) device: usize,
+    /// The first line.
+    pub(super) header: Entry,
+    /// The lines inside, with the first lines of blocks in it.
+    pub(super) entries: Vec<Entry>,
+    /// What it configures: blocks of several devices with one path are compared.
+    pub(super) path: String,
+}
+
+/// A block as a tree of lines.
+struct Node<'t> {
+    line: Numbered<'t>,
+    inner: Vec<Node<'t>>,
+}
+
+/// The blocks of all devices, by path, and the names that each device defines.
+pub(super) struct Blocks {
+    /// The number of the kind of each device: devices of one kind have nearly the same policies and classes.
+    pub(super) kinds: Vec<usize>,
+    pub(super) by_path: BTreeMap<String, Vec<Block>>,
+    pub(super) devices: Vec<Defined>,
+}
+
+/// The names and subnets that a device has.
+pub(super) struct Defined {
+    pub(super) names: BTreeSet<String>,
+    subnets: Vec<(u32, u32)>,
+    pub(super) addresses: BTreeSet<Ipv4Addr>,
+    /// The lines outside of blocks.
+    pub(super) top: Vec<Entry>,
+}
+
+impl Defined {
+    fn read(nodes: &[Node]) -> Defined {
+        let lines = nodes.iter().flat_map(|node| &node.inner).map(|inner| inner.line.1.trim());
+        let subnet = |line: &str| {
+            let mut words = line.strip_prefix("ip address ")?.split(' ');
+            let address: Ipv4Addr = words.next()?.parse().ok()?;
+            let mask: Ipv4Addr = words.next()?.parse().ok()?;
+            Some((address, mask.to_bits()))
+        };
+        let own: Vec<(Ipv4Addr, u32)> = lines.filter_map(subnet).collect();
+        let routed = nodes.iter().filter(|node| node.inner.is_empty()).filter_map(|node| routed(node.line.1));
+        Defined {
+            names: names(nodes),
+            subnets: own
+                .iter()
+                .map(|(address, mask)| (address.to_bits() & mask, *mask))
+                .chain(routed)
+                .collect(),
+            addresses: own.into_iter().map(|(address, _)| address).collect(),
+            top: Vec::new(),
+        }
+    }
+
+    /// Whether a word is an address of the device or of a subnet of it.
+    pub(super) fn is_near(&self, word: &str) -> bool {
+        let Ok(address) = word.parse::<Ipv4Addr>() else { return false };
+        self.subnets.iter().any(|(network, mask)| address.to_bits() & mask == *network)
+    }
+
+    /// Whether a word is an address of the device.
+    pub(super) fn owns(&self, word: &str) -> bool {
+        word.parse::<Ipv4Addr>().is_ok_and(|address| self.addresses.contains(&address))
+    }
+
+    /// Whether one of the values is such an address: other devices write such a line in another form.
+    pub(super) fn has_near(&self, values: &[String]) -> bool {
+        values.iter().any(|value| self.is_near(value))
+    }
+
+    /// Whether words have a name that the device does not define and others do, or an address of its own.
+    pub(super) fn is_foreign<'v>(
+        &self,
+        mut words: impl Iterator<Item = &'v str>,
+        devices: &[Defined],
+    ) -> bool {
+        words.any(|word| {
+            let is_name = devices.iter().any(|other| other.names.contains(word));
+            is_name && !self.names.contains(word) || self.is_near(word)
+        })
+    }
+
+    /// Whether a name with a number, such as that of a tunnel, ends with `number`.
+    pub(super) fn numbers(&self, number: &str) -> BTreeSet<&str> {
+        let stem = |name: &'_ String| name.strip_suffix(number).map(str::len);
+        self.names
+            .iter()
+            .filter_map(|name| stem(name).map(|length| &name[..length]))
+            .filter(|stem| stem.ends_with(|letter: char| letter.is_ascii_alphabetic()))
+            .collect()
+    }
+}
+
+impl Blocks {
+    /// Reads the blocks of devices, whose lines have indentation inside blocks.
+    pub(super) fn read(devices: &[Vec<Numbered>]) -> Blocks {
+        let trees: Vec<Vec<Node>> = devices.iter().map(|lines| tree(lines)).collect();
+        let mut defined: Vec<Defined> = trees.iter().map(|nodes| Defined::read(nodes)).collect();
+        let names: BTreeSet<String> = defined.iter().flat_map(|own| own.names.iter().cloned()).collect();
+        let all: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        for (own, nodes) in defined.iter_mut().zip(&trees) {
+            let lines = nodes.iter().filter(|node| node.inner.is_empty());
+            own.top = lines.map(|node| header(node, &all)).collect();
+        }
+        let named = shapes_of_named(&trees, &all);
+        let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
+        for (device, nodes) in trees.iter().enumerate() {
+            for node in nodes.iter().filter(|node| !node.inner.is_empty()) {
+                let header = header(node, &all);
+                if OF_MANAGEMENT.contains(&header.command()) {
+                    continue;
+                }
+                let path = if header.command() == INTERFACE {
+                    interface_path(&header)
+                } else if named.contains(&header.shape) {
+                    header.text()
+                } else {
+                    header.shape.clone()
+                };
+                add(&mut by_path, device, node, &path, &all);
+            }
+        }
+        // Lines about things that have one line each are compared with their block.
+        by_path
+            .retain(|path, group| !path.ends_with(PART) || group.iter().any(|part| part.entries.len() > 1));
+        let kinds = kinds(&defined);
+        Blocks { kinds, by_path, devices: defined }
+    }
+}
+
+/// Returns the destination of a static route other than the default: an address with its mask.
+fn routed(line: &str) -> Option<(u32, u32)> {
+    let mut words =
+        line.strip_prefix("ip route ")?.split(' ').filter_map(|word| word.parse::<Ipv4Addr>().ok());
+    let (address, mask) = (words.next()?.to_bits(), words.next()?.to_bits());
+    (mask != 0).then_some((address, mask))
+}
+
+/// Returns the group of an interface: hardware, or a kind of interface without hardware.
+fn interface_path(header: &Entry) -> String {
+    let name = header.values.first().map_or("", String::as_str);
+    let kind = name.trim_end_matches(|letter: char| letter.is_ascii_digit());
+    if name.contains('/') { INTERFACE.to_owned() } else { format!("{INTERFACE} {kind}") }
+}
+
+fn add(
+    found: &mut BTreeMap<String, Vec<Block>>,
+    device: usize,
+    node: &Node,
+    path: &str,
+    names: &BTreeSet<&str>,
+) {
+    let mut entries = Vec::new();
+    for inner in node.inner.iter().filter(|inner| !is_left_out(inner.line.1)) {
+        let own = canonical(inner.line.1);
+        entries.extend(own.iter().map(|words| Entry::new(inner.line.0, words, names)));
+        if !inner.inner.is_empty() {
+            let header = header(inner, names);
+            let name = if path.starts_with(INTERFACE) { header.shape } else { header.text() };
+            add(found, device, inner, &format!("{path} / {name}"), names);
+        }
+    }
+    add_parts(found, device, node, path, &entries);
+    let block = Block { device, header: header(node, names), entries, path: path.to_owned() };
+    found.entry(path.to_owned()).or_default().push(block);
+}
+
+/// Adds the lines about one thing, such as a neighbor, as blocks: those that begin with one word and one value.
+fn add_parts(
+    found: &mut BTreeMap<String, Vec<Block>>,
+    device: usize,
+    node: &Node,
+    path: &str,
+    entries: &[Entry],
+) {
+    let mut parts: BTreeMap<(&str, &str), Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        let mut words = entry.shape.split(' ');
+        if let (Some(command), Some("#"), Some(_)) = (words.next(), words.next(), words.next())
+            && let Some(value) = entry.values.first()
+        {
+            parts.entry((command, value)).or_default().push(entry);
+        }
+    }
+    for ((command, _), lines) in parts {
+        let header = Entry {
+            line: node.line.0,
+            shape: format!("{command} #"),
+            values: vec![lines[0].values[0].clone()],
+        };
+        let path = format!("{} / {command} #", without_values(path));
+        let entries = lines.into_iter().map(|entry| entry.behind_first_value()).collect();
+        let block = Block { device, header, entries, path: path.clone() };
+        found.entry(path).or_default().push(block);
+    }
+}
+
+/// Returns the number of the kind of each device: that of the first device with nearly the same names.
+fn kinds(devices: &[Defined]) -> Vec<usize> {
+    let mut firsts: Vec<usize> = Vec::new();
+    let mut found = Vec::new();
+    for (device, own) in devices.iter().enumerate() {
+        let is_like = |first: &usize| {
+            let other = &devices[*first].names;
+            let shared = own.names.intersection(other).count();
+            shared as f64 >= ONE_KIND * own.names.union(other).count() as f64
+        };
+        let first = firsts.iter().copied().find(is_like).unwrap_or(device);
+        if first == device {
+            firsts.push(device);
+        }
+        found.push(first);
+    }
+    found
+}
+
+/// Returns a path without the values in it.
+fn without_values(path: &str) -> String {
+    let words = path.split(' ').map(|word| {
+        if word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase()) {
+            "#"
+        } else {
+            word
+        }
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+fn header(node: &Node, names: &BTreeSet<&str>) -> Entry {
+    let words: Vec<String> = node.line.1.split_whitespace().map(str::to_owned).collect();
+    Entry::new(node.line.0, &words, names)
+}
+
+/// Returns the lines as a tree by their indentation.
+fn tree<'t>(lines: &[Numbered<'t>]) -> Vec<Node<'t>> {
+    let mut open: Vec<(usize, Node)> = Vec::new();
+    let mut found = Vec::new();
+    let close = |open: &mut Vec<(usize, Node<'t>)>, found: &mut Vec<Node<'t>>, depth: usize| {
+        while open.last().is_some_and(|(own, _)| *own >= depth) {
+            let Some((_, node)) = open.pop() else { break };
+            match open.last_mut() {
+                Some((_, outer)) => outer.inner.push(node),
+                None => found.push(node),
+            }
+        }
+    };
+    for line in lines {
+        let depth = line.1.len() - line.1.trim_start().len();
+        close(&mut open, &mut found, depth);
+        open.push((depth, Node { line: *line, inner: Vec::new() }));
+    }
+    close(&mut open, &mut found, 0);
+    found
+}
+
+/// Returns the names that blocks define: the last word of their first line.
+fn names(nodes: &[Node]) -> BTreeSet<String> {
+    let blocks = nodes.iter().filter(|node| !node.inner.is_empty());
+    let name = |node: &Node| {
+        let words: Vec<&str> = node.line.1.split_whitespace().collect();
+        words.last().filter(|_| words.len() > 1).map(|word| (*word).to_owned())
+    };
+    blocks.filter_map(name).collect()
+}
+
+/// Returns the shapes of first lines whose blocks have names: a device has several of them, or all devices have
+/// one of the same name.
+fn shapes_of_named(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut values: BTreeMap<String, BTreeSet<Vec<String>>> = BTreeMap::new();
+    for nodes in trees {
+        let mut seen = BTreeSet::new();
+        for node in nodes.iter().filter(|node| !node.inner.is_empty()) {
+            let header = header(node, names);
+            if !seen.insert(header.shape.clone()) {
+                found.insert(header.shape.clone());
+            }
+            values.entry(header.shape).or_default().insert(header.values);
+        }
+    }
+    found.extend(values.into_iter().filter(|(_, values)| values.len() == 1).map(|(shape, _)| shape));
+    found
+}

@@ -1,0 +1,97 @@
+//! Values that several lines of a device repeat, on all devices with these lines but one.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use super::block::Blocks;
+use super::words::Entry;
+use super::{Block, Deviation, DeviationKind};
+
+/// The number of other devices on which both lines have one value.
+const OTHERS: usize = 3;
+
+/// A value of a line that a device has once: the path of the block, the shape and the place.
+type Key<'b> = (&'b str, &'b str, usize);
+
+/// Reports addresses that two lines of a device do not share, though all other devices with both lines repeat
+/// one address in them: at the line that differs from most of the others.
+pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
+    let devices = keys(blocks);
+    let mut equal: BTreeMap<(Key, Key), Vec<&str>> = BTreeMap::new();
+    for keys in &devices {
+        let mut by_value: BTreeMap<&str, Vec<Key>> = BTreeMap::new();
+        for (key, entry) in keys {
+            by_value.entry(&entry.values[key.2]).or_default().push(*key);
+        }
+        for (value, same) in by_value {
+            for (place, first) in same.iter().enumerate() {
+                for second in &same[place + 1..] {
+                    equal.entry((*first, *second)).or_default().push(value);
+                }
+            }
+        }
+    }
+    let mut broken: BTreeMap<(usize, Key), (usize, Key)> = BTreeMap::new();
+    for ((first, second), values) in equal {
+        let is_constant = values.iter().all(|value| *value == values[0]);
+        if values.len() < OTHERS || is_constant {
+            continue;
+        }
+        let both = devices
+            .iter()
+            .enumerate()
+            .filter(|(_, keys)| keys.contains_key(&first) && keys.contains_key(&second));
+        let odd: Vec<usize> = both
+            .filter(|(_, keys)| keys[&first].values[first.2] != keys[&second].values[second.2])
+            .map(|(device, _)| device)
+            .take(2)
+            .collect();
+        let [device] = odd.as_slice() else { continue };
+        for (key, other) in [(first, second), (second, first)] {
+            broken.entry((*device, key)).or_insert((0, other)).0 += 1;
+        }
+    }
+    for ((device, key), (count, other)) in &broken {
+        let of_device = broken.iter().filter(|((one, _), _)| one == device);
+        if of_device.map(|(_, (count, _))| *count).max() != Some(*count) {
+            continue;
+        }
+        let (entry, instead) = (devices[*device][key], devices[*device][other]);
+        let message = format!(
+            "`{}` and `{}` have different addresses, and the same one on all other devices with both lines",
+            entry.text(),
+            instead.text()
+        );
+        found.push(Deviation { device: *device, line: entry.line, kind: DeviationKind::Unusual, message });
+    }
+}
+
+/// Returns the addresses in lines that a device has once, by device.
+fn keys<'b>(blocks: &'b Blocks) -> Vec<BTreeMap<Key<'b>, &'b Entry>> {
+    let mut found: Vec<BTreeMap<Key<'b>, &'b Entry>> =
+        blocks.devices.iter().map(|_| BTreeMap::new()).collect();
+    let mut add = |device: usize, path: &'b str, entry: &'b Entry| {
+        for place in 0..entry.values.len() {
+            if entry.values[place].parse::<Ipv4Addr>().is_ok() {
+                found[device].insert((path, entry.shape.as_str(), place), entry);
+            }
+        }
+    };
+    for (path, group) in &blocks.by_path {
+        let mut own: BTreeMap<usize, Vec<&Block>> = BTreeMap::new();
+        for block in group {
+            own.entry(block.device).or_default().push(block);
+        }
+        for (device, several) in own {
+            if let [block] = several.as_slice() {
+                block.single_entries().for_each(|entry| add(device, path.as_str(), entry));
+            }
+        }
+    }
+    for (device, own) in blocks.devices.iter().enumerate() {
+        let is_single =
+            |entry: &&Entry| own.top.iter().filter(|other| other.shape == entry.shape).count() == 1;
+        own.top.iter().filter(is_single).for_each(|entry| add(device, "", entry));
+    }
+    found
+}

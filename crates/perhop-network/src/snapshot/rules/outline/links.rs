@@ -1,0 +1,157 @@
+//! Lines in which the ends of a link fit each other at all other links.
+
+use std::collections::BTreeMap;
+
+use super::block::{Blocks, INTERFACE};
+use super::values::{is_renamed, only_exception};
+use super::words::Entry;
+use super::{Block, Defined, Deviation, DeviationKind, End};
+
+/// The number of other links that must obey a rule.
+const OTHERS: usize = 3;
+
+/// Commands for groups of routers with one address (HSRP, VRRP).
+const GROUPS: &[&str] = &["standby", "vrrp"];
+
+/// The lines of one shape at both ends of a link.
+struct Pair<'b> {
+    blocks: [&'b Block; 2],
+    entries: [Option<&'b Entry>; 2],
+}
+
+/// Reports links at which one end lacks a line that both ends of all other links have, whose ends have other
+/// values while those of all other links are equal, or, in groups of routers, equal ones while others differ.
+pub(super) fn check(blocks: &Blocks, links: &[Vec<End>], found: &mut Vec<Deviation>) {
+    let interfaces =
+        blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE) && !path.contains('/'));
+    let by_place: BTreeMap<End, &Block> = interfaces
+        .flat_map(|(_, group)| group)
+        .map(|block| ((block.device, block.header.line), block))
+        .collect();
+    let mut by_shape: BTreeMap<&str, Vec<Pair>> = BTreeMap::new();
+    for link in links {
+        let ends: Vec<&Block> = link.iter().filter_map(|end| by_place.get(end).copied()).collect();
+        match ends.as_slice() {
+            [first, second] => add_pair([first, second], &mut by_shape),
+            several if several.len() > OTHERS => check_several(several, found),
+            _ => {}
+        }
+    }
+    for pairs in by_shape.values().filter(|pairs| pairs.len() > 1) {
+        check_presence(pairs, found);
+        check_values(pairs, &blocks.devices, found);
+    }
+}
+
+fn add_pair<'b>(blocks: [&'b Block; 2], found: &mut BTreeMap<&'b str, Vec<Pair<'b>>>) {
+    let shapes = blocks.iter().flat_map(|block| block.single_entries());
+    let mut shapes: Vec<&str> = shapes.map(|entry| entry.shape.as_str()).collect();
+    shapes.sort_unstable();
+    shapes.dedup();
+    for shape in shapes {
+        let entries = blocks.map(|block| block.single_entries().find(|entry| entry.shape == shape));
+        found.entry(shape).or_default().push(Pair { blocks, entries });
+    }
+}
+
+impl Block {
+    /// Generates the lines whose shape the block has once.
+    pub(super) fn single_entries(&self) -> impl Iterator<Item = &Entry> {
+        let is_single =
+            |entry: &&Entry| self.entries.iter().filter(|other| other.shape == entry.shape).count() == 1;
+        self.entries.iter().filter(is_single)
+    }
+}
+
+fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
+    let odd: Vec<&Pair> =
+        pairs.iter().filter(|pair| pair.entries.iter().any(Option::is_none)).take(2).collect();
+    let [pair] = odd.as_slice() else { return };
+    if pairs.len() <= OTHERS {
+        return;
+    }
+    for (block, entry) in pair.blocks.iter().zip(&pair.entries) {
+        let (None, Some(other)) = (entry, pair.entries.iter().flatten().next()) else { continue };
+        let message = format!(
+            "`{}` lacks `{}`, which the other end of its link has, as both ends of {} links do",
+            block.title(),
+            other.text(),
+            pairs.len() - 1
+        );
+        found.push(Deviation {
+            device: block.device,
+            line: block.header.line,
+            kind: DeviationKind::Missing,
+            message,
+        });
+    }
+}
+
+fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>) {
+    let both: Vec<(&Pair, [&Entry; 2])> = pairs
+        .iter()
+        .filter_map(|pair| match pair.entries {
+            [Some(first), Some(second)] => Some((pair, [first, second])),
+            _ => None,
+        })
+        .collect();
+    let count = both.iter().map(|(_, [first, _])| first.values.len()).min().unwrap_or(0);
+    // Of a group of routers with one address, one is to be active: one other group shows the custom.
+    let is_of_group = both.iter().any(|(_, [first, _])| GROUPS.contains(&first.command()));
+    for place in 0..count {
+        let is_equal =
+            |(_, [first, second]): &&(&Pair, [&Entry; 2])| first.values[place] == second.values[place];
+        let equal = both.iter().filter(is_equal).count();
+        let is_odd_equal = match (equal, both.len() - equal) {
+            (1, others) if others > 0 && is_of_group => true,
+            (others, 1) if others >= OTHERS => false,
+            _ => continue,
+        };
+        let Some((pair, entries)) = both.iter().find(|pair| is_equal(pair) == is_odd_equal) else { continue };
+        let [first, second] = pair.blocks.map(|block| block.device);
+        let [own, other] = entries.map(|entry| entry.values[place].as_str());
+        if is_renamed(first, own, other, devices) || is_renamed(second, other, own, devices) {
+            continue;
+        }
+        let [words, of_others] = if is_odd_equal { ["equal", "differ"] } else { ["different", "are equal"] };
+        for (block, entry) in pair.blocks.iter().zip(entries) {
+            let message = format!(
+                "`{}` in `{}`: the ends of the link have {words} values, and those of {} links {of_others}",
+                entry.text(),
+                block.title(),
+                both.len() - 1
+            );
+            found.push(Deviation {
+                device: block.device,
+                line: entry.line,
+                kind: DeviationKind::Unusual,
+                message,
+            });
+        }
+    }
+}
+
+/// Reports the only end of a link of several with another value than all others.
+fn check_several(ends: &[&Block], found: &mut Vec<Deviation>) {
+    for entry in ends[0].single_entries() {
+        let entries: Vec<&Entry> = ends
+            .iter()
+            .filter_map(|end| end.single_entries().find(|other| other.shape == entry.shape))
+            .collect();
+        if entries.len() != ends.len() {
+            continue;
+        }
+        for place in 0..entry.values.len() {
+            let values = entries.iter().map(|entry| entry.values[place].as_str());
+            let Some((odd, usual)) = only_exception(values) else { continue };
+            let message = format!(
+                "`{}` in `{}`: the {} other ends of the link have {usual}",
+                entries[odd].text(),
+                ends[odd].title(),
+                ends.len() - 1
+            );
+            let (device, line) = (ends[odd].device, entries[odd].line);
+            found.push(Deviation { device, line, kind: DeviationKind::Unusual, message });
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Lines about another device, which has such a line about this one.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use super::block::{Blocks, PART};
+use super::words::Entry;
+use super::{Deviation, DeviationKind};
+
+/// The number of lines that must obey a rule before one that does not is an exception.
+const LEAST: usize = 3;
+
+/// A line that has the address of a device.
+struct Line<'b> {
+    device: usize,
+    entry: &'b Entry,
+    /// The value with the address.
+    place: usize,
+    /// The device with the address.
+    other: Option<usize>,
+    /// Whether the address is in a subnet of its own device.
+    is_near: bool,
+}
+
+/// Reports lines about another device that differ from its line about this device, and addresses that no
+/// device has, where all other lines of the shape are in order.
+pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
+    let mut owners: BTreeMap<Ipv4Addr, usize> = BTreeMap::new();
+    for (device, own) in blocks.devices.iter().enumerate() {
+        owners.extend(own.addresses.iter().map(|address| (*address, device)));
+    }
+    for lines in lines_by_shape(blocks, &owners).values() {
+        check_owners(lines, found);
+        check_values(blocks, lines, found);
+    }
+}
+
+/// Returns the lines with addresses, by their shape and the place of the address.
+fn lines_by_shape<'b>(
+    blocks: &'b Blocks,
+    owners: &BTreeMap<Ipv4Addr, usize>,
+) -> BTreeMap<(&'b str, usize), Vec<Line<'b>>> {
+    let inside = blocks.by_path.iter().filter(|(path, _)| !path.ends_with(PART)).flat_map(|(_, group)| group);
+    let inside = inside.flat_map(|block| block.entries.iter().map(|entry| (block.device, entry)));
+    let outside = blocks.devices.iter().enumerate();
+    let outside = outside.flat_map(|(device, own)| own.top.iter().map(move |entry| (device, entry)));
+    let mut found: BTreeMap<(&str, usize), Vec<Line>> = BTreeMap::new();
+    for (device, entry) in inside.chain(outside) {
+        for (place, value) in entry.values.iter().enumerate() {
+            let Ok(address) = value.parse::<Ipv4Addr>() else { continue };
+            let other = owners.get(&address).copied().filter(|other| *other != device);
+            let is_near = blocks.devices[device].is_near(value);
+            if blocks.devices[device].owns(value) {
+                continue;
+            }
+            found.entry((&entry.shape, place)).or_default().push(Line {
+                device,
+                entry,
+                place,
+                other,
+                is_near,
+            });
+        }
+    }
+    found
+}
+
+/// Reports the only line whose address is that of no device.
+fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
+    let odd: Vec<&Line> = lines.iter().filter(|line| line.other.is_none()).take(2).collect();
+    let [line] = odd.as_slice() else { return };
+    if lines.len() > LEAST && line.is_near {
+        let message = format!(
+            "`{}`: no device has the address {}, unlike in {} such lines",
+            line.entry.text(),
+            line.entry.values[line.place],
+            lines.len() - 1
+        );
+        let (device, line) = (line.device, line.entry.line);
+        found.push(Deviation { device, line, kind: DeviationKind::Unusual, message });
+    }
+}
+
+/// Reports values that differ from those of the line back, or from the number of the other device's block.
+fn check_values(blocks: &Blocks, lines: &[Line], found: &mut Vec<Deviation>) {
+    let Some(first) = lines.first() else { return };
+    let mut backs: BTreeMap<(usize, usize), &Line> = BTreeMap::new();
+    for line in lines {
+        if let Some(other) = line.other {
+            backs.entry((line.device, other)).or_insert(line);
+        }
+    }
+    for value in (0..first.entry.values.len()).filter(|value| *value != first.place) {
+        let pairs: Vec<(&Line, &Line)> =
+            lines.iter().filter_map(|line| Some((line, *backs.get(&(line.other?, line.device))?))).collect();
+        let differ = |(line, back): &&(&Line, &Line)| line.entry.values[value] != back.entry.values[value];
+        // Each pair counts twice.
+        let count = pairs.iter().filter(differ).count();
+        if count == 2 && pairs.len() >= 2 * LEAST {
+            for (line, back) in pairs.iter().filter(differ) {
+                let message = format!(
+                    "`{}`: the line of the other device about this one has {}",
+                    line.entry.text(),
+                    back.entry.values[value]
+                );
+                found.push(Deviation {
+                    device: line.device,
+                    line: line.entry.line,
+                    kind: DeviationKind::Unusual,
+                    message,
+                });
+            }
+        }
+        check_numbers(blocks, lines, value, found);
+    }
+}
+
+/// Reports the only line whose value is not that in the first line of a block of the other device.
+fn check_numbers(blocks: &Blocks, lines: &[Line], value: usize, found: &mut Vec<Deviation>) {
+    for (path, group) in blocks.by_path.iter().filter(|(path, group)| **path == group[0].header.shape) {
+        let number: BTreeMap<usize, &str> = group
+            .iter()
+            .filter_map(|block| Some((block.device, block.header.values.first()?.as_str())))
+            .collect();
+        let known: Vec<(&Line, &str)> =
+            lines.iter().filter_map(|line| Some((line, *number.get(&line.other?)?))).collect();
+        let odd: Vec<&(&Line, &str)> =
+            known.iter().filter(|(line, number)| line.entry.values[value] != *number).take(2).collect();
+        let [(line, number)] = odd.as_slice() else { continue };
+        let differs = known.iter().any(|(_, other)| other != number);
+        if known.len() > LEAST && differs {
+            let message = format!(
+                "`{}`: the other device has {number} in `{}`",
+                line.entry.text(),
+                path.replace('#', number)
+            );
+            found.push(Deviation {
+                device: line.device,
+                line: line.entry.line,
+                kind: DeviationKind::Unusual,
+                message,
+            });
+        }
+    }
+}

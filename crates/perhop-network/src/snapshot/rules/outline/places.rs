@@ -1,0 +1,76 @@
+//! Values that all other blocks take from their device: an address near it, or a name that it defines.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::missing::are_enough;
+use super::words::Entry;
+use super::{Block, Defined, Deviation, DeviationKind};
+
+/// Reports values of a group of blocks that their device does not know, where it knows those of all others.
+pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
+    let mut by_place: BTreeMap<(&str, usize), Vec<(&Block, &Entry)>> = BTreeMap::new();
+    for block in group {
+        for entry in &block.entries {
+            for place in 0..entry.values.len() {
+                by_place.entry((&entry.shape, place)).or_default().push((block, entry));
+            }
+        }
+    }
+    for ((_, place), lines) in by_place {
+        let value = |entry: &Entry| entry.values[place].clone();
+        let is_near = |(block, entry): &(&Block, &Entry)| devices[block.device].is_near(&entry.values[place]);
+        report(&lines, is_near, devices, found, |entry| {
+            format!("{} is in no subnet of the device", value(entry))
+        });
+        let is_name =
+            |(block, entry): &(&Block, &Entry)| devices[block.device].names.contains(&entry.values[place]);
+        report(&lines, is_name, devices, found, |entry| {
+            format!("the device does not define {}", value(entry))
+        });
+        for stem in stems(&lines, place, devices) {
+            let is_numbered = |(block, entry): &(&Block, &Entry)| {
+                devices[block.device].names.contains(&format!("{stem}{}", entry.values[place]))
+            };
+            report(&lines, is_numbered, devices, found, |entry| {
+                format!("the device does not have {stem}{}", value(entry))
+            });
+        }
+    }
+}
+
+/// Returns the names before a number that most lines have: `Tunnel` where `Tunnel7` is defined.
+fn stems<'d>(lines: &[(&Block, &Entry)], place: usize, devices: &'d [Defined]) -> BTreeSet<&'d str> {
+    let is_number = |value: &str| value.bytes().all(|byte| byte.is_ascii_digit());
+    let of = |(block, entry): &(&Block, &Entry)| {
+        let value = &entry.values[place];
+        if is_number(value) { devices[block.device].numbers(value) } else { BTreeSet::new() }
+    };
+    // The line names the kind: `multilink group 1` is `Multilink1`.
+    let is_named = |stem: &&str| lines[0].1.shape.contains(&stem.to_lowercase());
+    // Two lines show all stems that all lines but one have.
+    lines.iter().take(2).flat_map(of).filter(is_named).collect()
+}
+
+/// Reports the only line for which a condition does not hold.
+fn report(
+    lines: &[(&Block, &Entry)],
+    holds: impl Fn(&(&Block, &Entry)) -> bool,
+    devices: &[Defined],
+    found: &mut Vec<Deviation>,
+    words: impl Fn(&Entry) -> String,
+) {
+    let odd: Vec<&(&Block, &Entry)> = lines.iter().filter(|line| !holds(line)).take(2).collect();
+    let [(block, entry)] = odd.as_slice() else { return };
+    let others: Vec<&Block> = lines.iter().filter(|line| holds(line)).map(|(block, _)| *block).collect();
+    if devices.len() < 3 || !are_enough(block, &others) {
+        return;
+    }
+    let message = format!(
+        "`{}` in `{}`: {}, unlike in {} such lines",
+        entry.text(),
+        block.title(),
+        words(entry),
+        others.len()
+    );
+    found.push(Deviation { device: block.device, line: entry.line, kind: DeviationKind::Unusual, message });
+}

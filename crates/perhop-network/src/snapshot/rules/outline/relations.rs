@@ -1,0 +1,224 @@
+//! Values that follow from other values of their block in all blocks of a form but one.
+
+use std::collections::BTreeMap;
+
+use super::values::is_renamed;
+use super::words::{Entry, numbers};
+use super::{Block, Defined, Deviation, DeviationKind, Form};
+
+/// The number of blocks from which on a rule between values is one.
+const LEAST: usize = 4;
+/// An address has its own numbers.
+const NUMBERS_OF_ADDRESS: usize = 4;
+/// The values of a block that are compared at most.
+const MOST_PLACES: usize = 64;
+
+/// A value of the blocks of a form.
+struct Place<'b> {
+    entries: Vec<&'b Entry>,
+    values: Vec<&'b str>,
+    /// The numbers in each value, if all have the same count of them.
+    numbers: Option<Vec<Vec<u64>>>,
+    is_header: bool,
+}
+
+impl<'b> Place<'b> {
+    fn new(entries: Vec<&'b Entry>, place: usize, is_header: bool) -> Place<'b> {
+        let values: Vec<&str> = entries.iter().map(|entry| entry.values[place].as_str()).collect();
+        let all: Vec<Vec<u64>> = values.iter().map(|value| numbers(value)).collect();
+        let count = all.first().map_or(0, Vec::len);
+        let is_comparable =
+            (1..NUMBERS_OF_ADDRESS).contains(&count) && all.iter().all(|own| own.len() == count);
+        Place { entries, values, numbers: is_comparable.then_some(all), is_header }
+    }
+}
+
+/// Reports values that break a rule which the values of all other blocks of the form obey: two numbers are
+/// equal or in one proportion, or one value determines the other.
+pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
+    for form in forms.iter().filter(|form| form.blocks.len() >= LEAST && form.blocks[0].is_of_interface()) {
+        check_places(&places(form), &form.blocks, devices, true, found);
+    }
+    for (blocks, lines) in lines_by_shape(forms) {
+        let count = lines[0].values.len();
+        let place = |place: usize| Place::new(lines.clone(), place, false);
+        check_places(&(0..count).map(place).collect::<Vec<_>>(), &blocks, devices, false, found);
+    }
+}
+
+/// Returns the lines that blocks have several times, by shape, with their blocks.
+fn lines_by_shape<'b>(forms: &[Form<'b>]) -> Vec<(Vec<&'b Block>, Vec<&'b Entry>)> {
+    let mut found: BTreeMap<&str, (Vec<&Block>, Vec<&Entry>, usize)> = BTreeMap::new();
+    for block in forms.iter().flat_map(|form| form.blocks.iter().copied()) {
+        let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
+        for entry in block.entries.iter().filter(|entry| entry.values.len() > 1) {
+            let (blocks, lines, most) = found.entry(&entry.shape).or_default();
+            blocks.push(block);
+            lines.push(entry);
+            let own = seen.entry(&entry.shape).or_default();
+            *own += 1;
+            *most = (*most).max(*own);
+        }
+    }
+    let several = found.into_values().filter(|(blocks, _, most)| *most > 1 && blocks.len() >= LEAST);
+    several.map(|(blocks, lines, _)| (blocks, lines)).collect()
+}
+
+/// Returns the values that each block of a form has once.
+fn places<'b>(form: &Form<'b>) -> Vec<Place<'b>> {
+    let mut found = Vec::new();
+    let mut add = |entries: Vec<&'b Entry>, is_header: bool| {
+        let count = entries.iter().map(|entry| entry.values.len()).min().unwrap_or(0);
+        for place in 0..count {
+            found.push(Place::new(entries.clone(), place, is_header));
+        }
+    };
+    add(form.blocks.iter().map(|block| &block.header).collect(), true);
+    for shape in &form.shapes {
+        let lines: Vec<Vec<&'b Entry>> = form
+            .blocks
+            .iter()
+            .map(|block| block.entries.iter().filter(|entry| entry.shape == *shape).collect())
+            .collect();
+        if lines.iter().all(|lines| lines.len() == 1) {
+            add(lines.iter().map(|lines| lines[0]).collect(), false);
+        }
+    }
+    found.retain(|place| place.values.iter().any(|value| *value != place.values[0]));
+    found.truncate(MOST_PLACES);
+    found
+}
+
+/// Counts the rules that each value breaks, and reports those that break most in their block.
+fn check_places(
+    places: &[Place],
+    blocks: &[&Block],
+    devices: &[Defined],
+    with_mappings: bool,
+    found: &mut Vec<Deviation>,
+) {
+    // By the block, the place of the value and the words for the first rule.
+    let mut broken: BTreeMap<usize, BTreeMap<usize, (usize, String)>> = BTreeMap::new();
+    let mut add = |odd: usize, place: usize, words: &dyn Fn() -> String| {
+        let entry = broken.entry(odd).or_default().entry(place).or_insert_with(|| (0, words()));
+        entry.0 += 1;
+    };
+    for (first, one) in places.iter().enumerate() {
+        for (second, other) in places.iter().enumerate() {
+            if first == second {
+                continue;
+            }
+            if first < second
+                && let Some(odd) = breaks_proportion(one, other)
+            {
+                let words = || format!("{} and {} do not fit", one.values[odd], other.values[odd]);
+                add(odd, first, &words);
+                add(odd, second, &words);
+            }
+            // The place of hardware determines nothing.
+            let is_hardware = one.is_header && one.values[0].contains('/');
+            if is_hardware || other.is_header || !with_mappings {
+                continue;
+            }
+            let renamed =
+                |odd: usize, usual: &str| is_renamed(blocks[odd].device, other.values[odd], usual, devices);
+            if let Some((odd, usual)) =
+                breaks_mapping(one, other).filter(|(odd, usual)| !renamed(*odd, usual))
+            {
+                let words =
+                    || format!("with {} others have {usual}, not {}", one.values[odd], other.values[odd]);
+                add(odd, second, &words);
+            }
+        }
+    }
+    for (odd, places_of) in broken {
+        let most = places_of.values().map(|(count, _)| *count).max().unwrap_or(0);
+        for (place, (_, words)) in places_of.iter().filter(|(_, (count, _))| *count == most) {
+            if places[*place].is_header && places_of.len() > 1 {
+                continue;
+            }
+            let (entry, block) = (places[*place].entries[odd], blocks[odd]);
+            let message = format!(
+                "`{}` in `{}`: {words}, as in {} other such lines",
+                entry.text(),
+                block.title(),
+                blocks.len() - 1
+            );
+            found.push(Deviation {
+                device: block.device,
+                line: entry.line,
+                kind: DeviationKind::Unusual,
+                message,
+            });
+        }
+    }
+}
+
+/// Returns the block in which a number of one value is not in the proportion to a number of another in which
+/// both are in all other blocks.
+fn breaks_proportion(one: &Place, other: &Place) -> Option<usize> {
+    let (own, theirs) = (one.numbers.as_ref()?, other.numbers.as_ref()?);
+    for first in 0..own[0].len() {
+        for second in 0..theirs[0].len() {
+            let pairs: Vec<(u64, u64)> = own.iter().zip(theirs).map(|(a, b)| (a[first], b[second])).collect();
+            if let Some(odd) = odd_proportion(&pairs) {
+                return Some(odd);
+            }
+        }
+    }
+    None
+}
+
+fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
+    let fits = |(a, b): &(u64, u64), (c, d): &(u64, u64)| {
+        u128::from(*a) * u128::from(*d) == u128::from(*c) * u128::from(*b)
+    };
+    if pairs.iter().any(|(a, b)| *a == 0 || *b == 0) {
+        return None;
+    }
+    // One of the first two pairs has the proportion of all but one.
+    for base in &pairs[..2] {
+        let mut odd = pairs.iter().enumerate().filter(|(_, pair)| !fits(base, pair)).map(|(place, _)| place);
+        let Some(place) = odd.next() else { return None };
+        if odd.next().is_some() {
+            continue;
+        }
+        let mut values: Vec<u64> =
+            pairs.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, pair)| pair.0).collect();
+        values.sort_unstable();
+        values.dedup();
+        return (values.len() > 1).then_some(place);
+    }
+    None
+}
+
+/// Returns the block in which a value is not the one that goes with another value in all other blocks.
+fn breaks_mapping<'b>(one: &Place, other: &Place<'b>) -> Option<(usize, &'b str)> {
+    let mut groups: BTreeMap<&str, BTreeMap<&'b str, Vec<usize>>> = BTreeMap::new();
+    for (block, (from, to)) in one.values.iter().zip(&other.values).enumerate() {
+        groups.entry(from).or_default().entry(to).or_default().push(block);
+    }
+    let mut odd = None;
+    let mut shared = 0;
+    for targets in groups.values() {
+        let count: usize = targets.values().map(Vec::len).sum();
+        match targets.len() {
+            1 if count > 1 => shared += 1,
+            1 => {}
+            2 => {
+                let (few, many) = {
+                    let mut both: Vec<(&&str, &Vec<usize>)> = targets.iter().collect();
+                    both.sort_by_key(|(_, blocks)| blocks.len());
+                    (both[0], both[1])
+                };
+                if odd.is_some() || few.1.len() != 1 || many.1.len() < LEAST - 1 {
+                    return None;
+                }
+                odd = Some((few.1[0], *many.0));
+            }
+            _ => return None,
+        }
+    }
+    // A value that differs in every other group is determined by the first one.
+    odd.filter(|_| shared > 0)
+}

@@ -1,0 +1,166 @@
+//! Values in which one block differs from all others of its form.
+
+use std::collections::BTreeMap;
+
+use super::missing::are_enough;
+use super::words::Entry;
+use super::{Block, Defined, Deviation, DeviationKind, Form};
+
+/// Processes whose number concerns one device only.
+const LOCAL: &[&str] = &["router ospf"];
+/// Commands whose numbers are set by experience.
+const OF_BUFFERS: &[&str] = &["queue-limit", "random-detect"];
+/// The factor from which on such numbers contradict each other.
+const UNEQUAL: u64 = 2;
+
+/// Reports values that only one of the blocks of a form has, where all others have one value.
+pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
+    for form in forms.iter().filter(|form| form.blocks.len() > 2) {
+        for shape in &form.shapes {
+            let lines: Vec<Vec<&Entry>> = form.blocks.iter().map(|block| block.entries_of(shape)).collect();
+            if lines.iter().all(|lines| lines.len() == 1) {
+                let single: Vec<&Entry> = lines.iter().map(|lines| lines[0]).collect();
+                check_single(form, &single, devices, found);
+            } else {
+                check_several(form, &lines, devices, found);
+            }
+        }
+    }
+}
+
+/// Compares the first lines of blocks of which each device has one.
+pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
+    let is_numbered =
+        group[0].path == group[0].header.shape && !LOCAL.iter().any(|name| group[0].path.contains(name));
+    if is_numbered {
+        let headers: Vec<&Entry> = group.iter().map(|block| &block.header).collect();
+        check_single(&Form { shapes: Vec::new(), blocks: group.iter().collect() }, &headers, devices, found);
+    }
+}
+
+impl Block {
+    /// Returns the lines of a shape.
+    pub(super) fn entries_of(&self, shape: &str) -> Vec<&Entry> {
+        self.entries.iter().filter(|entry| entry.shape == shape).collect()
+    }
+}
+
+/// Compares the values of a line that each block has once.
+fn check_single(form: &Form, lines: &[&Entry], devices: &[Defined], found: &mut Vec<Deviation>) {
+    let count = lines.iter().map(|line| line.values.len()).min().unwrap_or(0);
+    for place in 0..count {
+        let Some((odd, usual)) = only_exception(lines.iter().map(|line| line.values[place].as_str())) else {
+            continue;
+        };
+        let (block, entry) = (form.blocks[odd], lines[odd]);
+        let others: Vec<&Block> =
+            form.blocks.iter().copied().filter(|other| !std::ptr::eq(*other, block)).collect();
+        let own = entry.values[place].as_str();
+        let is_mild = is_mild(entry, own, usual);
+        if is_mild
+            || !are_enough(block, &others)
+            || !form.shapes.is_empty() && is_renamed(block.device, own, usual, devices)
+        {
+            continue;
+        }
+        let message = format!(
+            "`{}` in `{}`: {} such blocks have {usual} in place of {own}",
+            entry.text(),
+            block.title(),
+            others.len()
+        );
+        found.push(Deviation {
+            device: block.device,
+            line: entry.line,
+            kind: DeviationKind::Unusual,
+            message,
+        });
+    }
+}
+
+/// Whether the values are numbers of one order in a line that is set by experience.
+pub(super) fn is_mild(entry: &Entry, own: &str, usual: &str) -> bool {
+    OF_BUFFERS.contains(&entry.command()) && !are_unequal(own, usual)
+}
+
+/// Whether two values are not numbers, or unequal ones.
+fn are_unequal(own: &str, usual: &str) -> bool {
+    match (own.parse::<u64>(), usual.parse::<u64>()) {
+        (Ok(own), Ok(usual)) => own * UNEQUAL <= usual || own >= usual * UNEQUAL,
+        _ => true,
+    }
+}
+
+/// Returns the place of the only value that differs from all others, and the value of these.
+pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Option<(usize, &'v str)> {
+    let mut places: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, value) in values.enumerate() {
+        let own = places.entry(value).or_default();
+        if own.len() < 2 {
+            own.push(place);
+        }
+        if places.len() > 2 {
+            return None;
+        }
+    }
+    let odd = places.iter().find(|(_, own)| own.len() == 1)?;
+    let usual = places.iter().find(|(_, own)| own.len() > 1)?;
+    Some((odd.1[0], usual.0))
+}
+
+/// Whether a device has a name of its own in place of one that others use.
+pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defined]) -> bool {
+    let defines = |device: &Defined, name: &str| device.names.contains(name);
+    let is_usual = devices.iter().any(|other| defines(other, usual));
+    let mut others = devices.iter().enumerate().filter(|(other, _)| *other != device);
+    let is_own = defines(&devices[device], own) && !others.any(|(_, other)| defines(other, own));
+    let is_numbered = || {
+        let stems = devices[device].numbers(own);
+        devices.iter().any(|other| !other.numbers(usual).is_disjoint(&stems))
+    };
+    is_usual && is_own && !defines(&devices[device], usual)
+        || own.bytes().all(|byte| byte.is_ascii_digit()) && is_numbered()
+}
+
+/// Compares the lines of a shape that blocks have several times.
+fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found: &mut Vec<Deviation>) {
+    let texts: Vec<BTreeMap<String, usize>> =
+        lines.iter().map(|lines| lines.iter().map(|entry| (entry.text(), entry.line)).collect()).collect();
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for text in texts.iter().flat_map(BTreeMap::keys) {
+        *counts.entry(text).or_default() += 1;
+    }
+    for text in counts.keys() {
+        // A device without a name, or with an address of its own, has another line.
+        let is_foreign =
+            |place: &usize| devices[form.blocks[*place].device].is_foreign(text.split(' '), devices);
+        let lacking: Vec<usize> = (0..texts.len())
+            .filter(|place| !texts[*place].contains_key(*text))
+            .filter(|place| !is_foreign(place))
+            .take(2)
+            .collect();
+        let [lacks] = lacking.as_slice() else { continue };
+        let (lacks, block) = (*lacks, form.blocks[*lacks]);
+        let others: Vec<&Block> = (0..texts.len())
+            .filter(|place| texts[*place].contains_key(*text))
+            .map(|place| form.blocks[place])
+            .collect();
+        if !are_enough(block, &others) {
+            continue;
+        }
+        let own = texts[lacks].iter().find(|(own, _)| counts[own.as_str()] == 1);
+        let (line, kind, message) = match own {
+            Some((own, line)) => (
+                *line,
+                DeviationKind::Unusual,
+                format!("`{own}` in `{}`: {} such blocks have `{text}`", block.title(), others.len()),
+            ),
+            None => (
+                block.header.line,
+                DeviationKind::Missing,
+                format!("`{}` lacks `{text}`, which {} such blocks have", block.title(), others.len()),
+            ),
+        };
+        found.push(Deviation { device: block.device, line, kind, message });
+    }
+}

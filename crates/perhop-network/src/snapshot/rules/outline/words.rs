@@ -1,0 +1,162 @@
+//! [`Entry`]: a line of a block as a shape with values, so that lines of several devices can be compared.
+
+use std::collections::BTreeSet;
+
+use perhop_qos::Dscp;
+
+/// Commands inside blocks that do not decide where packets go, and when.
+const WITHOUT_EFFECT: &[&str] = &[
+    "cdp",
+    "description",
+    "duplex",
+    "exit-address-family",
+    "ip helper-address",
+    "keepalive",
+    "lldp",
+    "load-interval",
+    "log-adjacency-changes",
+    "logging",
+    "negotiation",
+    "no",
+    "remark",
+    "snmp",
+    "speed",
+];
+/// Policers, which other rules compare: a higher rate takes less from packets.
+const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "violate-action"];
+/// `no` before one of these is an instruction like others.
+const NEGATED: &[&str] = &["passive-interface"];
+/// Words that may be left out without an effect.
+const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
+/// Ports that access lists name (IANA, service names).
+const PORTS: &[(&str, &str)] = &[
+    ("bgp", "179"),
+    ("domain", "53"),
+    ("ftp", "21"),
+    ("isakmp", "500"),
+    ("non500-isakmp", "4500"),
+    ("ntp", "123"),
+    ("snmp", "161"),
+    ("snmptrap", "162"),
+    ("syslog", "514"),
+    ("telnet", "23"),
+    ("tftp", "69"),
+    ("www", "80"),
+];
+
+/// A line of a block, or one of several criteria in it.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    /// The number of the line.
+    pub(super) line: usize,
+    /// The words, with `#` in place of values.
+    pub(super) shape: String,
+    /// The values: words with digits or capitals, and names of blocks.
+    pub(super) values: Vec<String>,
+}
+
+impl Entry {
+    /// Returns the entry of words.
+    pub(super) fn new(line: usize, words: &[String], names: &BTreeSet<&str>) -> Entry {
+        let (mut shape, mut values) = (String::new(), Vec::new());
+        for word in words {
+            if !shape.is_empty() {
+                shape.push(' ');
+            }
+            if is_value(word) || names.contains(word.as_str()) {
+                shape.push('#');
+                values.push(word.clone());
+            } else {
+                shape.push_str(word);
+            }
+        }
+        Entry { line, shape, values }
+    }
+
+    /// Returns the line as text, with its values.
+    pub(super) fn text(&self) -> String {
+        let mut values = self.values.iter();
+        let words = self.shape.split(' ').map(|word| match word {
+            "#" => values.next().map_or("#", String::as_str),
+            _ => word,
+        });
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Returns the words behind the first word and the value after it.
+    pub(super) fn behind_first_value(&self) -> Entry {
+        let shape = self.shape.splitn(3, ' ').nth(2).unwrap_or_default().to_owned();
+        Entry { line: self.line, shape, values: self.values[1..].to_vec() }
+    }
+
+    /// Returns the first word.
+    pub(super) fn command(&self) -> &str {
+        self.shape.split(' ').next().unwrap_or_default()
+    }
+}
+
+fn is_value(word: &str) -> bool {
+    word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase())
+}
+
+/// Whether a line has no effect on packets, or one that other rules compare.
+pub(super) fn is_left_out(text: &str) -> bool {
+    let mut words = text.split_whitespace();
+    let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+    let both = format!("{first} {second}");
+    let is_listed =
+        OF_POLICERS.contains(&first) || WITHOUT_EFFECT.iter().any(|known| *known == first || *known == both);
+    is_listed && !(first == "no" && NEGATED.contains(&second))
+}
+
+/// Returns the words of a line inside a block, in the form in which equal lines have equal words: criteria of
+/// a class one by one, codepoints and ports as numbers, without numbers of entries.
+pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
+    let mut words: Vec<&str> = text.split_whitespace().map(|word| word.trim_end_matches(';')).collect();
+    let is_numbered = |words: &[&str]| {
+        matches!(words, [first, second, ..] if first.bytes().all(|byte| byte.is_ascii_digit())
+            && ["deny", "permit"].contains(second))
+    };
+    if is_numbered(&words) {
+        words.remove(0);
+    }
+    match words.as_slice() {
+        ["match" | "set", "ip", "dscp" | "precedence", ..] => {
+            words.remove(1);
+        }
+        ["shape", ..] => words.retain(|word| !FILLERS.contains(word)),
+        _ => {}
+    }
+    match words.as_slice() {
+        ["match", field @ ("dscp" | "precedence" | "cos"), values @ ..] => values
+            .iter()
+            .map(|value| vec!["match".to_owned(), (*field).to_owned(), codepoint(value)])
+            .collect(),
+        ["set", "dscp", value] => vec![vec!["set".to_owned(), "dscp".to_owned(), codepoint(value)]],
+        ["shape", "average", rate, ..] => {
+            vec![vec!["shape".to_owned(), "average".to_owned(), (*rate).to_owned()]]
+        }
+        ["random-detect", "dscp", value, rest @ ..] => {
+            let mut found = vec!["random-detect".to_owned(), "dscp".to_owned(), codepoint(value)];
+            found.extend(rest.iter().map(|word| (*word).to_owned()));
+            vec![found]
+        }
+        ["permit" | "deny", ..] => vec![words.iter().map(|word| port(word)).collect()],
+        _ => vec![words.iter().map(|word| (*word).to_owned()).collect()],
+    }
+}
+
+fn codepoint(word: &str) -> String {
+    word.parse::<Dscp>().map_or_else(|_| word.to_owned(), |dscp| dscp.value().to_string())
+}
+
+fn port(word: &str) -> String {
+    let number = PORTS.iter().find(|(name, _)| *name == word);
+    number.map_or(word, |(_, number)| number).to_owned()
+}
+
+/// Returns the numbers in a value, in order.
+pub(super) fn numbers(value: &str) -> Vec<u64> {
+    let runs = value.split(|letter: char| !letter.is_ascii_digit());
+    runs.filter(|run| !run.is_empty()).filter_map(|run| run.parse().ok()).collect()
+}
