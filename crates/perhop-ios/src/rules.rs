@@ -44,6 +44,7 @@ declare_rules! {
     WRED_UNITS_MIXED = "wred-units-mixed" Error;
     WRED_WITHOUT_QUEUE = "wred-without-queue" Error;
     QUEUE_LIMIT_WITHOUT_QUEUE = "queue-limit-without-queue" Error;
+    QUEUE_LIMIT_SMALL = "queue-limit-small" Note;
     HOLD_QUEUE_UNUSED = "hold-queue-unused" Note;
     VALUE_LIMIT_IGNORED = "value-limit-ignored" Warning;
     DSCP_AND_PRECEDENCE_SET = "dscp-and-precedence-set" Error;

@@ -2,9 +2,9 @@
 //!
 //! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
 //! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
-//! and channels. `marks`: partly modeled marks. `value_limits`: queue limits without effect. `unused`: unused
-//! maps. `usual_marks`: unusual codepoints. `named_blocks`: blocks that other lines apply. `dependencies`:
-//! the interfaces that a line affects.
+//! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`: queue
+//! limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `dependencies`: the interfaces
+//! that a line affects.
 
 mod class_maps;
 mod dependencies;
@@ -14,6 +14,7 @@ mod marks;
 mod named_blocks;
 mod names;
 mod nesting;
+mod queue_limits;
 mod unused;
 mod usual_marks;
 mod value_limits;
@@ -42,6 +43,7 @@ pub(crate) fn check(configuration: &mut Configuration) {
     names::check(configuration, &mut found);
     class_maps::check(configuration, &mut found);
     links::check(configuration, &mut found);
+    queue_limits::check(configuration, &mut found);
     value_limits::check(configuration, &mut found);
     labels::check(configuration, &mut found);
     unused::check(configuration, &mut found);

@@ -82,18 +82,24 @@ pub(super) fn find(
 /// Ports with their addresses.
 type Ports = Vec<(PortId, IpAddr)>;
 
-/// Returns the ports with addresses in each subnet, tunnels separate from other ports. Ports with a host
-/// address (`/32`, `/128`) are omitted.
+/// Returns the ports with addresses in each subnet: of tunnels apart from others. Ports with one address
+/// (`/32`, `/128`) are in none. Of the ports of an interface that share a line with an address, as those of a
+/// tunnel with a policy for each group of ends, the first is in it.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {
         let router = member.device.router();
+        let mut lines = BTreeSet::new();
         for (port, own) in router.ports.iter().enumerate() {
             let id = PortId { device, port };
             if !carries_packets(router, own) || taken.contains(&id) {
                 continue;
             }
             for address in addresses(own).filter(|address| !address.address.is_loopback()) {
+                // A scenario has no lines.
+                if address.line > 0 && !lines.insert((address.line, address.address)) {
+                    continue;
+                }
                 let Some(subnet) = address.subnet().filter(|subnet| subnet.host().is_none()) else {
                     continue;
                 };

@@ -47,7 +47,9 @@ pub(super) struct Blocks {
 /// The names and subnets that a device has.
 pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
+    /// Those of its addresses first, then destinations of static routes.
     subnets: Vec<(u32, u32)>,
+    own_subnets: usize,
     pub(super) addresses: BTreeSet<Ipv4Addr>,
     /// The lines outside of blocks.
     pub(super) top: Vec<Entry>,
@@ -66,6 +68,7 @@ impl Defined {
         let routed = nodes.iter().filter(|node| node.inner.is_empty()).filter_map(|node| routed(node.line.1));
         Defined {
             names: names(nodes),
+            own_subnets: own.len(),
             subnets: own
                 .iter()
                 .map(|(address, mask)| (address.to_bits() & mask, *mask))
@@ -80,6 +83,12 @@ impl Defined {
     pub(super) fn is_near(&self, word: &str) -> bool {
         let Ok(address) = word.parse::<Ipv4Addr>() else { return false };
         self.subnets.iter().any(|(network, mask)| address.to_bits() & mask == *network)
+    }
+
+    /// Generates the subnets of hosts of the device with their masks: those of more than two hosts.
+    pub(super) fn host_subnets(&self) -> impl Iterator<Item = (Ipv4Addr, u32)> {
+        let subnets = self.subnets[..self.own_subnets].iter().filter(|(_, mask)| (!mask).count_ones() > 2);
+        subnets.map(|(network, mask)| (Ipv4Addr::from_bits(*network), *mask))
     }
 
     /// Whether a word is an address of the device.
@@ -238,15 +247,13 @@ fn kinds(devices: &[Defined]) -> Vec<usize> {
     found
 }
 
-/// Returns a path without the values in it.
+/// Returns a path without the values in it. `ipv4` is a word.
 fn without_values(path: &str) -> String {
-    let words = path.split(' ').map(|word| {
-        if word.chars().any(|letter| letter.is_ascii_digit() || letter.is_ascii_uppercase()) {
-            "#"
-        } else {
-            word
-        }
-    });
+    let is_value = |word: &str| {
+        word.starts_with(|letter: char| letter.is_ascii_digit())
+            || word.contains(|letter: char| letter.is_ascii_uppercase())
+    };
+    let words = path.split(' ').map(|word| if is_value(word) { "#" } else { word });
     words.collect::<Vec<_>>().join(" ")
 }
 

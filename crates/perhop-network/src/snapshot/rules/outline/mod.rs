@@ -5,6 +5,7 @@
 //! from a rule that all others obey, is probably a mistake (Kakarla et al., "Finding Network Misconfigurations
 //! by Automatic Template Inference", NSDI 2020).
 
+mod announced;
 mod block;
 mod equalities;
 mod links;
@@ -67,6 +68,7 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
         missing::check(&forms, &blocks.devices, &mut found);
         values::check(&forms, &blocks.devices, &mut found);
     }
+    announced::check(&blocks, &mut found);
     mirrors::check(&blocks, &mut found);
     equalities::check(&blocks, &mut found);
     links::check(&blocks, links, &mut found);

@@ -11,6 +11,9 @@ use super::{Block, Defined, Deviation, DeviationKind};
 /// The part of its blocks with names that two devices must share to have one task.
 const SHARED: f64 = 0.8;
 
+/// Commands without which a class has another treatment.
+const OF_QUEUES: &[&str] = &["bandwidth", "class", "priority", "service-policy", "shape"];
+
 /// Reports lines of blocks that only two devices have, and which have other values there.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let groups: Vec<(&str, &Vec<Block>)> = blocks
@@ -42,6 +45,22 @@ fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {
     first.intersection(second).count() as f64 >= SHARED * first.union(second).count() as f64
 }
 
+/// Reports a command of queues that the first block lacks, and the second has.
+fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined], found: &mut Vec<Deviation>) {
+    let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str), devices);
+    if is_foreign || !OF_QUEUES.contains(&entry.command()) {
+        return;
+    }
+    let message = format!(
+        "`{}` lacks `{}`, which the only other device with `{}` has",
+        own.title(),
+        entry.text(),
+        other.title()
+    );
+    let (device, line) = (own.device, own.header.line);
+    found.push(Deviation { device, line, kind: DeviationKind::Missing, message });
+}
+
 /// Reports lines of the first block that the second has with another value.
 fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Deviation>) {
     let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
@@ -49,7 +68,10 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
     let theirs: Vec<&Entry> = other.entries.iter().filter(|entry| !has(own, entry)).collect();
     for entry in only {
         let is_counterpart = |one: &&&Entry| first_word(&one.shape) == first_word(&entry.shape);
-        let Some(instead) = theirs.iter().find(is_counterpart) else { continue };
+        let Some(instead) = theirs.iter().find(is_counterpart) else {
+            report_lacking([other, own], entry, devices, found);
+            continue;
+        };
         let is_site = [entry, instead].iter().any(|one| {
             devices[own.device].has_near(&one.values) || devices[other.device].has_near(&one.values)
         });

@@ -1,0 +1,26 @@
+//! Reports queues that are too short for any loss to be repaired quickly.
+
+use perhop_device::intent::QueueLimit;
+use perhop_lint::Diagnostic;
+
+use crate::ast::Configuration;
+use crate::rules;
+
+/// TCP retransmits after three duplicate acknowledgments (RFC 5681 §3.2), which three packets behind the lost one
+/// cause.
+const FAST_RETRANSMIT_PACKETS: u64 = 4;
+
+pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
+    for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
+        let Some(limit) = &class.queue_limit else { continue };
+        let QueueLimit::Packets(packets) = limit.value else { continue };
+        if packets < FAST_RETRANSMIT_PACKETS && class.priority.is_none() {
+            found.push(Diagnostic::new(
+                &rules::QUEUE_LIMIT_SMALL,
+                limit.line,
+                format!("the queue of class {} admits {packets} packets", class.name),
+                "it drops packets of every burst, and TCP waits for a timeout after most drops",
+            ));
+        }
+    }
+}
