@@ -12,8 +12,10 @@ pub(super) const INTERFACE: &str = "interface";
 
 /// The part of their names that devices of one kind share.
 const ONE_KIND: f64 = 0.6;
-/// The end of the path of lines about one thing.
-pub(super) const PART: &str = " #";
+/// A block of more lines that no other device has is a list of one site.
+const LONG: usize = 200;
+/// Separates the path of a block from that of its lines about one thing.
+pub(super) const PART: &str = " // ";
 
 /// A line of a configuration with its number.
 pub(crate) type Numbered<'t> = (usize, &'t str);
@@ -28,6 +30,24 @@ pub(super) struct Block {
     pub(super) entries: Vec<Entry>,
     /// What it configures: blocks of several devices with one path are compared.
     pub(super) path: String,
+    /// The places of the lines whose shape it has once.
+    single: Vec<usize>,
+}
+
+impl Block {
+    fn new(device: usize, header: Entry, entries: Vec<Entry>, path: String) -> Block {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for entry in &entries {
+            *counts.entry(&entry.shape).or_default() += 1;
+        }
+        let single = (0..entries.len()).filter(|place| counts[entries[*place].shape.as_str()] == 1).collect();
+        Block { device, header, entries, path, single }
+    }
+
+    /// Generates the lines whose shape the block has once.
+    pub(super) fn single_entries(&self) -> impl Iterator<Item = &Entry> {
+        self.single.iter().map(|place| &self.entries[*place])
+    }
 }
 
 /// A block as a tree of lines.
@@ -136,11 +156,16 @@ impl Blocks {
             own.top = lines.map(|node| header(node, &all)).collect();
         }
         let named = shapes_of_named(&trees, &all);
+        let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+        for node in trees.iter().flatten().filter(|node| node.inner.len() > LONG) {
+            *uses.entry(node.line.1).or_default() += 1;
+        }
         let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
         for (device, nodes) in trees.iter().enumerate() {
             for node in nodes.iter().filter(|node| !node.inner.is_empty()) {
                 let header = header(node, &all);
-                if OF_MANAGEMENT.contains(&header.command()) {
+                let is_alone = uses.get(node.line.1) == Some(&1);
+                if is_alone || OF_MANAGEMENT.contains(&header.command()) {
                     continue;
                 }
                 let path = if header.command() == INTERFACE {
@@ -154,8 +179,7 @@ impl Blocks {
             }
         }
         // Lines about things that have one line each are compared with their block.
-        by_path
-            .retain(|path, group| !path.ends_with(PART) || group.iter().any(|part| part.entries.len() > 1));
+        by_path.retain(|path, group| !path.contains(PART) || group.iter().any(|part| part.entries.len() > 1));
         let kinds = kinds(&defined);
         Blocks { kinds, by_path, devices: defined }
     }
@@ -187,14 +211,15 @@ fn add(
     for inner in node.inner.iter().filter(|inner| !is_left_out(inner.line.1)) {
         let own = canonical(inner.line.1);
         entries.extend(own.iter().map(|words| Entry::new(inner.line.0, words, names)));
-        if !inner.inner.is_empty() {
+        // A class may have no lines.
+        if !inner.inner.is_empty() || inner.line.1.trim_start().starts_with("class ") {
             let header = header(inner, names);
             let name = if path.starts_with(INTERFACE) { header.shape } else { header.text() };
             add(found, device, inner, &format!("{path} / {name}"), names);
         }
     }
     add_parts(found, device, node, path, &entries);
-    let block = Block { device, header: header(node, names), entries, path: path.to_owned() };
+    let block = Block::new(device, header(node, names), entries, path.to_owned());
     found.entry(path.to_owned()).or_default().push(block);
 }
 
@@ -221,9 +246,9 @@ fn add_parts(
             shape: format!("{command} #"),
             values: vec![lines[0].values[0].clone()],
         };
-        let path = format!("{} / {command} #", without_values(path));
+        let path = format!("{}{PART}{command} #", without_values(path));
         let entries = lines.into_iter().map(|entry| entry.behind_first_value()).collect();
-        let block = Block { device, header, entries, path: path.clone() };
+        let block = Block::new(device, header, entries, path.clone());
         found.entry(path).or_default().push(block);
     }
 }

@@ -54,15 +54,6 @@ fn add_pair<'b>(blocks: [&'b Block; 2], found: &mut BTreeMap<&'b str, Vec<Pair<'
     }
 }
 
-impl Block {
-    /// Generates the lines whose shape the block has once.
-    pub(super) fn single_entries(&self) -> impl Iterator<Item = &Entry> {
-        let is_single =
-            |entry: &&Entry| self.entries.iter().filter(|other| other.shape == entry.shape).count() == 1;
-        self.entries.iter().filter(is_single)
-    }
-}
-
 fn check_presence(pairs: &[Pair], found: &mut Vec<Deviation>) {
     let odd: Vec<&Pair> =
         pairs.iter().filter(|pair| pair.entries.iter().any(Option::is_none)).take(2).collect();

@@ -40,7 +40,7 @@ fn lines_by_shape<'b>(
     blocks: &'b Blocks,
     owners: &BTreeMap<Ipv4Addr, usize>,
 ) -> BTreeMap<(&'b str, usize), Vec<Line<'b>>> {
-    let inside = blocks.by_path.iter().filter(|(path, _)| !path.ends_with(PART)).flat_map(|(_, group)| group);
+    let inside = blocks.by_path.iter().filter(|(path, _)| !path.contains(PART)).flat_map(|(_, group)| group);
     let inside = inside.flat_map(|block| block.entries.iter().map(|entry| (block.device, entry)));
     let outside = blocks.devices.iter().enumerate();
     let outside = outside.flat_map(|(device, own)| own.top.iter().map(move |entry| (device, entry)));

@@ -130,7 +130,7 @@ impl Block {
 
     /// Whether it is the lines of a block about one thing.
     fn is_part(&self) -> bool {
-        self.path.ends_with(PART)
+        self.path.contains(PART)
     }
 
     /// Whether blocks of its group have one name. Processes of protocols have numbers of their site.
