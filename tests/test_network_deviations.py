@@ -62,7 +62,9 @@ def hub() -> str:
         for number in SHOPS
     ]
     neighbors = [
-        f" neighbor 10.9.{number}.2 remote-as {65000 + number}\n neighbor 10.9.{number}.2 password secret{number}\n"
+        f""" neighbor 10.9.{number}.2 remote-as {65000 + number}
+ neighbor 10.9.{number}.2 password secret{number}
+"""
         for number in SHOPS
     ]
     return "hostname HUB\n" + "".join(ports) + "router bgp 64999\n" + "".join(neighbors)

@@ -2,9 +2,9 @@
 //!
 //! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
 //! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
-//! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`: queue
-//! limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `dependencies`: the interfaces
-//! that a line affects.
+//! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`:
+//! queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `dependencies`: the
+//! interfaces that a line affects.
 
 mod class_maps;
 mod dependencies;

@@ -6,8 +6,8 @@ use perhop_lint::Diagnostic;
 use crate::ast::Configuration;
 use crate::rules;
 
-/// TCP retransmits after three duplicate acknowledgments (RFC 5681 §3.2), which three packets behind the lost one
-/// cause.
+/// TCP retransmits after three duplicate acknowledgments (RFC 5681 §3.2), which three packets behind the lost
+/// one cause.
 const FAST_RETRANSMIT_PACKETS: u64 = 4;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {

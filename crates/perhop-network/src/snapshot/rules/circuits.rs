@@ -49,8 +49,8 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     check_shapers(snapshot, &ports, found);
 }
 
-/// Reports bandwidths above the rate of the line, and shapers that are far from the bandwidth of their port: one
-/// of the two is wrong, often by a unit or a digit.
+/// Reports bandwidths above the rate of the line, and shapers that are far from the bandwidth of their port:
+/// one of the two is wrong, often by a unit or a digit.
 fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for device in 0..snapshot.devices.len() {
         for (port, own) in snapshot.router(device).ports.iter().enumerate() {

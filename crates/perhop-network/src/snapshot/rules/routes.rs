@@ -207,8 +207,8 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     }
 }
 
-/// Reports routers with static routes to subnets behind other routers that do not announce them, where all others
-/// with such routes and the same protocol do.
+/// Reports routers with static routes to subnets behind other routers that do not announce them, where all
+/// others with such routes and the same protocol do.
 fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut processes: BTreeMap<String, Vec<(usize, usize, bool)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -240,8 +240,8 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Whether static routes of a device lead to subnets behind another router of its own subnets or tunnels: routes
-/// to the addresses of tunnels and of providers are its own matter.
+/// Whether static routes of a device lead to subnets behind another router of its own subnets or tunnels:
+/// routes to the addresses of tunnels and of providers are its own matter.
 fn leads_on(snapshot: &Snapshot, device: usize) -> bool {
     let router = snapshot.router(device);
     let outer = |route: &Route| {

@@ -105,8 +105,8 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
     if own.policy.line > 0 { own.policy.line } else { line_of_output(snapshot.port(id)) }
 }
 
-/// Whether the marks of hosts at a port count: neither the default route nor tunnels leave there, which is the way
-/// to a provider, and the device does not queue by labels alone.
+/// Whether the marks of hosts at a port count: neither the default route nor tunnels leave there, which is
+/// the way to a provider, and the device does not queue by labels alone.
 fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
     let names = interfaces(router);

@@ -28,7 +28,7 @@ pub(super) struct Block {
     pub(super) header: Entry,
     /// The lines inside, with the first lines of blocks in it.
     pub(super) entries: Vec<Entry>,
-    /// What it configures: blocks of several devices with one path are compared.
+    /// The words of its first line and of those around it: blocks of devices with one path are compared.
     pub(super) path: String,
     /// The places of the lines whose shape it has once.
     single: Vec<usize>,
@@ -223,7 +223,8 @@ fn add(
     found.entry(path.to_owned()).or_default().push(block);
 }
 
-/// Adds the lines about one thing, such as a neighbor, as blocks: those that begin with one word and one value.
+/// Adds the lines about one thing, such as a neighbor, as blocks: those that begin with one word and one
+/// value.
 fn add_parts(
     found: &mut BTreeMap<String, Vec<Block>>,
     device: usize,
@@ -319,8 +320,8 @@ fn names(nodes: &[Node]) -> BTreeSet<String> {
     blocks.filter_map(name).collect()
 }
 
-/// Returns the shapes of first lines whose blocks have names: a device has several of them, or all devices have
-/// one of the same name.
+/// Returns the shapes of first lines whose blocks have names: a device has several of them, or all devices
+/// have one of the same name.
 fn shapes_of_named(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut values: BTreeMap<String, BTreeSet<Vec<String>>> = BTreeMap::new();

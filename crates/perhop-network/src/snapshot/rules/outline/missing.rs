@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::words::Entry;
 use super::{Block, Defined, Deviation, DeviationKind, Form};
 
-/// Lines that take something from packets are reported where only one block has them. Other rules know what marks
-/// and policers of a class do.
+/// Lines that take something from packets are reported where only one block has them. Other rules know what
+/// marks and policers of a class do.
 const TAKING: &[&str] = &["shutdown"];
 /// An interface with fewer lines in common with its peers has another task.
 const LEAST_COMMON: usize = 3;
@@ -77,7 +77,7 @@ pub(super) fn first_word(shape: &str) -> &str {
     &shape[..end]
 }
 
-/// Whether enough other blocks are there, on other devices unless the blocks are interfaces.
+/// Whether there are enough other blocks, on other devices unless the blocks are interfaces.
 pub(super) fn are_enough(block: &Block, peers: &[&Block]) -> bool {
     let others: BTreeSet<usize> =
         peers.iter().map(|peer| peer.device).filter(|device| *device != block.device).collect();

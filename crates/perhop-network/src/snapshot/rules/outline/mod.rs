@@ -1,9 +1,9 @@
 //! Lines that one of several equal blocks lacks, or has with another value.
 //!
-//! Devices with one task have equal blocks: interfaces of one kind, classes, protocols. A line that all others
-//! have, and one block has not, is probably forgotten; a value in which one block differs from all others, or
-//! from a rule that all others obey, is probably a mistake (Kakarla et al., "Finding Network Misconfigurations
-//! by Automatic Template Inference", NSDI 2020).
+//! Devices with one task have equal blocks: interfaces of one kind, classes, protocols. A line that all
+//! others have, and one block has not, is probably forgotten; a value in which one block differs from all
+//! others, or from a rule that all others obey, is probably a mistake (Kakarla et al., "Finding Network
+//! Misconfigurations by Automatic Template Inference", NSDI 2020).
 
 mod announced;
 mod block;
@@ -23,8 +23,8 @@ use block::{Block, Blocks, Defined, INTERFACE, PART};
 
 pub(crate) use block::Numbered;
 
-/// The number of other blocks that must agree: interfaces of several tasks may look alike, and blocks with one
-/// name have one task.
+/// The number of other blocks that must agree: interfaces of several tasks may look alike, and blocks with
+/// one name have one task.
 const OTHER_INTERFACES: usize = 3;
 const OTHER_NAMESAKES: usize = 2;
 

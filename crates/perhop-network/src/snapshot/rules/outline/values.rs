@@ -28,11 +28,11 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     }
 }
 
-/// Compares the first lines of blocks of which each device has one.
+/// Compares the numbers of routing processes of which each device has one: neighbors must have the same.
 pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
-    let is_numbered =
-        group[0].path == group[0].header.shape && !LOCAL.iter().any(|name| group[0].path.contains(name));
-    if is_numbered {
+    let path = &group[0].path;
+    let is_shared = path.starts_with("router ") && !LOCAL.iter().any(|name| path.starts_with(name));
+    if is_shared && *path == group[0].header.shape {
         let headers: Vec<&Entry> = group.iter().map(|block| &block.header).collect();
         check_single(&Form { shapes: Vec::new(), blocks: group.iter().collect() }, &headers, devices, found);
     }
