@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
+use super::block::Block;
 use super::block::Blocks;
-use super::{Block, Deviation, DeviationKind, OTHER_INTERFACES};
+use super::form::{Deviation, DeviationKind, OTHER_INTERFACES};
 
 /// Reports the only process of its kind that does not name a subnet of hosts of its device.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
+use super::block::Block;
 use super::block::Blocks;
+use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
-use super::{Block, Deviation, DeviationKind};
 
 /// The number of other devices on which both lines have one value.
 const OTHERS: usize = 3;

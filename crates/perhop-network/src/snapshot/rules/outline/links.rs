@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use super::block::{Block, Defined};
 use super::block::{Blocks, INTERFACE};
+use super::form::{Deviation, DeviationKind, End};
 use super::values::{is_renamed, only_exception};
 use super::words::Entry;
-use super::{Block, Defined, Deviation, DeviationKind, End};
 
 /// The number of other links that must obey a rule.
 const OTHERS: usize = 3;

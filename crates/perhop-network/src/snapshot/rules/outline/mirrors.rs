@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use super::block::{Blocks, PART};
+use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
-use super::{Deviation, DeviationKind};
 
 /// The number of lines that must obey a rule before one that does not is an exception.
 const LEAST: usize = 3;

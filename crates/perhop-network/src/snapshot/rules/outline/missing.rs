@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::block::{Block, Defined};
+use super::form::{Deviation, DeviationKind, Form};
 use super::words::Entry;
-use super::{Block, Defined, Deviation, DeviationKind, Form};
 
 /// Lines that take something from packets are reported where only one block has them. Other rules know what
 /// marks and policers of a class do.

@@ -8,6 +8,7 @@
 mod announced;
 mod block;
 mod equalities;
+mod form;
 mod links;
 mod mirrors;
 mod missing;
@@ -19,35 +20,11 @@ mod words;
 
 use std::collections::BTreeMap;
 
-use block::{Block, Blocks, Defined, INTERFACE, PART};
+use block::{Block, Blocks, INTERFACE};
+use form::{OTHER_INTERFACES, forms};
 
 pub(crate) use block::Numbered;
-
-/// The number of other blocks that must agree: interfaces of several tasks may look alike, and blocks with
-/// one name have one task.
-const OTHER_INTERFACES: usize = 3;
-const OTHER_NAMESAKES: usize = 2;
-
-/// An interface: its device and first line.
-pub(crate) type End = (usize, usize);
-
-/// A line in which a block differs from its peers.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Deviation {
-    pub(crate) device: usize,
-    pub(crate) line: usize,
-    pub(crate) kind: DeviationKind,
-    pub(crate) message: String,
-}
-
-/// The kind of a [`Deviation`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum DeviationKind {
-    /// A line that all others have.
-    Missing,
-    /// Another value or line than all others have.
-    Unusual,
-}
+pub(crate) use form::{Deviation, DeviationKind, End};
 
 /// Returns the lines in which blocks differ from those of other devices. `devices` has the lines of each
 /// without comments,
@@ -78,23 +55,6 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     found
 }
 
-/// Blocks with the same shapes of lines.
-struct Form<'b> {
-    shapes: Vec<&'b str>,
-    blocks: Vec<&'b Block>,
-}
-
-impl Form<'_> {
-    /// Returns the number of shapes that it has and another has not.
-    fn more_than(&self, other: &Form) -> usize {
-        self.shapes.iter().filter(|shape| !other.has(shape)).count()
-    }
-
-    fn has(&self, shape: &str) -> bool {
-        self.shapes.binary_search(&shape).is_ok()
-    }
-}
-
 /// Returns the interfaces of one name on devices of one kind.
 fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &[String]), Vec<&Block>> {
     let mut found: BTreeMap<(usize, &[String]), Vec<&Block>> = BTreeMap::new();
@@ -103,43 +63,4 @@ fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &[String]), Vec<&Block>> 
         found.entry((blocks.kinds[block.device], &block.header.values)).or_default().push(block);
     }
     found
-}
-
-/// Returns the blocks of a group by the shapes of their lines.
-fn forms<'b>(group: impl IntoIterator<Item = &'b Block>) -> Vec<Form<'b>> {
-    let mut found: BTreeMap<Vec<&str>, Vec<&Block>> = BTreeMap::new();
-    for block in group {
-        let mut shapes: Vec<&str> = block.entries.iter().map(|entry| entry.shape.as_str()).collect();
-        shapes.sort_unstable();
-        shapes.dedup();
-        found.entry(shapes).or_default().push(block);
-    }
-    found.into_iter().map(|(shapes, blocks)| Form { shapes, blocks }).collect()
-}
-
-impl Block {
-    /// Returns the number of other blocks that must agree.
-    fn least_others(&self) -> usize {
-        if self.has_name() { OTHER_NAMESAKES } else { OTHER_INTERFACES }
-    }
-
-    /// Whether it is an interface or a part of one.
-    fn is_of_interface(&self) -> bool {
-        self.path.starts_with(INTERFACE)
-    }
-
-    /// Whether it is the lines of a block about one thing.
-    fn is_part(&self) -> bool {
-        self.path.contains(PART)
-    }
-
-    /// Whether blocks of its group have one name. Processes of protocols have numbers of their site.
-    fn has_name(&self) -> bool {
-        !self.is_of_interface() && !self.path.starts_with("router ") && !self.path.contains('#')
-    }
-
-    /// Returns the first line as text.
-    fn title(&self) -> String {
-        self.header.text()
-    }
 }

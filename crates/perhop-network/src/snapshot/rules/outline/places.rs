@@ -2,9 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::block::{Block, Defined};
+use super::form::{Deviation, DeviationKind};
 use super::missing::are_enough;
 use super::words::Entry;
-use super::{Block, Defined, Deviation, DeviationKind};
 
 /// Reports values of a group of blocks that their device does not know, where it knows those of all others.
 pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::block::{Block, Defined};
+use super::form::{Deviation, DeviationKind, Form};
 use super::values::is_renamed;
 use super::words::{Entry, numbers};
-use super::{Block, Defined, Deviation, DeviationKind, Form};
 
 /// The number of blocks from which on a rule between values is one.
 const LEAST: usize = 4;

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::block::Blocks;
+use super::block::{Block, Defined};
+use super::form::{Deviation, DeviationKind};
 use super::missing::{first_word, is_extension};
 use super::values::is_mild;
 use super::words::Entry;
-use super::{Block, Defined, Deviation, DeviationKind};
 
 /// The part of its blocks with names that two devices must share to have one task.
 const SHARED: f64 = 0.8;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::block::{Block, Defined};
+use super::form::{Deviation, DeviationKind, Form};
 use super::missing::are_enough;
 use super::words::Entry;
-use super::{Block, Defined, Deviation, DeviationKind, Form};
 
 /// Processes whose number concerns one device only.
 const LOCAL: &[&str] = &["router ospf"];
