@@ -248,7 +248,7 @@ fn add_parts(
             values: vec![lines[0].values[0].clone()],
         };
         let path = format!("{}{PART}{command} #", without_values(path));
-        let entries = lines.into_iter().map(|entry| entry.behind_first_value()).collect();
+        let entries = lines.into_iter().map(Entry::behind_first_value).collect();
         let block = Block::new(device, header, entries, path.clone());
         found.entry(path).or_default().push(block);
     }

@@ -180,7 +180,7 @@ fn odd_proportion(pairs: &[(u64, u64)]) -> Option<usize> {
     // One of the first two pairs has the proportion of all but one.
     for base in &pairs[..2] {
         let mut odd = pairs.iter().enumerate().filter(|(_, pair)| !fits(base, pair)).map(|(place, _)| place);
-        let Some(place) = odd.next() else { return None };
+        let place = odd.next()?;
         if odd.next().is_some() {
             continue;
         }
