@@ -188,7 +188,7 @@ impl<'a> NetworkDevice<'a> {
         inside.find(|line| line.text.split_whitespace().next() == Some(command)).map(|line| line.number)
     }
 
-    /// Returns the decision of the device where packets go.
+    /// Returns the forwarding decision of the device.
     pub(crate) fn table(&self) -> Table<'_> {
         Table { router: self.router(), given: &self.given }
     }

@@ -12,10 +12,10 @@ const FITS: std::ops::RangeInclusive<f64> = 0.75..=1.05;
 const FITS_POLICER: std::ops::RangeInclusive<f64> = 0.75..=1.25;
 /// A shaper below this part of the bandwidth is not room for headers.
 const FAR_BELOW: f64 = 0.5;
-/// Lines of Ethernet have their rate; others may be faster than the rate that their name implies.
+/// Ethernet lines have at least this rate. A slower line may be faster than its name implies.
 const LAN: u64 = 100_000_000;
-/// The number of ports with circuits that shape, and their part of all, from which on one without a shaper is
-/// an exception.
+/// The minimum number and fraction of ports with circuits that shape, for a port without a shaper to be an
+/// exception.
 const LEAST: usize = 3;
 const NEARLY_ALL: f64 = 0.75;
 
@@ -62,13 +62,13 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             let wire = own.wire.rate.map(Rate::as_bits_per_second);
             if let Some(wire) = wire.filter(|wire| *wire >= LAN && bandwidth > *wire) {
                 let message = format!(
-                    "{} has a bandwidth of {}, and its line {}",
+                    "{} has a bandwidth of {}, and its line has {}",
                     snapshot.port_name(id),
                     Rate::from_bits_per_second(bandwidth),
                     Rate::from_bits_per_second(wire)
                 );
                 let effect =
-                    "shares in percent, and costs of routes, follow from a rate that it does not have";
+                    "shares in percent and costs of routes follow from a rate that the line does not have";
                 let rule = &rules::NETWORK_CIRCUIT_RATE_DIFFERS;
                 found.push(snapshot.finding(device, rule, bandwidth_line, (message, effect.to_owned())));
             }
@@ -92,7 +92,7 @@ fn check_bandwidths(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     }
 }
 
-/// Returns the rate of a circuit: a port's own, where it is below that of the line.
+/// Returns the rate of a circuit: the rate of the port, if it is below the rate of the line.
 fn circuit(snapshot: &Snapshot, id: PortId) -> Option<u64> {
     let port = snapshot.port(id);
     let line = port.wire.rate.map(Rate::as_bits_per_second)?;

@@ -22,7 +22,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         if first.device == second.device && line(first) == line(second) {
             continue;
         }
-        // Networks without a link between them may use the same addresses.
+        // Networks that are not connected may use the same addresses.
         if part[first.device] == part[second.device] {
             let effect =
                 "perhop does not treat the subnet as a link: packets to the address may reach either device";

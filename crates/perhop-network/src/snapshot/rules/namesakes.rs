@@ -181,7 +181,7 @@ fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
     kind == LABELS || kind == CODEPOINT && (0..64).filter_map(Dscp::new).any(differs)
 }
 
-/// Reports classes that take other packets than their namesakes in policies of one name.
+/// Reports classes whose packets differ from their namesakes in policies with one name.
 fn check_packets(
     snapshot: &Snapshot,
     policies: &BTreeMap<&str, Vec<Member>>,

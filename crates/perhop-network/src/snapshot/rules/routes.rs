@@ -41,7 +41,7 @@ struct Crossing {
     arrives: PortId,
 }
 
-/// Returns the link of two ends that the packets of a route cross first.
+/// Returns the first link on the path of a route, if it has two ends.
 fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     let (RouteTarget::NextHop(hop) | RouteTarget::Interface { next_hop: Some(hop), .. }) = &route.via else {
         return None;
@@ -57,13 +57,13 @@ fn crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossin
     addresses(snapshot.port(arrives)).any(|own| own.address == *hop).then_some(Crossing { leaves, arrives })
 }
 
-/// Returns the link that the packets of a route cross first, if it is not a tunnel.
+/// Returns the first link on the path of a route, if it has two ends and is not a tunnel.
 fn wire_crossing(snapshot: &Snapshot, device: usize, route: &Route) -> Option<Crossing> {
     crossing(snapshot, device, route)
         .filter(|crossing| snapshot.port(crossing.leaves).forwarding.tunnel.is_none())
 }
 
-/// Reports a route to a subnet of a neighbor by another neighbor, which knows no way or sends packets back.
+/// Reports a route to a subnet of a neighbor via another neighbor that has no route or sends packets back.
 fn check_neighbor(
     snapshot: &Snapshot,
     device: usize,
@@ -207,8 +207,8 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     }
 }
 
-/// Reports routers with static routes to subnets behind other routers that do not announce them, where all
-/// others with such routes and the same protocol do.
+/// Reports routers that do not announce their static routes to subnets of others, if other routers of the same
+/// protocol do.
 fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut processes: BTreeMap<String, Vec<(usize, usize, bool)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
@@ -234,7 +234,7 @@ fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
                 snapshot.devices[*device].name,
                 own.len()
             );
-            let effect = "hosts behind these routes are out of reach of the rest of the network".to_owned();
+            let effect = "the rest of the network cannot reach hosts behind these routes".to_owned();
             found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
         }
     }

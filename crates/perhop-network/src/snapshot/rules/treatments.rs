@@ -67,7 +67,7 @@ fn queues_by_codepoint(snapshot: &Snapshot, id: PortId) -> bool {
     queueing_policy(snapshot.port(id)).is_some_and(|policy| !reads_labels(policy, &names))
 }
 
-/// Returns the treatment that most ports give or exceed; `None` where most have no class.
+/// Returns the treatment that most ports give or exceed; `None` if most have no class.
 fn usual(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     let at_least = |kind: Kind| {
         let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
