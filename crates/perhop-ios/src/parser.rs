@@ -284,7 +284,7 @@ impl Parser {
         self.suggested += 1;
         let first = words.first()?;
         let known = syntax::first_words(self.configuration.grammar, self.frames.last()?.mode);
-        // A known first word before unknown ones is no misspelling.
+        // A known first word before unknown ones is not misspelled.
         near(first, known)
             .filter(|meant| !meant.eq_ignore_ascii_case(first))
             .map(|meant| format!("did you mean `{meant}`?"))

@@ -207,8 +207,8 @@ fn check_tunnels_back(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut 
     }
 }
 
-/// Reports routers that do not announce their static routes to subnets of others, if other routers of the same
-/// protocol do.
+/// Reports routers that do not announce their static routes to subnets of others, if other routers of the
+/// same protocol do.
 fn check_announced(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut processes: BTreeMap<String, Vec<(usize, usize, bool)>> = BTreeMap::new();
     for device in 0..snapshot.devices.len() {
