@@ -7,7 +7,7 @@ use perhop_qos::classifier::{MatchConfig, OneOrMany, Prefix};
 use perhop_qos::packet::Protocol;
 
 use super::access_list::{self, Kind, MOST_ENTRIES};
-use super::criteria::{Key, keys, parts, text};
+use super::criteria::{Key, independent, keys, parts, text};
 use super::words::{codepoint, name};
 
 const HIGHEST_GROUP: u8 = 99;
@@ -117,7 +117,10 @@ impl ClassMaps {
             return Ok(ClassMap { combination: "match-all", lines: self.statements(name, &conditions)? });
         }
         if let Some(all) = &condition.all {
-            return Ok(ClassMap { combination: "match-all", lines: self.statements(name, all)? });
+            return match independent(all).as_slice() {
+                [only] => self.class_map(name, only),
+                others => Ok(ClassMap { combination: "match-all", lines: self.statements(name, others)? }),
+            };
         }
         if let Some(any) = condition.any.as_ref().filter(|_| access_list::of_condition(condition).is_none()) {
             return Ok(ClassMap { combination: "match-any", lines: self.statements(name, any)? });

@@ -78,6 +78,30 @@ pub(super) fn parts(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
     found.into_iter().flatten().collect()
 }
 
+/// Returns a condition's keys, and the keys of the conditions that it requires together.
+fn parts_inside(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
+    let inside = |(key, part): (Key, MatchConfig)| match &part.all {
+        Some(all) if key == Key::All => all.iter().flat_map(parts_inside).collect(),
+        _ => vec![(key, part)],
+    };
+    parts(condition).into_iter().flat_map(inside).collect()
+}
+
+/// Returns the conditions without those whose keys another one of them has, too.
+pub(super) fn independent(all: &[MatchConfig]) -> Vec<MatchConfig> {
+    let every: Vec<Vec<(Key, MatchConfig)>> = all.iter().map(parts_inside).collect();
+    let is_implied = |index: usize| {
+        let implies = |other: usize| {
+            let has_all = every[index].iter().all(|part| every[other].contains(part));
+            // Of equal conditions, the first stays.
+            has_all && (every[index].len() < every[other].len() || other < index)
+        };
+        (0..every.len()).any(implies)
+    };
+    let kept = all.iter().enumerate().filter(|(index, _)| !is_implied(*index));
+    kept.map(|(_, condition)| condition.clone()).collect()
+}
+
 /// Returns the keys of a condition.
 pub(super) fn keys(condition: &MatchConfig) -> Vec<Key> {
     parts(condition).into_iter().map(|(key, _)| key).collect()
