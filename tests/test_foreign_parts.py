@@ -200,7 +200,7 @@ def test_a_sweep_of_an_earlier_format_is_refused(saved: Path, tmp_path: Path) ->
     (folder / "sweep.json").write_text(text)
     (folder / manifest.MANIFEST).unlink()
     manifest.seal(folder, "sweep", {"seed": 1, "complete": True})
-    with pytest.raises(InvalidInputError, match=r"has a sweep of format 2, and .* continues format 3"):
+    with pytest.raises(InvalidInputError, match=r"has a sweep of format 2, but .* continues only format 3"):
         library.sweep(saved / "overload.yaml", SHORT, seed=1, tables=["queues"], output=folder)
     with pytest.raises(UnreadableFileError, match="a format other than 3"):
         Sweep.load(folder)

@@ -19,7 +19,7 @@ import pytest
 
 from conftest import HANGS_AFTER_S, command_line, leftovers
 from perhop import batch, interrupts
-from perhop.command.terminal import say
+from perhop.command.terminal import print_note
 from perhop.document import Document
 from perhop.interrupts import EndedBySignal
 from perhop.running import Progress
@@ -248,7 +248,7 @@ def test_a_message_is_one_line_for_any_input(monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.setattr(sys, "stderr", Disturbed())
     with pytest.raises(KeyboardInterrupt):
-        say("written to out")
+        print_note("written to out")
     assert written == ["written to out\n"]
 
 

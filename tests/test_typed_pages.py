@@ -102,7 +102,7 @@ def test_the_tutorial_of_networks_works_as_written(newcomer: Newcomer, tmp_path:
         answers.append(ended.out)
     shown = [row.strip() for block in blocks(page, "text")[:-1] for row in block.splitlines()]
     # The finding is wrapped, and has its own assertion.
-    shown = [row for row in shown if "network-policy-missing" not in row and not row.startswith("and SOUTH")]
+    shown = [row for row in shown if "network-policy-missing" not in row and not row.startswith("but SOUTH")]
     printed = {row.strip() for answer in answers for row in answer.splitlines()}
     assert {row for row in shown if row != "…"} <= printed
     assert any("core.cfg:41: warning[network-policy-missing]" in answer for answer in answers)

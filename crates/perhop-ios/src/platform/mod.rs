@@ -58,10 +58,11 @@ pub struct Platform {
 impl Platform {
     /// The names of the platforms: the profiles, two of them with their port adapter, and families of
     /// switches.
-    pub const NAMES: [&'static str; 19] = [
+    pub const NAMES: [&'static str; 20] = [
         "pre-hqf",
         "7500-vip",
         "hqf",
+        "iosv",
         "ios-xe",
         "asr-920",
         "catalyst-mls",

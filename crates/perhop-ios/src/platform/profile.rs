@@ -18,8 +18,10 @@ pub enum Profile {
     /// Its distributed form on the versatile interface processors of the 7500.
     #[serde(rename = "7500-vip")]
     Vip7500,
-    /// The hierarchical queueing framework of software platforms: 12.4(20)T, 15.x, virtual IOS.
+    /// The hierarchical queueing framework of software platforms: 12.4(20)T and 15.x.
     Hqf,
+    /// The same in a virtual IOS (`IOSv`), which does not limit queues with WRED by default.
+    Iosv,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
     /// ASR 920 (RSP2): IOS-XE with queues in forwarding hardware.
@@ -41,10 +43,11 @@ static RULES: LazyLock<Vec<ProfileRules>> = LazyLock::new(|| Profile::ALL.into_i
 
 impl Profile {
     /// All profiles, oldest first.
-    pub const ALL: [Profile; 10] = [
+    pub const ALL: [Profile; 11] = [
         Profile::PreHqf,
         Profile::Vip7500,
         Profile::Hqf,
+        Profile::Iosv,
         Profile::IosXe,
         Profile::Asr920,
         Profile::CatalystMls,
@@ -60,6 +63,7 @@ impl Profile {
             Profile::PreHqf => "pre-hqf",
             Profile::Vip7500 => "7500-vip",
             Profile::Hqf => "hqf",
+            Profile::Iosv => "iosv",
             Profile::IosXe => "ios-xe",
             Profile::Asr920 => "asr-920",
             Profile::CatalystMls => "catalyst-mls",
@@ -88,6 +92,7 @@ impl Profile {
             Profile::PreHqf
             | Profile::Vip7500
             | Profile::Hqf
+            | Profile::Iosv
             | Profile::IosXe
             | Profile::Asr920
             | Profile::CatalystMls
@@ -100,6 +105,7 @@ impl Profile {
             Profile::PreHqf => include_str!("../../profiles/pre-hqf.toml"),
             Profile::Vip7500 => include_str!("../../profiles/7500-vip.toml"),
             Profile::Hqf => include_str!("../../profiles/hqf.toml"),
+            Profile::Iosv => include_str!("../../profiles/iosv.toml"),
             Profile::IosXe => include_str!("../../profiles/ios-xe.toml"),
             Profile::Asr920 => include_str!("../../profiles/asr-920.toml"),
             Profile::CatalystMls => include_str!("../../profiles/catalyst-mls.toml"),

@@ -158,6 +158,7 @@ const fn rule(profile: Profile, signs: &'static [Sign], beside: &'static [Sign],
 /// IOS-XE 3.x both print version 15; trains with and without HQF print 12.4.
 const RULES: &[Rule] = &[
     rule(Profile::IosXe, &[Sign::XeProduct, Sign::XeImage], &[], true),
+    rule(Profile::Iosv, &[Sign::VirtualProduct], &[], true),
     rule(Profile::Hqf, &[Sign::IosProduct, Sign::HqfImage], &[], true),
     rule(Profile::Vip7500, &[Sign::VipImage], &[], true),
     rule(Profile::PreHqf, &[Sign::OldImage], &[], true),
@@ -166,6 +167,7 @@ const RULES: &[Rule] = &[
     rule(Profile::IosXe, &[Sign::Version16], &[], true),
     rule(Profile::IosXe, &[Sign::Version15], &[Sign::XePlatform], true),
     rule(Profile::IosXe, &[Sign::Version15], &[Sign::XeInterface], false),
+    rule(Profile::Iosv, &[Sign::VirtualCommand], &[], false),
     rule(Profile::Hqf, &[Sign::Version15], &[], true),
     rule(Profile::Hqf, &[Sign::Version12_4], &[Sign::HqfFeature], false),
     rule(Profile::Vip7500, &[Sign::Version12_4, Sign::VersionOld], &[Sign::VipInterface], false),
@@ -310,5 +312,19 @@ mod tests {
         let recognition = Recognition::from_configuration(&parse("hostname a\nversion 15.1\n"));
         let evidence = &recognition.because[0];
         assert_eq!((evidence.line, evidence.text.as_str()), (2, "version 15.1"));
+    }
+
+    #[test]
+    fn a_virtual_ios_is_recognized_by_its_product_or_its_commands() {
+        use Dialect::Ios;
+        for (text, expected) in [
+            ("version 15.9\nlicense udi pid IOSv sn X\n", ("iosv", Ios, true)),
+            ("version 15.9\nboot system flash0:vios-adventerprisek9-m\n", ("iosv", Ios, true)),
+            ("version 15.6\nmmi polling-interval 60\ninterface GigabitEthernet0/0\n", ("iosv", Ios, false)),
+            ("version 15.2\nmmi polling-interval 60\ninterface GigabitEthernet0/0\n", ("hqf", Ios, true)),
+            ("version 15.6\nmmi polling-interval 60\ninterface Ethernet0/0\n", ("hqf", Ios, true)),
+        ] {
+            assert_eq!(profile(text), expected, "{text}");
+        }
     }
 }

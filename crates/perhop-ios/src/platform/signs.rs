@@ -49,6 +49,9 @@ pub(super) enum Sign {
     /// A product of the IOS-XE routers, or of the IOS routers.
     XeProduct,
     IosProduct,
+    /// A virtual IOS by its product or image, or by commands that it prints.
+    VirtualProduct,
+    VirtualCommand,
     /// The image that the router boots.
     XeImage,
     HqfImage,
@@ -82,8 +85,15 @@ const SWITCH_IMAGES: &[(&str, Sign, &str)] = &[
 ];
 
 /// Signs of a router product or image.
-const ROUTERS: &[Sign] =
-    &[Sign::XeProduct, Sign::IosProduct, Sign::XeImage, Sign::HqfImage, Sign::VipImage, Sign::OldImage];
+const ROUTERS: &[Sign] = &[
+    Sign::VirtualProduct,
+    Sign::XeProduct,
+    Sign::IosProduct,
+    Sign::XeImage,
+    Sign::HqfImage,
+    Sign::VipImage,
+    Sign::OldImage,
+];
 
 /// Returns the signs of the lines of `configuration`, in order.
 pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
@@ -104,6 +114,7 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
         }
     }
     found.extend(hqf_feature(configuration));
+    found.extend(virtual_command(configuration));
     if seen.contains(&Sign::Mls) {
         found.extend(chassis_port(configuration));
     }
@@ -229,6 +240,8 @@ fn product_of(product: &str) -> Option<(Sign, &'static str)> {
     let begins = |names: &[&str]| names.iter().any(|name| product.starts_with(name));
     if begins(UADP) {
         Some((Sign::Uadp, "a Catalyst switch with UADP hardware"))
+    } else if product.starts_with("iosv") {
+        Some((Sign::VirtualProduct, "a virtual IOS (IOSv)"))
     } else if product.starts_with("asr-920") {
         Some((Sign::Asr920, "an ASR 920, whose forwarding hardware queues"))
     } else if product.starts_with("asr-9") {
@@ -276,6 +289,9 @@ fn image(file: &str) -> Option<(Sign, &'static str)> {
     }
     if let Some((_, sign, says)) = SWITCH_IMAGES.iter().find(|(begin, _, _)| name.starts_with(begin)) {
         return Some((*sign, says));
+    }
+    if name.starts_with("vios-") {
+        return Some((Sign::VirtualProduct, "an image of a virtual IOS (IOSv)"));
     }
     if name.starts_with("rsp-") {
         return Some((Sign::VipImage, "an image of the 7500"));
@@ -346,6 +362,24 @@ fn hqf_feature(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let line = class.fair_queue?.line;
     let text = configuration.lines.get(line - 1)?.text.trim().to_owned();
     Some((Sign::HqfFeature, Evidence { line, text, says: "bandwidth and fair-queue in one class" }))
+}
+
+/// Returns a sign of a virtual IOS: `mmi polling-interval` with a version from 15.6 on and `GigabitEthernet0/0`.
+/// Source: configurations of `IOSv` 15.6 to 15.9.
+fn virtual_command(configuration: &Configuration) -> Option<(Sign, Evidence)> {
+    let mut lines = configuration.lines.iter().map(|line| (line, line.text.trim()));
+    let is_late = |text: &str| {
+        let minor = text.strip_prefix("version 15.").and_then(|minor| minor.parse::<u32>().ok());
+        minor.is_some_and(|minor| minor >= 6)
+    };
+    let has_line =
+        |wanted: &dyn Fn(&str) -> bool| configuration.lines.iter().any(|line| wanted(line.text.trim()));
+    if !has_line(&is_late) || !has_line(&|text| text.eq_ignore_ascii_case("interface GigabitEthernet0/0")) {
+        return None;
+    }
+    let (line, text) = lines.find(|(_, text)| text.starts_with("mmi polling-interval"))?;
+    let evidence = Evidence { line: line.number, text: text.to_owned(), says: "a virtual IOS (IOSv)" };
+    Some((Sign::VirtualCommand, evidence))
 }
 
 /// Returns a sign of a switch: switching interfaces without a routed interface that has its own line. A

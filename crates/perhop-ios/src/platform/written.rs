@@ -12,6 +12,7 @@ impl Profile {
             Profile::PreHqf => "version 12.2",
             Profile::Vip7500 => "boot system flash slot0:rsp-jsv-mz.121-5.T8.bin",
             Profile::Hqf => "version 15.2",
+            Profile::Iosv => "license udi pid IOSv sn 00000000000",
             Profile::IosXe => "version 16.9",
             Profile::Asr920 => "license udi pid ASR-920-24SZ-M sn FOC00000000",
             Profile::CatalystMls => "mls qos srr-queue input bandwidth 4 4",
@@ -28,7 +29,7 @@ impl Profile {
     pub(crate) fn usual_precedence_minima(self) -> &'static [u64] {
         match self {
             Profile::PreHqf | Profile::Vip7500 => &[20, 22, 24, 26, 28, 31, 33, 35],
-            Profile::Hqf | Profile::CatalystMls => &[20, 22, 24, 26, 28, 30, 32, 34],
+            Profile::Hqf | Profile::Iosv | Profile::CatalystMls => &[20, 22, 24, 26, 28, 30, 32, 34],
             Profile::IosXe
             | Profile::Asr920
             | Profile::CatalystUadp

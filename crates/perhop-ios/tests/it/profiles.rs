@@ -8,6 +8,7 @@ use perhop_device::profile::ProfileRules;
 use perhop_device::{EvidenceKind, PlatformRule};
 use perhop_ios::Profile;
 
+use crate::node::Node;
 use crate::reference::hold_page;
 
 const BEGIN: &str = "<!-- profiles: kept true by a test of perhop-ios (BLESS=1 writes them) -->\n";
@@ -127,7 +128,7 @@ fn table_of_ios_xr() -> String {
 
 /// One row a rule; the two oldest profiles share a column, and a cell names the one that differs.
 fn table() -> String {
-    let [old, vip, hqf, xe, ..] = Profile::ALL.map(|profile| profile.rules().rows());
+    let [old, vip, hqf, _, xe, ..] = Profile::ALL.map(|profile| profile.rules().rows());
     let mut text = String::from("\n| rule | `pre-hqf`, `7500-vip` | `hqf` | `ios-xe` |\n|---|---|---|---|\n");
     for (((old, vip), hqf), xe) in old.iter().zip(&vip).zip(&hqf).zip(&xe) {
         let vip = if cell(vip) == cell(old) { String::new() } else { format!("; 7500: {}", cell(vip)) };
@@ -152,4 +153,22 @@ fn letter(certainty: EvidenceKind) -> char {
         EvidenceKind::Inferred => 'I',
         EvidenceKind::Recalled => 'L',
     }
+}
+
+/// The queue of a class with `random-detect` has a limit by default, and in a virtual IOS only a written one.
+#[test]
+fn a_virtual_ios_limits_queues_with_wred_only_where_a_limit_is_written() {
+    let limit = |profile: Profile, line: &str| {
+        let text = format!(
+            "policy-map P\n class class-default\n  bandwidth 500\n  random-detect\n{line}\
+             interface GigabitEthernet0/0\n service-policy output P\n"
+        );
+        let node = Node::from_text(&text, profile);
+        let port = node.port("GigabitEthernet0/0");
+        let buffer = &port.output.queueing.as_ref().unwrap().classes[0].buffer;
+        serde_json::to_value(buffer).unwrap()["wred"]["limit"].clone()
+    };
+    assert_eq!(limit(Profile::Hqf, ""), "64 packets");
+    assert_eq!(limit(Profile::Iosv, ""), serde_json::Value::Null);
+    assert_eq!(limit(Profile::Iosv, "  queue-limit 512\n"), "512 packets");
 }
