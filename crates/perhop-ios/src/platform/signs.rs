@@ -364,8 +364,8 @@ fn hqf_feature(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     Some((Sign::HqfFeature, Evidence { line, text, says: "bandwidth and fair-queue in one class" }))
 }
 
-/// Returns a sign of a virtual IOS: `mmi polling-interval` with a version from 15.6 on and `GigabitEthernet0/0`.
-/// Source: configurations of `IOSv` 15.6 to 15.9.
+/// Returns a sign of a virtual IOS: `mmi polling-interval` with a version from 15.6 on and
+/// `GigabitEthernet0/0`. Source: configurations of `IOSv` 15.6 to 15.9.
 fn virtual_command(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let mut lines = configuration.lines.iter().map(|line| (line, line.text.trim()));
     let is_late = |text: &str| {
