@@ -153,7 +153,7 @@ def test_explain_refuses_a_platform_that_does_not_exist(perhop: Command) -> None
     ended = perhop("explain", "--platform", "ios-xr")
     assert ended.code == 2
     assert "there is no profile `ios-xr`" in ended.err
-    assert "pre-hqf, 7500-vip, hqf, ios-xe" in ended.err
+    assert "pre-hqf, 7500-vip, hqf, iosv, ios-xe" in ended.err
     assert perhop("explain", "class-shadowed", "--platform", "hqf").code == 2
 
 

@@ -59,7 +59,7 @@ def test_results_hold_the_configuration(tmp_path: Path) -> None:
     [
         ("links.1.interfaces.branch.name=Serial0/1", "did you mean `Serial0/0`"),
         ("links.1.interfaces.branch.rate=1Mb/s", "`rate` of `Serial0/0` is set twice"),
-        (f"{LINE}.platform.profile=cisco-9000", "platforms: pre-hqf, 7500-vip, hqf, ios-xe,"),
+        (f"{LINE}.platform.profile=cisco-9000", "platforms: pre-hqf, 7500-vip, hqf, iosv, ios-xe,"),
         (f"{LINE}.file=routr.cfg", "there is no file"),
         (f"{LINE}.add=[interface Serial0/0, service-policy output nowhere]", "nowhere"),
     ],
