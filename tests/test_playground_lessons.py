@@ -127,8 +127,10 @@ def test_the_page_and_python_give_the_same_verdicts(students: Path, name: str) -
         seed = lessons.seed_of("Zoë Müller")
         choose(here, lesson.id)
         # The start, the solution, and something that is not allowed.
-        faster = lesson.solution.scenario.replace("rate: 100Mb/s", "rate: 101Mb/s", 1)
-        for text in (lesson.start, lesson.solution.scenario, faster):
+        solution = lesson.solution.scenario
+        rate = next(rate for rate in ("rate: 100Mb/s", "rate: 10Gb/s") if rate in solution)
+        faster = solution.replace(rate, rate.replace("rate: 10", "rate: 11"), 1)
+        for text in (lesson.start, solution, faster):
             here.write(f"{text}\n")
             results = lessons.read_scenario(text).run(seed=seed, replications=1)
             check = lesson.check(results)
