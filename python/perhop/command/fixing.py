@@ -33,8 +33,8 @@ def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
         raise InvalidInputError(f"{target} exists", "--fix never overwrites a file; choose another name")
     before = read(found.file).splitlines(keepends=True)
     after = list(before)
-    mended = {one.line: one.fixed for one in found.findings if one.line and one.fixed is not None}
-    for line, text in mended.items():
+    fixed = {one.line: one.fixed for one in found.findings if one.line and one.fixed is not None}
+    for line, text in fixed.items():
         ending = before[line - 1][len(before[line - 1].rstrip("\r\n")) :]
         after[line - 1] = text + ending
     with target.open("x", encoding="utf-8", newline="") as file:
@@ -43,7 +43,7 @@ def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
         print()
         for row in unified_diff(before, after, str(found.file), str(target), n=2):
             print(_colored(row.rstrip("\r\n")))
-    print_note(f"{target}: {counted(len(mended), 'line')} mended")
+    print_note(f"{target}: {counted(len(fixed), 'line')} fixed")
 
 
 def _colored(row: str) -> str:

@@ -29,9 +29,10 @@ fn the_ceiling_of_a_class_of_htb_is_not_its_rate() {
 
 #[test]
 fn a_shaper_is_the_rate_of_a_class_that_has_no_other() {
+    let shaped = json!({"name": "a", "shape": {"rate": "2Mb/s", "burst": "8kB"}});
     let policy = json!({"queueing": {"scheduler": "scfq", "classes": [{
         "name": "all",
-        "queueing": {"scheduler": "scfq", "classes": [{"name": "a", "shape": {"rate": "2Mb/s", "burst": "8kB"}}, {"name": "b"}]},
+        "queueing": {"scheduler": "scfq", "classes": [shaped, {"name": "b"}]},
     }]}});
     assert_eq!(served(policy), [Some(2000.0), None]);
 }

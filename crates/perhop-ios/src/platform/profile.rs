@@ -20,7 +20,7 @@ pub enum Profile {
     Vip7500,
     /// The hierarchical queueing framework of software platforms: 12.4(20)T and 15.x.
     Hqf,
-    /// The same in a virtual IOS (`IOSv`), which does not limit queues with WRED by default.
+    /// A virtual IOS (`IOSv`): the framework, without a default limit of queues with WRED.
     Iosv,
     /// IOS-XE routers: the queueing hardware of the Quantum Flow Processor (QFP) and its software twin.
     IosXe,
