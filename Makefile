@@ -35,12 +35,14 @@ are_installed = [ -z "$$(dpkg-query --show --showformat='$${db:Status-Status}\n'
 help: ## list the targets
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 20
 
-setup: $(VENV)/built ## create .venv with the pinned packages and a release build of perhop
+# The packages are installed while the wheel is compiled.
+setup: ## create .venv with the pinned packages and a release build of perhop
+	@$(MAKE) --no-print-directory --jobs=2 $(VENV)/built
 
 test-setup: $(TEST_VENV)/built ## create .venv-test, which runs this tree with debug assertions in the extension module
 
 # uv installs in seconds what takes pip minutes; pip installs uv, and everything where uv cannot.
-$(VENV)/packages $(TEST_VENV)/packages: requirements/dev.lock
+$(VENV)/installer $(TEST_VENV)/installer: requirements/dev.lock
 	@command -v cargo > /dev/null || { echo "error: cargo is missing; install Rust from https://rustup.rs" >&2; exit 5; }
 	@command -v cc > /dev/null || { echo "error: a C linker is missing; on Debian: apt-get install gcc libc6-dev" >&2; exit 5; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "error: Python 3.11 or newer is needed, as PYTHON=python3.11 make ..." >&2; exit 5; }
@@ -50,15 +52,21 @@ $(VENV)/packages $(TEST_VENV)/packages: requirements/dev.lock
 	    apt-get update -qq && apt-get install -qq --no-install-recommends python3-venv > /dev/null; \
 	  else echo "error: on Debian, run: sudo apt-get install python3-venv" >&2; exit 5; fi; }
 	$(PYTHON) -m venv $(@D)
-	@sed -n '/^uv==/,/[^\\]$$/p' $< > $(@D)/uv.lock
-	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $(@D)/uv.lock
-	$(@D)/bin/uv pip install --quiet --python $(@D)/bin/python --require-hashes -r $< || \
-	  $(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $<
+	@sed -n -e '/^uv==/,/[^\]$$/p' -e '/^maturin==/,/[^\]$$/p' $< > $@.lock
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r $@.lock
 	@touch $@
 
-$(VENV)/built: $(VENV)/packages $(PYTHON_SOURCES) $(RUST_SOURCES)
+$(VENV)/packages $(TEST_VENV)/packages: %/packages: %/installer
+	$*/bin/uv pip install --quiet --python $*/bin/python --require-hashes -r requirements/dev.lock || \
+	  $*/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.lock
+	@touch $@
+
+$(VENV)/compiled: $(VENV)/installer $(PYTHON_SOURCES) $(RUST_SOURCES)
 	@rm -rf $(VENV)/wheel
 	$(BIN)/maturin build --release --locked --quiet --out $(VENV)/wheel
+	@touch $@
+
+$(VENV)/built: $(VENV)/packages $(VENV)/compiled
 	$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --reinstall $(VENV)/wheel/*.whl
 	@touch $@
 
@@ -189,8 +197,8 @@ page-scripts: $(PLAYGROUND)/playground.js ## build the scripts of pages: the vie
 page-scripts-if-possible:
 	@tools/playground_if_possible.sh page-scripts
 
-reproduce: setup ## run the published studies, end with their verdicts, write results/
-	tools/reproduce.sh $(BIN)/perhop
+reproduce: ## run the published studies, end with their verdicts, write results/
+	tools/reproduce.sh
 
 quote-reports: reproduce ## copy the measured tables into the READMEs of the studies
 	$(BIN)/python docs/quote_reports.py results
