@@ -9,6 +9,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+_NS3 = ("internet", "applications", "point-to-point", "nix-vector-routing", "traffic-control")
 _BUILT = Path(__file__).parent.parent / "target" / "peers"
 
 
@@ -36,7 +37,9 @@ def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Seq
     options = _pkg_config("--cflags", "--libs", *libraries)
     # A different version of the library needs a rebuild.
     program = _BUILT / f"{libraries[0]}-{_pkg_config('--modversion', libraries[0])}" / source.stem
-    if program.exists() and program.stat().st_mtime > source.stat().st_mtime:
+    # A header of the folder may be part of any source.
+    sources = max(file.stat().st_mtime for file in source.parent.iterdir())
+    if program.exists() and program.stat().st_mtime > sources:
         return program
     program.parent.mkdir(parents=True, exist_ok=True)
     # ns-3's options name files of another library's -dev package that the linker does not need.
@@ -46,6 +49,12 @@ def build_twin(source: Path, compiler: str, flags: Sequence[str], libraries: Seq
     if built.returncode != 0:
         raise MissingError((built.stderr.strip().splitlines() or [f"{compiler} fails"])[-1])
     return program
+
+
+def build_ns3(source: str) -> Path:
+    """Build a program of benchmarks/ns3, or raise `MissingError`."""
+    libraries = [f"ns3-{module}" for module in _NS3]
+    return build_twin(Path(__file__).parent / "ns3" / source, "g++", ["-std=c++17", "-O2"], libraries)
 
 
 def _pkg_config(*words: str) -> str:

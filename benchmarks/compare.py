@@ -17,9 +17,10 @@ from pathlib import Path
 from data_plane import compare_data_plane
 from engines import SCENARIOS, compare_engines, start_of_the_command_line
 from measuring import machine
+from networks import compare_networks
 from quoting import quote
 
-_PARTS = ("engine", "data-plane")
+_PARTS = ("engine", "networks", "data-plane")
 
 
 def main() -> int:
@@ -30,7 +31,7 @@ def main() -> int:
     parser.add_argument(
         "--scenario", action="append", choices=SCENARIOS, help="only this one (default: all; repeatable)"
     )
-    parser.add_argument("--only", choices=_PARTS, help="only this part (default: both)")
+    parser.add_argument("--only", choices=_PARTS, help="only this part (default: all)")
     parser.add_argument("--output", type=Path, default=Path("results/bench.json"))
     parser.add_argument("--quote", type=Path, metavar="PAGE", help="copy the tables into PAGE: docs/speed.md")
     arguments = parser.parse_args()
@@ -38,11 +39,14 @@ def main() -> int:
         parser.error("--quote puts whole tables into a page: leave out --scenario")
     rounds = max(1, arguments.rounds)
     found: dict[str, object] = {"rounds": rounds, "machine": machine()}
-    if arguments.only != "data-plane":
-        scenarios = arguments.scenario or SCENARIOS
-        found["engine"] = compare_engines(scenarios, rounds, max(1, arguments.ns3_rounds))
+    parts = [arguments.only] if arguments.only else _PARTS
+    rounds_of_ns3 = max(1, arguments.ns3_rounds)
+    if "engine" in parts:
+        found["engine"] = compare_engines(arguments.scenario or SCENARIOS, rounds, rounds_of_ns3)
         found["start_of_the_command_line_seconds"] = start_of_the_command_line(rounds)
-    if arguments.only != "engine":
+    if "networks" in parts:
+        found["networks"] = compare_networks(rounds, rounds_of_ns3)
+    if "data-plane" in parts:
         found["data_plane"] = compare_data_plane(rounds)
     arguments.output.parent.mkdir(parents=True, exist_ok=True)
     arguments.output.write_text(json.dumps(found, indent=2) + "\n")

@@ -16,12 +16,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from building import MissingError, build_benchmark, build_twin
+from building import MissingError, build_benchmark, build_ns3
 from measuring import measure
 
 SCENARIOS = ("udp-50", "udp-500", "tcp-50", "tcp-500")
 _HERE = Path(__file__).parent
-_NS3 = ("internet", "applications", "point-to-point", "nix-vector-routing", "traffic-control")
 # Simulated seconds.
 _WHOLE, _FIRST = 100, 1
 
@@ -109,8 +108,7 @@ def find_ns2(rounds: int) -> Simulator:
 
 def find_ns3(rounds: int) -> Simulator:
     """Build the scenarios in C++."""
-    libraries = [f"ns3-{module}" for module in _NS3]
-    program = build_twin(_HERE / "ns3" / "bottleneck.cc", "g++", ["-std=c++17", "-O2"], libraries)
+    program = build_ns3("bottleneck.cc")
 
     def run(scenario: str, length: int) -> Run:
         taken = measure([program, *scenario.split("-"), str(length)])

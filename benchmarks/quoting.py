@@ -39,14 +39,10 @@ _WORDS = {
 def quote(found: dict[str, Any], page: Path) -> None:
     """Write the tables of all parts in `found` between their marks in `page`."""
     text = page.read_text()
-    if "engine" in found:
-        text = between(
-            text, "engine", f"{condition(found['rounds'], found['machine'])}\n\n{_of_engines(found)}"
-        )
-    if "data_plane" in found:
-        text = between(
-            text, "data plane", f"{condition(found['rounds'], found['machine'])}\n\n{_of_data_plane(found)}"
-        )
+    tables = {"engine": _engines, "networks": _networks, "data_plane": _data_plane}
+    for part in tables.keys() & found.keys():
+        measured = f"{condition(found['rounds'], found['machine'])}\n\n{tables[part](found)}"
+        text = between(text, part.replace("_", " "), measured)
     page.write_text(text)
     sys.stdout.write(f"written to {page}\n")
 
@@ -61,7 +57,7 @@ def between(text: str, part: str, measured: str) -> str:
     return f"{before}{begin}\n\n{measured}\n\n{end}{after}"
 
 
-def _of_engines(found: dict[str, Any]) -> str:
+def _engines(found: dict[str, Any]) -> str:
     lines = [
         "| scenario | simulator | rounds | seconds | first, s | packet-hops | million packet-hops/s "
         "| peak, MB | times as long | times as long per packet-hop |",
@@ -79,7 +75,21 @@ def _of_engines(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _of_data_plane(found: dict[str, Any]) -> str:
+def _networks(found: dict[str, Any]) -> str:
+    lines = [
+        "| network | simulator | rounds | seconds | packet-hops | peak, MB | times as long "
+        "| times as long per packet-hop |",
+        "|---|---|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in found["networks"]:
+        lines.append(
+            "| {network} | {simulator} | {rounds} | {seconds:.2f} | {packet_hops:,} | {peak_megabytes:.0f} "
+            "| {times_as_long:.1f} | {times_as_long_per_packet_hop:.1f} |".format(**row)
+        )
+    return "\n".join(lines)
+
+
+def _data_plane(found: dict[str, Any]) -> str:
     lines = ["| ns per packet | perhop | DPDK | ratio |", "|---|---:|---:|---:|"]
     for row in found["data_plane"]:
         peer = f"{row['dpdk']:.1f} | {row['ratio']:.2f}" if "dpdk" in row else "|"

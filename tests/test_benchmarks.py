@@ -15,6 +15,7 @@ ROOT = Path(__file__).parent.parent
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from engines import find_ns3  # noqa: E402
+from networks import find_ns3_networks  # noqa: E402
 from quoting import quote  # noqa: E402
 
 
@@ -38,6 +39,18 @@ def test_ns3_carries_the_rate_of_the_bottleneck() -> None:
         assert 0.6 < segments / (length * 2 * 3 * 4 * 68 / 0.044) < 1.01
 
 
+@pytest.mark.thorough
+@pytest.mark.skipif(not has_ns3(), reason="needs libns3-dev")
+def test_ns3_carries_the_packets_of_large_networks() -> None:
+    run = find_ns3_networks(rounds=1).run
+    # Four flows of 6000 packets a second cross the links of the hosts and four links between five routers.
+    assert 0.97 < run("chain-5", 2).packet_hops / (2 * 4 * 6000 * 6) < 1.03
+    # Each of 45 hosts sends 250 packets a second; ring and chords of 5 routers join any two by one link.
+    assert 0.9 < run("topology-50", 2).packet_hops / (2 * 45 * 250 * 3) < 1.1
+    # The bottleneck of 4 Mb/s carries 500 packets a second once the windows have grown.
+    assert 0.4 < run("tcp-4", 4).packet_hops / (4 * 2 * 3 * 500) < 1.05
+
+
 FOUND: dict[str, Any] = {
     "rounds": 3,
     "machine": {"processor": "a processor", "processors": 2, "load_before": 0.25},
@@ -56,6 +69,18 @@ FOUND: dict[str, Any] = {
         }
     ],
     "start_of_the_command_line_seconds": None,
+    "networks": [
+        {
+            "network": "chain-50",
+            "simulator": "ns-3",
+            "rounds": 1,
+            "seconds": 10.0,
+            "packet_hops": 2_400_000,
+            "peak_megabytes": 20.4,
+            "times_as_long": 300.0,
+            "times_as_long_per_packet_hop": 299.0,
+        }
+    ],
     "data_plane": [
         {"case": "meter/srtcm-blind/1", "perhop": 10.0, "dpdk": 20.0, "ratio": 0.5},
         {"case": "scheduler/wf2q+", "perhop": 30.0},
@@ -70,6 +95,7 @@ def test_tables_are_written_between_their_marks(tmp_path: Path, capsys: pytest.C
     quote(FOUND, page)
     once = page.read_text(encoding="utf-8")
     assert "| udp-50 | ns-3 | 1 | 20.00 | 0.250 | 4,000,000 | 0.20 | 20 | 100.0 | 99.0 |" in once
+    assert "| chain-50 | ns-3 | 1 | 10.00 | 2,400,000 | 20 | 300.0 | 299.0 |" in once
     assert "| meter: srTCM color-blind, one | 10.0 | 20.0 | 0.50 |\n| scheduler: WF2Q+ | 30.0 | | |" in once
     quote(FOUND, page)
     assert page.read_text(encoding="utf-8") == once, "the second time nothing changes"

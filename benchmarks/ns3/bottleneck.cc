@@ -4,105 +4,22 @@
 //
 // ns-3 has neither RIO nor markers in its core: one RED stands for both precedences, with the thresholds
 // of the second (10, 40, 0.1), and no source has a token bucket; that is less work than perhop does.
-// Where ns-3 offers a choice, this takes what costs it least: the access links have no queue disc, a packet
-// need not be compared with the addresses of all interfaces of its router, and routes are nix-vectors in a
-// long run (a static table is a list that every packet walks along) and static in a short one (a
-// nix-vector is found by a search through the whole network).
+// Routes are nix-vectors in a long run (a static table is a list that every packet walks along) and static in a
+// short one (a nix-vector is found by a search through the whole network).
 
 #include <algorithm>
-#include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <string>
 
-#include "ns3/applications-module.h"
-#include "ns3/core-module.h"
-#include "ns3/internet-module.h"
-#include "ns3/network-module.h"
-#include "ns3/nix-vector-routing-module.h"
-#include "ns3/point-to-point-module.h"
-#include "ns3/traffic-control-module.h"
-
-using namespace ns3;
+#include "common.h"
 
 namespace
 {
 
 // A packet is 1000 bytes on the wire, the 2 of PPP included.
-const uint32_t PACKET = 1000 - 2;
-const uint32_t UDP_PAYLOAD = PACKET - 20 - 8;
-const uint32_t TCP_PAYLOAD = PACKET - 20 - 20;
+const uint32_t UDP_PAYLOAD = 1000 - 2 - 20 - 8;
 const uint64_t CBR_BITS_PER_SECOND = 120000000;
-const uint16_t PORT = 9;
-
-uint64_t packetHops = 0;
-
-void
-EntersWire(Ptr<const Packet>)
-{
-    ++packetHops;
-}
-
-void
-CountHops(const NetDeviceContainer& devices)
-{
-    for (auto device = devices.Begin(); device != devices.End(); ++device)
-    {
-        (*device)->TraceConnectWithoutContext("PhyTxBegin", MakeCallback(&EntersWire));
-    }
-}
-
-// RFC 5681 without selective acknowledgment: NewReno's recovery.
-void
-ConfigureTcp()
-{
-    Config::SetDefault("ns3::TcpL4Protocol::SocketType", TypeIdValue(TcpNewReno::GetTypeId()));
-    Config::SetDefault("ns3::TcpL4Protocol::RecoveryType", TypeIdValue(TcpClassicRecovery::GetTypeId()));
-    Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
-    Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(TCP_PAYLOAD));
-    Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
-    // RFC 5681 for segments of at most 1095 bytes.
-    Config::SetDefault("ns3::TcpSocket::InitialCwnd", UintegerValue(4));
-    // The window of 65,535 bytes. It is the sender's buffer that holds no more, since 3.37 crashes where the
-    // receiver's limits the window (TcpRateLinux::SkbSent is handed no packet).
-    Config::SetDefault("ns3::TcpSocket::SndBufSize", UintegerValue(65535 / TCP_PAYLOAD * TCP_PAYLOAD));
-}
-
-void
-InstallInternet(bool withNixVectors)
-{
-    InternetStackHelper stack;
-    stack.SetIpv6StackInstall(false);
-    if (withNixVectors)
-    {
-        stack.SetRoutingHelper(Ipv4NixVectorHelper());
-    }
-    else
-    {
-        stack.SetRoutingHelper(Ipv4StaticRoutingHelper());
-    }
-    stack.InstallAll();
-}
-
-void
-AddDefaultRoute(Ptr<Node> node)
-{
-    // Interface 0 is the loopback.
-    Ipv4StaticRoutingHelper().GetStaticRouting(node->GetObject<Ipv4>())->SetDefaultRoute(Ipv4Address::GetAny(), 1);
-}
-
-NetDeviceContainer
-Link(Ptr<Node> from, Ptr<Node> to, const char* rate, const char* delay, const char* limit)
-{
-    PointToPointHelper link;
-    link.SetDeviceAttribute("DataRate", StringValue(rate));
-    link.SetChannelAttribute("Delay", StringValue(delay));
-    link.SetQueue("ns3::DropTailQueue<Packet>", "MaxSize", StringValue(limit));
-    NetDeviceContainer devices = link.Install(from, to);
-    CountHops(devices);
-    return devices;
-}
 
 void
 InstallRed(Ptr<NetDevice> device)
@@ -161,7 +78,6 @@ main(int count, char* words[])
     const std::string kind = words[1];
     const uint32_t pairs = std::atoi(words[2]);
     const double seconds = count > 3 ? std::atof(words[3]) : 100;
-    Config::SetDefault("ns3::Ipv4::WeakEsModel", BooleanValue(false));
     ConfigureTcp();
 
     NodeContainer routers(2);
