@@ -15,7 +15,7 @@ from typing import Any
 from cyclopts import App
 
 import perhop
-from perhop.command import app
+from perhop.command.parser import app
 from perhop.rules import Rule, rules
 
 FOLDER = Path(__file__).parent / "reference" / "generated"

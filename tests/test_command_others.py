@@ -299,7 +299,7 @@ def options_of_every_command() -> Iterator[tuple[str, str, str]]:
     """Generate each command with the name and the help of each of its options and arguments."""
     from cyclopts import App
 
-    from perhop.command import app
+    from perhop.command.parser import app
 
     def of_group(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, str, str]]:
         for name in [name for name in group if not name.startswith("-")]:

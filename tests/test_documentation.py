@@ -17,7 +17,8 @@ from markdown_it import MarkdownIt
 import perhop
 from conftest import ROOT
 from perhop import _core
-from perhop.command import app, examples
+from perhop.command import examples
+from perhop.command.parser import app
 from perhop.errors import Exit
 
 DOCS = ROOT / "docs"

@@ -162,8 +162,10 @@ def test_every_import_inside_a_function_has_a_reason() -> None:
     assert not without, f"write `{REASON}reason` behind:\n" + "\n".join(without)
 
 
-# Modules that take long to load: polars takes longer than the simulation of most examples.
+# Modules that take long to load: polars takes longer than the simulation of most examples, cyclopts
+# longer than a check.
 HEAVY = {
+    "cyclopts",
     "email",
     "matplotlib",
     "numpy",
@@ -172,18 +174,22 @@ HEAVY = {
     "perhop.plot",
     "perhop.schema_types",
 }
-HEAVY |= {"polars", "rich", "yaml"}
+HEAVY |= {"hashlib", "polars", "random", "rich", "shutil", "yaml"}
 STEPS, ROUTER = "examples/first-steps.perhop.yaml", "examples/router.cfg"
 MAY_LOAD: dict[str, set[str]] = {
-    "--help": {"rich"},
+    "--help": set(),
+    "design --help": set(),
+    "run --help": {"cyclopts", "rich", "random", "shutil", "hashlib"},
     f"check {ROUTER}": set(),
     f"check {ROUTER} --json": set(),
-    f"rates {ROUTER}": {"rich", "perhop.inference"},
-    f"run {ROUTER} --replications 1": {"rich", "perhop.inference"},
-    f"run {STEPS} --duration 2s": {"rich"},
+    f"rates {ROUTER}": {"perhop.inference"},
+    f"run {ROUTER} --replications 1": {"perhop.inference"},
+    f"run {STEPS} --duration 2s": set(),
     f"run {STEPS} --duration 2s --json": set(),
     f"run {STEPS} --duration 2s -q": set(),
 }
+# The most modules of perhop that a command loads. Without bytecode each of them costs 1 to 4 ms.
+MOST_MODULES = {"--help": 18, f"check {ROUTER}": 40, f"run {ROUTER} --replications 1": 90}
 
 
 @pytest.mark.parametrize("command", MAY_LOAD)
@@ -193,6 +199,8 @@ def test_a_command_loads_only_what_it_needs(command: str) -> None:
     loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines()}
     assert "perhop.command" in loaded
     assert loaded & HEAVY <= MAY_LOAD[command]
+    own = [name for name in loaded if name.partition(".")[0] == "perhop"]
+    assert len(own) <= MOST_MODULES.get(command, len(own)), sorted(own)
 
 
 def test_tests_import_only_names_that_other_tests_define() -> None:

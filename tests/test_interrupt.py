@@ -156,7 +156,7 @@ def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
         "import sys, perhop.errors\n"
         "class Interrupted:\n"
         "    def find_spec(self, name, *more):\n"
-        "        if name == 'cyclopts': raise KeyboardInterrupt\n"
+        "        if name == 'perhop.command.direct': raise KeyboardInterrupt\n"
         "sys.meta_path.insert(0, Interrupted())\n"
         "from perhop.__main__ import main; main()\n"
     )

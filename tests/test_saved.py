@@ -240,7 +240,8 @@ def test_the_command_line_reports_damage(
 
 
 def _command(tokens: list[str]) -> None:
-    from perhop.command import app, failure
+    from perhop.command import failure
+    from perhop.command.parser import app
 
     try:
         app(tokens, exit_on_error=False, print_error=False, result_action="return_value")

@@ -7,7 +7,6 @@ behind is taken over and removed by the next writer.
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 import stat
 import threading
@@ -131,6 +130,8 @@ def stem(path: Path) -> str:
     """Return the prefix of hidden names next to a path: its name, shortened so that any suffix fits."""
     if len(os.fsencode(path.name)) <= _LONGEST:
         return path.name
+    import hashlib  # lazy: OpenSSL, only for results that are saved
+
     return f"{path.name[:20]}-{hashlib.sha256(os.fsencode(path.name)).hexdigest()[:16]}"
 
 

@@ -5,7 +5,6 @@ It protects against damage and mistakes, not against an attacker who computes ne
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import stat
@@ -36,6 +35,8 @@ def json_text(value: object) -> str:
 
 def digest(content: bytes) -> str:
     """Return the SHA-256 of a file's content."""
+    import hashlib  # lazy: OpenSSL, only for results that are saved
+
     return hashlib.sha256(content).hexdigest()
 
 

@@ -14,9 +14,6 @@ from __future__ import annotations
 import atexit
 import os
 import re
-import secrets
-import shutil
-import tempfile
 import warnings
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext, suppress
@@ -69,6 +66,8 @@ def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
     if not above.is_dir():
         raise InvalidInputError(f"`{above}` is a file, so `{target}` cannot be a folder in it")
     # Try a real file: permission bits do not cover root, read-only mounts and similar cases.
+    import tempfile  # lazy: only for results that are saved
+
     try:
         with tempfile.TemporaryFile(dir=above):
             pass
@@ -230,7 +229,7 @@ def _clear_remains(folder: Path) -> None:
             # This may be the earlier folder: remove only the files of its manifest.
             _remove_old(path, folder)
         else:
-            shutil.rmtree(path, ignore_errors=True)
+            _remove_tree(path)
 
 
 def _keep(folder: Path, target: Path) -> None:
@@ -370,9 +369,16 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=forget_all)
 
 
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder as far as possible."""
+    import shutil  # lazy: compression, only for remains
+
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def _hidden(path: Path, suffix: str) -> Path:
     """Return an unused hidden name in the folder of `path`, which is on the same file system."""
-    found = path.with_name(f".{stem(path)}-{secrets.token_hex(6)}.{suffix}")
+    found = path.with_name(f".{stem(path)}-{os.urandom(6).hex()}.{suffix}")
     if suffix == _NEW:
         _unfinished.add(found)
     return found
@@ -382,7 +388,7 @@ def _forget(hidden: Path) -> None:
     """Remove the file or folder of a hidden name, if it exists."""
     if hidden in _unfinished:
         if hidden.is_dir() and not hidden.is_symlink():
-            shutil.rmtree(hidden, ignore_errors=True)
+            _remove_tree(hidden)
         else:
             with suppress(OSError):
                 hidden.unlink(missing_ok=True)

@@ -6,8 +6,6 @@ import sys
 from dataclasses import replace
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.bounds import Bounds, Seen, bounds_of, expedited_queue, seen_in
 from perhop.command.folder import network_of
 from perhop.command.lines import show_lines
@@ -28,6 +26,7 @@ from perhop.command.options import (
     assumptions,
     changes,
 )
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, show_inferred, show_warnings
 from perhop.errors import Exit
 from perhop.quantity import number

@@ -8,10 +8,9 @@ from pathlib import Path
 from statistics import fmean
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.lines import show_lines
 from perhop.command.options import Json, Quiet, Seed
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written, share_bar
 from perhop.errors import Exit
 from perhop.printable import printable

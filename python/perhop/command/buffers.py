@@ -6,12 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from perhop.command.columns import Column, show
 from perhop.command.explain import show_platform_rules
 from perhop.command.lines import show_lines
 from perhop.command.options import Json
+from perhop.command.parameter import Parameter
 from perhop.command.srr_table import show_input_queues, show_srr_port
 from perhop.command.terminal import print_json, print_note
 from perhop.errors import Exit, InvalidInputError

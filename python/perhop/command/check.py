@@ -9,13 +9,12 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from cyclopts import Parameter
-
 from perhop.checking import Checked, check_file
 from perhop.command import check_formats, router_report
 from perhop.command.chosen_files import Chosen, chosen_files
 from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
+from perhop.command.parameter import Parameter
 from perhop.command.settings import CheckSettings, check_settings
 from perhop.command.terminal import colors, print_json, print_note
 from perhop.configuration import NOT_SUPPORTED, Detail, is_supported

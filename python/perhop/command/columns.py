@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rich import box
-from rich.cells import cell_len
-from rich.segment import Segment, Segments
-from rich.table import Table
-from rich.text import Text
+from perhop.command.ink import painted
+from perhop.command.lines import show_lines, table_width, wrapped
+from perhop.printable import printable
 
-from perhop.command.lines import show_lines, wrapped
-from perhop.command.screen import Screen, styled
-from perhop.command.terminal import console
-
-# Between two columns: a space that belongs to the second, and one of their border.
+# Between two columns.
 _PADDING = 2
 # The indentation of rows below the name of their group.
 _INDENT = 2
 # Keys that use a larger part of the screen have separate lines.
 _WIDEST_KEYS = 0.4
+# Characters of one column of a terminal that occur in tables of perhop.
+_SIGNS = str.maketrans(dict.fromkeys("≥≤±µ…", "-"))
 
 
 @dataclass(frozen=True)
@@ -40,7 +37,7 @@ class Column:
     @property
     def width(self) -> int:
         """The width in terminal columns."""
-        return max(map(cell_len, [*self.name.split("\n"), *self.cells])) + _PADDING
+        return max(map(_length, [*self.name.split("\n"), *self.cells])) + _PADDING
 
     @property
     def heading(self) -> str:
@@ -53,69 +50,102 @@ def show(title: str, keys: Sequence[Column], columns: Sequence[Column]) -> None:
 
     Keys that leave little room for the columns have a separate line above each row.
     """
-    screen = console()
-    _print_title(screen, title)
-    room = screen.width + _PADDING
+    width = table_width()
+    _print_title(title, width)
+    room = width + _PADDING
     wide = sum(key.width for key in keys)
     if columns and wide > _WIDEST_KEYS * room and wide + sum(one.width for one in columns) > room:
         headings = ["  ".join(cells) for cells in zip(*(key.cells for key in keys), strict=True)]
-        _show_below(screen, headings, [], columns)
+        _show_below(headings, [], columns, width)
         return
-    for part in _parts(keys, columns, screen.width):
-        screen.print(_table([*keys, *part]))
-        screen.print()
+    for part in _parts(keys, columns, width):
+        for line in _lines([*keys, *part], width):
+            print(line)
+        print()
 
 
 def show_groups(title: str, groups: Sequence[str], keys: Sequence[Column], columns: Sequence[Column]) -> None:
     """Print a table with the names of groups above their rows, without columns that do not fit."""
-    screen = console()
-    _print_title(screen, title)
+    width = table_width()
+    _print_title(title, width)
     shown = most_important([Column(" " * (_INDENT - _PADDING), []), *keys], columns)
-    _show_below(screen, groups, keys, shown)
+    _show_below(groups, keys, shown, width)
     if left_out := [column.heading for column in columns if column not in shown]:
         show_lines(f"on a wider terminal: {', '.join(left_out)}", {})
 
 
-def _print_title(screen: Screen, title: str) -> None:
-    # A title of the table itself would be wrapped at the table's width.
-    screen.print(styled((wrapped(title, screen.width), "bold")), soft_wrap=True)
+def _print_title(title: str, width: int) -> None:
+    # The title is wrapped at the width of the terminal, not at that of the table.
+    for line in wrapped(printable(title), width).split("\n"):
+        print(painted(line, "bold"))
 
 
 def _show_below(
-    screen: Screen, headings: Sequence[str], keys: Sequence[Column], columns: Sequence[Column]
+    headings: Sequence[str], keys: Sequence[Column], columns: Sequence[Column], width: int
 ) -> None:
     """Print a table in parts, with a heading above the rows that have it."""
-    for part in _parts(keys, columns, screen.width - _INDENT):
-        lines = screen.render_lines(_table([*keys, *part]), pad=False)
+    for part in _parts(keys, columns, width - _INDENT):
+        lines = list(_lines([*keys, *part], width - _INDENT))
         first = len(lines) - len(headings)
         for place, line in enumerate(lines, start=-first):
             if place == 0 or (place > 0 and headings[place] != headings[place - 1]):
-                screen.print(wrapped(headings[place], screen.width), soft_wrap=True)
-            screen.print(Segments([Segment(" " * _INDENT), *line, Segment.line()]), end="")
-        screen.print()
+                print(printable(wrapped(headings[place], width)))
+            print(" " * _INDENT + line)
+        print()
 
 
-def _table(columns: Sequence[Column]) -> Table:
-    """Return a table with one line per row."""
-    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 0, 0, 1))
-    for column in columns:
-        table.add_column(column.name, justify="right" if column.numeric else "left", no_wrap=True)
-    for row in zip(*(_cells(column) for column in columns), strict=True):
-        table.add_row(*row)
-    return table
+def _lines(columns: Sequence[Column], width: int) -> Iterator[str]:
+    """Generate the lines of a table: the headings, a rule, and a line for each row."""
+    heads = [printable(column.name).split("\n") for column in columns]
+    rows = [[_in_one_line(cell) for cell in column.cells] for column in columns]
+    widths = [max(map(_length, [*head, *cells])) for head, cells in zip(heads, rows, strict=True)]
+    # A single column that is wider than the terminal.
+    excess = sum(widths) + _PADDING * (len(widths) - 1) - width
+    if excess > 0:
+        widest = widths.index(max(widths))
+        widths[widest] = max(widths[widest] - excess, 1)
+    between = " " * _PADDING
+    for place in range(-max(map(len, heads)), 0):
+        texts = [head[place] if -place <= len(head) else "" for head in heads]
+        padded = map(_padded, texts, columns, widths)
+        yield between.join(painted(text, "bold") for text in padded)
+    yield _rule() * (sum(widths) + _PADDING * (len(widths) - 1))
+    for number, cells in enumerate(zip(*rows, strict=True)):
+        padded = map(_padded, cells, columns, widths)
+        yield between.join(
+            painted(text, column.styles[number]) if column.styles else text
+            for text, column in zip(padded, columns, strict=True)
+        )
 
 
-def _cells(column: Column) -> Iterator[str | Text]:
-    if not column.styles:
-        yield from column.cells
-        return
-    for text, style in zip(column.cells, column.styles, strict=True):
-        yield styled((text, style))
+def _rule() -> str:
+    return "─" if (sys.stdout.encoding or "").lower().startswith("utf") else "-"
+
+
+def _in_one_line(text: str) -> str:
+    return " ".join(printable(text).split("\n")).expandtabs()
+
+
+def _padded(text: str, column: Column, width: int) -> str:
+    """Return a cell in the width of its column."""
+    while _length(text) > width:
+        text = text[:-2] + "…"
+    space = " " * (width - _length(text))
+    return space + text if column.numeric else text + space
+
+
+def _length(text: str) -> int:
+    """Return the width of a text in columns of a terminal."""
+    if text.isascii() or text.translate(_SIGNS).isascii():
+        return len(text)
+    from rich.cells import cell_len  # lazy: only for names in other scripts
+
+    return cell_len(text)
 
 
 def fit(columns: Sequence[Column]) -> bool:
     """Return whether columns fit next to each other on the terminal."""
-    return sum(one.width for one in columns) - _PADDING <= console().width
+    return sum(one.width for one in columns) - _PADDING <= table_width()
 
 
 def most_important(keys: Sequence[Column], columns: Sequence[Column]) -> list[Column]:

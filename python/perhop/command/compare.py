@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
 from perhop.command.comparing import compared_bar, compared_with_router
 from perhop.command.options import (
     Assume,
@@ -31,6 +28,7 @@ from perhop.command.options import (
     assumptions,
     changes,
 )
+from perhop.command.parameter import Number, Parameter
 from perhop.command.terminal import print_json, print_written, show_warnings
 from perhop.compare import Comparison
 from perhop.compare import compare as compare_results

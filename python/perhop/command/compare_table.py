@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from perhop.command.columns import Column, show_groups
-from perhop.command.lines import BAD, GOOD, show_lines
+from perhop.command.ink import BAD, GOOD
+from perhop.command.lines import show_lines
 from perhop.compare import Answer, Comparison
 from perhop.compare.texts import cells
 from perhop.quantity import NOTHING, agreement

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.options import found_file
+from perhop.command.parameter import Parameter
 from perhop.document import Document
 from perhop.errors import Exit, PerhopError
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from perhop.command import app
+from perhop.command.parser import app
 from perhop.errors import Exit
 
 # Appended to the generated scripts. These complete commands and options; `perhop complete` adds kinds of

@@ -6,10 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
-
 from perhop import convert as converting
 from perhop.command.options import Interface, Json, Platform
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written
 from perhop.errors import Exit
 from perhop.printable import printable

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop import design
 from perhop.command.options import Json, pairs
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json
 from perhop.design import Advice
 from perhop.design.star import Ring

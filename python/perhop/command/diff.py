@@ -7,12 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.diff_network import diff_networks
 from perhop.command.differences import markdown_of, text_of
 from perhop.command.lines import show_lines
 from perhop.command.options import Assume, Json, Load, Platform, Replications, Seed, assumptions
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written, progress_bar
 from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
 from perhop.errors import Exit, InvalidInputError

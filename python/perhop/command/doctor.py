@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from perhop.command.lines import BAD, GOOD, show_lines
+from perhop.command.ink import BAD, GOOD
+from perhop.command.lines import show_lines
 from perhop.command.options import Json
 from perhop.command.terminal import print_json
 from perhop.errors import Exit

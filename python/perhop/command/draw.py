@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.options import Overrides, RoutesFile, ScenarioFile, pairs
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_written
 from perhop.configuration import router_text
 from perhop.draw import draw as picture

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 from textwrap import fill, indent
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.lines import columns_of, show_lines
 from perhop.command.options import Json, Platform
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
 from perhop.profiles import PlatformRule, platform_rules

@@ -6,10 +6,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from perhop import interchange
 from perhop.command.options import Force, Output
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_written
 from perhop.errors import Exit
 from perhop.manifest import MANIFEST

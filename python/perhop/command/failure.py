@@ -6,11 +6,7 @@ import json
 import os
 import sys
 import traceback
-from difflib import get_close_matches
-from itertools import takewhile
 from typing import Any
-
-from cyclopts import CycloptsError, UnknownOptionError, UnusedCliTokensError
 
 from perhop import interrupts
 from perhop.errors import Exit, PerhopError, ScenarioError
@@ -18,8 +14,15 @@ from perhop.printable import printable, without_log_commands
 
 # Environment variable that shows the traceback of an unexpected error.
 TRACEBACK = "PERHOP_TRACEBACK"
-# The minimum number of common letters at the beginning, including dashes: `--reps` is `--replications`.
-_ENOUGH_ALIKE = 5
+
+
+class UsageError(Exception):
+    """A command line that no command accepts."""
+
+    def __init__(self, message: str, command: str) -> None:
+        """Create one with the message, and the command whose help lists what is accepted."""
+        super().__init__(message)
+        self.command = command
 
 
 def report(error: BaseException, tokens: list[str]) -> Exit:
@@ -55,14 +58,12 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
                 text,
                 {"message": str(error), "diagnostics": error.diagnostics},
             )
-        case CycloptsError():
-            command = " ".join(["perhop", *(error.command_chain or ())])
-            message = _usage(error)
+        case UsageError():
             return (
                 Exit.INVALID_INPUT,
                 "usage",
-                _prefixed(message, f"see: {command} --help"),
-                {"message": message},
+                _prefixed(str(error), f"see: {error.command} --help"),
+                {"message": str(error)},
             )
         case PerhopError():
             kind = error.exit_code.name.lower().replace("_", "-")
@@ -89,29 +90,6 @@ def _explain(error: BaseException) -> tuple[Exit, str, str, dict[str, Any]]:
 
 def _written() -> dict[str, Any]:
     return {"written": list(interrupts.written)}
-
-
-def _usage(error: CycloptsError) -> str:
-    if isinstance(error, UnusedCliTokensError):
-        return f"too many arguments: {' '.join(error.unused_tokens or ())}"
-    if isinstance(error, UnknownOptionError):
-        given = (error.token.keyword or error.token.value).partition("=")[0]
-        known = [name for one in error.argument_collection if one.parse for name in one.names]
-        near = " or ".join(_nearest(given, known))
-        return f"unknown option: {given}." + (f" Did you mean {near}?" if near else "")
-    return str(error)
-
-
-def _nearest(given: str, known: list[str]) -> list[str]:
-    """Return the options with the longest common beginning, otherwise one with similar letters, if any."""
-    alike = {
-        name: sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(name, given, strict=False)))
-        for name in known
-    }
-    most = max(alike.values(), default=0)
-    if most >= _ENOUGH_ALIKE:
-        return sorted(name for name in known if alike[name] == most)
-    return get_close_matches(given, known, n=1)
 
 
 def _prefixed(message: str, help: str | None) -> str:

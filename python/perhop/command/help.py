@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from cyclopts import Parameter
-
-from perhop.command import app
-from perhop.command.help_pages import lay_out_examples
-from perhop.errors import Exit, InvalidInputError
+from perhop.command import overview
+from perhop.command.commands import COMMANDS
+from perhop.command.parameter import Parameter
+from perhop.errors import Exit
 
 
 def help_(
@@ -24,9 +23,9 @@ def help_(
 
     """
     words = command or []
-    _, _, unknown = app.parse_commands(words)
-    if unknown:
-        raise InvalidInputError(f"there is no command `{' '.join(words)}`", "`perhop help` lists them")
-    lay_out_examples(app, words)
-    app.help_print(words)
+    if overview.shows_group(words, COMMANDS):
+        return Exit.OK
+    from perhop.command import parser  # lazy: cyclopts
+
+    parser.show_help(words)
     return Exit.OK

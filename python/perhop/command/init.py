@@ -8,10 +8,9 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop import _core
 from perhop.command.options import Assume, Interface, Load, Over, Platform, Policy, Traffic, assumptions
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_note
 from perhop.configuration import configured, read
 from perhop.errors import Exit, InvalidInputError

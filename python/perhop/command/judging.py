@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from perhop.command.lines import BAD, DOUBTFUL, GOOD, show_lines
-from perhop.command.terminal import console, print_note
+from perhop.command.ink import BAD, DOUBTFUL, GOOD
+from perhop.command.lines import show_lines, table_width
+from perhop.command.terminal import print_note
 from perhop.errors import Exit
 from perhop.quantity import counted
 from perhop.results import Results
@@ -22,6 +22,7 @@ _STYLES = {
     r"\bunfit for\b|\bstarved\b|\bnothing arrived\b": BAD,
     r"\bundecided\b": DOUBTFUL,
 }
+_ANSWERS = {r"(?<=^ )PASS\b": GOOD, r"(?<=^ )FAIL\b": BAD}
 _HELD = {r"\b(?:it holds|all hold)$": GOOD, r"\b\d+ failed$": BAD}
 # The longest name with a verdict on its line; longer ones have a separate line.
 _LONGEST_NAME = 24
@@ -108,29 +109,21 @@ class Judgement:
 
 def _show_beside(name: str, words: str, room: int) -> None:
     """Print a name and its text in two columns; the text is wrapped."""
-    width = max((console().width or 0) - room - 3, _NARROWEST)
+    width = max(table_width() - room - 3, _NARROWEST)
     lines = textwrap.wrap(words, width, break_long_words=False, break_on_hyphens=False)
     if len(name) > room:
-        console().print(f" {name}")
+        show_lines(f" {name}", {})
         name = ""
-    from perhop.command.screen import styled  # lazy: rich, which --json does not need
-
     for number, text in enumerate(lines):
-        shown = styled(f" {(name if number == 0 else ''):{room}}  ", text)
-        for pattern, style in _STYLES.items():
-            shown.highlight_regex(re.compile(pattern), style)
-        console().print(shown, soft_wrap=True)
+        show_lines(f" {(name if number == 0 else ''):{room}}  {text}", _STYLES)
 
 
 def show_judged(judged: Sequence[Judged]) -> None:
     """Print a line for each assertion: whether it holds, and the measured value."""
-    from perhop.command.screen import styled  # lazy: rich, which --json does not need
-
     room = max(len(one.text) for one in judged)
     for one in judged:
-        answer = ("PASS", GOOD) if one.passed else ("FAIL", BAD)
-        text = f"  {one.text:{room}}  {measured_words(one)}"
-        console().print(styled(" ", answer, text), soft_wrap=True)
+        answer = "PASS" if one.passed else "FAIL"
+        show_lines(f" {answer}  {one.text:{room}}  {measured_words(one)}", _ANSWERS)
     failed = sum(not one.passed for one in judged)
     show_lines(
         f" {counted(len(judged), 'assertion')}, {failed} failed" if failed else _all_hold(len(judged)), _HELD

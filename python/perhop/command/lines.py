@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import os
-import re
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping
 from typing import TextIO
 
+from perhop.command.ink import BAD, DOUBTFUL, GOOD, highlighted
 from perhop.printable import printable
 
+#: The width of tables in a file or a pipe.
+WIDTH_OF_A_FILE = 200
 # Lines of each kind in text; --json has all.
 _MOST_LINES = 12
 
 # A line that goes on is indented further by this, up to a third of the width.
 _FURTHER = 2
-#: Styles of judgments.
-GOOD, BAD, DOUBTFUL = "green", "bold red", "yellow"
 #: Words of a judgment at the beginning of a line or after a name, and their styles.
 JUDGMENTS: Mapping[str, str] = {
     r"(?:^ *|(?<=, ))ok(?=$|:)": GOOD,
@@ -38,6 +38,11 @@ def columns_of(stream: TextIO) -> int | None:
     if given.isdecimal() and int(given):
         return int(given)
     return os.get_terminal_size(stream.fileno()).columns or None
+
+
+def table_width(stream: TextIO | None = None) -> int:
+    """Return the width of tables for `stream`, by default standard output."""
+    return columns_of(sys.stdout if stream is None else stream) or WIDTH_OF_A_FILE
 
 
 def wrapped(text: str, width: int | None) -> str:
@@ -69,14 +74,8 @@ def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
     if not sys.stdout.isatty():
         print(text)
         return
-    from perhop.command.screen import Screen, styled  # lazy: rich, which lines for a file do not need
-
-    screen = Screen(file=sys.stdout, width=width)
     for line in text.split("\n"):
-        shown = styled(line)
-        for pattern, style in styles.items():
-            shown.highlight_regex(re.compile(pattern), style)
-        screen.print(shown, soft_wrap=True)
+        print(highlighted(line, styles))
 
 
 def limited(title: str, texts: list[str]) -> Iterator[str]:

@@ -10,9 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
 from perhop.command.live_results import show
 from perhop.command.live_table import queue_table, rows
 from perhop.command.live_top import Pid, find_testbed
@@ -33,6 +30,7 @@ from perhop.command.options import (
     changes,
     on_hosts,
 )
+from perhop.command.parameter import Number, Parameter
 from perhop.command.terminal import console, print_json, print_note, print_written, share_bar, show_warnings
 from perhop.document import Document
 from perhop.errors import Exit, InvalidInputError, MissingCapabilityError, PerhopError

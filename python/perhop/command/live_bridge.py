@@ -14,10 +14,9 @@ from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
-
 from perhop.command.live_table import Row, queue_table, rows
 from perhop.command.options import Json, Opened, Quiet, View, Watch
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import console, print_json, print_note
 from perhop.errors import Exit
 from perhop.live import bridging, namespaces, rights

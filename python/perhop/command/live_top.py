@@ -6,11 +6,9 @@ import sys
 import time
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
 from perhop.command.live_table import queue_table, rows
 from perhop.command.options import Json
+from perhop.command.parameter import Number, Parameter
 from perhop.command.terminal import console, print_json
 from perhop.errors import Exit, InvalidInputError, PerhopError
 from perhop.live.control import read_counters

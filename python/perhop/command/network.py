@@ -6,10 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from perhop.command.lines import show_lines
 from perhop.command.options import Json, RoutesFile
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.network import FACTS, Network

@@ -6,13 +6,11 @@ with a special meaning in one command has its help in the annotation there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated, Literal
 
-from cyclopts import Parameter, Token
-from cyclopts.validators import Number
-
+from perhop.command.parameter import Number, Parameter
 from perhop.configuration import LoadLevel
 from perhop.errors import InvalidInputError
 from perhop.limits import LARGEST_FRAME
@@ -35,8 +33,8 @@ def in_order(source: Path, name: str | None) -> tuple[Path, str | None]:
     return source, name
 
 
-def _found(type_: object, tokens: Sequence[Token]) -> Path:
-    return found_file(Path(tokens[0].value))
+def _found(text: str) -> Path:
+    return found_file(Path(text))
 
 
 ScenarioFile = Annotated[Path, Parameter(converter=_found)]

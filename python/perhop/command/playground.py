@@ -7,9 +7,8 @@ import webbrowser
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.options import Output
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_note, print_written
 from perhop.errors import Exit
 from perhop.playground import page

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop import plot as plots
 from perhop.command.options import Against, Classes, LogY, Series, pairs
+from perhop.command.parameter import Parameter
 from perhop.command.sweep_plots import wish_of
 from perhop.command.terminal import print_written
 from perhop.errors import Exit, InvalidInputError

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.lines import limited, show_lines
 from perhop.command.options import Assume, Json, Platform, assumptions
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json
 from perhop.errors import Exit, InvalidInputError
 from perhop.network.comparing import proved

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.columns import Column, show
 from perhop.command.lines import limited
 from perhop.command.options import Assume, Interface, Json, Platform, ScenarioFile, assumptions
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, show_left_out
 from perhop.configuration import router_text
 from perhop.errors import Exit

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.options import Back
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_written
 from perhop.errors import Exit, InvalidInputError
 from perhop.page import is_page

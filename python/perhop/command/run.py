@@ -9,8 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict
 
-from cyclopts import Parameter
-
 from perhop.capturing import Captures
 from perhop.command.folder import network_of
 from perhop.command.judging import Judgement, Judging
@@ -46,6 +44,7 @@ from perhop.command.options import (
     changes,
     pace_of,
 )
+from perhop.command.parameter import Parameter
 from perhop.command.plotting import Plots
 from perhop.command.run_burst import Burst
 from perhop.command.run_report import RunReport

@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 from typing import Annotated, Literal
 
-from cyclopts import Parameter
-
 from perhop import _core
 from perhop.answers import facts_schema, json_schema
+from perhop.command.parameter import Parameter
 from perhop.errors import Exit
 
 Document = Literal["scenario", "network.yaml", "check", "run", "trace", "diff", "prove", "network", "test"]

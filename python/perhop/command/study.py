@@ -7,10 +7,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop import study as studies
 from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written, progress_bar
 from perhop.errors import Exit, InvalidInputError
 from perhop.interrupts import deferred

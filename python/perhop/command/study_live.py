@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop.command.compare_table import show
 from perhop.command.comparing import compared_bar
 from perhop.command.options import Force, Json, Output, Quiet, Replications, Seed, Threads
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written
 from perhop.compare import Comparison
 from perhop.errors import Exit

@@ -9,8 +9,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from perhop.command.lines import WIDTH_OF_A_FILE
 from perhop.command.screen import Screen, styled
-from perhop.command.terminal import WIDTH_OF_A_FILE, console
+from perhop.command.terminal import console
 from perhop.quantity import NOTHING, agreement, counted, interval, number
 from perhop.study.definition import Assumption, Study
 from perhop.study.errors import ALL, heads_and_lines

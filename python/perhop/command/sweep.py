@@ -8,9 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
 from perhop.command.options import (
     Against,
     Classes,
@@ -31,6 +28,7 @@ from perhop.command.options import (
     Watch,
     changes,
 )
+from perhop.command.parameter import Number, Parameter
 from perhop.command.plotting import Plots
 from perhop.command.sweep_plots import Wish, check_parameters, wishes
 from perhop.command.sweep_progress import counted_points, paged, watching

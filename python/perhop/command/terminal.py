@@ -8,11 +8,11 @@ import shlex
 import sys
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TextIO
 
-from perhop.command.lines import columns_of, wrapped
+from perhop.command.lines import columns_of, table_width, wrapped
 from perhop.configuration import STANDARD_INPUT, checked, policy_errors, router_text
 from perhop.printable import printable
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from perhop.scenario import RouterOptions, Scenario
 
 
-#: The width of tables in a file or a pipe.
-WIDTH_OF_A_FILE = 200
-#: The warnings about a configuration that a run shows.
+# A run of less time has no progress bar: importing rich would take a large part of it.
+_QUICK_S = 0.15
+# The warnings about a configuration that a run shows.
 _MOST_WARNINGS = 4
 
 
@@ -40,7 +40,7 @@ def console(stream: TextIO | None = None) -> Screen:
     from perhop.command.screen import Screen  # lazy: rich, until something is shown
 
     stream = sys.stdout if stream is None else stream
-    return Screen(file=stream, width=columns_of(stream) or WIDTH_OF_A_FILE)
+    return Screen(file=stream, width=table_width(stream))
 
 
 def print_json(document: object) -> None:
@@ -147,15 +147,21 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
     if quiet or not sys.stderr.isatty():
         yield None
         return
-    bar = new_bar(console(sys.stderr), "share", "work", "remaining")
     started = time.monotonic()
-    with bar:
-        task = bar.add_task(printable(title), total=1.0, work="")
+    with ExitStack() as until_end:
+        bar: Bar | None = None
 
         def show(progress: Progress) -> None:
-            rate = progress.packet_hops / max(time.monotonic() - started, 1e-3)
+            nonlocal bar
+            after_s = time.monotonic() - started
+            if bar is None and after_s < _QUICK_S:
+                return
+            if bar is None:
+                bar = until_end.enter_context(new_bar(console(sys.stderr), "share", "work", "remaining"))
+                bar.add_task(printable(title), total=1.0, work="")
+            rate = progress.packet_hops / max(after_s, 1e-3)
             work = f"{progress.simulated_s:,.0f} s at {rate / 1e6:.1f} M packet-hops/s"
-            bar.update(task, completed=progress.fraction, work=work)
+            bar.update(bar.task_ids[0], completed=progress.fraction, work=work)
 
         yield show
 

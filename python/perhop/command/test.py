@@ -7,10 +7,11 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop import testing
+from perhop.command.columns import Column, show
+from perhop.command.ink import BAD, GOOD
 from perhop.command.options import Json, Quiet, Threads
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_note, print_written, progress_bar
 from perhop.errors import Exit, InvalidInputError
 from perhop.quantity import counted, number
@@ -110,9 +111,6 @@ def _explained(outcome: Outcome) -> str:
 
 def _show_summary(outcomes: Sequence[Outcome]) -> None:
     """Print a line for each test, and how many passed."""
-    from perhop.command.columns import Column, show  # lazy: rich
-    from perhop.command.lines import BAD, GOOD  # lazy: only with a summary
-
     answers = [one.answer for one in outcomes]
     parts = [f"{answers.count(one)} {one}" for one in ("passed", "failed", "error") if one in answers]
     seconds = [f"{one.seconds:.2f}" for one in outcomes]

@@ -8,11 +8,10 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import Parameter
-
 from perhop.command.lines import show_lines
 from perhop.command.network_trace import trace_matrix, trace_network
 from perhop.command.options import Assume, Json, Platform, RoutesFile, ScenarioFile, assumptions
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json
 from perhop.draw import words
 from perhop.errors import Exit, InvalidInputError, UnknownNameError

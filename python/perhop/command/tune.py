@@ -7,9 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Annotated
 
-from cyclopts import Parameter
-from cyclopts.validators import Number
-
 from perhop.command.options import (
     Duration,
     Force,
@@ -24,6 +21,7 @@ from perhop.command.options import (
     changes,
     pairs,
 )
+from perhop.command.parameter import Number, Parameter
 from perhop.command.terminal import console, new_bar, print_json, print_written, show_inferred, show_warnings
 from perhop.command.tune_table import show_tuning
 from perhop.engines import Name, named

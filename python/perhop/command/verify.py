@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from cyclopts import Parameter
-
 from perhop import _core
 from perhop.command.lines import show_lines
 from perhop.command.options import Json, Quiet, Threads
+from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, progress_bar
 from perhop.errors import Exit
 from perhop.quantity import counted
