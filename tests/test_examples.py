@@ -66,6 +66,19 @@ def test_examples_of_step_and_ack_filter_show_their_claims() -> None:
     assert filtered["filtered"] > 49e6 and filtered["plain"] < 36e6
 
 
+def test_hot_ports_take_the_memory_of_their_group_only() -> None:
+    scenario = perhop.Scenario.load(ROOT / "examples" / "hot-ports.perhop.yaml")
+
+    def dropped(scenario: perhop.Scenario) -> dict[str, int]:
+        rows = scenario.run().classes
+        return dict(zip(rows["class"], rows["dropped_packets"], strict=True))
+
+    found = dropped(scenario)
+    assert found["short answer"] > 30 and found["short answer, other memory"] == 0
+    bounded = scenario.changed({"policies.port-1.queueing.memory.limit": 700})
+    assert dropped(bounded)["short answer"] == 0
+
+
 @pytest.mark.parametrize("file", SCENARIOS, ids=lambda file: file.name)
 def test_its_resolved_form_is_valid_by_the_schema(file: Path, schema: Draft202012Validator) -> None:
     scenario = perhop.Scenario.load(file)

@@ -328,6 +328,7 @@ MemoryConfig = TypedDict("MemoryConfig", {
     "unit-bytes": 'int',
     "overhead": 'NotRequired[int]',
     "shared": 'int',
+    "pool": 'NotRequired[str | None]',
     "reserved": 'NotRequired[int]',
     "limit": 'NotRequired[int | None]',
     "port-fall": 'NotRequired[FallConfig | None]',

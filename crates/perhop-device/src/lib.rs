@@ -69,7 +69,7 @@ pub use routing::{PortRouting, RoutingProcess, RoutingProtocol};
 pub use srr::{EgressMemory, Hundredths, SrrPort, SrrQueue, SrrQueueSet, SrrSetQueue};
 pub use switch_memory::{
     Burst, DefaultQueue, DropThreshold, InputQueue, LineLeftOut, MarkedField, MarkedPackets, MemoryOptions,
-    PortMemory, QueueMemory, Room, SwitchMemory, UnknownPort,
+    PortGroup, PortMemory, QueueMemory, Room, SwitchMemory, UnknownPort,
 };
 pub use tables::{DeviceTables, ShownNeighbor, ShownTable};
 pub use writing::{NotExpressed, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};

@@ -20,6 +20,38 @@ pub struct MemoryOptions {
     pub port_units: Option<u64>,
     /// The units that the soft parts of all ports of a chip share; by default by product.
     pub shared_units: Option<u64>,
+    /// The number of neighboring ports that share these units; by default all ports of a module.
+    pub pool_ports: Option<u64>,
+}
+
+/// Ports of a switch that share memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortGroup {
+    /// The member of a stack, or the slot of a module.
+    pub module: u64,
+    /// The first and the last port; `None` for all ports of the module.
+    pub ports: Option<[u64; 2]>,
+}
+
+impl PortGroup {
+    /// Returns the group of port number `port` of a module, of which `size` neighboring ports share memory.
+    pub fn of_port(module: u64, port: u64, size: Option<u64>) -> PortGroup {
+        let ports = size.filter(|size| *size > 0).map(|size| {
+            let before = (port.max(1) - 1) / size * size;
+            [before + 1, before + size]
+        });
+        PortGroup { module, ports }
+    }
+}
+
+impl fmt::Display for PortGroup {
+    fn fmt(&self, formatter: &mut fmt::Formatter) -> fmt::Result {
+        write!(formatter, "module {}", self.module)?;
+        match self.ports {
+            Some([first, last]) => write!(formatter, ", ports {first}-{last}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// The packet memory of a switch.
@@ -312,6 +344,21 @@ pub struct Burst {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neighboring_ports_form_a_group() {
+        let name = |port, size| PortGroup::of_port(1, port, size).to_string();
+        assert_eq!(name(48, None), "module 1");
+        assert_eq!(
+            [1, 24, 25, 48].map(|port| name(port, Some(24))),
+            [
+                "module 1, ports 1-24",
+                "module 1, ports 1-24",
+                "module 1, ports 25-48",
+                "module 1, ports 25-48",
+            ]
+        );
+    }
 
     #[test]
     fn a_frame_takes_whole_units() {

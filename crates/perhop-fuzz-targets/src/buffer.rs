@@ -82,7 +82,7 @@ impl Input {
                     queue.push(packet);
                 }
             } else if let Some(packet) = queue.pop() {
-                buffer.departed(now, packet.color, queue.occupancy());
+                buffer.departed(now, packet.color, packet.length, queue.occupancy());
                 model.departure(now, &packet, &queue);
             }
         }

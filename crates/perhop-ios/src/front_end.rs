@@ -17,7 +17,7 @@ use crate::added::ADDED;
 use crate::assumption::parse_in;
 use crate::ast::Configuration;
 use crate::convert::{IosClassLines, convert_with};
-use crate::platform::{Dialect, MOST_UNITS, PORT_UNITS, Platform, Recognition, SHARED_UNITS};
+use crate::platform::{Dialect, MOST_UNITS, POOL_PORTS, PORT_UNITS, Platform, Recognition, SHARED_UNITS};
 use crate::platform_lines::mark_platform_lines;
 use crate::show::IosShows;
 use crate::write::IosWriter;
@@ -327,6 +327,7 @@ struct Settings {
     slots_of: Option<Rate>,
     port_units: Option<u64>,
     shared_units: Option<u64>,
+    pool_ports: Option<u64>,
 }
 
 impl Settings {
@@ -339,10 +340,11 @@ impl Settings {
                 SLOTS_OF => settings.slots_of = Some(value_of(name, value, "155.52Mb/s")?),
                 PORT_UNITS => settings.port_units = Some(units_of(name, value)?),
                 SHARED_UNITS => settings.shared_units = Some(units_of(name, value)?),
+                POOL_PORTS => settings.pool_ports = Some(units_of(name, value)?),
                 _ => {
                     let message = format!("there is no setting `{name}`");
                     let help = format!(
-                        "settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}, {PORT_UNITS}, {SHARED_UNITS}",
+                        "settings of {}: {PARTICLE}, {CIRCUIT_RING}, {SLOTS_OF}, {PORT_UNITS}, {SHARED_UNITS}, {POOL_PORTS}",
                         Ios.name()
                     );
                     return Err(ConfigError::new(name, message).help(help).within("settings"));
@@ -367,6 +369,7 @@ impl Settings {
         set(&mut platform.drop_spacing, hardware.drop_spacing);
         platform.memory.port_units = self.port_units.or(platform.memory.port_units);
         platform.memory.shared_units = self.shared_units.or(platform.memory.shared_units);
+        platform.memory.pool_ports = self.pool_ports.or(platform.memory.pool_ports);
     }
 }
 

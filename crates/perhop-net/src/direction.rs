@@ -1,8 +1,10 @@
 //! [`Direction`]: one direction of a link, from the output side of one interface to the input side of the next.
 
+use std::collections::BTreeMap;
 use std::mem::offset_of;
 
 use perhop_measure::counters::PortTally;
+use perhop_qos::buffer::PoolKey;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::framing::Fragmentation;
 use perhop_qos::packet::{Ingress, Packet};
@@ -10,6 +12,7 @@ use perhop_qos::port::Port;
 use perhop_qos::random::Stream;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
+use perhop_scenario::routing::LinkId;
 
 use crate::agenda::Slot;
 use crate::counters::DropPoint;
@@ -69,6 +72,36 @@ pub struct Direction {
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
+    /// The other directions whose ports share memory with this one ([`memory_groups`]). All transmit what is
+    /// due before a packet joins a queue of one of them.
+    pub sharers: Box<[LinkId]>,
+}
+
+/// Returns the directions whose ports share memory, as groups of two or more in the order of their numbers.
+///
+/// The ports of a group read each other's state, so they must be in one partition of a network that several
+/// threads run. All other ports are independent.
+pub fn memory_groups(directions: &[Direction]) -> Vec<Vec<LinkId>> {
+    let mut groups: Vec<Vec<LinkId>> = Vec::new();
+    let mut known: BTreeMap<PoolKey, usize> = BTreeMap::new();
+    for (number, direction) in directions.iter().enumerate() {
+        let Some(pool) = direction.port.shared_pool() else { continue };
+        let group = *known.entry(pool).or_insert(groups.len());
+        groups.resize(groups.len().max(group + 1), Vec::new());
+        groups[group].push(LinkId(number as u32));
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
+/// Sets the [`sharers`](Direction::sharers) of all directions of a network.
+pub fn find_sharers(directions: &mut [Direction]) {
+    for group in memory_groups(directions) {
+        for link in &group {
+            let others = group.iter().copied().filter(|other| other != link);
+            directions[link.index()].sharers = others.collect();
+        }
+    }
 }
 
 impl Direction {

@@ -20,6 +20,6 @@ mod network;
 pub mod source;
 
 pub use counters::{DropPoint, DropSink, PortCounters};
-pub use direction::{Direction, Loss};
+pub use direction::{Direction, Loss, find_sharers, memory_groups};
 pub use flights::{Flight, Flights, InFlight};
 pub use network::{Edge, Event, Network};

@@ -101,6 +101,10 @@ impl<E: Edge, W: PortObservers> Network<E, W> {
         {
             return self.drop(now, link, packet, cause, DropPoint::Output);
         }
+        // The departures of this instant make room for the packet.
+        for place in 0..self.directions[link.index()].sharers.len() {
+            self.catch_up(now, self.directions[link.index()].sharers[place]);
+        }
         let (port, counters) = self.port(link);
         port.enqueue(now, packet, counters);
         self.transmit(now, link);

@@ -27,8 +27,8 @@ struct Request {
 pub(crate) fn switch_memory(py: Python<'_>, text: &str, request: &str) -> PyResult<String> {
     let request: Request =
         serde_json::from_str(request).map_err(|error| PyValueError::new_err(error.to_string()))?;
-    let options =
-        MemoryOptions { model: request.model.clone(), port_units: request.port_units, shared_units: None };
+    let (model, port_units) = (request.model.clone(), request.port_units);
+    let options = MemoryOptions { model, port_units, ..MemoryOptions::default() };
     let (front_end, memory) = py.detach(|| FRONT_ENDS.switch_memory(text, &options)).map_err(wrong)?;
     let mut document = json!(memory);
     for (port, shown) in memory.ports.iter().zip(document["ports"].as_array_mut().into_iter().flatten()) {

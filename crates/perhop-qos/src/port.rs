@@ -10,6 +10,7 @@ mod heads;
 mod judge;
 mod judged;
 mod leaves;
+mod memory;
 mod outcome;
 mod pace;
 mod peaks;
@@ -18,7 +19,7 @@ mod precomputed;
 mod rate_changes;
 
 use crate::accounting::Accounting;
-use crate::buffer::{AnyBuffer, BufferManager};
+use crate::buffer::{AnyBuffer, BufferManager, MemoryPools};
 use crate::cake::Cake;
 
 use crate::observer::Place;
@@ -33,6 +34,7 @@ use fragmenter::Fragmenter;
 use gate::Gate;
 use heads::Heads;
 use leaves::Leaves;
+pub use memory::is_memory_conserved;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
 pub use peaks::Peak;
@@ -92,7 +94,7 @@ impl Port {
     pub const ASKED: usize = std::mem::offset_of!(Port, pace) + Pace::ASKED;
 
     /// Builds the port of `queueing` (`None`: one FIFO with tail drop) on `wire`, in a node whose interfaces
-    /// are `interfaces`, in the order of their numbers.
+    /// are `interfaces`, in the order of their numbers. It shares its memory with no other port.
     ///
     /// # Errors
     /// The first class, buffer manager, scheduler or ring that cannot be built.
@@ -101,6 +103,20 @@ impl Port {
         wire: &WireConfig,
         interfaces: &[String],
         streams: &Streams,
+    ) -> Result<Port, ConfigError> {
+        Port::build_in(queueing, wire, interfaces, streams, &mut MemoryPools::default())
+    }
+
+    /// Does the same as [`build`](Port::build) for a node with these `pools` of memory.
+    ///
+    /// # Errors
+    /// The errors of [`build`](Port::build), or another port of a pool has other settings.
+    pub fn build_in(
+        queueing: Option<&QueueingConfig>,
+        wire: &WireConfig,
+        interfaces: &[String],
+        streams: &Streams,
+        pools: &mut MemoryPools,
     ) -> Result<Port, ConfigError> {
         if wire.rate.as_bits_per_second() == 0 {
             return Err(ConfigError::new("rate", "a rate of 0 sends nothing").help("for example 10Mb/s"));
@@ -115,7 +131,7 @@ impl Port {
                 .map_err(|e| e.within("queueing"))?;
             PortClassifier::build(config, interfaces)
                 .and_then(|classifier| Ok((classifier, SchedulerTree::build(config, wire.rate)?)))
-                .and_then(|built| leaves.collect_all(config, wire, streams).map(|()| built))
+                .and_then(|built| leaves.collect_all(config, wire, streams, pools).map(|()| built))
                 .map_err(|error| error.within("queueing"))?
         } else {
             leaves.add(&ClassConfig::default(), wire, streams)?;
@@ -297,7 +313,7 @@ impl Port {
         if !self.is_single {
             self.scheduler.dequeued(now, id, length, queue);
         }
-        self.buffers[id.index()].departed(now, place.precedence, queue.occupancy());
+        self.buffers[id.index()].departed(now, place.precedence, length, queue.occupancy());
         Some(self.hand_over(now, place, packet, &mut observer))
     }
 

@@ -8,13 +8,15 @@ mod replays;
 mod sessions;
 mod traffic;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use perhop_measure::counters::PortTally;
 use perhop_measure::{Measurements, flow_count};
 use perhop_net::agenda::Agenda;
-use perhop_net::{Direction, Event, InFlight, Loss};
+use perhop_net::{Direction, Event, InFlight, Loss, find_sharers};
+use perhop_qos::buffer::MemoryPools;
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::error::ConfigError;
 use perhop_qos::packet::Ingress;
@@ -69,6 +71,8 @@ struct Builder<'a> {
     topology: Topology<'a>,
     agenda: SimAgenda,
     directions: Vec<Direction>,
+    /// The memory that the ports of each node share.
+    pools: BTreeMap<&'a str, MemoryPools>,
     hosts: Hosts,
     entering: Vec<Entering>,
     /// The parameters of TCP, each once.
@@ -99,6 +103,7 @@ impl<'a> Builder<'a> {
             topology: Topology::new(scenario)?,
             agenda: Agenda::new(),
             directions: Vec::with_capacity(2 * scenario.links.len()),
+            pools: BTreeMap::new(),
             hosts,
             entering: Vec::new(),
             parameters: Vec::new(),
@@ -112,6 +117,7 @@ impl<'a> Builder<'a> {
         for (index, link) in scenario.links.iter().enumerate() {
             self.add_link(link).map_err(|error| rooted(error, "links", index))?;
         }
+        find_sharers(&mut self.directions);
         self.add_taps(captured);
         for (index, traffic) in scenario.traffic.iter().enumerate() {
             self.add_traffic(index, traffic).map_err(|error| error.within(index).within("traffic"))?;
@@ -155,7 +161,12 @@ impl<'a> Builder<'a> {
     }
 
     /// Builds the next direction, from `from` to `to`, from the configurations of both interfaces.
-    fn direction(&mut self, config: &LinkConfig, from: &str, to: &str) -> Result<Direction, ConfigError> {
+    fn direction(
+        &mut self,
+        config: &LinkConfig,
+        from: &'a str,
+        to: &'a str,
+    ) -> Result<Direction, ConfigError> {
         let plain = InterfaceConfig::default();
         let near = config.interfaces.get(from).unwrap_or(&plain);
         let far = config.interfaces.get(to).unwrap_or(&plain);
@@ -185,6 +196,7 @@ impl<'a> Builder<'a> {
             output,
             poll: self.agenda.register(Event::Poll(id)),
             poll_at: None,
+            sharers: Box::default(),
             loss,
             tally: PortTally::new(port.queues().len()),
             port,
@@ -195,9 +207,9 @@ impl<'a> Builder<'a> {
 
     /// Returns the port of `node` in front of `wire`, and the names of its queues.
     fn port(
-        &self,
+        &mut self,
         policy: Option<&str>,
-        node: &str,
+        node: &'a str,
         wire: &WireConfig,
         streams: &Streams,
     ) -> Result<(Port, Vec<String>), ConfigError> {
@@ -205,7 +217,8 @@ impl<'a> Builder<'a> {
             return Ok((Port::build(None, wire, &[], streams)?, queue_names(None)));
         };
         let config = self.policy(policy, node, "output")?;
-        let port = config.build_port(wire, self.topology.interfaces(node), streams);
+        let pools = self.pools.entry(node).or_default();
+        let port = config.build_port_in(wire, self.topology.interfaces(node), streams, pools);
         Ok((port.map_err(|error| in_policy(error, policy))?, queue_names(config.queueing.as_ref())))
     }
 

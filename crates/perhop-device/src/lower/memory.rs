@@ -11,7 +11,7 @@ use perhop_qos::{Color, Dscp};
 
 use crate::intent::Class;
 use crate::policy::{Basis, Limit, Unit};
-use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortMemory, QueueMemory};
+use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortGroup, PortMemory, QueueMemory};
 
 /// Values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
@@ -27,6 +27,8 @@ pub struct MemoryShare<'a> {
     pub unit_bytes: u64,
     /// The units that the soft parts of all ports share.
     pub shared_units: u64,
+    /// The ports that share them; `None` if the port has them alone.
+    pub group: Option<PortGroup>,
     /// The division among the queues of the port.
     pub port: &'a PortMemory,
 }
@@ -39,6 +41,7 @@ impl<'a> MemoryShare<'a> {
             unit_bytes: units(self.unit_bytes),
             overhead: MemoryConfig::ETHERNET,
             shared: units(self.shared_units),
+            pool: self.group.map(|group| group.to_string()),
             reserved: 0,
             limit: None,
             // Without soft parts, limits cannot fall.

@@ -1,7 +1,7 @@
 //! [`Context`]: the inputs and the findings of a conversion.
 
 use perhop_device::lower::{Labels, Markings, MemoryShare, Target, Writer};
-use perhop_device::{PortMemory, SwitchMemory};
+use perhop_device::{PortGroup, PortMemory, SwitchMemory};
 use perhop_lint::Diagnostic;
 
 use super::wire::Tags;
@@ -70,8 +70,24 @@ impl<'a> Context<'a> {
             rules: self.platform.rules(),
             queue_limit: self.platform.queue_limit,
             drop_spacing: self.platform.drop_spacing,
-            memory: self.memory.as_ref().and_then(|memory| share_of(memory, interface)),
+            memory: self.memory.as_ref().and_then(|memory| self.share_of(memory, interface)),
         }
+    }
+
+    /// Returns the part of `interface` in the memory of the switch; `None` if it is not known.
+    fn share_of<'m>(&self, memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
+        let (port, unit_bytes) = (memory.port(interface)?, memory.unit_bytes);
+        let group = Some(port_group(interface, self.platform.memory.pool_ports));
+        if port.srr.is_some() && memory.shared_units.is_none() {
+            // The queues of the port share its rate even if their limits are not known. Without a size of the
+            // common pool, the port never empties it.
+            let shared_units = port.queues.iter().filter_map(|queue| queue.soft).sum();
+            return Some(MemoryShare { unit_bytes, shared_units, group: None, port });
+        }
+        if port.srr.is_none() && without_memory(port).is_some() {
+            return None;
+        }
+        Some(MemoryShare { unit_bytes, shared_units: memory.shared_units?, group, port })
     }
 
     /// Returns the reason for which the queues of `interface` are not modeled.
@@ -110,18 +126,15 @@ impl<'a> Context<'a> {
     }
 }
 
-fn share_of<'m>(memory: &'m SwitchMemory, interface: &str) -> Option<MemoryShare<'m>> {
-    let port = memory.port(interface)?;
-    if port.srr.is_some() {
-        // The queues of the port share its rate even if their limits are not known. Without a size of the
-        // common pool, the port never empties it.
-        let all = port.queues.iter().filter_map(|queue| queue.soft).sum();
-        let shared_units = memory.shared_units.unwrap_or(all);
-        return Some(MemoryShare { unit_bytes: memory.unit_bytes, shared_units, port });
-    }
-    let port = Some(port).filter(|port| without_memory(port).is_none())?;
-    let shared_units = memory.shared_units?;
-    Some(MemoryShare { unit_bytes: memory.unit_bytes, shared_units, port })
+/// Returns the ports that share memory with `interface`: those with the same first number, or the `size`
+/// neighbors with the same other numbers.
+fn port_group(interface: &str, size: Option<u64>) -> PortGroup {
+    let numbers: Vec<u64> = interface
+        .split(|letter: char| !letter.is_ascii_digit())
+        .filter_map(|part| part.parse().ok())
+        .collect();
+    let (module, port) = (numbers.first().copied(), numbers.last().copied());
+    PortGroup::of_port(module.unwrap_or(0), port.unwrap_or(0), size)
 }
 
 /// Returns why no packets can wait in the queues of `port`, or in one of them.

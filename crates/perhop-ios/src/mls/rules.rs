@@ -52,7 +52,7 @@ const OF_QUEUES: &[Row] = &[
     ("share", "queues without shaped weight", "parts of the rest by weight, 25 each", Documented, GUIDE_3750),
     ("expedite", "queue 1 with priority-queue out", "before all others, without limit", Documented, GUIDE_IE),
     ("limit", "srr-queue bandwidth limit", "the percentage exactly", Recalled, NOTES),
-    ("pool", "use of the memory by other ports", "none", Inferred, TAC),
+    ("pool", "ports that share the memory", "those of a module, or pool-ports neighbors", Inferred, TAC),
     (
         "counted",
         "bytes that shares and shapes count",

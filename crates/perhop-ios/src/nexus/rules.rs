@@ -37,7 +37,13 @@ pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOpt
             Inferred,
             GUIDE,
         ),
-        words("pool", "use of the memory by other ports", "none", Inferred, GUIDE),
+        words(
+            "pool",
+            "ports that share the memory",
+            "those of a module, or pool-ports neighbors",
+            Inferred,
+            GUIDE,
+        ),
     ];
     if let Some((factor, certainty)) = model.chip.default_factor() {
         found.push(row(

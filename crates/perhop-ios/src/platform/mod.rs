@@ -27,6 +27,8 @@ pub(crate) use switch::SwitchHardware;
 pub(crate) const PORT_UNITS: &str = "port-units";
 /// The memory that the ports of a switch share, units.
 pub(crate) const SHARED_UNITS: &str = "shared-units";
+/// The setting for the number of neighboring ports that share them.
+pub(crate) const POOL_PORTS: &str = "pool-ports";
 /// The most units of a memory: those of the data plane.
 pub(crate) const MOST_UNITS: u64 = 1 << 30;
 
@@ -149,6 +151,7 @@ impl Platform {
             model: named.model,
             port_units: options.port_units.or(named.port_units),
             shared_units: options.shared_units.or(named.shared_units),
+            pool_ports: options.pool_ports.or(named.pool_ports),
         }
     }
 
@@ -184,6 +187,7 @@ fn switch_named(name: &str) -> Option<(Profile, MemoryOptions)> {
         match key.trim() {
             PORT_UNITS => memory.port_units = Some(units),
             SHARED_UNITS => memory.shared_units = Some(units),
+            POOL_PORTS => memory.pool_ports = Some(units),
             _ => return None,
         }
     }

@@ -80,7 +80,13 @@ fn run_rows(model: &Model, options: &MemoryOptions) -> Vec<PlatformRule> {
             Documented,
             GUIDE,
         ),
-        words("pool", "use of the memory by other ports", "none", Inferred, OUTPUTS),
+        words(
+            "pool",
+            "ports that share the memory",
+            "those of a module, or pool-ports neighbors",
+            Inferred,
+            OUTPUTS,
+        ),
         words(
             "device",
             "a port that trusts a device",

@@ -1,6 +1,6 @@
 //! The packet memory of a switch: the queues of a port draw on the memory of its chip.
 //!
-//! As if the other ports were idle: perhop has the queues of one port at a time.
+//! All ports of the switch share the memory of its chip.
 
 use perhop_qos::QueueSize;
 use perhop_qos::buffer::{BufferConfig, MemoryConfig, SharedMemoryConfig, TailDropConfig};
@@ -12,6 +12,8 @@ use crate::families::Chip;
 
 /// The first queue of multicast.
 const MULTICAST: u8 = 8;
+/// The name of the memory that all ports share.
+const POOL: &str = "chip";
 
 /// Returns the memory that the queues of a port share; `None` without a chip.
 ///
@@ -23,6 +25,7 @@ pub(super) fn memory(device: Device) -> Option<MemoryConfig> {
         unit_bytes: chip.cell_bytes,
         overhead: MemoryConfig::ETHERNET + chip.metadata_bytes,
         shared: cells(device, chip, device.cos.shared_buffer.lossy, chip.lossy_percent),
+        pool: Some(POOL.to_owned()),
         reserved: 0,
         limit: None,
         port_fall: None,

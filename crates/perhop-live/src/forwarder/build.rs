@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use hdrhistogram::Histogram;
 use perhop_measure::counters::PortTally;
 use perhop_net::agenda::Agenda;
-use perhop_net::{Direction, Edge, Event, Flights, InFlight, Loss, Network};
+use perhop_net::{Direction, Edge, Event, Flights, InFlight, Loss, Network, find_sharers};
 use perhop_qos::accounting::Accounting;
+use perhop_qos::buffer::MemoryPools;
 use perhop_qos::conditioner::{ConditionerConfig, TrafficConditioner};
 use perhop_qos::error::ConfigError;
 use perhop_qos::observer::PortObservers;
@@ -90,14 +91,16 @@ fn directions(
     agenda: &mut Agenda<Event<<Devices as Edge>::Event>>,
 ) -> Result<Vec<Direction>, ConfigError> {
     let (mut directions, mut names) = (Vec::new(), BTreeSet::new());
+    let mut pools = MemoryPools::default();
     for (index, direction) in config.directions.iter().enumerate() {
         let built = if names.insert(direction.name.as_str()) {
-            build_direction(LinkId(index as u32), direction, run, agenda)
+            build_direction(LinkId(index as u32), direction, run, &mut pools, agenda)
         } else {
             Err(ConfigError::new("name", format!("there is already a direction {}", direction.name)))
         };
         directions.push(built.map_err(|error| error.within(index).within("directions"))?);
     }
+    find_sharers(&mut directions);
     Ok(directions)
 }
 
@@ -105,6 +108,7 @@ fn build_direction(
     link: LinkId,
     config: &DirectionConfig,
     run: &Streams,
+    pools: &mut MemoryPools,
     agenda: &mut Agenda<Event<<Devices as Edge>::Event>>,
 ) -> Result<Direction, ConfigError> {
     let streams = streams_of(run, &config.name);
@@ -115,7 +119,8 @@ fn build_direction(
     let output = conditioner(&config.output, interfaces, &streams.child("output"))
         .map_err(|error| error.within("output"))?
         .counting(accounting);
-    let port = Port::build(config.queueing.as_ref(), &wire, interfaces, &streams)?.counting(accounting);
+    let port = Port::build_in(config.queueing.as_ref(), &wire, interfaces, &streams, pools)?;
+    let port = port.counting(accounting);
     // Frames that keep their tags and labels carry the marks in them, independent of the emulated wire.
     let keeps_marks = config.sends_on.is_some() && config.sent_frames == SentFrames::Kept;
     let output = if keeps_marks { output } else { wire.leaving_by(output, &port) };
@@ -149,6 +154,7 @@ fn build_direction(
         output,
         poll: agenda.register(Event::Poll(link)),
         poll_at: None,
+        sharers: Box::default(),
         tally: PortTally::new(port.queues().len()),
         port,
         loss,

@@ -19,15 +19,15 @@ pub trait BufferManager {
         stay: Stay,
         queue: &Occupancy,
     ) -> Verdict {
-        let _ = (packet, stay);
-        self.departed(now, precedence, queue);
+        let _ = stay;
+        self.departed(now, precedence, packet.length, queue);
         Verdict::Pass
     }
-    /// Records that a packet of drop precedence `precedence` has left the head of the queue and passes. The
-    /// queue no longer counts it. Replaces [`release`](BufferManager::release) if the buffer manager [decides
-    /// on arrival](BufferManager::decides_on_arrival).
-    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
-        let _ = (now, precedence, queue);
+    /// Records that a packet of drop precedence `precedence` and `length` IP bytes has left the head of the
+    /// queue and passes. The queue no longer counts it. Replaces [`release`](BufferManager::release) if the
+    /// buffer manager [decides on arrival](BufferManager::decides_on_arrival).
+    fn departed(&mut self, now: Time, precedence: Color, length: u32, queue: &Occupancy) {
+        let _ = (now, precedence, length, queue);
     }
     /// Records that the queue has discarded the first packet of its flow `flow`, because its limit was
     /// exceeded.

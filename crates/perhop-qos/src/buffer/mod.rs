@@ -41,7 +41,7 @@ pub use pie::Pie;
 pub use pie::config::{PieConfig, PieDelay, PieLaw, PieSpacing};
 pub use scalable::{DepthRampConfig, ScalableConfig, ScalableMarking};
 pub use shared_memory::config::{FallConfig, FallSlope, MemoryConfig, SharedMemoryConfig};
-pub use shared_memory::{MemoryBuilder, MemoryQueue, PoolId, PortId, SharedMemory};
+pub use shared_memory::{MemoryPools, MemoryQueue, PoolKey, PortMemory};
 pub use tail_drop::{TailDrop, TailDropConfig};
 pub use weighted_tail_drop::{WeightedTailDrop, WeightedTailDropConfig};
 
@@ -322,8 +322,8 @@ impl BufferManager for AnyBuffer {
         dispatch!(self, buffer => buffer.release(now, packet, precedence, stay, queue))
     }
     #[inline]
-    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
-        dispatch!(self, buffer => buffer.departed(now, precedence, queue));
+    fn departed(&mut self, now: Time, precedence: Color, length: u32, queue: &Occupancy) {
+        dispatch!(self, buffer => buffer.departed(now, precedence, length, queue));
     }
     fn gave_up(&mut self, flow: u16) {
         dispatch!(self, buffer => buffer.gave_up(flow));

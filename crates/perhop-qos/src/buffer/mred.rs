@@ -398,7 +398,7 @@ impl BufferManager for Mred {
     }
 
     #[inline]
-    fn departed(&mut self, now: Time, precedence: Color, queue: &Occupancy) {
+    fn departed(&mut self, now: Time, precedence: Color, _: u32, queue: &Occupancy) {
         let profile = &*self.profile;
         let index = profile.index(precedence);
         // Every average that counts this packet also counts the others of its precedence: while a packet
@@ -416,7 +416,7 @@ impl BufferManager for Mred {
         stay: Stay,
         queue: &Occupancy,
     ) -> Verdict {
-        self.departed(now, precedence, queue);
+        self.departed(now, precedence, packet.length, queue);
         let Some(scalable) = self.profile.scalable.filter(|scalable| scalable.takes(packet)) else {
             return Verdict::Pass;
         };

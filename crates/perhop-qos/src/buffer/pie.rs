@@ -116,7 +116,7 @@ impl BufferManager for Pie {
         verdict
     }
 
-    fn departed(&mut self, now: Time, _: Color, queue: &Occupancy) {
+    fn departed(&mut self, now: Time, _: Color, _: u32, queue: &Occupancy) {
         let Some(&Waiting { arrived, length }) = self.waiting.front() else { return };
         self.waiting.drop_front();
         let backlog = self.counted(queue.packets, queue.bytes);

@@ -2,58 +2,105 @@
 //! part.
 //!
 //! Choudhury and Hahne 1998, "Dynamic queue length thresholds for shared-memory packet switches", compares
-//! limits of this kind. [`SharedMemory`] has the memory, [`MemoryQueue`] is the buffer manager of one of its
-//! queues, [`config`] has their settings.
+//! limits of this kind. [`MemoryPools`] has the units that ports share, [`PortMemory`] those of a port, and
+//! [`MemoryQueue`] is the buffer manager of a queue; [`config`] has their settings.
 
 pub(super) mod config;
 mod limits;
-mod memory;
+mod pools;
+mod port_memory;
 mod units;
 
 use std::sync::Arc;
 
-pub use memory::{MemoryBuilder, PoolId, PortId, SharedMemory};
+use limits::Limits;
+pub use pools::{MemoryPools, PoolKey};
+pub use port_memory::PortMemory;
+use units::UnitSize;
 
 use super::contract::BufferManager;
-use crate::queue::{Occupancy, Stay};
-use crate::{Color, Packet, Time, Verdict};
+use crate::queue::Occupancy;
+use crate::{Color, DropCause, Packet, Time, Verdict};
 
-/// The buffer manager of a queue that draws on a [`SharedMemory`]. A clone draws on the same memory.
+/// The buffer manager of a queue that draws on a [`PortMemory`]. A clone draws on the same memory.
 ///
 /// A packet occupies memory from its admission until it leaves the queue, so every admitted packet must
-/// join, and every packet that leaves must be [released](BufferManager::release).
+/// join, and the [departure](BufferManager::departed) of every packet must be recorded in time: other queues
+/// have room again.
 #[derive(Clone, Debug)]
 pub struct MemoryQueue {
-    memory: Arc<SharedMemory>,
-    queue: usize,
+    /// All its units.
+    used: u64,
+    unit: UnitSize,
+    reserved: u64,
+    limits: Limits,
+    port: Arc<PortMemory>,
 }
 
 impl MemoryQueue {
-    /// The buffer manager of queue number `queue` of `memory`.
+    /// Gives a packet of `length` IP bytes and drop precedence `precedence` its units.
     ///
-    /// # Panics
-    /// If `memory` has no such queue.
-    pub fn new(memory: Arc<SharedMemory>, queue: usize) -> MemoryQueue {
-        assert!(queue < memory.queues(), "the memory has {} queues", memory.queues());
-        MemoryQueue { memory, queue }
+    /// # Errors
+    /// [`QueueFull`](DropCause::QueueFull): above the threshold of its drop precedence.
+    /// [`SharedMemory`](DropCause::SharedMemory): above the limit of the queue, or no free unit in the pool.
+    /// [`PortMemory`](DropCause::PortMemory): above the limit of the port.
+    #[inline]
+    pub fn take(&mut self, length: u32, precedence: Color) -> Result<(), DropCause> {
+        let used = self.used;
+        let wanted = used + self.unit.units(length);
+        if wanted > u64::from(self.limits.thresholds[precedence.index()]) {
+            return Err(DropCause::QueueFull);
+        }
+        // In the usual case, a queue with a reserved part uses no shared units.
+        if wanted > self.reserved {
+            self.port.take(&self.limits, used.saturating_sub(self.reserved), wanted - self.reserved)?;
+        }
+        self.used = wanted;
+        Ok(())
     }
-    /// The memory.
-    pub fn memory(&self) -> &SharedMemory {
-        &self.memory
+
+    /// Takes back the units of a packet of `length` IP bytes, which leaves the queue.
+    #[inline]
+    pub fn give_back(&mut self, length: u32) {
+        let used = self.used;
+        let left = used - self.unit.units(length);
+        if used > self.reserved {
+            self.port.give_back(used - left.max(self.reserved));
+        }
+        self.used = left;
+    }
+
+    /// The units of the queue.
+    pub fn units(&self) -> u64 {
+        self.used
+    }
+    /// The units of the queue above its reserved ones.
+    pub fn shared_units(&self) -> u64 {
+        self.used.saturating_sub(self.reserved)
+    }
+    /// The units of a packet of `length` IP bytes.
+    pub fn packet_units(&self, length: u32) -> u64 {
+        self.unit.units(length)
+    }
+    /// The memory of its port.
+    pub fn port(&self) -> &PortMemory {
+        &self.port
     }
 }
 
 impl BufferManager for MemoryQueue {
     #[inline]
     fn admit(&mut self, _: Time, packet: &Packet, precedence: Color, _: &Occupancy) -> Verdict {
-        match self.memory.admit(self.queue, packet.length, precedence) {
+        match self.take(packet.length, precedence) {
             Ok(()) => Verdict::Pass,
             Err(cause) => Verdict::Drop(cause),
         }
     }
     #[inline]
-    fn release(&mut self, _: Time, packet: &Packet, _: Color, _: Stay, _: &Occupancy) -> Verdict {
-        self.memory.release(self.queue, packet.length);
-        Verdict::Pass
+    fn departed(&mut self, _: Time, _: Color, length: u32, _: &Occupancy) {
+        self.give_back(length);
+    }
+    fn decides_on_arrival(&self) -> bool {
+        true
     }
 }

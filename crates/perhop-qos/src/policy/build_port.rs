@@ -1,6 +1,7 @@
 //! [`PolicyConfig::build_port`]: apart from the configuration, which the port itself reads.
 
 use super::{PolicyConfig, WireConfig};
+use crate::buffer::MemoryPools;
 use crate::conditioner::TrafficConditioner;
 use crate::packet::Encapsulation;
 use crate::random::Streams;
@@ -8,7 +9,7 @@ use crate::{ConfigError, Port};
 
 impl PolicyConfig {
     /// The port, for an interface's output side, in a node whose interfaces are called `interfaces`,
-    /// in the order of their numbers.
+    /// in the order of their numbers. It shares its memory with no other port.
     ///
     /// # Errors
     /// The first class, buffer manager, scheduler or ring that cannot be built, or an overhead out of range.
@@ -18,7 +19,20 @@ impl PolicyConfig {
         interfaces: &[String],
         streams: &Streams,
     ) -> Result<Port, ConfigError> {
-        let port = Port::build(self.queueing.as_ref(), wire, interfaces, streams)?;
+        self.build_port_in(wire, interfaces, streams, &mut MemoryPools::default())
+    }
+    /// Does the same as [`build_port`](PolicyConfig::build_port) for a node with these `pools` of memory.
+    ///
+    /// # Errors
+    /// The errors of [`build_port`](PolicyConfig::build_port), or another port of a pool has other settings.
+    pub fn build_port_in(
+        &self,
+        wire: &WireConfig,
+        interfaces: &[String],
+        streams: &Streams,
+        pools: &mut MemoryPools,
+    ) -> Result<Port, ConfigError> {
+        let port = Port::build_in(self.queueing.as_ref(), wire, interfaces, streams, pools)?;
         Ok(port.counting(self.accounting()?))
     }
 }

@@ -94,7 +94,8 @@ impl Port {
         match self.heads {
             Heads::Free => {
                 let index = place.queue.index();
-                self.buffers[index].departed(now, place.precedence, self.queues[index].occupancy());
+                let occupancy = self.queues[index].occupancy();
+                self.buffers[index].departed(now, place.precedence, packet.length, occupancy);
                 true
             }
             Heads::Judged | Heads::InFragments | Heads::Cake => {

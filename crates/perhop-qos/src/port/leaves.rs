@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::gate::{Gate, SharedLimit};
 use crate::buffer::{
-    AnyBuffer, BufferConfig, BufferManager, MemoryBuilder, MemoryQueue, PortId, TailDropConfig,
+    AnyBuffer, BufferConfig, BufferManager, MemoryPools, MemoryQueue, PortMemory, TailDropConfig,
 };
 use crate::cake::{Cake, CakeConfig};
 use crate::policer::PoliceConfig;
@@ -26,10 +26,8 @@ pub(super) struct Leaves {
     pub(super) gates: Vec<Gate>,
     /// CAKE, if it stores the packets of all queues.
     pub(super) cake: Option<Box<Cake>>,
-    /// The memory of the port, until all its queues are known.
-    memory: Option<(MemoryBuilder, PortId)>,
-    /// The queues that draw on it, and their numbers in it.
-    drawing: Vec<(usize, usize)>,
+    /// The memory of the port.
+    memory: Option<Arc<PortMemory>>,
 }
 
 impl Leaves {
@@ -60,29 +58,23 @@ impl Leaves {
         Ok(())
     }
 
-    /// The leaves of the outermost `config`, on `wire`, and their memory.
+    /// The leaves of the outermost `config`, on `wire`, and their memory, which draws on `pools`.
     pub(super) fn collect_all(
         &mut self,
         config: &QueueingConfig,
         wire: &WireConfig,
         streams: &Streams,
+        pools: &mut MemoryPools,
     ) -> Result<(), ConfigError> {
         if let Some(config) = &config.memory {
-            let within = |error: ConfigError| error.within("memory");
-            let (mut builder, pool) = config.builder().map_err(within)?;
-            let port = builder.port(pool, config).map_err(within)?;
-            self.memory = Some((builder, port));
+            self.memory = Some(pools.port(config).map_err(|error| error.within("memory"))?);
         }
         self.collect(config, wire, streams)?;
-        let Some((builder, _)) = self.memory.take() else { return Ok(()) };
-        if self.drawing.is_empty() {
+        let draws = |buffer: &AnyBuffer| matches!(buffer, AnyBuffer::SharedMemory(_));
+        if self.memory.is_some() && !self.buffers.iter().any(draws) {
             let message = "no class draws on the memory of the port";
             return Err(ConfigError::new("memory", message)
                 .help("give a class `buffer: {shared-memory: {}}`, or leave `memory` out"));
-        }
-        let memory = Arc::new(builder.build());
-        for (index, queue) in self.drawing.drain(..) {
-            self.buffers[index] = AnyBuffer::SharedMemory(MemoryQueue::new(Arc::clone(&memory), queue));
         }
         Ok(())
     }
@@ -117,17 +109,15 @@ impl Leaves {
         }
         Ok(())
     }
-    /// Adds the next queue to the memory of the port if it draws on it; whether it does.
-    fn draw_on_memory(&mut self, buffer: &BufferConfig) -> Result<bool, ConfigError> {
-        let BufferConfig::SharedMemory(config) = buffer else { return Ok(false) };
-        let Some((builder, port)) = &mut self.memory else {
+    /// Returns the part of the next queue in the memory of the port, if it draws on it.
+    fn part_of_memory(&self, buffer: &BufferConfig) -> Result<Option<MemoryQueue>, ConfigError> {
+        let BufferConfig::SharedMemory(config) = buffer else { return Ok(None) };
+        let Some(memory) = &self.memory else {
             let message = "the port has no memory for its queues";
             return Err(ConfigError::new("shared-memory", message)
                 .help("add `memory: {unit-bytes: 256, shared: 3000}` to the outermost `queueing`"));
         };
-        let queue = builder.queue(*port, config).map_err(|error| error.within("shared-memory"))?;
-        self.drawing.push((self.queues.len(), queue));
-        Ok(true)
+        memory.queue(config).map(Some).map_err(|error| error.within("shared-memory"))
     }
     /// The leaf `class`.
     pub(super) fn add(
@@ -142,7 +132,7 @@ impl Leaves {
             // Fair queueing has its own limits, and drops another packet if tail drop would refuse this one.
             (None, Some(_)) => BufferConfig::TailDrop(UNLIMITED),
         };
-        let draws_on_memory = self.draw_on_memory(&buffer).map_err(|error| error.within("buffer"))?;
+        let part_of_memory = self.part_of_memory(&buffer).map_err(|error| error.within("buffer"))?;
         let sparse = match &buffer {
             BufferConfig::FqCodel(config) => {
                 let within = |error: ConfigError| error.within("fq-codel").within("buffer");
@@ -167,7 +157,7 @@ impl Leaves {
                     "drops by waiting time, which fair-queueing does not record",
                 ));
             }
-            Some(_) if draws_on_memory => {
+            Some(_) if part_of_memory.is_some() => {
                 return Err(with_fair_queueing(
                     class,
                     "shares memory, which fair-queueing does not give back",
@@ -187,7 +177,7 @@ impl Leaves {
             self.gates.resize_with(self.queues.len(), Gate::default);
             self.gates.push(Gate { policer, limits: Vec::new() });
         }
-        self.buffers.push(buffer);
+        self.buffers.push(part_of_memory.map_or(buffer, AnyBuffer::SharedMemory));
         self.queues.push(queue);
         Ok(())
     }

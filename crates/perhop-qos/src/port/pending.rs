@@ -19,6 +19,10 @@ struct Pending {
 }
 
 impl PendingDepartures {
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
     /// Removes the packets that have left by `now` from the first of `queues`, and informs `buffer`.
     #[inline]
     pub(super) fn release_departed(
@@ -37,7 +41,7 @@ impl PendingDepartures {
             }
             let queue = &mut queues[0];
             queue.forget_pending(precedence, length);
-            buffer.departed(starts, precedence, queue.occupancy());
+            buffer.departed(starts, precedence, length, queue.occupancy());
         }
     }
     /// A packet of `length` IP bytes waits in `queue` until it `starts`.

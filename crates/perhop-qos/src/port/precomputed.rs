@@ -16,13 +16,15 @@ impl Port {
     }
 
     /// Whether a packet's times are known when it arrives: one queue, first in, first out, before a ring of
-    /// one packet, with a buffer manager that decides on arrival.
+    /// one packet, with a buffer manager that decides on arrival. Ports that share a pool read each other's
+    /// departures in time.
     pub fn precomputes_departures(&self) -> bool {
         self.gates.is_empty()
             && self.classifier.is_single()
             && self.is_single
             && self.queues[0].is_fifo()
             && self.buffers[0].decides_on_arrival()
+            && self.shared_pool().is_none()
             && self.ring.is_single()
     }
 
@@ -61,7 +63,7 @@ impl Port {
         if starts > now {
             pending.add(starts, packet.length, place.precedence, queue);
         } else {
-            buffer.departed(now, place.precedence, queue.occupancy());
+            buffer.departed(now, place.precedence, packet.length, queue.occupancy());
         }
         let departure = Departure { starts, ends: starts.saturating_add(pace.time(starts, packet.length)) };
         ring.push_alone(packet.length, departure.ends);

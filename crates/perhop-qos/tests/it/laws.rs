@@ -73,7 +73,7 @@ impl Link<'_> {
         };
         let length = packet.length + self.header();
         self.peer.deque(now.as_seconds(), Some((packet.color.index(), length)));
-        self.buffer.departed(now, packet.color, self.queue.occupancy());
+        self.buffer.departed(now, packet.color, packet.length, self.queue.occupancy());
         self.free_at = now + DRAIN.transmission_time(self.framing.wire_bytes(packet.length.into()));
         self.was_asked = false;
         true

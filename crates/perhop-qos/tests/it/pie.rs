@@ -70,10 +70,8 @@ impl Pair<'_> {
         self.assert_probability();
     }
     fn leave(&mut self) {
-        if self.queue.pop().is_none() {
-            return;
-        }
-        self.buffer.departed(self.now, Color::GREEN, self.queue.occupancy());
+        let Some(packet) = self.queue.pop() else { return };
+        self.buffer.departed(self.now, Color::GREEN, packet.length, self.queue.occupancy());
         self.plain.left(self.now, &self.held);
         self.held.remove(0);
         self.assert_probability();

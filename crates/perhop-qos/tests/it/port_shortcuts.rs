@@ -132,7 +132,9 @@ fn decided_on_arrival() -> Vec<Option<Value>> {
     let asks = |queueing: &Option<Value>| {
         queueing.as_ref().is_some_and(|queueing| !may_drop("wfq", &queueing["classes"][0]["buffer"]))
     };
-    single_queues().into_iter().filter(|queueing| !asks(queueing)).collect()
+    let in_memory = json!({"memory": memory(), "classes": [{"name": "all", "buffer": {"shared-memory": {
+        "reserved": 2, "limit": 9, "thresholds": [11, 8, 5]}}}]});
+    single_queues().into_iter().filter(|queueing| !asks(queueing)).chain([Some(in_memory)]).collect()
 }
 
 /// Ports of up to two queues where the fate of a packet does not depend only on a buffer manager on arrival.
@@ -145,7 +147,7 @@ fn ports_with_more_to_decide() -> Vec<Value> {
         json!({"classes": [{"name": "some", "buffer": tail_drop, "match": {"dscp": [8, 16]}}]}),
         json!({"classes": [{"name": "all", "buffer": codel("rfc")}]}),
         json!({"classes": [{"name": "all", "buffer": fq_codel("rfc")}]}),
-        json!({"memory": memory(), "classes": [{"name": "all", "buffer": {"shared-memory": {
+        json!({"memory": shared(memory()), "classes": [{"name": "all", "buffer": {"shared-memory": {
             "reserved": 2, "limit": 9, "thresholds": [11, 8, 5]}}}]}),
         json!({"memory": memory(), "scheduler": "priority", "classes": [
             {"name": "some", "match": {"dscp": 8}, "buffer": {"shared-memory": {"reserved": 3, "alpha": 0.5}}},
@@ -166,6 +168,12 @@ fn ports_with_more_to_decide() -> Vec<Value> {
 /// A memory for a dozen packets.
 fn memory() -> Value {
     json!({"unit-bytes": 256, "shared": 20, "reserved": 2, "limit": 18, "port-fall": {"start": 6, "end": 12}})
+}
+
+/// `memory` whose pool other ports may share.
+fn shared(mut memory: Value) -> Value {
+    memory["pool"] = json!("chip");
+    memory
 }
 
 const SCHEDULERS: [&str; 8] =
@@ -404,10 +412,11 @@ proptest! {
         arrivals in arrivals(),
     ) {
         let rate = Rate::from_bits_per_second(rate);
-        let port = port(queueing.as_ref(), &WireConfig { rate, ..raw(RingConfig::default()) });
-        prop_assert!(port.precomputes_departures());
-        let polled = precomputed_or_polled(port.clone(), &arrivals, false);
-        prop_assert_eq!(precomputed_or_polled(port, &arrivals, true), polled);
+        // A clone would draw on the same memory.
+        let built = || port(queueing.as_ref(), &WireConfig { rate, ..raw(RingConfig::default()) });
+        prop_assert!(built().precomputes_departures());
+        let polled = precomputed_or_polled(built(), &arrivals, false);
+        prop_assert_eq!(precomputed_or_polled(built(), &arrivals, true), polled);
     }
 }
 

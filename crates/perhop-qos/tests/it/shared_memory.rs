@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use perhop_qos::buffer::{MemoryConfig, SharedMemory, SharedMemoryConfig};
+use perhop_qos::buffer::{MemoryConfig, MemoryPools, MemoryQueue, SharedMemoryConfig};
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::policy::{PolicyConfig, WireConfig};
+use perhop_qos::port::is_memory_conserved;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{Color, DropCause, FlowKey, Observer, Packet, Port, Rate, Time};
@@ -63,34 +64,33 @@ enum Event {
 }
 
 fn run(case: &Case) {
-    let (mut builder, pool) = case.memory.builder().unwrap();
+    let (mut pools, memory) =
+        (MemoryPools::default(), MemoryConfig { pool: Some("chip".to_owned()), ..case.memory.clone() });
     let last = case.queue.iter().map(|queue| queue.port).max().unwrap();
-    let ports: Vec<_> = (0..=last).map(|_| builder.port(pool, &case.memory).unwrap()).collect();
-    for queue in &case.queue {
-        builder.queue(ports[queue.port], &queue.buffer).unwrap();
-    }
-    let memory = builder.build();
+    let ports: Vec<_> = (0..=last).map(|_| pools.port(&memory).unwrap()).collect();
+    let mut queues: Vec<MemoryQueue> =
+        case.queue.iter().map(|queue| ports[queue.port].queue(&queue.buffer).unwrap()).collect();
     for (number, step) in case.step.iter().enumerate() {
         let place = format!("{}: step {}", case.name, number + 1);
-        play(&memory, step, &place);
-        let units: Vec<u64> = (0..memory.queues()).map(|queue| memory.queue_units(queue)).collect();
+        play(&mut queues, step, &place);
+        let units: Vec<u64> = queues.iter().map(MemoryQueue::units).collect();
         assert_eq!(units, step.units, "{place}: units");
         if let Some(expected) = &step.ports {
-            let found: Vec<u64> = ports.iter().map(|port| memory.port_units(*port)).collect();
+            let found: Vec<u64> = ports.iter().map(|port| port.shared_units()).collect();
             assert_eq!(found, *expected, "{place}: ports");
         }
         if let Some(expected) = step.free {
-            assert_eq!(memory.free_units(pool), expected, "{place}: free");
+            assert_eq!(ports[0].free_units(), expected, "{place}: free");
         }
     }
 }
 
-fn play(memory: &SharedMemory, step: &Step, place: &str) {
+fn play(queues: &mut [MemoryQueue], step: &Step, place: &str) {
     let (mut admitted, mut causes) = (0, Vec::new());
     for queue in (0..step.count).flat_map(|_| &step.queues) {
         match step.event {
-            Event::Departure => memory.release(*queue, step.length),
-            Event::Arrival => match memory.admit(*queue, step.length, step.precedence) {
+            Event::Departure => queues[*queue].give_back(step.length),
+            Event::Arrival => match queues[*queue].take(step.length, step.precedence) {
                 Ok(()) => admitted += 1,
                 Err(cause) => causes.push(cause.name()),
             },
@@ -132,6 +132,10 @@ impl Observer for Fates {
 }
 
 fn build(queueing: &Value) -> Result<Port, perhop_qos::ConfigError> {
+    build_in(queueing, &mut MemoryPools::default())
+}
+
+fn build_in(queueing: &Value, pools: &mut MemoryPools) -> Result<Port, perhop_qos::ConfigError> {
     let policy: PolicyConfig = serde_json::from_value(json!({ "queueing": queueing })).unwrap();
     let wire = WireConfig {
         rate: Rate::from_bits_per_second(1_000_000_000),
@@ -139,7 +143,7 @@ fn build(queueing: &Value) -> Result<Port, perhop_qos::ConfigError> {
         headers: HeaderStack::EMPTY,
         ring: RingConfig::Packets(1),
     };
-    policy.build_port(&wire, &[], &Streams::new(1, 0))
+    policy.build_port_in(&wire, &[], &Streams::new(1, 0), pools)
 }
 
 /// By hand: packets of 1500 bytes take 1518 bytes, 6 units. Queue 0 has room for 20 packets of its own and 5
@@ -176,6 +180,61 @@ fn queues_of_a_port_draw_on_one_memory() {
         port.enqueue(now, &mut packet("af11"), &mut fates);
     }
     assert_eq!(dropped(&fates, DropCause::SharedMemory), 75 + 95 + 90);
+}
+
+/// A queue that takes all free units of `memory`.
+fn greedy(memory: &Value) -> Value {
+    json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": {}}}]})
+}
+
+/// By hand: 60 units are 10 packets of 6 units. What one port uses, the other lacks until a packet departs.
+#[test]
+fn ports_with_the_same_pool_share_it() {
+    let mut pools = MemoryPools::default();
+    let memory = json!({"unit-bytes": 256, "shared": 60, "pool": "chip"});
+    let mut ports = [(); 2].map(|()| build_in(&greedy(&memory), &mut pools).unwrap());
+    let other = json!({"unit-bytes": 256, "shared": 60, "pool": "other chip"});
+    let mut apart = build_in(&greedy(&other), &mut pools).unwrap();
+    let mut alone = build_in(&greedy(&json!({"unit-bytes": 256, "shared": 60})), &mut pools).unwrap();
+    let offer = |port: &mut Port, count: usize| {
+        let mut fates = Fates::default();
+        for _ in 0..count {
+            port.enqueue(Time::ZERO, &mut Packet::new(FlowKey::default(), 1500), &mut fates);
+        }
+        fates.dropped[DropCause::SharedMemory.index()]
+    };
+    assert_eq!([offer(&mut ports[0], 7), offer(&mut ports[1], 7)], [0, 4]);
+    assert_eq!([offer(&mut apart, 11), offer(&mut alone, 11)], [1, 1]);
+    let pool_of = |port: &Port| port.shared_pool();
+    assert!(pool_of(&ports[0]).is_some() && pool_of(&ports[0]) == pool_of(&ports[1]));
+    assert!(pool_of(&apart).is_some() && pool_of(&apart) != pool_of(&ports[0]) && pool_of(&alone).is_none());
+    // Departures of a shared pool must not be late for other ports.
+    assert!(!ports[0].precomputes_departures() && alone.precomputes_departures());
+    assert!(is_memory_conserved(ports.iter().chain([&apart, &alone])));
+    assert!(!is_memory_conserved([&ports[0]]), "the other port has units of the pool, too");
+    let mut leaving = Packet::default();
+    assert!(ports[0].poll_transmit(Time::ZERO, &mut leaving, Fates::default()).is_some());
+    assert_eq!(offer(&mut ports[1], 2), 1);
+    assert!(is_memory_conserved(&ports));
+}
+
+#[test]
+fn ports_of_a_pool_describe_it_alike() {
+    let with = |field: &str, value: Value| {
+        let mut memory = json!({"unit-bytes": 256, "shared": 60, "pool": "chip"});
+        memory[field] = value;
+        greedy(&memory)
+    };
+    let mut pools = MemoryPools::default();
+    build_in(&with("reserved", json!(5)), &mut pools).unwrap();
+    for (field, value) in
+        [("unit-bytes", json!(208)), ("shared", json!(61)), ("pool-fall", json!({"start": 1, "end": 2}))]
+    {
+        let error = build_in(&with(field, value), &mut pools).unwrap_err();
+        assert!(error.path.join(".") == "queueing.memory.pool" && error.help.is_some(), "{error}");
+    }
+    // The parts of the ports may differ.
+    build_in(&with("limit", json!(9)), &mut pools).unwrap();
 }
 
 #[test]

@@ -1,10 +1,9 @@
 //! Shared memory compared with plain arithmetic: every count is a sum over the packets that wait.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use perhop_qos::buffer::{
-    BufferManager, FallConfig, FallSlope, MemoryConfig, MemoryQueue, SharedMemory, SharedMemoryConfig,
+    BufferManager, FallConfig, FallSlope, MemoryConfig, MemoryPools, MemoryQueue, SharedMemoryConfig,
 };
 use perhop_qos::queue::{Occupancy, Stay};
 use perhop_qos::{Color, DropCause, FlowKey, Packet, Time, Verdict};
@@ -119,6 +118,7 @@ fn memory() -> impl Strategy<Value = MemoryConfig> {
             unit_bytes,
             overhead,
             shared,
+            pool: None,
             reserved,
             limit,
             port_fall,
@@ -153,16 +153,15 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
     prop::collection::vec((0..QUEUES, arrival), 1..400)
 }
 
-fn build(config: &MemoryConfig, queues: &[SharedMemoryConfig]) -> Arc<SharedMemory> {
-    let (mut builder, first) = config.builder().unwrap();
-    let pools = [first, builder.pool(config.shared, config.pool_fall)];
+fn build(config: &MemoryConfig, queues: &[SharedMemoryConfig]) -> Vec<MemoryQueue> {
+    let mut pools = MemoryPools::default();
+    let mut managers = Vec::new();
     for (port, pool) in POOL_OF_PORT.into_iter().enumerate() {
-        let id = builder.port(pools[pool], config).unwrap();
-        for queue in &queues[2 * port..2 * port + 2] {
-            builder.queue(id, queue).unwrap();
-        }
+        let named = MemoryConfig { pool: Some(format!("pool {pool}")), ..config.clone() };
+        let memory = pools.port(&named).unwrap();
+        managers.extend(queues[2 * port..2 * port + 2].iter().map(|queue| memory.queue(queue).unwrap()));
     }
-    Arc::new(builder.build())
+    managers
 }
 
 proptest! {
@@ -172,8 +171,7 @@ proptest! {
         queues in prop::collection::vec(queue(), QUEUES),
         events in events(),
     ) {
-        let memory = build(&config, &queues);
-        let mut managers: Vec<_> = (0..QUEUES).map(|queue| MemoryQueue::new(Arc::clone(&memory), queue)).collect();
+        let mut managers = build(&config, &queues);
         let mut plain = Plain { memory: config, queues, waiting: vec![VecDeque::new(); QUEUES] };
         let occupancy = Occupancy::default();
         let packet = |length| Packet::new(FlowKey::default(), length);
@@ -189,8 +187,14 @@ proptest! {
             } else if let Some(length) = plain.waiting[queue].pop_front() {
                 manager.release(now, &packet(length), Color::GREEN, Stay::default(), &occupancy);
             }
-            let units: Vec<i128> = (0..QUEUES).map(|queue| memory.queue_units(queue).into()).collect();
+            let units: Vec<i128> = managers.iter().map(|queue| queue.units().into()).collect();
             prop_assert_eq!(units, (0..QUEUES).map(|queue| plain.used(queue)).collect::<Vec<_>>());
+            for (port, pool) in POOL_OF_PORT.into_iter().enumerate() {
+                let memory = managers[2 * port].port();
+                let (first, held) = (2 * port, plain.used(2 * port));
+                prop_assert_eq!(i128::from(memory.shared_units()), plain.port(port, first, held));
+                prop_assert_eq!(i128::from(memory.free_units()), plain.free(pool, first, held));
+            }
         }
     }
 }
@@ -206,19 +210,15 @@ proptest! {
     ) {
         let alpha = f64::from(eighths) / 8.0;
         let config = MemoryConfig {
-            unit_bytes: 208, overhead: 0, shared, reserved: 0, limit: None, port_fall: None, pool_fall: None,
+            unit_bytes: 208, overhead: 0, shared, pool: None, reserved: 0, limit: None, port_fall: None, pool_fall: None,
         };
-        let (mut builder, pool) = config.builder().unwrap();
-        let port = builder.port(pool, &config).unwrap();
+        let port = MemoryPools::default().port(&config).unwrap();
         let queue = SharedMemoryConfig { alpha: Some(alpha), ..SharedMemoryConfig::default() };
-        for _ in 0..busy {
-            builder.queue(port, &queue).unwrap();
-        }
-        let memory = builder.build();
-        while (0..busy).filter(|queue| memory.admit(*queue, 64, Color::GREEN).is_ok()).count() > 0 {}
+        let mut queues: Vec<MemoryQueue> = (0..busy).map(|_| port.queue(&queue).unwrap()).collect();
+        while queues.iter_mut().filter_map(|queue| queue.take(64, Color::GREEN).ok()).count() > 0 {}
         let expected = alpha * f64::from(shared) / (1.0 + alpha * busy as f64);
-        for queue in 0..busy {
-            let found = memory.queue_units(queue) as f64;
+        for queue in &queues {
+            let found = queue.units() as f64;
             prop_assert!((found - expected).abs() < 1.0, "{found} units instead of {expected}");
         }
     }

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use perhop_qos::ConfigError;
+use perhop_qos::buffer::MemoryPools;
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::policy::{PolicyConfig, QueueingConfig, WireConfig};
 use perhop_qos::random::Streams;
@@ -33,6 +34,8 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     let mut used: BTreeSet<&str> = BTreeSet::new();
     // The name of an interface is the neighbor at its other end.
     let mut neighbors: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    // The ports of a node may share memory.
+    let mut pools: BTreeMap<&str, MemoryPools> = BTreeMap::new();
     let mut built = BTreeSet::new();
     for (index, link) in scenario.links.iter().enumerate() {
         for (node, interface) in &link.interfaces {
@@ -54,7 +57,8 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             }
             let interfaces =
                 neighbors.entry(node).or_insert_with(|| network.neighbors(node).map(str::to_owned).collect());
-            at_interface(scenario, interface, &Place { interfaces, wire }, findings);
+            let pools = pools.entry(node).or_default();
+            at_interface(scenario, interface, &Place { interfaces, wire }, pools, findings);
         }
     }
     // A misspelled name leaves its policy unused: report it once.
@@ -76,7 +80,13 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
     }
 }
 
-fn at_interface(scenario: &Scenario, interface: &InterfaceConfig, place: &Place, findings: &mut Findings) {
+fn at_interface(
+    scenario: &Scenario,
+    interface: &InterfaceConfig,
+    place: &Place,
+    pools: &mut MemoryPools,
+    findings: &mut Findings,
+) {
     let policy = |name: &Option<String>| {
         let name = name.as_ref()?;
         Some((ValuePath::from("policies").join(name), scenario.policies.get(name)?))
@@ -87,7 +97,7 @@ fn at_interface(scenario: &Scenario, interface: &InterfaceConfig, place: &Place,
     if let Some((path, policy)) = policy(&interface.output) {
         conditioners(&path, policy, place, findings);
         if place.wire.rate.as_bits_per_second() > 0 {
-            queueing(&path, policy, place, findings);
+            queueing(&path, policy, place, pools, findings);
         }
     }
 }
@@ -98,7 +108,7 @@ pub(super) fn check_alone(path: &ValuePath, policy: &PolicyConfig, findings: &mu
     let interfaces = named_interfaces(policy);
     let place = Place { interfaces: &interfaces, wire: NOMINAL };
     conditioners(path, policy, &place, findings);
-    queueing(path, policy, &place, findings);
+    queueing(path, policy, &place, &mut MemoryPools::default(), findings);
 }
 
 fn named_interfaces(policy: &PolicyConfig) -> Vec<String> {
@@ -143,13 +153,19 @@ fn conditioners(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings
     }
 }
 
-/// Checks each class, then the whole port.
-fn queueing(path: &ValuePath, policy: &PolicyConfig, place: &Place, findings: &mut Findings) {
+/// Checks each class, then the whole port, which draws on `pools`.
+fn queueing(
+    path: &ValuePath,
+    policy: &PolicyConfig,
+    place: &Place,
+    pools: &mut MemoryPools,
+    findings: &mut Findings,
+) {
     if let Some(queueing) = &policy.queueing {
         classes(&path.join("queueing"), queueing, place, findings);
     }
     let already = findings.has_errors_within(&path.join("queueing"));
-    if let Err(error) = policy.build_port(&place.wire, place.interfaces, &streams())
+    if let Err(error) = policy.build_port_in(&place.wire, place.interfaces, &streams(), pools)
         && !already
     {
         report(path, error, findings);

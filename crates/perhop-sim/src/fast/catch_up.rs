@@ -95,6 +95,16 @@ impl<W: PortObservers> World<W> {
         }
     }
 
+    /// Runs the due steps, by `now`, of the ports that share memory with `link`'s port: their packets that
+    /// have left make room.
+    #[inline(never)]
+    pub(super) fn bring_sharers_to(&mut self, now: Time, link: LinkId) {
+        for place in 0..self.links[link.index()].direction.sharers.len() {
+            let sharer = self.links[link.index()].direction.sharers[place];
+            self.bring_to(now, sharer);
+        }
+    }
+
     /// Sends the due packets of `link`'s port by `now`.
     #[inline(never)]
     pub(super) fn let_out(&mut self, now: Time, link: LinkId) {

@@ -94,6 +94,10 @@ impl<W: PortObservers> World<W> {
     #[inline(never)]
     fn pass_by_scheduler(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {
         let mut hop = self.hop(link);
+        if !hop.link.direction.sharers.is_empty() {
+            self.bring_sharers_to(now, link);
+            hop = self.hop(link);
+        }
         match hop.send(now, packet) {
             Sent::Transmitted(departure) => hop.launch(now, packet, departure),
             // A port is polled after a drop too: while a shaper delays one head, another may have become

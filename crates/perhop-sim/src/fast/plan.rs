@@ -35,7 +35,7 @@ impl<W: PortObservers> World<W> {
     /// Creates the fast engine, whose ports are observed by `observers`.
     pub fn new(setup: Setup, observers: W) -> World<W> {
         let Setup { agenda, directions, mut hosts, entering } = setup;
-        let (feeding, probed) = (feeding(&hosts), probed_links(&hosts));
+        let (feeding, probed) = (feeding(&hosts), read_links(&hosts, &directions));
         let mut inline = inline_links(&hosts, &feeding, &probed);
         let stretches = stretches(&hosts, &feeding, &inline, &probed);
         let mut entries = vec![Entry::Agenda; directions.len()];
@@ -256,9 +256,10 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     feeding
 }
 
-/// For each link whether a probe observes the queues in front of it.
-fn probed_links(hosts: &Hosts) -> Vec<bool> {
-    let mut probed = vec![false; hosts.far_nodes.len()];
+/// For each link whether something else than its own packets reads the queues in front of it: a probe, or
+/// ports that share memory with them. Packets then arrive there in the order of time.
+fn read_links(hosts: &Hosts, directions: &[Direction]) -> Vec<bool> {
+    let mut probed: Vec<bool> = directions.iter().map(|direction| !direction.sharers.is_empty()).collect();
     for probe in &hosts.queue_probes {
         probed[probe.link.index()] = true;
     }

@@ -23,6 +23,7 @@ mod rate_changes;
 mod router_queueing;
 mod scalable_marks;
 mod shared_memory;
+mod shared_pool;
 mod shortcuts;
 mod shortcuts_tcp;
 mod simulation;

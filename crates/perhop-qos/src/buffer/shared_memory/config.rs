@@ -24,6 +24,10 @@ pub struct MemoryConfig {
     pub overhead: u32,
     /// The shared memory, units. The reserved parts of the queues are not in it.
     pub shared: u32,
+    /// The name of the shared memory. Ports of a node that give the same name share it, and have equal
+    /// `unit-bytes`, `shared` and `pool-fall`. Default: the port alone has the shared memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pool: Option<String>,
     /// Units in addition to the shared memory, reserved for the port and used by any of its queues. They are
     /// used before the shared memory.
     #[serde(default, skip_serializing_if = "is_zero")]

@@ -46,7 +46,7 @@ impl Fall {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
     /// The whole queue, by drop precedence.
-    pub(super) thresholds: [u64; Color::COUNT],
+    pub(super) thresholds: [u32; Color::COUNT],
     /// The part above the reserved units.
     pub(super) shared: u64,
     /// That part when the limits have fallen by the use of the port.
@@ -60,8 +60,9 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(config: &SharedMemoryConfig) -> Result<Limits, ConfigError> {
         config.check()?;
-        let last = config.thresholds.last().map_or(UNLIMITED, |units| u64::from(*units));
-        let threshold = |index| config.thresholds.get(index).map_or(last, |units| u64::from(*units));
+        // No queue has as many units: pool, port and queue together have less.
+        let last = config.thresholds.last().copied().unwrap_or(u32::MAX);
+        let threshold = |index| config.thresholds.get(index).copied().unwrap_or(last);
         let shared = config.limit.map_or(UNLIMITED, u64::from);
         Ok(Limits {
             thresholds: std::array::from_fn(threshold),

@@ -1,4 +1,4 @@
-//! [`Count`]: a number of units that queues and ports change together.
+//! [`Count`]: a number of units that queues and ports change together. [`UnitSize`]: the units of a packet.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -20,5 +20,55 @@ impl Count {
     #[inline]
     pub(super) fn set(&self, units: u64) {
         self.0.store(units, Relaxed);
+    }
+}
+
+/// A multiplication in place of a division. With n < 2^20 bytes and units of u < 2^16 bytes, the rounding of
+/// the reciprocal adds less than n / 2^40 < 1 / u to a quotient, which changes no whole part.
+const RECIPROCAL_BITS: u32 = 40;
+/// Bytes of a packet from which the quotient needs a division.
+const DIVIDED_FROM: u32 = 1 << 19;
+
+/// The size of a unit, and the bytes of a packet in the memory beyond its IP bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct UnitSize {
+    bytes: u32,
+    overhead: u32,
+    /// 2^[`RECIPROCAL_BITS`] / `bytes`, rounded up.
+    reciprocal: u64,
+}
+
+impl UnitSize {
+    pub(super) fn new(bytes: u32, overhead: u32) -> UnitSize {
+        UnitSize { bytes, overhead, reciprocal: (1_u64 << RECIPROCAL_BITS).div_ceil(bytes.into()) }
+    }
+    /// The units of a packet of `length` IP bytes.
+    #[inline]
+    pub(super) fn units(self, length: u32) -> u64 {
+        let bytes = length.saturating_add(self.overhead);
+        if bytes >= DIVIDED_FROM {
+            return u64::from(bytes.div_ceil(self.bytes));
+        }
+        (u64::from(bytes + self.bytes - 1) * self.reciprocal) >> RECIPROCAL_BITS
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn units_are_those_of_the_division() {
+        for unit in [1, 2, 3, 160, 208, 254, 256, 320, 416, 1500, 65_535] {
+            let size = UnitSize::new(unit, 0);
+            let edges = (1..=2000).flat_map(|count: u32| {
+                let whole = count.saturating_mul(unit);
+                [whole - 1, whole, whole.saturating_add(1)]
+            });
+            let others = [DIVIDED_FROM - 1, DIVIDED_FROM, 2 * DIVIDED_FROM + 1, u32::MAX];
+            for length in edges.chain(others) {
+                assert_eq!(size.units(length), u64::from(length.div_ceil(unit)), "{length} / {unit}");
+            }
+        }
     }
 }

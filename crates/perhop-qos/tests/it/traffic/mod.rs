@@ -34,7 +34,7 @@ pub(crate) fn run(
                 queue.push(*packet);
             }
         } else if let Some(packet) = queue.pop() {
-            buffer.departed(now, packet.color, queue.occupancy());
+            buffer.departed(now, packet.color, packet.length, queue.occupancy());
             watch(now, false, &packet, buffer, queue.occupancy());
         }
     }

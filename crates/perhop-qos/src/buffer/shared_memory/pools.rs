@@ -1,0 +1,83 @@
+//! [`MemoryPools`]: the units that ports of a node share.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::config::{FallConfig, MemoryConfig};
+use super::limits::Fall;
+use super::port_memory::PortMemory;
+use super::units::Count;
+use crate::ConfigError;
+
+/// Units that ports share.
+#[derive(Debug)]
+pub(super) struct Pool {
+    pub(super) size: u64,
+    pub(super) free: Count,
+    pub(super) fall: Fall,
+}
+
+impl Pool {
+    fn new(config: &MemoryConfig) -> Arc<Pool> {
+        let size = u64::from(config.shared);
+        Arc::new(Pool { size, free: Count::new(size), fall: Fall::new(config.pool_fall) })
+    }
+}
+
+/// The identity of a pool that ports of a node share. It is the same for all its ports, and differs from that
+/// of any other pool while one of the ports exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PoolKey(pub(super) usize);
+
+/// The pools that the memory of a node has so far, by the name of [`MemoryConfig::pool`].
+#[derive(Debug, Default)]
+pub struct MemoryPools {
+    named: BTreeMap<String, NamedPool>,
+}
+
+#[derive(Debug)]
+struct NamedPool {
+    settings: PoolSettings,
+    pool: Arc<Pool>,
+}
+
+/// The settings that all ports of a pool have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct PoolSettings {
+    unit_bytes: u32,
+    shared: u32,
+    pool_fall: Option<FallConfig>,
+}
+
+impl MemoryPools {
+    /// Adds a port with the memory `config`. It draws on the pool that `config` names, together with the
+    /// earlier ports of that pool, or on a pool of its own.
+    ///
+    /// # Errors
+    /// A number is out of range, a fall ends before it starts, or an earlier port has other settings of the
+    /// pool.
+    pub fn port(&mut self, config: &MemoryConfig) -> Result<Arc<PortMemory>, ConfigError> {
+        config.check()?;
+        let pool = match &config.pool {
+            Some(name) => self.named(name, config)?,
+            None => Pool::new(config),
+        };
+        Ok(Arc::new(PortMemory::new(config, pool)))
+    }
+
+    fn named(&mut self, name: &str, config: &MemoryConfig) -> Result<Arc<Pool>, ConfigError> {
+        let MemoryConfig { unit_bytes, shared, pool_fall, .. } = *config;
+        let settings = PoolSettings { unit_bytes, shared, pool_fall };
+        let known = match self.named.entry(name.to_owned()) {
+            Entry::Vacant(place) => place.insert(NamedPool { settings, pool: Pool::new(config) }),
+            Entry::Occupied(known) => known.into_mut(),
+        };
+        if known.settings == settings {
+            return Ok(Arc::clone(&known.pool));
+        }
+        let message = format!("another port of this node describes the pool {name} in another way");
+        Err(ConfigError::new("pool", message)
+            .help("give all its ports the same `unit-bytes`, `shared` and `pool-fall`, or name another pool"))
+    }
+}

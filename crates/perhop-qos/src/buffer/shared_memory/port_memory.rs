@@ -1,0 +1,118 @@
+//! [`PortMemory`]: the part of a packet memory that the queues of one port hold.
+
+use std::sync::Arc;
+
+use super::config::{MemoryConfig, SharedMemoryConfig};
+use super::limits::{Fall, UNLIMITED};
+use super::pools::{Pool, PoolKey};
+use super::units::{Count, UnitSize};
+use super::{Limits, MemoryQueue};
+use crate::{ConfigError, DropCause};
+
+/// The memory of a port: units that its queues share, in addition to those of a pool.
+///
+/// A packet of a queue takes first reserved units of the queue, then of the port, then of the pool, and
+/// releases them in the opposite order. The numbers of units of queues, ports and pools are therefore the
+/// whole state; packets do not store theirs.
+#[derive(Debug)]
+pub struct PortMemory {
+    /// The units of its queues above their reserved ones.
+    shared: Count,
+    reserved: u64,
+    limit: u64,
+    fall: Fall,
+    pool: Arc<Pool>,
+    unit: UnitSize,
+    /// Whether other ports may draw on the pool.
+    has_named_pool: bool,
+}
+
+impl PortMemory {
+    pub(super) fn new(config: &MemoryConfig, pool: Arc<Pool>) -> PortMemory {
+        PortMemory {
+            shared: Count::default(),
+            reserved: config.reserved.into(),
+            limit: config.limit.map_or(UNLIMITED, u64::from),
+            fall: Fall::new(config.port_fall),
+            pool,
+            unit: UnitSize::new(config.unit_bytes, config.overhead),
+            has_named_pool: config.pool.is_some(),
+        }
+    }
+
+    /// Returns the buffer manager of a further queue, which is empty.
+    ///
+    /// # Errors
+    /// The errors of [`SharedMemoryConfig::check`].
+    pub fn queue(self: &Arc<Self>, config: &SharedMemoryConfig) -> Result<MemoryQueue, ConfigError> {
+        let limits = Limits::new(config)?;
+        let reserved = config.reserved.into();
+        Ok(MemoryQueue { used: 0, unit: self.unit, reserved, limits, port: Arc::clone(self) })
+    }
+
+    /// Takes units for a queue with `limits` that grows from `before` to `after` units above its reserved
+    /// ones.
+    #[inline]
+    pub(super) fn take(&self, limits: &Limits, before: u64, after: u64) -> Result<(), DropCause> {
+        let pool = &*self.pool;
+        let (used, free) = (self.shared.get(), pool.free.get());
+        let fits = limits.dynamic_admits(before, free)
+            && self.fall.allows(after, limits.shared, limits.port_minimum, used)
+            && pool.fall.allows(after, limits.shared, limits.pool_minimum, pool.size - free);
+        if !fits {
+            return Err(DropCause::SharedMemory);
+        }
+        let wanted = used + (after - before);
+        if wanted > self.limit {
+            return Err(DropCause::PortMemory);
+        }
+        let taken = self.pool_units(wanted) - self.pool_units(used);
+        if taken > free {
+            return Err(DropCause::SharedMemory);
+        }
+        self.shared.set(wanted);
+        pool.free.set(free - taken);
+        Ok(())
+    }
+
+    /// Takes back `given` units that a queue held above its reserved ones.
+    #[inline]
+    pub(super) fn give_back(&self, given: u64) {
+        let used = self.shared.get();
+        let left = used - given;
+        let returned = self.pool_units(used) - self.pool_units(left);
+        self.shared.set(left);
+        self.pool.free.set(self.pool.free.get() + returned);
+    }
+
+    /// The units of the pool among `shared` units of the queues.
+    #[inline]
+    fn pool_units(&self, shared: u64) -> u64 {
+        shared.saturating_sub(self.reserved)
+    }
+
+    /// The units of the queues above their reserved ones.
+    pub fn shared_units(&self) -> u64 {
+        self.shared.get()
+    }
+    /// Those of them that are units of the pool.
+    pub fn units_of_pool(&self) -> u64 {
+        self.pool_units(self.shared.get())
+    }
+    /// The used units of the pool, those of other ports included.
+    pub fn pool_use(&self) -> u64 {
+        self.pool.size - self.pool.free.get()
+    }
+    /// The free units of the pool.
+    pub fn free_units(&self) -> u64 {
+        self.pool.free.get()
+    }
+    /// The identity of the pool.
+    pub fn pool(&self) -> PoolKey {
+        PoolKey(Arc::as_ptr(&self.pool).addr())
+    }
+    /// Whether other ports may draw on the pool.
+    pub fn has_named_pool(&self) -> bool {
+        self.has_named_pool
+    }
+}

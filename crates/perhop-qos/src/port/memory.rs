@@ -1,0 +1,55 @@
+//! The packet memory of ports: whether several share it, and its conservation.
+
+use std::collections::BTreeMap;
+
+use super::Port;
+use crate::buffer::{AnyBuffer, MemoryQueue, PoolKey};
+
+impl Port {
+    /// The queues that draw on the memory of the port, with their numbers.
+    fn memory_queues(&self) -> impl Iterator<Item = (usize, &MemoryQueue)> {
+        self.buffers.iter().enumerate().filter_map(|(index, buffer)| match buffer {
+            AnyBuffer::SharedMemory(queue) => Some((index, queue)),
+            _ => None,
+        })
+    }
+
+    /// The pool that the port may share with other ports of its node. Such ports are not independent: before
+    /// a packet arrives at one of them, all must have sent the packets that are due.
+    pub fn shared_pool(&self) -> Option<PoolKey> {
+        let (_, queue) = self.memory_queues().next()?;
+        Some(queue.port()).filter(|memory| memory.has_named_pool()).map(|memory| memory.pool())
+    }
+
+    /// Whether the units of its queues are those of their packets, and together the units of the port.
+    fn holds_its_units(&self) -> bool {
+        let mut shared = 0;
+        for (index, queue) in self.memory_queues() {
+            let packets: u64 =
+                self.queues[index].iter().map(|packet| queue.packet_units(packet.length)).sum();
+            // Packets with a precomputed departure are not in the queue.
+            if packets > queue.units() || (self.pending.is_empty() && packets < queue.units()) {
+                return false;
+            }
+            shared += queue.shared_units();
+        }
+        self.memory_queues().next().is_none_or(|(_, queue)| queue.port().shared_units() == shared)
+    }
+}
+
+/// Whether every unit of memory that `ports` use has a packet, and every pool counts the units of its ports.
+/// `ports` are all ports that share the pools.
+pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
+    // The use of each pool, and the sum of its ports.
+    let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();
+    for port in ports {
+        if !port.holds_its_units() {
+            return false;
+        }
+        if let Some((_, queue)) = port.memory_queues().next() {
+            let memory = queue.port();
+            pools.entry(memory.pool()).or_insert((memory.pool_use(), 0)).1 += memory.units_of_pool();
+        }
+    }
+    pools.values().all(|(used, sum)| used == sum)
+}
