@@ -177,6 +177,33 @@ def test_a_small_pool_drops_by_the_pool(perhop: Command, switch: Path) -> None:
     assert means(found, "dropped_queue_full").get("others", 0) == 0
 
 
+def test_hot_ports_share_the_pool(perhop: Command, switch: Path) -> None:
+    """Frames of two ports with equal bursts fill the 600 units together, those of one port alone."""
+    switch.write_text(SWITCH + "interface GigabitEthernet1/0/3\n")
+    burst = "microburst(4x1Gb/s, 300 kB, class=others, also=gi1/0/3)"
+    arguments = (switch, "--interface", "gi1/0/2", "--platform", "c9300,shared-units=600", "--traffic")
+    both = means(run(perhop, *arguments, burst), "dropped_shared_memory")
+    alone = means(run(perhop, *arguments, burst.replace(", also=gi1/0/3", "")), "dropped_shared_memory")
+    frames = 4 * -(-300_000 // FRAME)
+    # Each port sends a quarter of its frames while they arrive; 100 frames fit into the pool.
+    assert abs(alone["others"] - (frames * 3 / 4 - 100)) <= 4
+    assert set(both) == {"others", "others at GigabitEthernet1/0/3"}
+    assert abs(sum(both.values()) - (2 * frames * 3 / 4 - 100)) <= 8
+    groups = (*arguments[:4], "c9300,shared-units=600,pool-ports=2", "--traffic", burst)
+    apart = means(run(perhop, *groups), "dropped_shared_memory")
+    assert set(apart.values()) == {alone["others"]}
+
+
+def test_ports_of_a_scenario_share_the_pool(perhop: Command, switch: Path) -> None:
+    """A configuration with two links out: the reports of the ports name one pool."""
+    pools = [
+        port["output"]["queueing"]["memory"]["pool"]
+        for port in checked(SWITCH)["router"]["ports"]
+        if port["output"].get("queueing", {}).get("memory")
+    ]
+    assert set(pools) == {"module 1"} and len(pools) == 2
+
+
 @pytest.mark.parametrize(
     ("burst", "message"),
     [
@@ -205,6 +232,11 @@ def test_wrong_bursts_are_refused(burst: str, message: str) -> None:
         (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s->2Gb/s, 9 kB)"], "at 1Gb/s, not at"),
         (["--interface", "gi1/0/1", "--traffic", "microburst(10Gb/s, 9 kB, class=BULKY)"], "mean `BULK`"),
         (["--interface", "te1/1/1"], "at 10000 Mb/s is not published"),
+        (
+            ["--interface", "gi1/0/1", "--traffic", "microburst(10G, 9 kB, also=gi1/0/1)"],
+            "GigabitEthernet1/0/1 is already an interface of the run",
+        ),
+        (["--interface", "gi1/0/1", "--traffic", "microburst(10G, 9 kB, also=gi1/0/9)"], "no interface"),
     ],
 )
 def test_questions_without_an_answer_are_refused(

@@ -22,6 +22,9 @@ pub struct Microburst {
     pub senders: u32,
     /// The class; `None` for every class.
     pub class: Option<String>,
+    /// Further interfaces through which the same burst leaves at the same time.
+    #[serde(default)]
+    pub also: Vec<String>,
 }
 
 impl Microburst {
@@ -35,8 +38,13 @@ impl Microburst {
         f64::from(self.frame_bytes + BETWEEN) * 8.0 / self.arrival.as_bits_per_second() as f64
     }
 
-    /// Returns the rate at which frames arrive, bits per second.
+    /// Returns the rate at which frames for one interface arrive, bits per second.
     pub(crate) fn arrival_bps(&self) -> f64 {
         self.arrival.as_bits_per_second() as f64 * f64::from(self.senders)
+    }
+
+    /// Returns the rate at which frames for all interfaces arrive, bits per second.
+    pub(crate) fn whole_arrival_bps(&self) -> f64 {
+        self.arrival_bps() * (1 + self.also.len()) as f64
     }
 }

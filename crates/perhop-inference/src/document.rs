@@ -44,15 +44,20 @@ pub(crate) fn scenario(network: &Network, entries: &[Entry], duration: &str) -> 
         entry.insert("to".into(), receivers.named(destination).into());
         traffic.push(Value::Object(entry));
     }
+    let copies = network.copies.iter().enumerate();
+    let copies: Vec<Value> = copies.flat_map(|(number, copy)| copied(&traffic, number, copy)).collect();
+    traffic.extend(copies);
     let mut routers = Map::new();
     routers.insert(site.router.clone(), json!({"configuration": site.configuration_with(&network.added)}));
     let others = (0..network.others.len()).map(other_name);
-    routers.extend([NEAR.to_owned(), FAR.to_owned()].into_iter().chain(others).map(|name| (name, json!({}))));
+    let fixed = [NEAR.to_owned(), FAR.to_owned()];
+    routers.extend(fixed.into_iter().chain(others).map(|name| (name, json!({}))));
     let links = links(network, &senders, &receivers);
     let mut hosts = Map::new();
     hosts.extend(
         senders.0.into_iter().chain(receivers.0).map(|(address, name)| (name, json!({"address": address}))),
     );
+    hosts.extend((0..network.copies.len()).map(|number| (copy_receiver(number), json!({}))));
     let queueing = ample_queueing();
     let mut policies = Map::new();
     policies.insert(AMPLE.to_owned(), json!({"queueing": queueing}));
@@ -136,7 +141,35 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
         })
     }));
     links.extend(receivers.0.iter().map(|(_, name)| plain_link(FAR, name, &plain)));
+    links.extend(network.copies.iter().enumerate().map(|(number, copy)| {
+        json!({
+            "between": [router, copy_receiver(number)], "rate": copy.rate.to_string(), "delay": delay,
+            "interfaces": {router: named(copy)},
+        })
+    }));
     links
+}
+
+/// Returns copies of `entries` of traffic to the receiver behind interface `copy`, the copy number `number`.
+fn copied(entries: &[Value], number: usize, copy: &Interface) -> Vec<Value> {
+    let renamed = |entry: &Value| {
+        let mut entry = entry.clone();
+        let class = entry.get("class").or(entry.get("name")).and_then(Value::as_str).unwrap_or_default();
+        let class = format!("{class} at {}", copy.name);
+        let own = format!("{} at {}", entry["name"].as_str().unwrap_or_default(), copy.name);
+        if class != own {
+            entry["class"] = json!(class);
+        }
+        entry["name"] = json!(own);
+        entry["to"] = json!(copy_receiver(number));
+        entry
+    };
+    entries.iter().map(renamed).collect()
+}
+
+/// Returns the name of the host behind the interface of a copy.
+fn copy_receiver(number: usize) -> String {
+    format!("receiver-of-copy-{}", number + 1)
 }
 
 /// Returns the link to a port. If the port has no headers, the link gets headers that carry the marks.

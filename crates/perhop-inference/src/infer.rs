@@ -160,7 +160,8 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
             let wanted: Wanted = names.iter().map(|name| (name.as_str(), Some(Kind::Constant))).collect();
             let tried = reach(network, trial, selection, devices, &wanted)?;
             let traffic = bursts(&tried.network, burst, &tried.hits, &tried.misses)?;
-            (with_entrance(tried.network, burst), traffic)
+            let network = selection.with_copies(tried.network, &burst.also)?;
+            (with_entrance(network, burst), traffic)
         }
         (Some(Given::Records(records)), None) => {
             let traffic = from_records(&network, &mut trial, records)?;

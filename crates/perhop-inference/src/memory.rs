@@ -17,8 +17,10 @@ pub(crate) fn memory_remarks(network: &Network) -> Vec<String> {
         found.extend(port.assumed.iter().map(|text| format!("memory of {}: {text}", leaving.name)));
     }
     if let Some(units) = memory.shared_units {
+        let names: Vec<&str> = network.copies.iter().map(|copy| copy.name.as_str()).collect();
+        let but = if names.is_empty() { String::new() } else { format!(", except {},", names.join(", ")) };
         found.push(format!(
-            "the other ports of the chip use none of its {units} shared units: if they use some, the queues drop more packets"
+            "the other ports of the chip{but} use none of its {units} shared units: if they use some, the queues drop more packets"
         ));
     }
     if has_unmodeled_queues(network, &network.entering) {

@@ -62,6 +62,11 @@ pub(crate) fn bursts(
             remarks.push(format!("class `{name}`: it matches only TCP, but a burst consists of datagrams"));
             continue;
         }
+        if hit.header.destination.is_some() && !burst.also.is_empty() {
+            remarks.push(format!(
+                "class `{name}`: it matches the destination, so its bursts at other interfaces may miss it"
+            ));
+        }
         flows.push(flow(burst, name, hit, now, network, &mut taken));
         now += burst.frames() as f64 * burst.interval() + emptied_in(network, burst, hit) + PAUSE;
     }
@@ -80,7 +85,7 @@ pub(crate) fn bursts(
 
 /// Returns the network with an entrance that is as fast as the senders together.
 pub(crate) fn with_entrance<'a>(mut network: Network<'a>, burst: &Microburst) -> Network<'a> {
-    let arrival = burst.arrival_bps();
+    let arrival = burst.whole_arrival_bps();
     if arrival > network.entering.bits_per_second() {
         network.entering.rate = Rate::from_bits_per_second(arrival.ceil() as u64);
         let name = network.entering.port.map_or("the added interface", |port| &port.name);

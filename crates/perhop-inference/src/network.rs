@@ -108,6 +108,8 @@ pub(crate) struct Network<'a> {
     pub(crate) added: Vec<String>,
     /// Further interfaces that classes match as input interface.
     pub(crate) others: Vec<Interface<'a>>,
+    /// Further interfaces through which copies of the traffic leave.
+    pub(crate) copies: Vec<Interface<'a>>,
     /// Choices that a user may not expect, with their reasons, one line each.
     pub(crate) assumed: Vec<String>,
     /// The headers of the links to the router, which carry the marks of the senders' packets.
@@ -145,6 +147,7 @@ impl<'a> Network<'a> {
             leaving,
             added: Vec::new(),
             others: Vec::new(),
+            copies: Vec::new(),
             assumed: Vec::new(),
             carried: Vec::new(),
             cos: CosOrigin::Packets,

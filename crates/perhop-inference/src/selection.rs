@@ -102,6 +102,28 @@ impl<'a> Selection<'a> {
         })
     }
 
+    /// Returns `network` with further interfaces through which copies of its traffic leave.
+    ///
+    /// # Errors
+    /// An interface does not exist, has no modeled queues, or is used already.
+    pub(crate) fn with_copies(
+        self,
+        mut network: Network<'a>,
+        interfaces: &[String],
+    ) -> Result<Network<'a>, Failure> {
+        let line = Selection { rate: None, ..self };
+        for interface in interfaces {
+            let copy = line.leaving(self.named(interface)?)?;
+            let used = [&network.entering, &network.leaving].into_iter().chain(&network.copies);
+            if let Some(taken) = used.map(|used| &used.name).find(|name| **name == copy.name) {
+                let message = format!("{taken} is already an interface of the run");
+                return Err(Failure::invalid(message, "name another interface, or leave it out"));
+            }
+            network.copies.push(copy);
+        }
+        Ok(network)
+    }
+
     /// Returns an interface that can be added, with at least this rate in bits per second.
     fn added(self, rate: f64) -> AddedInterface {
         self.front_end.added_interface(Rate::from_bits_per_second(rate.ceil() as u64))

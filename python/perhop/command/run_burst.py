@@ -52,7 +52,9 @@ class Burst:
         rows = summary["classes"]
         for row in rows:
             yield f"{row['class']}: {_loss(row)}"
-        lossy = [row["class"] for row in rows if _mean(row, "dropped_queue_full") > 0]
+        # The advice is for the interface of the run. Copies of a burst are named `CLASS at INTERFACE`.
+        own = [row for row in rows if " at " not in row["class"]]
+        lossy = [row["class"] for row in own if _mean(row, "dropped_queue_full") > 0]
         if lossy and self.file is not None and self._is_switch():
             for queue in lossy:
                 yield from self._advice(self.file, queue)

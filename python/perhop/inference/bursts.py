@@ -69,14 +69,15 @@ def burst_of(text: str) -> dict[str, Any]:
         "frame-bytes": frame,
         "senders": count,
         "class": options.get("class"),
+        "also": [name.strip() for name in options["also"].split("+")] if "also" in options else [],
     }
 
 
 def _option(part: str) -> tuple[str, str]:
     key, equals, value = part.partition("=")
     key, value = key.strip(), value.strip()
-    if not equals or not value or key not in ("class", "frame", "senders"):
-        raise _wrong(f"`{part}` is none of class=NAME, frame=1518B, senders=4")
+    if not equals or not value or key not in ("also", "class", "frame", "senders"):
+        raise _wrong(f"`{part}` is none of class=NAME, frame=1518B, senders=4, also=INTERFACE")
     return key, value
 
 
