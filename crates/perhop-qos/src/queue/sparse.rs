@@ -11,6 +11,8 @@ use crate::{Packet, Time};
 #[derive(Clone, Debug)]
 pub struct SparseFlows {
     flows: Box<[Flow]>,
+    /// A bit for each flow that has packets. A search for the longest queue reads only these flows.
+    backlogged: Box<[u64]>,
     /// The packets of all flows. The memory is allocated for the largest number.
     slots: Vec<Slot>,
     /// The first slot without a packet; the others follow by [`Slot::next`].
@@ -141,6 +143,7 @@ impl SparseFlows {
         let empty = List { first: NO_FLOW, last: NO_FLOW };
         SparseFlows {
             flows: vec![flow; settings.flows.into()].into(),
+            backlogged: vec![0; usize::from(settings.flows).div_ceil(64)].into(),
             // One more than the limit: a packet joins before another is discarded.
             slots: Vec::with_capacity(settings.limit as usize + 1),
             free: NO_SLOT,
@@ -167,7 +170,10 @@ impl SparseFlows {
         let flow = &mut self.flows[usize::from(index)];
         flow.bytes += u64::from(bytes);
         match std::mem::replace(&mut flow.last, slot) {
-            NO_SLOT => flow.first = slot,
+            NO_SLOT => {
+                flow.first = slot;
+                self.backlogged[usize::from(index) / 64] |= 1 << (index % 64);
+            }
             before => self.slots[before as usize].next = slot,
         }
         if flow.place == Place::Nowhere {
@@ -243,12 +249,18 @@ impl SparseFlows {
         length + self.settings.header
     }
 
-    /// The batch to discard next.
+    /// The batch to discard next, of the first of the flows with the most bytes.
     fn fattest(&self) -> Batch {
         let mut most = (0, 0);
-        for (flow, state) in (0..).zip(&*self.flows) {
-            if state.bytes > most.0 {
-                most = (state.bytes, flow);
+        for (index, word) in self.backlogged.iter().enumerate() {
+            let mut rest = *word;
+            while rest != 0 {
+                let flow = (64 * index) as u16 + rest.trailing_zeros() as u16;
+                rest &= rest - 1;
+                let bytes = self.flows[usize::from(flow)].bytes;
+                if bytes > most.0 {
+                    most = (bytes, flow);
+                }
             }
         }
         Batch { flow: most.1, packets: self.settings.drop_batch, bytes: (most.0 / 2).max(1) }
@@ -308,6 +320,7 @@ impl SparseFlows {
         self.free = place;
         if flow.first == NO_SLOT {
             flow.last = NO_SLOT;
+            self.backlogged[usize::from(index) / 64] &= !(1 << (index % 64));
         }
         flow.bytes -= u64::from(slot.packet.length + self.settings.header);
         self.held -= 1;
