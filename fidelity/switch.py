@@ -54,6 +54,8 @@ def _memory(case_id: str) -> SwitchMemory:
 
 def _text(case: Mapping[str, Any]) -> str:
     """Return the configuration of a case with the line by which its system is recognized."""
+    if case.get("system") == "ios-xr":
+        return f"!! IOS XR Configuration 7.5.2\n{case['configuration']}"
     release = "9.3(5)" if case.get("system") == "nx-os" else "16.12"
     return f"version {case.get('version', release)}\n{case['configuration']}"
 
@@ -130,7 +132,9 @@ def _of_classes(classes: list[dict[str, Any]], reading: Mapping[str, Any]) -> fl
     value: Any = next(own for own in classes if own["name"] == reading["class"])
     for key in reading["field"].split("."):
         value = value[key]
-    return float(value)
+    if "rate_bps" in reading:
+        return float(value) * 8000 / float(reading["rate_bps"])
+    return float(value) / float(reading.get("unit_bytes", 1))
 
 
 def part(_: Effort) -> Part:
