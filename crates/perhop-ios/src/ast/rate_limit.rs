@@ -69,6 +69,16 @@ impl Marking {
             Marking::NotModelled(_) => None,
         }
     }
+    /// Whether the mark is zero, the value of a field that nothing has set.
+    pub fn is_zero(&self) -> bool {
+        match self {
+            Marking::Precedence(value) => value.value() == 0,
+            Marking::Dscp(value) => value.value() == 0,
+            Marking::QosGroup(value) => *value == 0,
+            Marking::Number(_, value) => *value == 0,
+            Marking::Copy { .. } | Marking::NotModelled(_) => false,
+        }
+    }
 }
 
 /// An action on a packet.

@@ -219,6 +219,25 @@ fn the_hardware_refuses() {
     assert!(rules(&input, Profile::Asr9000).contains(&"input-queues-ignored"));
 }
 
+/// A class of an input policy that sets a group and a codepoint is refused, unless it sets them to zero.
+#[test]
+fn zeros_are_no_marks_of_group_and_codepoint() {
+    let refused = |head: &str, marks: &str, of_default: &str| {
+        let input = output(&format!(" class A\n{marks} !\n"))
+            .replace(" class class-default\n", &format!(" class class-default\n{of_default}"))
+            .replace("match qos-group 1", "match dscp ef")
+            .replace("service-policy output", "service-policy input");
+        rules(&format!("{head}{input}"), Profile::Ncs5500).contains(&"group-with-dscp")
+    };
+    let (group, both) = ("  set qos-group 1\n", "  set qos-group 1\n  set dscp cs5\n");
+    assert!(refused("", both, "") && !refused("", group, ""));
+    assert!(
+        refused("", group, "  set dscp cs1\n") && !refused("", group, "  set dscp 0\n  set qos-group 0\n")
+    );
+    let mode = "hw-module profile qos qosg-dscp-mark-enable 8\n";
+    assert!(refused(mode, both, "") && !refused(mode, group, "  set dscp cs1\n"));
+}
+
 #[test]
 fn a_bundle_has_the_rate_of_its_members() {
     let text = "interface Bundle-Ether7\n ipv4 address 192.0.2.1/30\n!\ninterface TenGigE0/0/0/0\n bundle id 7 mode active\n!\n\

@@ -106,7 +106,11 @@ impl Context<'_> {
             return None;
         }
         let known = self.classes_inside(policy, 0);
-        let sets = |class: &PolicyClass, field| class.marks.iter().any(|at| at.value.field() == Some(field));
+        // Cisco's converged SDN transport design sets groups in some classes, and codepoint and group to zero in
+        // class-default, without the mode.
+        let sets = |class: &PolicyClass, field| {
+            class.marks.iter().any(|at| at.value.field() == Some(field) && !at.value.is_zero())
+        };
         let sets_dscp = |class: &PolicyClass| sets(class, Field::Dscp) || sets(class, Field::Precedence);
         let by_class = known.iter().find(|class| sets(class, Field::QosGroup) && sets_dscp(class));
         let has_mode = self.configuration.hardware_profile(HardwareProfile::GroupWithDscp).is_some();
