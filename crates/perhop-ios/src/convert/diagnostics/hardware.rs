@@ -106,8 +106,8 @@ impl Context<'_> {
             return None;
         }
         let known = self.classes_inside(policy, 0);
-        // Cisco's converged SDN transport design sets groups in some classes, and codepoint and group to zero in
-        // class-default, without the mode.
+        // Cisco's converged SDN transport design sets groups in some classes, and codepoint and group to zero
+        // in class-default, without the mode.
         let sets = |class: &PolicyClass, field| {
             class.marks.iter().any(|at| at.value.field() == Some(field) && !at.value.is_zero())
         };
