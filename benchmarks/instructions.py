@@ -43,6 +43,7 @@ _CASES = (
     "one-queue/tail-drop/light",
     "one-queue/codel/light",
     "one-queue/fq-codel/light",
+    "one-queue/shared-memory/light",
 )
 # Packets of one batch of that benchmark.
 _BATCH = 16_384
