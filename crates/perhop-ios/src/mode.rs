@@ -21,6 +21,8 @@ pub(crate) enum Mode {
     TableMap(usize),
     /// `interface`
     Interface(usize),
+    /// `interface range`, with its number among the ranges.
+    InterfaceRange(usize),
     /// `pvc` of an interface.
     Pvc(usize, usize),
     /// `service instance` of an interface.

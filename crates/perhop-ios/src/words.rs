@@ -78,6 +78,13 @@ impl<'a> Reader<'a> {
             adds_to: None,
         }
     }
+    /// Creates a reader at the first word of the same line, with other diagnostics.
+    pub(crate) fn again<'b>(&self, found: &'b mut Vec<Diagnostic>) -> Reader<'b>
+    where
+        'a: 'b,
+    {
+        Reader::new(self.words, self.form, self.line, found)
+    }
     /// Skips the first `count` words, by which the command was found.
     pub(crate) fn skip(&mut self, count: usize) {
         self.next = count;

@@ -154,6 +154,12 @@ pub struct Configuration {
     /// The block of every line: the enclosing block, or the block that the line opens or extends.
     #[serde(skip)]
     pub(crate) owners: Vec<Option<crate::mode::Mode>>,
+    /// The interfaces of each range of interfaces, by their indices in ascending order.
+    #[serde(skip)]
+    pub(crate) interface_ranges: Vec<Vec<usize>>,
+    /// Number of lines that were read again for further interfaces of a range.
+    #[serde(skip)]
+    pub(crate) range_reads: usize,
     /// Number of comparisons of lines with commands, a measure of the parser's work.
     #[serde(skip)]
     pub comparisons: u64,

@@ -34,6 +34,7 @@ enum Part {
     ObjectGroup(usize),
     TableMap(usize),
     Interface(usize),
+    InterfaceRange(usize),
     ControlPlane,
     /// A part that interfaces do not name.
     Other,
@@ -50,6 +51,7 @@ impl Part {
             Mode::Interface(interface) | Mode::Pvc(interface, _) | Mode::ServiceInstance(interface, _) => {
                 Part::Interface(interface)
             }
+            Mode::InterfaceRange(range) => Part::InterfaceRange(range),
             Mode::ControlPlane => Part::ControlPlane,
             _ => Part::Other,
         }
@@ -138,7 +140,12 @@ impl<'a> Parts<'a> {
     fn follow(&mut self, part: Part) -> Option<()> {
         let configuration = self.configuration;
         match part {
-            Part::Interface(place) => self.interface(configuration.interfaces.at(place)?),
+            Part::Interface(place) => {
+                let ranges = configuration.interface_ranges.iter().enumerate();
+                let own = ranges.filter(|(_, members)| members.binary_search(&place).is_ok());
+                own.for_each(|(range, _)| self.need(Some(Part::InterfaceRange(range))));
+                self.interface(configuration.interfaces.at(place)?);
+            }
             Part::ControlPlane => {
                 let plane = configuration.control_plane.as_ref()?;
                 self.service_policies(&plane.service_policies);
@@ -148,7 +155,7 @@ impl<'a> Parts<'a> {
             Part::ClassMap(place) => self.class_map(configuration.class_maps.at(place)?),
             Part::AccessList(place) => self.access_list(configuration.access_lists.at(place)?),
             Part::ObjectGroup(place) => self.object_group(configuration.object_groups.at(place)?),
-            Part::TableMap(_) | Part::Other => {}
+            Part::InterfaceRange(_) | Part::TableMap(_) | Part::Other => {}
         }
         Some(())
     }

@@ -5,7 +5,10 @@ use perhop_lint::LineState;
 use super::access_list::{ipv6, named, numbered};
 use super::command::{Command, modelled, noted, recorded};
 use super::queueing::other_type;
-use super::{control_plane, controller, crypto, interface_name, object_group, route, router, table_map};
+use super::{
+    control_plane, controller, crypto, interface_name, interface_range, object_group, route, router,
+    table_map,
+};
 use crate::ast::{At, CLASS_DEFAULT, ClassMap, Combination, Configuration, PolicyMap};
 use crate::grammar::Grammar;
 use crate::mode::Mode;
@@ -150,11 +153,8 @@ pub(super) fn policy_map(configuration: &mut Configuration, reader: &mut Reader)
 
 pub(super) fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("range") {
-        reader.opens =
-            Some(Mode::NotModelled("a range of interfaces: the running-configuration lists them one by one"));
-        return Ok(Finding::not_modelled(
-            "a range of interfaces: the running-configuration lists them one by one",
-        ));
+        let list = reader.rest().join("");
+        return interface_range::open(configuration, reader, &list, interface_name::new);
     }
     let mut name = reader.word("an interface")?.to_owned();
     // A space may precede the number: `interface Serial 0/0`.

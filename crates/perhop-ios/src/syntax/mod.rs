@@ -19,6 +19,7 @@ mod interface;
 mod interface_link;
 mod interface_name;
 mod interface_others;
+mod interface_range;
 mod interface_routing;
 mod irrelevant;
 mod lookup;
@@ -69,6 +70,9 @@ pub(crate) fn read(
     reader: &mut Reader,
 ) -> Option<Reading> {
     reader.mode = mode;
+    if let Mode::InterfaceRange(range) = mode {
+        return interface_range::read(configuration, range, spelling, reader);
+    }
     match configuration.grammar {
         Grammar::Ios => {}
         Grammar::IosXr => return xr::read(configuration, mode, spelling, reader),
@@ -160,7 +164,7 @@ pub(crate) fn is_only_global(grammar: Grammar, mode: Mode, words: &[&str]) -> bo
     let (of_ios, many) = (grammar == Grammar::Ios, |row: &&str| row.contains(' '));
     let global = || lookup::longest(&[global::COMMANDS], words).filter(many);
     match mode {
-        Mode::Interface(_) | Mode::ServiceInstance(..) if of_ios => {
+        Mode::Interface(_) | Mode::InterfaceRange(_) | Mode::ServiceInstance(..) if of_ios => {
             global().is_some_and(|row| !INTERFACE.iter().copied().flatten().any(|own| own.words == row))
         }
         Mode::ControlPlane if of_ios => {
@@ -189,7 +193,7 @@ pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
         Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
         Mode::Police(..) => words_of(&[police::COMMANDS]),
         Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),
-        Mode::Interface(_) => words_of(INTERFACE),
+        Mode::Interface(_) | Mode::InterfaceRange(_) => words_of(INTERFACE),
         Mode::Pvc(..) => words_of(&[pvc::COMMANDS]),
         _ => Vec::new(),
     }

@@ -9,6 +9,7 @@ mod flat_blocks;
 mod forwarding;
 mod golden;
 mod hostile;
+mod interface_ranges;
 mod ios_xr;
 mod ios_xr_lines;
 mod links;

@@ -2,14 +2,15 @@
 
 use super::{access_list, vrf};
 use crate::ast::{
-    At, CLASS_DEFAULT, ClassMap, Combination, Configuration, NetworkPolicy, PolicyCopy, PolicyMap, PolicyType,
+    At, CLASS_DEFAULT, ClassMap, Combination, Configuration, Interface, NetworkPolicy, PolicyCopy, PolicyMap,
+    PolicyType,
 };
 use crate::mode::Mode;
 use crate::nexus;
 use crate::rules;
 use crate::syntax::command::{Command, modelled, noted};
 use crate::syntax::route::{ipv6_in, prefix_route};
-use crate::syntax::{global, interface_name, router};
+use crate::syntax::{global, interface_name, interface_range, router};
 use crate::words::{Finding, Reader, Reading};
 
 pub(super) const COMMANDS: &[Command<Configuration>] = &[
@@ -153,16 +154,24 @@ fn copy(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     Ok(Finding::MODELLED)
 }
 
+/// Returns the interface called `name`, which `line` opens.
+fn named(name: &str, line: usize) -> Interface {
+    let mut interface = interface_name::new(name, line);
+    // The name has no rate.
+    if interface.name.starts_with("Ethernet") {
+        interface.nominal_kilobits = Some(nexus::ASSUMED_KILOBITS);
+    }
+    interface
+}
+
 /// `interface Ethernet1/1`
 fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
-    const RANGE: &str = "several interfaces: the running-configuration lists them one by one";
     let rest = reader.rest().join("");
     let number = rest.trim_start_matches(|first: char| first.is_ascii_alphabetic());
     let is_port_channel = rest.to_ascii_lowercase().starts_with("port-channel");
     let number = if is_port_channel { number.trim_start_matches("-channel") } else { number };
     if rest.contains(',') || number.contains('-') {
-        reader.opens = (!reader.negated()).then_some(Mode::NotModelled(RANGE));
-        return Ok(Finding::not_modelled(RANGE));
+        return interface_range::open(configuration, reader, &rest, named);
     }
     let mut name = reader.word("an interface")?.to_owned();
     // A space may precede the number: `interface Ethernet 1/1`.
@@ -173,11 +182,7 @@ fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     }
     reader.keyword(&["point-to-point"]);
     reader.end()?;
-    let mut interface = interface_name::new(&name, reader.line);
-    // The name has no rate.
-    if interface.name.starts_with("Ethernet") {
-        interface.nominal_kilobits = Some(nexus::ASSUMED_KILOBITS);
-    }
+    let interface = named(&name, reader.line);
     let interfaces = &mut configuration.interfaces;
     if reader.negated() {
         interfaces.remove(&interface.name);

@@ -86,7 +86,7 @@ pub(super) fn first_words(mode: Mode) -> Vec<&'static str> {
         }
         Mode::NetworkClass(..) => words_of(network_qos::CLASS),
         Mode::SystemQos => words_of(system::COMMANDS),
-        Mode::Interface(_) => words_of(interface::COMMANDS),
+        Mode::Interface(_) | Mode::InterfaceRange(_) => words_of(interface::COMMANDS),
         _ => Vec::new(),
     }
 }
