@@ -90,7 +90,9 @@ class MetaParser:
 
 def check(schema: Anything, value: object, path: str) -> None:
     """Assert that a value conforms to a schema."""
-    if isinstance(schema, dict):
+    if isinstance(schema, Schema):
+        check(schema.schema, value, path)
+    elif isinstance(schema, dict):
         assert isinstance(value, dict), path
         plain = {key for key in schema if not isinstance(key, Optional | Any)}
         assert plain <= set(value), f"{path} lacks {plain - set(value)}"

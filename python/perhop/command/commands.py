@@ -233,8 +233,22 @@ _add(
 _add(
     _interfaces,
     "queue",
-    "show:interfaces_queue",
+    "show_junos:queue",
     "Show the output of `show interfaces queue` at the end of a run.",
+    examples.SHOW,
+)
+_add(
+    _interfaces,
+    "extensive",
+    "show_junos:extensive",
+    "Show the class of service of `show interfaces extensive` at the end of a run.",
+    examples.SHOW,
+)
+_add(
+    _show,
+    "firewall",
+    "show_junos:firewall",
+    "Show the output of `show firewall` at the end of a run.",
     examples.SHOW,
 )
 _add(
@@ -251,7 +265,7 @@ _add(
     "Show the output of `show platform hardware fed switch active qos queue config interface`.",
     examples.SHOW,
 )
-for _part in ("interface", "scheduler-map", "classifier", "drop-profile"):
+for _part in ("interface", "scheduler-map", "forwarding-class", "classifier", "drop-profile"):
     _add(
         _class_of_service,
         _part,

@@ -221,6 +221,8 @@ Examples:
   perhop show policy-map control-plane router.cfg
   perhop show interfaces rate-limit router.cfg
   perhop show interfaces queue edge.conf ge-0/0/1
+  perhop show interfaces extensive edge.conf ge-0/0/1
+  perhop show firewall edge.conf
   perhop show class-of-service scheduler-map edge.conf
   perhop show class-of-service interface edge.conf ge-0/0/1
   perhop show platform hardware fed switch active qos queue stats interface switch.cfg Gi1/0/1

@@ -89,7 +89,7 @@ def policy_map_interface(
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     after_s = _seconds(after)
     found = shown(results, command, interface, replication=replication, style=style, after_s=after_s)
-    _print(found, json=json)
+    print_devices(found, json=json)
     return Exit.OK
 
 
@@ -128,7 +128,7 @@ def policy_map_control_plane(
     }
     command = "policy-map control-plane"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
-    _print(shown(results, command, style=style), json=json)
+    print_devices(shown(results, command, style=style), json=json)
     return Exit.OK
 
 
@@ -185,54 +185,6 @@ def interfaces_rate_limit(
     return Exit.OK
 
 
-def interfaces_queue(
-    source: ScenarioFile,
-    interface: str | None = None,
-    /,
-    *,
-    replication: int = 0,
-    set_: Overrides = None,
-    seed: Seed = None,
-    duration: Duration = None,
-    platform: Platform = None,
-    traffic: Traffic = None,
-    load: Load = None,
-    over: Over = None,
-    json: Json = False,
-    quiet: Quiet = False,
-) -> Exit:
-    """Show the output of `show interfaces queue` at the end of a run.
-
-    Parameters
-    ----------
-    source
-        A router configuration or a scenario, which perhop runs first, or a folder with results.
-    interface
-        The interface, for example ge-0/0/1. Default: all that have queues.
-    replication
-        Number of the replication in the results, from 0.
-    over
-        With --traffic: the time between two outputs of the router, or the time over which one output has
-        counted, for example 300s. Default: the rates that the output prints.
-
-    """
-    options: RouterOptions = {
-        "interface": None,
-        "platform": platform,
-        "assume": None,
-        "rate": None,
-        "policy": None,
-        "traffic": traffic,
-        "load": load,
-        "over": over,
-    }
-    source, interface = in_order(source, interface)
-    command = "interfaces queue"
-    results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
-    _print(shown(results, command, interface, replication=replication), json=json)
-    return Exit.OK
-
-
 def queue_stats(
     source: ScenarioFile,
     interface: str | None = None,
@@ -278,7 +230,7 @@ def queue_stats(
     }
     command = "platform hardware fed switch active qos queue stats interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
-    _print(shown(results, command, interface, replication=replication), json=json)
+    print_devices(shown(results, command, interface, replication=replication), json=json)
     return Exit.OK
 
 
@@ -328,7 +280,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
         changed = changes(set_, duration)
         source, interface = in_order(source, interface)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)
-        _print(shown(results, command, interface, replication=replication), json=json)
+        print_devices(shown(results, command, interface, replication=replication), json=json)
         return Exit.OK
 
     return show
@@ -347,7 +299,8 @@ def _seconds(text: str | None) -> float | None:
     return found[0]
 
 
-def _print(found: list[ShownDevice], *, json: bool) -> None:
+def print_devices(found: list[ShownDevice], *, json: bool) -> None:
+    """Print the outputs of devices, or their numbers as JSON."""
     for one in found:
         if _CONTROL_PLANE in one["without_link"]:
             print(

@@ -48,6 +48,7 @@ def _command(command: str) -> Callable[..., Exit]:
 
 interface = _command("class-of-service interface")
 scheduler_map = _command("class-of-service scheduler-map")
+forwarding_class = _command("class-of-service forwarding-class")
 classifier = _command("class-of-service classifier")
 drop_profile = _command("class-of-service drop-profile")
 queue_config = _command("platform hardware fed switch active qos queue config interface")

@@ -68,10 +68,21 @@ pub(crate) struct Term {
     pub(crate) then: Then,
 }
 
+/// The sharing of the counters of a filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Counters {
+    /// All units with the filter have the same counters.
+    #[default]
+    Shared,
+    /// Each unit and direction has its own (`interface-specific`).
+    OfInterface,
+}
+
 /// A filter.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filter {
     pub(crate) line: usize,
+    pub(crate) counters: Counters,
     pub(crate) terms: Vec<Term>,
 }
 
@@ -114,13 +125,17 @@ fn read_family(
     found: &mut Filters,
 ) {
     for name in context.items(node, "filter") {
-        let mut terms = Vec::new();
+        let (mut terms, mut counters) = (Vec::new(), Counters::Shared);
         for term in context.items(name.node, "term") {
             terms.push(self::term(context, &term, definitions));
         }
         for word in context.keywords(name.node) {
             match word.text.as_str() {
-                "interface-specific" | "accounting-profile" | "enhanced-mode" | "fast-filter-lookup" => {
+                "interface-specific" => {
+                    context.modeled(word.node);
+                    counters = Counters::OfInterface;
+                }
+                "accounting-profile" | "enhanced-mode" | "fast-filter-lookup" => {
                     context.irrelevant(word.node, "counters and tables of the device");
                 }
                 "physical-interface-filter" | "instance-shared" => {
@@ -141,7 +156,7 @@ fn read_family(
                 context.not_modeled(other, key);
             }
         }
-        found.0.insert((family, name.text), Filter { line: name.line, terms });
+        found.0.insert((family, name.text), Filter { line: name.line, counters, terms });
     }
     for key in ["prefix-action", "simple-filter", "service-filter", "fast-update-filter", "dialer-filter"] {
         if let Some(other) = context.tree.child(node, key) {

@@ -7,7 +7,7 @@ mod policers;
 mod prefixes;
 mod then;
 
-pub(crate) use filters::{Filter, FilterFamily, Filters, Term};
+pub(crate) use filters::{Counters, Filter, FilterFamily, Filters, Term};
 pub(crate) use from::Condition;
 pub(crate) use policers::{ExceedAction, Measure, Policer, Policers, ThreeColor};
 pub(crate) use prefixes::prefix;

@@ -34,6 +34,8 @@ pub(crate) struct Then {
     pub(crate) loss: Option<LossPriority>,
     pub(crate) dscp: Option<Dscp>,
     pub(crate) policer: Option<Metered>,
+    /// The counter of the packets of the term.
+    pub(crate) count: Option<String>,
     pub(crate) end: End,
 }
 
@@ -93,8 +95,8 @@ fn action(
         }
         "three-color-policer" => three_color(context, word, policers, found),
         "hierarchical-policer" => context.not_modeled(word.node, "hierarchical policers"),
-        "count"
-        | "log"
+        "count" => found.count = context.value(then, "count").map(|value| value.text),
+        "log"
         | "syslog"
         | "sample"
         | "service-accounting"
@@ -104,8 +106,9 @@ fn action(
         | "analyzer"
         | "packet-mode"
         | "traffic-class-count" => {
-            context.irrelevant(word.node, "counters, logs and copies");
+            context.irrelevant(word.node, "logs and copies");
         }
+        "dont-fragment" => context.not_modeled(word.node, "fragments"),
         "routing-instance" | "next-ip" | "next-ip6" | "next-interface" | "next-hop-group"
         | "prefix-action" | "load-balance" | "topology" | "encapsulate" | "decapsulate"
         | "logical-system" | "slice" | "service-filter-hit" | "interface" | "policy-map" | "ipsec-sa"

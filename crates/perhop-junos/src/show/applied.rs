@@ -6,16 +6,17 @@ use super::layout::Layout;
 use crate::context::Context;
 use crate::cos::{self, ClassOfService};
 use crate::families::Family;
-use crate::firewall;
+use crate::firewall::{self, Firewall};
 use crate::groups::inherit;
 use crate::interfaces::{self, Interface};
 use crate::read::read;
 use crate::tree::{NodeId, Tree};
 
-/// The class of service and the interfaces of a device.
+/// The class of service, the filters and the interfaces of a device.
 pub(super) struct Applied {
     pub(super) layout: &'static Layout,
     pub(super) cos: ClassOfService,
+    pub(super) firewall: Firewall,
     pub(super) interfaces: Vec<Interface>,
     /// Whether an interface has a profile of priority flow control, which perhop does not read.
     pub(super) has_flow_control: bool,
@@ -35,9 +36,15 @@ impl Applied {
         Applied {
             layout: Layout::of_family(family),
             cos,
+            firewall,
             interfaces,
             has_flow_control: has_flow_control(&context.tree),
         }
+    }
+
+    /// Returns the names of the classes of a queue.
+    pub(super) fn classes_of(&self, queue: u8) -> Vec<&str> {
+        self.cos.classes.of_queue(queue).into_iter().map(|(_, class)| class.name.as_str()).collect()
     }
 
     /// Returns the interface called `name`.

@@ -1,11 +1,14 @@
-//! Outputs of a device: `show interfaces queue` with the counters of a run, and those of `show
-//! class-of-service` that show a configuration.
+//! Outputs of a device: `show interfaces queue`, `show interfaces extensive` and `show firewall` with the
+//! counters of a run, and those of `show class-of-service` that show a configuration.
 //!
 //! perhop has no indexes of interfaces and objects. It prints 0, as Junos Evolved does for objects
 //! (K. Nawaz, MPLS Backbone Class of Service Design Principles, output of `show class-of-service interface`),
 //! except the fixed indexes of built-in objects.
 
 mod applied;
+mod extensive;
+mod filters;
+mod firewall;
 mod interfaces;
 mod layout;
 mod offered;
@@ -26,18 +29,41 @@ use perhop_qos::ConfigError;
 use crate::added::ADDED;
 use applied::Applied;
 
-const COMMANDS: [ShowCommand; 1] = [ShowCommand {
-    name: "interfaces queue",
-    whole: "show interfaces queue",
-    about: "a queue of forwarding classes at an interface",
-    is_read: true,
-    needs_samples: true,
-}];
+const QUEUE: &str = "interfaces queue";
+const EXTENSIVE: &str = "interfaces extensive";
+const FIREWALL: &str = "firewall";
+const COMMANDS: [ShowCommand; 3] = [
+    ShowCommand {
+        name: QUEUE,
+        whole: "show interfaces queue",
+        about: "a queue of forwarding classes at an interface",
+        is_read: true,
+        needs_samples: true,
+    },
+    ShowCommand {
+        name: EXTENSIVE,
+        whole: "show interfaces extensive",
+        about: "a queue of forwarding classes at an interface",
+        is_read: true,
+        needs_samples: false,
+    },
+    ShowCommand {
+        name: FIREWALL,
+        whole: "show firewall",
+        about: "a filter of packets at an interface",
+        is_read: true,
+        needs_samples: false,
+    },
+];
+/// The lines by which a reader knows the commands.
+const SIGNS: [(&str, &str); 3] =
+    [("Queue: ", QUEUE), (reading::QUEUE_COUNTERS, EXTENSIVE), (reading::FILTER, FIREWALL)];
 
 const INTERFACE: &str = "class-of-service interface";
 const SCHEDULER_MAP: &str = "class-of-service scheduler-map";
 const CLASSIFIER: &str = "class-of-service classifier";
-const CONFIGURED: [ConfiguredCommand; 4] = [
+const FORWARDING_CLASS: &str = "class-of-service forwarding-class";
+const CONFIGURED: [ConfiguredCommand; 5] = [
     ConfiguredCommand { name: INTERFACE, whole: "show class-of-service interface", object: "interface" },
     ConfiguredCommand {
         name: SCHEDULER_MAP,
@@ -50,6 +76,11 @@ const CONFIGURED: [ConfiguredCommand; 4] = [
         whole: "show class-of-service drop-profile",
         object: "drop profile",
     },
+    ConfiguredCommand {
+        name: FORWARDING_CLASS,
+        whole: "show class-of-service forwarding-class",
+        object: "forwarding class",
+    },
 ];
 
 /// The outputs of Junos.
@@ -60,7 +91,10 @@ impl Shows for JunosShows {
         &COMMANDS
     }
 
-    fn is_shown(&self, _command: &ShowCommand, port: &Port) -> bool {
+    fn is_shown(&self, command: &ShowCommand, port: &Port) -> bool {
+        if command.name == FIREWALL {
+            return port.conditions_input() || port.conditions_output();
+        }
         // perhop adds an interface if packets cannot enter through a configured one.
         let is_added = ADDED.iter().any(|(name, _)| *name == port.interface);
         port.output.queueing.is_some() && !is_added
@@ -68,7 +102,7 @@ impl Shows for JunosShows {
 
     fn print_show(
         &self,
-        _command: &ShowCommand,
+        command: &ShowCommand,
         device: &CountedDevice,
         options: &ShowOptions,
     ) -> Result<Vec<ShownPort>, ConfigError> {
@@ -78,16 +112,29 @@ impl Shows for JunosShows {
         }
         // The model of a port has neither the numbers of queues nor all classes of a queue.
         let applied = Applied::of_model(device.model);
+        if command.name == FIREWALL {
+            let found = firewall::filters(&applied, device);
+            let is_empty = || ConfigError::new("", "no interface of the configuration has a filter");
+            return if found.is_empty() { Err(is_empty()) } else { Ok(found) };
+        }
         // If units share a port in a run, the port has their counters.
         let linked = device.ports.iter().filter(|port| port.link_to.is_some());
         let counted: BTreeSet<String> = linked.flat_map(printing::names).collect();
         let is_shown = |port: &&CountedPort| port.link_to.is_some() || !counted.contains(&port.port.name);
         let ports = device.ports.iter().filter(is_shown);
+        if command.name == EXTENSIVE {
+            return Ok(extensive::interfaces(&applied, &ports.collect::<Vec<_>>()));
+        }
         Ok(ports.map(|port| printing::port(&applied, port)).collect())
     }
 
     fn read_show(&self, output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
         Ok(reading::read(output))
+    }
+
+    fn commands_in(&self, output: &str) -> Vec<&'static str> {
+        let has = |sign: &str| output.lines().any(|line| line.trim_start().starts_with(sign));
+        SIGNS.iter().filter(|(sign, _)| has(sign)).map(|(_, name)| *name).collect()
     }
 
     fn offered(&self, policy: &PolicyReading, port: &Port) -> Vec<OfferedClass> {
@@ -108,6 +155,7 @@ impl Shows for JunosShows {
         match command.name {
             INTERFACE => interfaces::interfaces(&applied, name),
             SCHEDULER_MAP => scheduler_maps::scheduler_maps(&applied, name),
+            FORWARDING_CLASS => tables::forwarding_classes(&applied, name),
             CLASSIFIER => tables::classifiers(&applied, name),
             _ => tables::drop_profiles(&applied, name),
         }

@@ -5,7 +5,9 @@ use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 /// Returns the classes of an interface with the packets that arrived for their queues, in IP bytes. The
 /// device counts `overhead` bytes per packet in addition.
 pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
-    policy.classes.iter().filter_map(|class| offered_class(class, overhead)).collect()
+    // Rows of filters are not queues.
+    let queues = policy.classes.iter().filter(|class| class.number("queue").is_some());
+    queues.filter_map(|class| offered_class(class, overhead)).collect()
 }
 
 fn offered_class(class: &ClassReading, overhead: i32) -> Option<OfferedClass> {

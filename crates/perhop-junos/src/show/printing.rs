@@ -13,7 +13,7 @@ use super::layout::{Depth, Drops};
 use crate::cos::LossPriority;
 
 /// The queues of a port.
-const QUEUES: usize = 8;
+pub(super) const QUEUES: usize = 8;
 /// The prefix of the node of a unit.
 const UNIT: &str = "unit ";
 const AT_LIMIT: [DropCause; 3] = [DropCause::QueueFull, DropCause::SharedMemory, DropCause::PortMemory];
@@ -85,6 +85,14 @@ fn name(port: &CountedPort, node: &Path) -> String {
     unit(node).map_or_else(|| interface.clone(), |unit| format!("{interface}.{unit}"))
 }
 
+/// Iterates over the queues of a port and of its nodes.
+pub(super) fn queues_of<'a>(applied: &'a Applied, port: &'a CountedPort) -> impl Iterator<Item = Queue<'a>> {
+    nodes(port).into_iter().flat_map(move |node| {
+        let numbers = applied.cos.classes.queues().into_iter();
+        numbers.map(move |number| Queue::new(applied, port, &node, number))
+    })
+}
+
 /// Appends the lines above the queues of a node. Returns the name of its interface.
 fn heading(applied: &Applied, port: &CountedPort, node: &Path, lines: &mut Vec<String>) -> String {
     let interface = &port.port.interface;
@@ -112,15 +120,15 @@ fn heading(applied: &Applied, port: &CountedPort, node: &Path, lines: &mut Vec<S
 }
 
 /// The numbers of a queue, in the bytes that the device counts.
-struct Queue<'a> {
-    number: u8,
+pub(super) struct Queue<'a> {
+    pub(super) number: u8,
     classes: Vec<&'a str>,
     drops: Drops,
     /// The seconds over which the counters counted.
     seconds: f64,
     /// The arrivals after `rate-limit`, dropped ones included.
-    queued: Traffic,
-    sent: Traffic,
+    pub(super) queued: Traffic,
+    pub(super) sent: Traffic,
     full: Traffic,
     limited: Traffic,
     /// Dropped by profiles, by loss priority.
@@ -133,8 +141,7 @@ struct Queue<'a> {
 
 impl<'a> Queue<'a> {
     fn new(applied: &'a Applied, port: &CountedPort, node: &Path, number: u8) -> Queue<'a> {
-        let members = applied.cos.classes.of_queue(number);
-        let classes: Vec<&str> = members.iter().map(|(_, class)| class.name.as_str()).collect();
+        let classes = applied.classes_of(number);
         // The first class gives the queue its name.
         let name = classes.first().copied().unwrap_or_default();
         let path: Vec<&str> = node.iter().map(String::as_str).chain([name]).collect();
@@ -163,6 +170,11 @@ impl<'a> Queue<'a> {
             depth: counters.sample.map(|sample| sample.bytes),
             limit: class.and_then(limit),
         }
+    }
+
+    /// Returns all drops: at the limit, by `rate-limit` and by profiles.
+    pub(super) fn dropped(&self) -> Traffic {
+        self.early.into_iter().fold(self.full + self.limited, |sum, own| sum + own)
     }
 
     /// Appends the lines of the queue. Returns its numbers by the names that the reader uses.

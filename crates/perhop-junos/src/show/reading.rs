@@ -1,10 +1,23 @@
-//! Reading of the output of `show interfaces queue`, of all families.
+//! Reading of the outputs of `show interfaces queue`, of all families, and of `show interfaces extensive`;
+//! the rows of `show firewall` are read by `filters`.
 
 use perhop_device::intent::Direction;
 use perhop_device::show::{ClassReading, PolicyReading};
 
+use super::filters::Filters;
+
 /// The name of the queues of an interface, in place of a policy name.
 const QUEUES: &str = "queues";
+/// The name of the queues in the output of `show interfaces extensive`.
+const COUNTED_QUEUES: &str = "queue counters";
+/// The line above the queues there.
+pub(super) const QUEUE_COUNTERS: &str = "Queue counters:";
+/// The line above the names of queues there.
+const QUEUE_NAMES: &str = "Queue number:";
+/// The line above their bandwidth there.
+const BANDWIDTHS: &str = "CoS transmit queue";
+/// The first word of a filter in the output of `show firewall`.
+pub(super) const FILTER: &str = "Filter: ";
 
 /// The part of a queue's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,6 +27,12 @@ enum Section {
     Queued,
     Transmitted,
     Depth,
+    /// Rows of packets by queue.
+    Counters,
+    /// Rows of classes by queue.
+    Names,
+    /// Rows of the bandwidth and buffer of each class.
+    Bandwidths,
 }
 
 /// Rows with their sections, and the names of their numbers: the count, and its rate.
@@ -40,8 +59,9 @@ pub(super) fn read(text: &str) -> Vec<PolicyReading> {
         reader.line(line.trim());
     }
     reader.close_queue();
-    let has_queues = |policy: &PolicyReading| !policy.classes.is_empty();
-    reader.policies.into_iter().filter(has_queues).collect()
+    let has_classes = |policy: &PolicyReading| !policy.classes.is_empty();
+    let filters = reader.filters.policies();
+    reader.policies.into_iter().chain(filters).filter(has_classes).collect()
 }
 
 #[derive(Default)]
@@ -49,10 +69,14 @@ struct Reader {
     policies: Vec<PolicyReading>,
     open: Option<ClassReading>,
     section: Section,
+    filters: Filters,
 }
 
 impl Reader {
     fn line(&mut self, line: &str) {
+        if self.filters.line(line) {
+            return;
+        }
         if let Some(name) = line.strip_prefix("Physical interface: ") {
             self.interface(name.split([',', ' ']).next(), QUEUES);
         } else if let Some(name) = line.strip_prefix("Logical interface ") {
@@ -67,14 +91,62 @@ impl Reader {
             self.side(Direction::Input);
         } else if line.starts_with("Egress queues:") {
             self.side(Direction::Output);
+        } else if line.starts_with(QUEUE_COUNTERS) {
+            self.section = Section::Counters;
+            COUNTED_QUEUES.clone_into(&mut self.policy().name);
+        } else if line.starts_with(QUEUE_NAMES) {
+            self.section = Section::Names;
+        } else if line.starts_with(BANDWIDTHS) {
+            self.section = Section::Bandwidths;
         } else if let Some((number, classes)) = queue(line) {
             self.close_queue();
             let path = vec![classes.split(", ").next().unwrap_or_default().to_owned()];
             let mut class = ClassReading { path, ..ClassReading::default() };
             class.numbers.insert("queue".to_owned(), number);
             self.open = Some(class);
+        } else if matches!(self.section, Section::Counters | Section::Names | Section::Bandwidths) {
+            self.row_of_table(line);
         } else {
             self.row(line);
+        }
+    }
+
+    /// Reads a row of `show interfaces extensive`. Another line ends the table.
+    fn row_of_table(&mut self, line: &str) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let number = words.first().and_then(|word| word.parse::<u64>().ok());
+        let Some(number) = number.filter(|_| words.len() > 1) else {
+            // Two lines are above the rows of bandwidths.
+            self.section = if line.starts_with('%') { self.section } else { Section::Head };
+            return;
+        };
+        let section = self.section;
+        let policy = self.policy();
+        if section == Section::Counters {
+            let counts: Vec<u64> = words[1..].iter().map_while(|word| word.parse().ok()).collect();
+            if let [queued, sent, dropped] = counts[..] {
+                let mut class =
+                    ClassReading { path: vec![format!("queue {number}")], ..ClassReading::default() };
+                let names = ["packets", "sent_packets", "queue_drops", "queue"];
+                let numbers = names.into_iter().zip([queued, sent, dropped, number]);
+                class.numbers.extend(numbers.map(|(name, value)| (name.to_owned(), value)));
+                policy.classes.push(class);
+            }
+            return;
+        }
+        let is_own = |class: &&mut ClassReading| class.number("queue") == Some(number);
+        let Some(class) = policy.classes.iter_mut().find(is_own) else { return };
+        if section == Section::Names {
+            // The first class gives the queue its name.
+            class.path = vec![words[1].trim_end_matches(',').to_owned()];
+            return;
+        }
+        let names = [(2, "bandwidth_percent", 1), (3, "bandwidth_kbps", 1000), (5, "limit_us", 1)];
+        for (place, name, unit) in names {
+            let value = words.get(place).and_then(|word| word.parse::<u64>().ok());
+            class
+                .numbers
+                .extend(value.filter(|value| *value > 0).map(|value| (name.to_owned(), value / unit)));
         }
     }
 

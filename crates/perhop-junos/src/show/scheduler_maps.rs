@@ -90,11 +90,7 @@ fn words(class: &str, name: &str, scheduler: &Scheduler) -> Words {
         class: class.to_owned(),
         index: 0,
         transmit: transmit.map_or_else(unspecified, |own| amount(own.amount)),
-        limit: match transmit.map(|own| own.limit).unwrap_or_default() {
-            Limit::None => "none",
-            Limit::Exact => "exact",
-            Limit::Policed => "rate-limit",
-        },
+        limit: limit_word(transmit.map(|own| own.limit).unwrap_or_default()),
         buffer: match buffer {
             None => unspecified(),
             Some(Buffer::Percent(percent)) => format!("{percent} percent"),
@@ -103,7 +99,7 @@ fn words(class: &str, name: &str, scheduler: &Scheduler) -> Words {
         },
         // `show class-of-service scheduler-map` of a device with `buffer-size temporal 5k`.
         buffer_limit: if matches!(buffer, Some(Buffer::Temporal(_))) { "exact" } else { "none" },
-        priority: priority(scheduler.priority.map(|at| at.value).unwrap_or_default()),
+        priority: priority_word(scheduler.priority.map(|at| at.value).unwrap_or_default()),
         excess: match scheduler.excess_priority.map(|at| at.value) {
             None => "unspecified",
             Some(ExcessPriority::High) => "high",
@@ -127,7 +123,17 @@ fn amount(amount: Amount) -> String {
     }
 }
 
-fn priority(priority: Priority) -> &'static str {
+/// Returns the printed limit of a transmit rate.
+pub(super) fn limit_word(limit: Limit) -> &'static str {
+    match limit {
+        Limit::None => "none",
+        Limit::Exact => "exact",
+        Limit::Policed => "rate-limit",
+    }
+}
+
+/// Returns the printed priority.
+pub(super) fn priority_word(priority: Priority) -> &'static str {
     match priority {
         Priority::LowLatency => "low-latency",
         Priority::StrictHigh => "strict-high",

@@ -2,10 +2,12 @@
 
 mod families;
 mod faults;
+mod forms;
 mod hostile;
 mod intentions;
 mod nodes;
 mod read;
 mod readings;
 mod show;
+mod show_counters;
 mod write;

@@ -1,0 +1,83 @@
+"""`perhop show interfaces queue`, `show interfaces extensive` and `show firewall`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from perhop.command.options import (
+    Duration,
+    Json,
+    Load,
+    Over,
+    Overrides,
+    Platform,
+    Quiet,
+    ScenarioFile,
+    Seed,
+    Traffic,
+    changes,
+    in_order,
+)
+from perhop.command.show import print_devices
+from perhop.command.showing import results_of
+from perhop.errors import Exit
+from perhop.scenario import RouterOptions
+from perhop.show.output import shown
+
+
+def _command(command: str) -> Callable[..., Exit]:
+    """Return the command that shows the output of `show COMMAND`."""
+
+    def show(
+        source: ScenarioFile,
+        interface: str | None = None,
+        /,
+        *,
+        replication: int = 0,
+        set_: Overrides = None,
+        seed: Seed = None,
+        duration: Duration = None,
+        platform: Platform = None,
+        traffic: Traffic = None,
+        load: Load = None,
+        over: Over = None,
+        json: Json = False,
+        quiet: Quiet = False,
+    ) -> Exit:
+        """Show the counters of a Junos device at the end of a run, as the device prints them.
+
+        Parameters
+        ----------
+        source
+            A router configuration or a scenario, which perhop runs first, or a folder with results.
+        interface
+            The interface, for example ge-0/0/1. Default: all of them.
+        replication
+            Number of the replication in the results, from 0.
+        over
+            With --traffic: the time between two outputs of the router, or the time over which one output has
+            counted, for example 300s. Default: the rates that the output prints.
+
+        """
+        options: RouterOptions = {
+            "interface": None,
+            "platform": platform,
+            "assume": None,
+            "rate": None,
+            "policy": None,
+            "traffic": traffic,
+            "load": load,
+            "over": over,
+        }
+        changed = changes(set_, duration)
+        source, interface = in_order(source, interface)
+        results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)
+        print_devices(shown(results, command, interface, replication=replication), json=json)
+        return Exit.OK
+
+    return show
+
+
+queue = _command("interfaces queue")
+extensive = _command("interfaces extensive")
+firewall = _command("firewall")
