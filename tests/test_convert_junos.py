@@ -89,3 +89,118 @@ def test_random_policies_are_written_and_read(tmp_path: Path) -> None:
         assert [one["message"] for one in report["diagnostics"] if one["severity"] == "error"] == []
         assert convert.convert(file, to="junos", rate="10Mb/s") == converted
     assert written > 15
+
+
+def test_a_platform_names_the_language_that_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "r.cfg"
+    file.write_text(LLQ)
+    plain = convert.convert(file, to="junos")
+    assert convert.convert(file, to="junos", platform="junos-mx") == plain
+    assert plain.text
+    # A text of the language itself is read by the platform.
+    (tmp_path / "r.conf").write_text(plain.text)
+    assert "policy-map" in convert.convert(tmp_path / "r.conf", to="ios", platform="junos-mx").text
+
+
+EDGE = """\
+set chassis network-services enhanced-ip
+set interfaces ge-0/0/0 unit 0 family inet address 10.1.0.1/24
+set interfaces ge-0/0/1 unit 0 family inet address 10.2.0.1/24
+set class-of-service classifiers dscp c forwarding-class best-effort loss-priority low code-points be
+set class-of-service classifiers dscp c forwarding-class expedited-forwarding loss-priority low code-points ef
+set class-of-service classifiers dscp c forwarding-class network-control loss-priority low code-points cs6
+set class-of-service schedulers be transmit-rate percent 75
+set class-of-service schedulers ef transmit-rate percent 20 rate-limit
+set class-of-service schedulers ef priority strict-high
+set class-of-service schedulers nc transmit-rate percent 5
+set class-of-service scheduler-maps m forwarding-class best-effort scheduler be
+set class-of-service scheduler-maps m forwarding-class expedited-forwarding scheduler ef
+set class-of-service scheduler-maps m forwarding-class network-control scheduler nc
+set class-of-service interfaces ge-0/0/1 unit 0 classifiers dscp c
+set class-of-service interfaces ge-0/0/1 scheduler-map m
+set class-of-service interfaces ge-0/0/1 shaping-rate 100m
+"""
+
+
+def test_queues_of_junos_are_classes_of_one_ios_interface(tmp_path: Path) -> None:
+    (tmp_path / "edge.conf").write_text(EDGE)
+    converted = convert.convert(tmp_path / "edge.conf", to="ios", interface="ge-0/0/1.0")
+    report = checked(converted.text)
+    assert [one["message"] for one in report["diagnostics"] if one["severity"] == "error"] == []
+    [port] = report["router"]["ports"]
+    lines = converted.text.splitlines()
+    place = lines.index(" class expedited-forwarding")
+    assert lines[place + 1 : place + 5] == [
+        "  police cir 20000000 bc 15000",
+        "    conform-action transmit",
+        "    exceed-action drop",
+        "  priority",
+    ]
+    assert "  bandwidth 75000" in lines and " match qos-group 1" in lines
+    # Classification is the same; schedulers differ.
+    input_, output = converted.proofs
+    assert (input_.where, input_.proof["verdict"]) == ("policy ge-0/0/1.0 input at ge-0/0/1.0 input", "equal")
+    assert output.proof["verdict"] == "differ"
+    assert [remark.construct for remark in converted.remarks] == [
+        "scheduler guarantee-excess",
+        "rates that count 38 bytes beyond IP",
+        "queue assured-forwarding without a guarantee",
+    ]
+    assert port["name"] == "GigabitEthernet0/0"
+
+
+def test_policies_of_ios_return_from_junos(tmp_path: Path, perhop: Command) -> None:
+    (tmp_path / "r.cfg").write_text(LLQ)
+    (tmp_path / "r.conf").write_text(convert.convert(tmp_path / "r.cfg", to="junos").text)
+    ended = perhop("convert", "r.conf", "--to", "ios", "-o", "again.cfg")
+    assert ended.code == 0, ended.err
+    again = (tmp_path / "again.cfg").read_text()
+    # The terms of the output filter are conditions of the classes again.
+    for lines in (
+        "class-map match-all VOICE\n match dscp ef\n",
+        "class-map match-all DATA\n match dscp af21\n",
+        " class DATA\n  bandwidth 5000\n",
+        " class class-default\n  bandwidth 2000\n",
+    ):
+        assert lines in again, again
+    assert "queue network-control: no packet reaches it" in ended.err
+    # Every packet has its queue and its marks again; limits have bytes, and the policer acts always.
+    found = json.loads(perhop("prove", "r.cfg", "again.cfg", "--json").out)
+    differing = {one["what"] for one in found["counterexample"]["treatment"] if one["first"] != one["second"]}
+    assert differing <= {"buffer", "limits"}, differing
+
+
+MARKING = """\
+version 15.4
+hostname edge
+class-map match-any DATA
+ match dscp af21 af22
+policy-map OUT
+ class DATA
+  set dscp cs1
+interface GigabitEthernet0/0
+ ip address 192.0.2.1 255.255.255.0
+ service-policy output OUT
+"""
+
+
+def test_marks_on_the_way_to_junos_are_proved(tmp_path: Path) -> None:
+    (tmp_path / "r.cfg").write_text(MARKING)
+    converted = convert.convert(tmp_path / "r.cfg", to="junos")
+    marks = [one.proof for one in converted.proofs]
+    assert [one["verdict"] for one in marks] == ["differ"]
+    differing = {
+        one["what"] for one in marks[0]["counterexample"]["treatment"] if one["first"] != one["second"]
+    }
+    # Without queues the router has one queue, an MX its default queues.
+    assert "marks" not in differing and "fate" not in differing
+
+
+def test_classes_of_junos_are_classes_of_htb(tmp_path: Path) -> None:
+    (tmp_path / "edge.conf").write_text(EDGE)
+    converted = convert.convert(tmp_path / "edge.conf", to="tc", interface="ge-0/0/1.0")
+    classes = [line for line in converted.text.splitlines() if line.startswith("tc class add")]
+    rates = [line.partition(" rate ")[2].split()[0] for line in classes]
+    assert "75000000bit" in rates and "5000000bit" in rates
+    constructs = {remark.construct for remark in converted.remarks}
+    assert "scheduler guarantee-excess" in constructs

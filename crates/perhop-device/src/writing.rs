@@ -69,6 +69,9 @@ pub struct Written {
     /// The missing and different parts.
     #[serde(rename = "remarks")]
     pub not_expressed: Vec<NotExpressed>,
+    /// The interface of each policy in the text, in the order of the policies; `None` if the text is for one
+    /// interface that the user names.
+    pub interfaces: Vec<Option<String>>,
 }
 
 /// A part of a policy that is missing or different in a language.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use perhop_device::intent::Direction;
 use perhop_diff::ProofQuestion;
 use perhop_front_ends::FRONT_ENDS;
 use perhop_qos::Rate;
@@ -21,6 +22,9 @@ struct SideOfProof {
     platform: Option<String>,
     at: Option<String>,
     policy: Option<String>,
+    /// The direction to compare, of the first side.
+    #[serde(default)]
+    direction: Option<Direction>,
 }
 
 /// Returns whether two configurations treat all packets equally, as JSON: `verdict`, `place`,
@@ -51,6 +55,7 @@ pub(crate) fn prove(
         options: [&options[0], &options[1]],
         at: [0, 1].map(|side: usize| sides[side].at.as_deref()),
         policy: [0, 1].map(|side: usize| sides[side].policy.as_deref()),
+        direction: sides[0].direction,
         rate,
     };
     let proof = py.detach(|| perhop_diff::prove(FRONT_ENDS, &question)).map_err(wrong)?;

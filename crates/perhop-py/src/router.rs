@@ -104,15 +104,18 @@ pub(crate) fn open_thresholds(text: &str, commands: Vec<String>) -> PyResult<Str
         .map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns `platform` if its rules can read the text, and `None` if the text is certainly in another
-/// language. Raises a `ValueError` of message and help.
+/// Returns `platform` if its rules can read the text, and `None` if the text is in another language:
+/// certainly, or as far as can be seen, and without any sign of the language of the platform. Raises a
+/// `ValueError` of message and help.
 #[pyfunction]
 pub(crate) fn reading_platform(py: Python<'_>, text: &str, platform: &str) -> PyResult<Option<String>> {
     let is_other = py.detach(|| {
         let chosen = FRONT_ENDS.choose("", Some(platform))?;
         let own = FRONT_ENDS.choose(text, None)?;
-        let certainty = own.recognize(text).map(|found| found.certainty);
-        Ok(own.name() != chosen.name() && certainty == Some(Certainty::Certain))
+        let has_signs = chosen.recognize(text).is_some();
+        let is_recognized =
+            own.recognize(text).is_some_and(|found| found.certainty == Certainty::Certain || !has_signs);
+        Ok(own.name() != chosen.name() && is_recognized)
     });
     Ok((!is_other.map_err(wrong)?).then(|| platform.to_owned()))
 }

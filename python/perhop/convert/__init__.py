@@ -76,12 +76,13 @@ def convert(
     )
     if to == _OWN:
         text, remarks = to_yaml(source)
-    elif to in TARGETS:
-        text, remarks = to_device(source, to, platform)
-    else:
+        return Converted(text, (*source.left_out, *remarks))
+    if to not in TARGETS:
         raise InvalidInputError(f"cannot convert to `{to}`", f"one of {', '.join(TARGETS)}")
-    proofs = () if to == _OWN else tuple(proved(source, text))
-    return Converted(text, (*source.left_out, *remarks), proofs)
+    written = to_device(source, to, platform)
+    return Converted(
+        written.text, (*source.left_out, *written.remarks), tuple(proved(source, written, platform))
+    )
 
 
 def _bits(rate: str | None) -> int | None:

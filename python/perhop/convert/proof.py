@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from perhop.configuration import reading_platform
 from perhop.convert.policies import Attached, Source
+from perhop.convert.written import Written
 from perhop.errors import InvalidInputError
 from perhop.proving import Proof, prove_texts
 
@@ -19,33 +21,40 @@ class PolicyProof:
     proof: Proof
 
 
-def proved(source: Source, text: str) -> Iterator[PolicyProof]:
-    """Generate the proof for each policy of a configuration that `text` has in another language.
+def proved(source: Source, written: Written, platform: str | None) -> Iterator[PolicyProof]:
+    """Generate the proof for each policy of a configuration that `written` has in another language.
 
-    A text that has the policy at several ports, or at none, is left out.
+    `platform` is that of the text. A policy at none of its ports is left out.
     """
     if source.text is None:
         return
-    for attached in source.attached:
-        for proof in _proof(source, text, attached):
+    for attached, interface in zip(source.attached, written.interfaces, strict=True):
+        for proof in _proof(source, written.text, (attached, interface), platform):
             yield PolicyProof(attached.where, proof)
 
 
-def _proof(source: Source, text: str, attached: Attached) -> Iterator[Proof]:
+def _proof(
+    source: Source, text: str, port: tuple[Attached, str | None], platform: str | None
+) -> Iterator[Proof]:
+    attached, interface = port
     first = {
         "name": str(source.file),
         "text": source.text,
         "platform": source.profile,
         "at": attached.interface,
         "policy": attached.port and _name(attached),
+        "direction": attached.direction,
     }
-    second = {"name": "the output", "text": text, "platform": None, "at": None, "policy": None}
-    # The same language keeps the names of interfaces.
-    for at in (attached.interface, None):
-        try:
-            yield prove_texts(first, {**second, "at": at})
-        except InvalidInputError:
-            continue
+    second = {
+        "name": "the output",
+        "text": text,
+        "platform": reading_platform(text, platform),
+        "at": interface,
+        "policy": None,
+    }
+    try:
+        yield prove_texts(first, second)
+    except InvalidInputError:
         return
 
 

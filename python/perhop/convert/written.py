@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from typing import Any
 
 from perhop import _core
@@ -10,8 +11,19 @@ from perhop.configuration import refused_option
 from perhop.convert.policies import Remark, Source
 
 
-def to_device(source: Source, language: str, platform: str | None) -> tuple[str, list[Remark]]:
-    """Return policies in the language of a device, and what that does not have or has otherwise.
+@dataclass(frozen=True)
+class Written:
+    """Policies in the language of a device."""
+
+    text: str
+    #: The parts that the language does not have or has otherwise.
+    remarks: tuple[Remark, ...]
+    #: The interface of each policy in the text; `None` if the text is for any interface.
+    interfaces: tuple[str | None, ...]
+
+
+def to_device(source: Source, language: str, platform: str | None) -> Written:
+    """Return policies in the language of a device.
 
     Raises:
         InvalidInputError: the policies do not fit into one text, or the rate of an interface is missing.
@@ -35,4 +47,5 @@ def to_device(source: Source, language: str, platform: str | None) -> tuple[str,
     except ValueError as error:
         raise refused_option(error) from error
     written = json.loads(text)
-    return written["text"], [Remark(**remark) for remark in written["remarks"]]
+    remarks = tuple(Remark(**remark) for remark in written["remarks"])
+    return Written(written["text"], remarks, tuple(written["interfaces"]))

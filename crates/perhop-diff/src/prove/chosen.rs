@@ -62,7 +62,9 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
         let port = router.ports.iter().find(|port| port.name == chosen[side].port);
         PortOf { model: &sides[side].model, port: port.unwrap_or(&router.ports[0]) }
     });
-    let is_common = |direction: &Direction| chosen[1].directions.contains(direction);
+    let is_common = |direction: &Direction| {
+        question.direction.is_none_or(|own| own == *direction) && chosen[1].directions.contains(direction)
+    };
     let directions: Vec<Direction> = chosen[0].directions.iter().copied().filter(is_common).collect();
     if directions.is_empty() {
         return Err(ConfigError::new(

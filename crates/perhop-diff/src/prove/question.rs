@@ -1,5 +1,6 @@
 //! [`ProofQuestion`]: two configurations, and the parts that are compared.
 
+use perhop_device::intent::Direction;
 use perhop_device::{DeviceModel, FrontEnd, ParseOptions};
 use perhop_qos::Rate;
 
@@ -16,6 +17,8 @@ pub struct ProofQuestion<'a> {
     pub at: [Option<&'a str>; 2],
     /// The policy of each.
     pub policy: [Option<&'a str>; 2],
+    /// The direction to compare; `None` for all that both ports have.
+    pub direction: Option<Direction>,
     /// The rate of an interface for policies that are not attached.
     pub rate: Option<Rate>,
 }

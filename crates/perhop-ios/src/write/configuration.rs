@@ -23,6 +23,8 @@ const ETHERNET: i32 = 14;
 /// The policies to write, and their source router.
 pub(super) struct Source<'a> {
     pub(super) policies: Vec<PolicyToWrite>,
+    /// The interface of each policy on a device of another vendor.
+    pub(super) interfaces: Vec<Option<String>>,
     /// The router; `None` for policies of a scenario or of another vendor's device.
     pub(super) device: Option<&'a DeviceModel>,
     /// The parts of policies of another language that the forms of IOS leave out.
@@ -49,14 +51,28 @@ impl Source<'_> {
         }
     }
 
-    /// Returns the interface of the policy with this index: its own, or a created one.
+    /// Returns the interface of the policy with this index: its own, or a created one. Policies at one
+    /// interface of a device of another vendor get one interface.
     pub(super) fn interface(&self, place: usize) -> String {
         let policy = &self.policies[place];
-        match (&policy.interface, policy.policy.overhead) {
-            (Some(interface), _) if self.device.is_some() => interface.clone(),
-            (_, ETHERNET) => format!("GigabitEthernet0/{place}"),
-            _ => format!("Serial0/{place}/0"),
+        if let Some(interface) = policy.interface.as_ref().filter(|_| self.device.is_some()) {
+            return interface.clone();
         }
+        let first = self.first_at(place);
+        let is_ethernet =
+            |other: usize| self.first_at(other) == first && self.policies[other].policy.overhead == ETHERNET;
+        if (0..self.policies.len()).any(is_ethernet) {
+            format!("GigabitEthernet0/{first}")
+        } else {
+            format!("Serial0/{first}/0")
+        }
+    }
+
+    /// Returns the index of the first policy at the same interface of a device of another vendor.
+    fn first_at(&self, place: usize) -> usize {
+        let own = self.interfaces[place].as_ref();
+        let is_same = |other: &Option<String>| own.is_some() && other.as_ref() == own;
+        self.interfaces.iter().position(is_same).unwrap_or(place)
     }
 }
 
@@ -194,12 +210,12 @@ fn add_block(blocks: &mut Blocks, source: &Source, place: usize) -> BlockKey {
     if let (Some(device), Some(port)) = (source.device, source.port(entry)) {
         return blocks::add_of_port(blocks, device, port);
     }
-    let key = BlockKey::Made(blocks.len());
+    let key = BlockKey::Made(source.first_at(place));
     let kilobits = entry.rate.map(|rate| {
         let kilobits = (rate.as_bits_per_second() as f64 / 1000.0).round_ties_even().max(1.0);
         format!("bandwidth {kilobits}")
     });
     let block = Block::new(format!("interface {}", source.interface(place)), kilobits.into_iter().collect());
-    blocks.insert(key, block);
+    blocks.entry(key).or_insert(block);
     key
 }

@@ -6,13 +6,20 @@ use perhop_device::{Notes, PolicyToWrite};
 use perhop_qos::action::{Action, Outcome};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
-use perhop_qos::policer::PoliceConfig;
+use perhop_qos::meter::{MeterConfig, TokenBucketConfig};
+use perhop_qos::policer::{PoliceConfig, PoliceWhen};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig};
-use perhop_qos::{ByteSize, Rate};
+use perhop_qos::{ByteSize, Color, Rate};
+
+use super::class::CLASS_DEFAULT;
+use super::folding::{Folded, folded, with_queues};
+use super::order::labels;
 
 /// Bytes that an Ethernet interface counts beyond the IP packet.
 const ETHERNET: i32 = 14;
+/// The least `bandwidth`, bits per second.
+const LEAST_BANDWIDTH: u64 = 8000;
 /// The name of the class around queues without priority.
 const OTHERS: &str = "others";
 
@@ -20,25 +27,76 @@ const OTHERS: &str = "others";
 pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> PolicyToWrite {
     let place = policy.place();
     let mut policy = policy;
-    policy.policy.conditioners = ended(&policy.policy.conditioners).unwrap_or(policy.policy.conditioners);
-    let own = policy.policy.queueing.as_ref();
-    let Some(queueing) = own.filter(|own| own.scheduler == SchedulerConfig::GuaranteeExcess) else {
+    let own = &mut policy.policy;
+    own.conditioners = ended(&own.conditioners).unwrap_or_else(|| own.conditioners.clone());
+    let has_meters = own.conditioners.iter().any(|stage| stage.meter.is_some());
+    if own.queueing.is_none() && !has_meters {
+        // No rate of the policy counts bytes.
+        own.overhead = ETHERNET;
+    }
+    let is_other = |own: &QueueingConfig| own.scheduler != SchedulerConfig::GuaranteeExcess;
+    if own.queueing.as_ref().is_none_or(is_other) {
         return policy;
-    };
+    }
     let mut notes = notes.at(&place);
     let reason = "IOS has priority queues and shares: levels, bursts and weights of the rest are lost";
     notes.report("scheduler guarantee-excess", reason);
-    if let Some(layer) = first_queue(queueing).and_then(|class| class.share.link_layer)
-        && policy.policy.overhead + i32::from(layer.overhead) != ETHERNET
-    {
-        let counted = policy.policy.overhead + i32::from(layer.overhead);
-        let construct = format!("rates that count {counted} bytes beyond IP");
-        notes.report(construct, format!("an Ethernet interface of IOS counts {ETHERNET}"));
-        policy.policy.overhead = ETHERNET;
+    if let Some(Folded { queueing, unreached }) = folded(own, has_priority) {
+        for name in unreached {
+            notes.report(format!("queue {name}"), "no packet reaches it, so that IOS needs no class for it");
+        }
+        (own.queueing, own.conditioners) = (Some(queueing), Vec::new());
     }
+    let Some(queueing) = &own.queueing else { return policy };
+    if let Some(layer) = first_queue(queueing).and_then(|class| class.share.link_layer) {
+        let counted = own.overhead + i32::from(layer.overhead);
+        if counted != ETHERNET {
+            let construct = format!("rates that count {counted} bytes beyond IP");
+            notes.report(construct, format!("an Ethernet interface of IOS counts {ETHERNET}"));
+        }
+        own.overhead = ETHERNET;
+    }
+    let mut stages = Vec::new();
+    let can_police = own.conditioners.is_empty();
+    let queues = with_queues(queueing, &mut |queues| {
+        let queue = |(place, queue): (usize, &ClassConfig)| {
+            let queue = with_rate(queue, &mut |construct, reason| notes.report(construct, reason));
+            // No earlier queue takes packets of the first one, or of one with labels of its own.
+            let is_alone = place == 0 || !labels(queue.matches.as_ref()).is_empty();
+            if can_police && is_alone { without_policer(queue, &mut stages) } else { queue }
+        };
+        Some(queues.iter().enumerate().map(queue).collect())
+    });
+    own.conditioners.extend(stages);
     let most = policy.rate.unwrap_or(Rate::from_bits_per_second(u64::MAX));
-    policy.policy.queueing = Some(with_priorities(queueing, most));
+    policy.policy.queueing = queues.map(|queueing| with_priorities(&queueing, most));
     policy
+}
+
+/// Returns a queue with a guarantee: IOS accepts a limit only in a class with a rate.
+fn with_rate(queue: &ClassConfig, note: &mut impl FnMut(String, String)) -> ClassConfig {
+    if queue.share.rate.is_some() || queue.matches.is_none() || queue.queueing.is_some() {
+        return queue.clone();
+    }
+    let rate = Rate::from_bits_per_second(LEAST_BANDWIDTH);
+    note(format!("queue {} without a guarantee", queue.name), format!("IOS gives it {rate}"));
+    ClassConfig { share: ShareConfig { rate: Some(rate), ..queue.share.clone() }, ..queue.clone() }
+}
+
+/// Moves the policer in front of a queue, which drops regardless of congestion, into the stages: `police` of
+/// the class.
+fn without_policer(queue: ClassConfig, stages: &mut Vec<ConditionerConfig>) -> ClassConfig {
+    let policer = queue.police.filter(|police| police.when == PoliceWhen::Always);
+    let Some(PoliceConfig { rate, burst, .. }) = policer else { return queue };
+    stages.push(ConditionerConfig {
+        name: Some(queue.name.clone()),
+        matches: queue.matches.clone(),
+        meter: Some(MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })),
+        green: vec![Action::Transmit],
+        red: vec![Action::Drop],
+        ..ConditionerConfig::default()
+    });
+    ClassConfig { police: None, ..queue }
 }
 
 fn first_queue(queueing: &QueueingConfig) -> Option<&ClassConfig> {
@@ -93,7 +151,7 @@ fn with_priorities(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
             return with_priorities(inner, most);
         };
         let class = ClassConfig {
-            name: only.name.clone(),
+            name: CLASS_DEFAULT.to_owned(),
             shape: Some(shape(ceil, only.share.ceil_burst)),
             queueing: Some(with_priorities(inner, ceil)),
             ..ClassConfig::default()
@@ -107,6 +165,7 @@ fn with_priorities(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
     let (first, others): (Vec<&ClassConfig>, Vec<&ClassConfig>) =
         queueing.classes.iter().partition(|class| has_priority(class));
     let share = |class: &&ClassConfig| ClassConfig {
+        name: if class.matches.is_none() { CLASS_DEFAULT.to_owned() } else { class.name.clone() },
         share: ShareConfig { bandwidth: class.share.rate, ..ShareConfig::default() },
         shape: class.share.ceil.filter(|ceil| *ceil < most).map(|ceil| shape(ceil, class.share.ceil_burst)),
         queueing: class
@@ -147,7 +206,7 @@ fn has_priority(class: &ClassConfig) -> bool {
 fn police(class: &ClassConfig, most: Rate) -> Option<PoliceConfig> {
     let rate = class.share.ceil.filter(|ceil| *ceil < most)?;
     let burst = class.share.ceil_burst?;
-    Some(PoliceConfig { rate, burst, when: perhop_qos::policer::PoliceWhen::Congested })
+    Some(PoliceConfig { rate, burst, when: PoliceWhen::Congested })
 }
 
 fn shape(rate: Rate, burst: Option<ByteSize>) -> ShapeConfig {

@@ -49,16 +49,18 @@ impl Writer for IosWriter {
         let profile = chosen.or(of_router).map_or(Profile::OF_FOREIGN_POLICIES, |platform| platform.profile);
         let is_foreign = policies.configuration.is_some() && own.is_none();
         let all = policies.policies.iter().cloned();
+        let interfaces =
+            policies.policies.iter().map(|one| one.interface.clone().filter(|_| is_foreign)).collect();
         let mut notes = Notes::default();
         let renamed = all
             .map(|entry| if is_foreign { in_forms_of_ios(without_device(entry), &mut notes) } else { entry });
         let policies = renamed.collect();
-        let source = Source { policies, device: device.as_ref(), notes: notes.into_list() };
+        let source = Source { policies, interfaces, device: device.as_ref(), notes: notes.into_list() };
         self.write_all(&source, profile)
     }
 }
 
-/// Returns the policy of another vendor's device without its interface.
+/// Returns the policy of another vendor's device without its interface, which gets another name.
 fn without_device(policy: PolicyToWrite) -> PolicyToWrite {
     PolicyToWrite { name: policy.interface.unwrap_or(policy.name), interface: None, ..policy }
 }
@@ -103,7 +105,8 @@ impl IosWriter {
                 not_expressed.push(note);
             }
         }
-        Ok(Written { text, not_expressed })
+        let interfaces = (0..source.policies.len()).map(|place| Some(source.interface(place))).collect();
+        Ok(Written { text, not_expressed, interfaces })
     }
 
     /// Returns the way of writing a policy with the fewest differences after reading it again: from Intent,

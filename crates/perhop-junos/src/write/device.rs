@@ -54,7 +54,12 @@ impl Writer for JunosWriter {
             device.add(policy)?;
         }
         let text = device.text(policies);
-        Ok(Written { text, not_expressed: device.notes.into_list() })
+        let interface = |one: &PolicyToWrite| {
+            let known = device.interfaces.get(one.interface.as_ref().unwrap_or(&one.name))?;
+            Some(format!("{}.{}", known.name, known.unit))
+        };
+        let interfaces = policies.policies.iter().map(interface).collect();
+        Ok(Written { text, not_expressed: device.notes.into_list(), interfaces })
     }
 }
 

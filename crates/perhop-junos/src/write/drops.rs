@@ -55,6 +55,17 @@ pub(super) fn limit_bytes(buffer: Option<&BufferConfig>) -> Option<u64> {
     }
 }
 
+/// Returns the limit of a queue with tail drop in packets; `None` for a limit in bytes.
+pub(super) fn limit_packets(buffer: Option<&BufferConfig>) -> Option<u64> {
+    match buffer? {
+        BufferConfig::TailDrop(config) => match config.limit {
+            QueueSize::Packets(packets) => Some(packets),
+            QueueSize::Bytes(_) => None,
+        },
+        _ => None,
+    }
+}
+
 /// Returns the drop precedences of a queue.
 pub(super) fn drops(class: &ClassConfig, notes: &mut NotesAt) -> Drops {
     match &class.buffer {

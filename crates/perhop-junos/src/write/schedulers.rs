@@ -4,7 +4,7 @@ use perhop_device::{Notes, NotesAt};
 use perhop_qos::buffer::FillStep;
 use perhop_qos::policer::PoliceWhen;
 
-use super::drops::{Drops, limit_bytes};
+use super::drops::{Drops, PACKET, limit_bytes, limit_packets};
 use super::queues::{Priority, Queue, Queues};
 use crate::cos::LossPriority;
 
@@ -99,6 +99,10 @@ impl Schedulers<'_> {
 
 fn buffer(queue: &Queue, notes: &mut NotesAt) -> Option<String> {
     let bytes = limit_bytes(queue.class.buffer.as_ref())?;
+    if let Some(packets) = limit_packets(queue.class.buffer.as_ref()) {
+        let reason = format!("a buffer of Junos has bytes: {bytes}, for packets of {PACKET}");
+        notes.report(format!("limit of {packets} packets"), reason);
+    }
     let rate = match queue.priority {
         Priority::Strict(_) => queue.policer.or(queue.shaper.map(|(rate, _)| rate)).unwrap_or(0),
         _ => queue.guarantee as u64,

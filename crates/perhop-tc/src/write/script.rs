@@ -66,7 +66,8 @@ impl Writer for TcWriter {
         text.push(CLEAR.to_owned());
         text.extend(has_hooks.then(|| HOOKS.to_owned()));
         text.extend(lines);
-        Ok(Written { text: text.join("\n") + "\n", not_expressed })
+        let interfaces = vec![None; policies.policies.len()];
+        Ok(Written { text: text.join("\n") + "\n", not_expressed, interfaces })
     }
 }
 
