@@ -3,9 +3,27 @@
 use std::collections::BTreeSet;
 
 use perhop_device::intent::At;
-use perhop_lint::{Diagnostic, LineState, Rule};
+use perhop_lint::{Diagnostic, LineState, Rule, nearest};
 
 use crate::tree::{NodeId, Tree};
+
+/// The places of definitions by kind; `*` is any word.
+const DEFINITIONS: [(&str, &[&str]); 14] = [
+    ("classifier", &["class-of-service", "classifiers", "*"]),
+    ("drop profile", &["class-of-service", "drop-profiles"]),
+    ("filter", &["firewall", "filter"]),
+    ("filter", &["firewall", "family", "*", "filter"]),
+    ("forwarding class", &["class-of-service", "forwarding-classes", "class"]),
+    ("forwarding class", &["class-of-service", "forwarding-classes", "queue", "*"]),
+    ("group", &["groups"]),
+    ("policer", &["firewall", "policer"]),
+    ("prefix list", &["policy-options", "prefix-list"]),
+    ("rewrite rule", &["class-of-service", "rewrite-rules", "*"]),
+    ("scheduler", &["class-of-service", "schedulers"]),
+    ("scheduler map", &["class-of-service", "scheduler-maps"]),
+    ("three-color policer", &["firewall", "three-color-policer"]),
+    ("traffic-control profile", &["class-of-service", "traffic-control-profiles"]),
+];
 
 /// The statements, and the findings so far.
 #[derive(Debug)]
@@ -109,14 +127,31 @@ impl Context {
         self.found(&crate::rules::JUNOS_VALUE_INVALID, word.node, message, "the commit fails");
     }
 
-    /// Reports a name that the configuration uses but does not define.
+    /// Reports a name that the configuration uses but does not define. The correction is a similar name.
     pub(crate) fn undefined(&mut self, node: NodeId, kind: &str, name: &str) {
-        self.found(
-            &crate::rules::JUNOS_UNDEFINED,
-            node,
-            format!("there is no {kind} `{name}`"),
-            "the commit fails",
-        );
+        let known = self.defined(kind);
+        let near = nearest(name, known.iter().map(String::as_str));
+        let message = format!("there is no {kind} `{name}`");
+        let rule = &crate::rules::JUNOS_UNDEFINED;
+        self.found_fixed((rule, node), message, "the commit fails", near.map(|near| (name, near)));
+    }
+
+    /// Returns the names of a kind that the configuration defines.
+    fn defined(&self, kind: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (_, path) in DEFINITIONS.iter().filter(|(own, _)| *own == kind) {
+            let mut nodes = vec![NodeId::ROOT];
+            for word in *path {
+                let below = |node: &NodeId| match *word {
+                    "*" => self.tree.children(*node),
+                    word => self.tree.child(*node, word).into_iter().collect(),
+                };
+                nodes = nodes.iter().flat_map(below).collect();
+            }
+            let names = nodes.into_iter().flat_map(|node| self.tree.children(node));
+            found.extend(names.map(|node| self.tree.word(node).to_owned()));
+        }
+        found
     }
 
     /// Reports an undefined name in front of statements, which have no effect.
@@ -156,13 +191,29 @@ impl Context {
         message: impl Into<String>,
         router: impl Into<String>,
     ) {
+        self.found_fixed((rule, node), message, router, None);
+    }
+
+    /// Adds a diagnostic about a statement, and the word of its line that another word corrects.
+    pub(crate) fn found_fixed(
+        &mut self,
+        (rule, node): (&'static Rule, NodeId),
+        message: impl Into<String>,
+        router: impl Into<String>,
+        fix: Option<(&str, &str)>,
+    ) {
         let line = self.tree.line(node);
         if rule.severity != perhop_lint::Severity::Note {
             self.tree.mark(node, LineState::Suspicious);
         }
         let message = message.into();
-        if self.known.insert((rule.id, line, message.clone())) {
-            self.diagnostics.push(Diagnostic::new(rule, line, message, router));
+        if !self.known.insert((rule.id, line, message.clone())) {
+            return;
         }
+        // In braces a semicolon follows the last word.
+        let words = fix.into_iter().flat_map(|(from, to)| {
+            [(from.to_owned(), to.to_owned()), (format!("{from};"), format!("{to};"))]
+        });
+        self.diagnostics.push(Diagnostic::new(rule, line, message, router).mended_by(words));
     }
 }

@@ -58,6 +58,7 @@ const NOT_MODELED: [(&str, &[(&str, &str)]); 8] = [
             ("family", "filters of whole routing tables"),
             ("storm-control", "storm control"),
             ("storm-control-profiles", "storm control"),
+            ("vxlan-tos-copy-filter", "the codepoints of packets in VXLAN tunnels"),
         ],
     ),
     (
@@ -67,6 +68,7 @@ const NOT_MODELED: [(&str, &[(&str, &str)]); 8] = [
             ("service-set", "services such as address translation"),
             ("stateful-firewall", "packets that stateful firewalls drop"),
             ("ids", "packets that intrusion detection drops"),
+            ("traffic-load-balance", "next hops by load"),
             ("nat", "address translation"),
         ],
     ),
@@ -123,6 +125,7 @@ fn chassis(context: &mut Context) {
             }
             "flexible-queuing-mode" => "the weights of queueing chips",
             "q-pic-large-buffer" => "large delay buffers",
+            "tunnel-services" => "the rate of tunnel ports",
             "max-queues-per-interface" | "red-buffer-occupancy" => "queues of line cards",
             "ingress-policer-overhead" | "egress-policer-overhead" => "bytes that policers count",
             "no-packet-scheduling" | "packet-scheduling" => "packet scheduling of line cards",

@@ -1,7 +1,7 @@
 //! Statements of `[edit interfaces]` without effect on the queueing and dropping of packets.
 
 /// Options of an interface.
-pub(crate) const PORT_OPTIONS: [&str; 63] = [
+pub(crate) const PORT_OPTIONS: [&str; 62] = [
     "accounting-profile",
     "anchor-point",
     "apply-groups",
@@ -46,7 +46,6 @@ pub(crate) const PORT_OPTIONS: [&str; 63] = [
     "no-keepalives",
     "no-native-vlan-insert",
     "no-traps",
-    "number-of-sub-ports",
     "optics-options",
     "otn-options",
     "passive-monitor-mode",

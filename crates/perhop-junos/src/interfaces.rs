@@ -139,7 +139,7 @@ fn range(context: &mut Context, node: NodeId) {
 fn interface(context: &mut Context, name: &Word, firewall: &Firewall) -> Interface {
     let node = name.node;
     let mut found = Interface { name: name.text.clone(), line: name.line, ..Interface::default() };
-    found.speed = chassis_speed(context, &name.text);
+    found.speed = chassis_speed(context, &name.text).or_else(|| channel_speed(context, &name.text));
     found.shaping_overhead = shaping_overhead(context, &name.text);
     for word in context.keywords(node) {
         match word.text.as_str() {
@@ -190,6 +190,10 @@ fn known_option(context: &mut Context, word: &Word, name: &str) {
         | "input-traffic-control-profile"
         | "radio-router" => {
             context.not_modeled(word.node, "bundles, ATM and services");
+        }
+        "number-of-sub-ports" => {
+            context.modeled(word.node);
+            context.names(word.node);
         }
         "receive-bucket" | "transmit-bucket" => {
             context.not_modeled(word.node, "packets that a bucket of the wire drops");
@@ -261,6 +265,17 @@ fn chassis_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
     let word = context.tree.child(port, "speed").and_then(|speed| context.tree.last_value(speed))?;
     let bits = number(context.tree.word(word)).filter(|bits| *bits > 0)?;
     context.modeled(word);
+    Some(At::new(context.tree.line(word), Rate::from_bits_per_second(bits)))
+}
+
+/// Returns the speed of the channel `et-0/0/1:2`, which a port with `number-of-sub-ports` states (Juniper,
+/// "Port Speed": `speed` is that of each channel).
+fn channel_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
+    let (port, _) = name.split_once(':')?;
+    let port = context.tree.at(NodeId::ROOT, &["interfaces", port])?;
+    context.tree.child(port, "number-of-sub-ports")?;
+    let word = context.tree.child(port, "speed").and_then(|speed| context.tree.last_value(speed))?;
+    let bits = number(context.tree.word(word).trim_end_matches("bps")).filter(|bits| *bits > 0)?;
     Some(At::new(context.tree.line(word), Rate::from_bits_per_second(bits)))
 }
 

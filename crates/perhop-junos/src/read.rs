@@ -290,9 +290,11 @@ fn is_template(text: &str) -> bool {
     !text.starts_with('#') && (has("{{", "}}") || has("{%", "%}"))
 }
 
-/// Whether a line is printed around the pieces of a session: `[edit]`, `{master:0}`.
+/// Whether a line is printed around the pieces of a session: `[edit]`, `{master:0}`; or a rule between them.
 fn is_banner(text: &str) -> bool {
-    (text.starts_with("[edit") && text.ends_with(']'))
+    let is_rule = text.len() > 2 && text.chars().all(|c| matches!(c, '-' | '=' | '_'));
+    is_rule
+        || (text.starts_with("[edit") && text.ends_with(']'))
         || (text.starts_with('{') && text.ends_with('}') && !text.contains(';') && text.len() > 2)
 }
 

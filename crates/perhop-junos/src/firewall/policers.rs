@@ -130,6 +130,7 @@ fn range(context: &mut Context, name: &Word, measure: Option<Measure>, cos: &Cla
 
 /// The limits of bursts in practice (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
 const LEAST_BURST: u64 = 15_000;
+const LEAST_BURST_WORD: &str = "15k";
 
 fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
     if let Some(packets) = context.tree.child(name.node, "if-exceeding-pps") {
@@ -157,7 +158,9 @@ fn measure(context: &mut Context, name: &Word) -> Option<Measure> {
         let message =
             format!("policer `{}` has a burst of {burst} bytes, less than 10 packets of 1500", name.text);
         let router = "TCP gets much less than the rate";
-        context.found(&crate::rules::JUNOS_BURST_SMALL, name.node, message, router);
+        let written = context.value(limits, "burst-size-limit").unwrap_or_else(|| name.clone());
+        let fix = Some((written.text.as_str(), LEAST_BURST_WORD));
+        context.found_fixed((&crate::rules::JUNOS_BURST_SMALL, written.node), message, router, fix);
     }
     Some(Measure::Bits { rate, burst })
 }

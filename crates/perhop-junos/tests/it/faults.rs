@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use perhop_device::DeviceModel;
 use perhop_lint::LineState;
+use perhop_qos::Rate;
 
 use crate::read::{parse, show};
 
@@ -32,6 +33,36 @@ fn attachments_of_undefined_names_are_reported() {
     }
     let known = "set class-of-service interfaces ge-0/0/0 unit 0 classifiers dscp default\n";
     assert_eq!(show(&mx(known)), "");
+}
+
+/// Findings with a correction, and the corrected lines.
+#[test]
+fn similar_names_and_small_bursts_are_corrected() {
+    let text = "set class-of-service schedulers gold priority high\n\
+                set class-of-service scheduler-maps wan forwarding-class best-efort scheduler glod\n\
+                set class-of-service scheduler-maps wan forwarding-class best-effort scheduler glod\n\
+                set class-of-service forwarding-classes class best-effort queue-num 0\n\
+                set class-of-service interfaces ge-0/0/0 scheduler-map wam\n\
+                firewall {\n    policer p {\n        if-exceeding {\n            bandwidth-limit 1m;\n            \
+                burst-size-limit 2k;\n        }\n        then discard;\n    }\n}\n";
+    let fixed: Vec<String> = mx(text)
+        .diagnostics
+        .iter()
+        .filter_map(|one| one.diagnostic.fix.as_ref())
+        .map(|fix| fix.apply(text.lines().nth(fix.line - 2).unwrap()))
+        .collect();
+    let maps = "set class-of-service scheduler-maps wan forwarding-class";
+    let expected = [
+        format!("{maps} best-effort scheduler glod"),
+        format!("{maps} best-effort scheduler gold"),
+        "set class-of-service interfaces ge-0/0/0 scheduler-map wan".to_owned(),
+        "            burst-size-limit 15k;".to_owned(),
+    ];
+    assert_eq!(fixed, expected);
+    // A name that is like no other has no correction.
+    let other = mx("set class-of-service schedulers gold priority high\n\
+                    set class-of-service scheduler-maps wan forwarding-class best-effort scheduler x\n");
+    assert!(other.diagnostics.iter().all(|one| one.diagnostic.fix.is_none()));
 }
 
 /// A map at a name is refused at the commit, and one at a pattern is passed over.
@@ -79,6 +110,10 @@ fn statements_that_change_what_packets_experience_are_not_modeled() {
         "set bridge-domains b forwarding-options filter input f\n",
         "set services service-set s nat-rules n\n",
         "set interfaces ge-0/0/0 unit 0 family inet tcp-mss 1200\n",
+        "set firewall family inet filter f term t then dont-fragment clear\n",
+        "set forwarding-options vxlan-tos-copy-filter\n",
+        "set services traffic-load-balance instance i interface lo0.0\n",
+        "set chassis fpc 0 pic 0 tunnel-services bandwidth 10g\n",
         "set interfaces ge-0/0/0 gigether-options source-filtering\n",
         "set interfaces ge-0/0/0 gigether-options source-address-filter 00:11:22:33:44:55\n",
         "set interfaces ge-0/0/0 gigether-options ethernet-switch-profile ethernet-policer-profile policer p\n",
@@ -152,6 +187,20 @@ fn links_of_bundles_have_no_class_of_service() {
     };
     assert_eq!(state_on("xe-0/0/0"), LineState::Suspicious);
     assert_eq!(state_on("xe-*"), LineState::Modelled);
+}
+
+/// Juniper, "Port Speed": the speed of a port with sub-ports is that of each channel.
+#[test]
+fn channels_have_the_speed_that_their_port_states() {
+    let rate = |text: &str| {
+        let text = format!("{text}set interfaces et-0/0/1:2 unit 0 family inet\n");
+        let model = parse(&text, Some("junos-ptx"));
+        model.router.port("et-0/0/1:2").unwrap().wire.rate.map(Rate::as_bits_per_second)
+    };
+    let speed = "set interfaces et-0/0/1 speed 25g\n";
+    let channels = "set interfaces et-0/0/1 number-of-sub-ports 4\n";
+    assert_eq!(rate(&format!("{speed}{channels}")), Some(25_000_000_000));
+    assert_eq!(rate(speed), None);
 }
 
 /// A port with slices does not have the default schedulers; perhop shows none.

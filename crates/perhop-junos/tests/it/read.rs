@@ -206,6 +206,10 @@ fn pieces_between_prompts_are_one_device_and_others_are_named() {
     let model = parse(labels, Some("junos-mx"));
     assert_eq!(model.router.ports.len(), 1);
     assert_eq!(model.lines[4].state, LineState::NotModelled);
+    let ruled = "set interfaces ge-0/0/0 unit 0 family inet\n    ---\n\nset class-of-service interfaces \
+                 ge-0/0/0 shaping-rate 10m\n";
+    let model = parse(ruled, Some("junos-mx"));
+    assert_eq!(model.router.ports[0].bandwidth.unwrap().as_bits_per_second(), 10_000_000);
 }
 
 /// A session prints single statements with their names, and blocks without.
