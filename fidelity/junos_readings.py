@@ -71,10 +71,15 @@ def bits(text: str | None) -> float:
 
 def configured(reading: Reading) -> float:
     """Return the number of the configuration as perhop resolves it."""
-    values, here = reading.values, port(reading.case)
+    values = reading.values
+    if values["field"] in ("queue_of_class", "queue_of_dscp"):
+        return float(queue_number(reading))
+    here = port(reading.case)
     if values["field"] == "counted_bytes":
         return float(here["counted_bytes"]["queues"] + values["packet"])
     found = classes(here["output"]["queueing"])
+    if values["class"] == "*" and values["field"] == "bytes":
+        return sum(size(limit(one)) for one in found)
     if values["class"] == "*":
         sure = [one["share"] for one in found if one["share"].get("rate") != one["share"].get("ceil")]
         return sum(bits(share.get("rate")) for share in sure) / float(values["whole"]) * 100
@@ -82,7 +87,7 @@ def configured(reading: Reading) -> float:
     if values["field"] == "shared_bytes":
         memory, factor = here["output"]["queueing"]["memory"], one["buffer"]["shared-memory"]["alpha"]
         return float(memory["shared"] * memory["unit-bytes"] * factor / (1 + factor * values["queues"]))
-    share, limit = one["share"], one.get("buffer", {}).get("tail-drop", {}).get("limit", "0B")
+    share, bytes_ = one["share"], size(limit(one))
     match values["field"]:
         case "rate_bps":
             return bits(share.get("rate"))
@@ -93,12 +98,34 @@ def configured(reading: Reading) -> float:
         case "weight":
             return float(share["weight"])
         case "bytes":
-            return size(limit)
+            return bytes_
         case "buffer_us":
-            return size(limit) * 8e6 / bits(share["rate"])
+            return bytes_ * 8e6 / bits(share["rate"])
         case field:
             assert field == "drop_percent", field
             return drop_percent(one["buffer"], values["fill"], values["precedence"])
+
+
+def limit(queue: dict[str, Any]) -> str:
+    """Return the limit of a queue with tail drop; 0 bytes for another class."""
+    return str((queue.get("buffer") or {}).get("tail-drop", {}).get("limit", "0B"))
+
+
+def queue_number(reading: Reading) -> int:
+    """Return the number of the queue of a class, or of packets with a codepoint."""
+    case, values = CASES[reading.case], reading.values
+
+    def objects(command: str, name: str | None = None) -> list[dict[str, Any]]:
+        text = _core.print_configured(case["configuration"], command, name, case["platform"])
+        return [one["document"] for one in json.loads(text)["objects"]]
+
+    [classes] = objects("class-of-service forwarding-class")
+    name = values.get("class")
+    if name is None:
+        [classifier] = objects("class-of-service classifier", values["classifier"])
+        points = {one["code_point"]: one["forwarding_class"] for one in classifier["code_points"]}
+        name = points[f"{values['dscp']:06b}"]
+    return next(one["queue"] for one in classes["classes"] if one["name"] == name)
 
 
 def size(text: str) -> float:
@@ -159,6 +186,16 @@ def results(case_id: str) -> Results:
     return scenario.check().run(seed=1)
 
 
+def queued_mbps(reading: Reading) -> float:
+    """Return the rate of the packets that reach a queue, in the bytes that the device counts."""
+    case, found = CASES[reading.case], results(reading.case)
+    rows = found.table("ports").iter_rows(named=True)
+    own = [row for row in rows if row["queue"].rsplit("/", 1)[-1] == reading.values["class"]]
+    seconds = float(case["duration"].removesuffix("s")) - float(case["warmup"].removesuffix("s"))
+    packets: int = sum(row["arrived_packets"] for row in own if row["port"] == "router->sink")
+    return packets * float(case["counted"]) * 8 / seconds / 1e6
+
+
 def measured(reading: Reading) -> float:
     """Return the number of a run."""
     values, case = reading.values, CASES[reading.case]
@@ -171,6 +208,8 @@ def measured(reading: Reading) -> float:
             return mbps
         case "delivered_percent":
             return mbps / offered * 100
+        case "queued_mbps":
+            return queued_mbps(reading)
         case "lost_percent":
             return 100 - mbps / offered * 100
         case field:
