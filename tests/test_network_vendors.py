@@ -61,6 +61,20 @@ def test_devices_of_two_vendors_have_links(tmp_path: Path, perhop: Command) -> N
     assert ends == {("branch", "GigabitEthernet0/1"), ("core", "ge-0/0/0.0")}
 
 
+def test_a_link_with_two_families_is_one(tmp_path: Path, perhop: Command) -> None:
+    lab = folder(tmp_path)
+    (lab / "branch.cfg").write_text(
+        IOS.replace(
+            "192.0.2.1 255.255.255.252\n", "192.0.2.1 255.255.255.252\n ipv6 address 2001:db8::1/126\n"
+        )
+    )
+    (lab / "core.conf").write_text(
+        JUNOS + "set interfaces ge-0/0/0 unit 0 family inet6 address 2001:db8::2/126\n"
+    )
+    [link] = perhop("network", lab, "--json").json()["links"]
+    assert len(link["ends"]) == 2
+
+
 def test_a_packet_is_traced_through_both(tmp_path: Path, perhop: Command) -> None:
     ends = ("--from", "10.1.0.5", "--to", "10.2.0.9")
     ended = perhop("trace", folder(tmp_path), *ends, "--packet", "udp dscp ef")

@@ -53,6 +53,8 @@ pub(super) fn find(
         links.push(link);
     }
     let mut duplicates = Vec::new();
+    // Ports with a subnet of IPv4 and one of IPv6 have one link.
+    let mut known = BTreeSet::new();
     for ((subnet, is_tunnel), ports) in by_subnet(devices, &taken) {
         for (source, ports) in by_segment(devices, &cables, ports) {
             if let Some((address, [first, second])) = duplicate(&ports) {
@@ -65,7 +67,8 @@ pub(super) fn find(
                 continue;
             }
             let ids: BTreeSet<PortId> = ports.iter().map(|(id, _)| *id).collect();
-            if ids.iter().map(|id| id.device).collect::<BTreeSet<_>>().len() > 1 {
+            let has_other_end = ids.iter().map(|id| id.device).collect::<BTreeSet<_>>().len() > 1;
+            if has_other_end && known.insert((is_tunnel, ids.clone())) {
                 let ends = ids.into_iter().map(|id| end(devices, id)).collect();
                 let subnet = subnet.to_string();
                 let because = match source {
