@@ -204,3 +204,23 @@ def test_classes_of_junos_are_classes_of_htb(tmp_path: Path) -> None:
     assert "75000000bit" in rates and "5000000bit" in rates
     constructs = {remark.construct for remark in converted.remarks}
     assert "scheduler guarantee-excess" in constructs
+
+
+def test_a_classifier_and_a_filter_are_classes_together(tmp_path: Path) -> None:
+    filter_ = """\
+set firewall family inet filter f term bulk from protocol tcp
+set firewall family inet filter f term bulk from destination-port 873
+set firewall family inet filter f term bulk then loss-priority high
+set firewall family inet filter f term rest then accept
+set interfaces ge-0/0/1 unit 0 family inet filter input f
+"""
+    (tmp_path / "edge.conf").write_text(EDGE + filter_)
+    converted = convert.convert(tmp_path / "edge.conf", to="ios", interface="ge-0/0/1.0")
+    input_ = converted.proofs[0]
+    assert (input_.where, input_.proof["verdict"]) == ("policy ge-0/0/1.0 input at ge-0/0/1.0 input", "equal")
+    lines = converted.text.splitlines()
+    # Bulk data keeps its class, and gets the loss priority of the filter.
+    place = next(
+        index for index, line in enumerate(lines) if line.startswith(" class f-bulk-dscp-best-effort")
+    )
+    assert lines[place + 1 : place + 3] == ["  set qos-group 0", "  set discard-class 3"]

@@ -13,6 +13,7 @@ use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm, ShareConfig
 use perhop_qos::{ByteSize, Color, Rate};
 
 use super::class::CLASS_DEFAULT;
+use super::flattening::flattened;
 use super::folding::{Folded, folded, with_queues};
 use super::order::labels;
 
@@ -29,6 +30,7 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     let mut policy = policy;
     let own = &mut policy.policy;
     own.conditioners = ended(&own.conditioners).unwrap_or_else(|| own.conditioners.clone());
+    own.conditioners = flattened(&own.conditioners).unwrap_or_else(|| own.conditioners.clone());
     let has_meters = own.conditioners.iter().any(|stage| stage.meter.is_some());
     if own.queueing.is_none() && !has_meters {
         // No rate of the policy counts bytes.

@@ -19,6 +19,7 @@ mod configuration;
 mod criteria;
 mod demanded_queue;
 mod demands;
+mod flattening;
 mod folding;
 mod foreign;
 mod meter;
