@@ -14,7 +14,7 @@ const { metafile } = await build({
   target: "es2022",
   charset: "ascii",
   legalComments: "none",
-  loader: { ".yaml": "text", ".cfg": "text" },
+  loader: { ".yaml": "text", ".cfg": "text", ".conf": "text" },
   logLevel: "warning",
   metafile: true,
 });

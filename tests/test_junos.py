@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from conftest import Command
+from conftest import ROOT, Command
+from perhop.configuration import checked
 
 #: DSCP of the packets of each queue.
 CODEPOINTS = [0, 8, 16, 24]
@@ -237,3 +238,13 @@ measure: {{ warmup: 1s }}
     }
     wanted = {f"{name}{unit}": float(rate) for (name, unit), rate in expected.items()}
     assert rows == pytest.approx(wanted, rel=0.02, abs=0.1)
+
+
+def test_every_line_of_the_example_is_read_and_its_filter_counts(perhop: Command) -> None:
+    example = ROOT / "examples" / "edge.conf"
+    states = {line["state"] for line in checked(example.read_text())["lines"]}
+    assert states == {"modelled", "irrelevant"}
+    shown = perhop("show", "firewall", example, "--duration", "3s", "--json", "-q").json()
+    [filter_] = shown["routers"][0]["interfaces"]
+    counted = {row["name"]: row["packets"] for row in filter_["counters"]}
+    assert set(counted) == {"voice", "business", "rest"} and all(counted.values())

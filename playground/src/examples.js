@@ -1,4 +1,5 @@
 // The examples that the page offers.
+import edge from "../../examples/edge.conf";
 import router from "../../examples/router.cfg";
 import starter from "../../python/perhop/templates/voice.perhop.yaml";
 import tcp from "../../examples/tcp.perhop.yaml";
@@ -14,6 +15,7 @@ import fair from "../../examples/fair-queueing.perhop.yaml";
 export const EXAMPLES = [
   ["Voice and bulk data", starter],
   ["A router's configuration", router],
+  ["A Junos configuration", edge],
   ["TCP beside UDP", tcp],
   ["Weighted fair queueing", wfq],
   ["Weighted RED", wred],
