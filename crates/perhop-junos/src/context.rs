@@ -7,6 +7,11 @@ use perhop_lint::{Diagnostic, LineState, Rule, nearest};
 
 use crate::tree::{NodeId, Tree};
 
+/// Limits on corrections, so that a text with many undefined names is read in time: the undefined names that
+/// get one, and the names that are compared.
+const MOST_CORRECTIONS: usize = 100;
+const MOST_NAMES: usize = 1000;
+
 /// The places of definitions by kind; `*` is any word.
 const DEFINITIONS: [(&str, &[&str]); 14] = [
     ("classifier", &["class-of-service", "classifiers", "*"]),
@@ -32,6 +37,8 @@ pub(crate) struct Context {
     pub(crate) diagnostics: Vec<Diagnostic>,
     /// The rules, lines and messages of the diagnostics.
     known: BTreeSet<(&'static str, usize, String)>,
+    /// The undefined names so far.
+    undefined_names: usize,
 }
 
 /// A word of a statement.
@@ -44,7 +51,7 @@ pub(crate) struct Word {
 
 impl Context {
     pub(crate) fn new(tree: Tree) -> Context {
-        Context { tree, diagnostics: Vec::new(), known: BTreeSet::new() }
+        Context { tree, diagnostics: Vec::new(), known: BTreeSet::new(), undefined_names: 0 }
     }
 
     fn word(&self, node: NodeId) -> Word {
@@ -129,7 +136,8 @@ impl Context {
 
     /// Reports a name that the configuration uses but does not define. The correction is a similar name.
     pub(crate) fn undefined(&mut self, node: NodeId, kind: &str, name: &str) {
-        let known = self.defined(kind);
+        self.undefined_names += 1;
+        let known = if self.undefined_names > MOST_CORRECTIONS { Vec::new() } else { self.defined(kind) };
         let near = nearest(name, known.iter().map(String::as_str));
         let message = format!("there is no {kind} `{name}`");
         let rule = &crate::rules::JUNOS_UNDEFINED;
@@ -149,7 +157,7 @@ impl Context {
                 nodes = nodes.iter().flat_map(below).collect();
             }
             let names = nodes.into_iter().flat_map(|node| self.tree.children(node));
-            found.extend(names.map(|node| self.tree.word(node).to_owned()));
+            found.extend(names.take(MOST_NAMES).map(|node| self.tree.word(node).to_owned()));
         }
         found
     }

@@ -110,20 +110,22 @@ p-voice                                              3100                   31
     assert_eq!(rows, expected.map(|(name, packets)| (name.to_owned(), Some(packets))));
 }
 
+/// The counters of a queue whose packets have one loss priority.
+fn queue(arrived: u64, sent: u64, dropped: &[(DropCause, u64)]) -> QueueCounters {
+    let mut own = PrecedenceCounters {
+        arrived: Traffic::new(arrived, 0.0),
+        sent: Traffic::new(sent, 0.0),
+        ..PrecedenceCounters::default()
+    };
+    for (cause, packets) in dropped {
+        own.dropped[cause.index()] = *packets;
+    }
+    QueueCounters { precedences: BTreeMap::from([(0, own)]), sample: None }
+}
+
 #[test]
 fn an_interface_has_its_queues_and_the_rates_of_its_schedulers() {
     let model = parse(ROUTER, Some("junos-mx"));
-    let queue = |arrived: u64, sent: u64, dropped: &[(DropCause, u64)]| {
-        let mut own = PrecedenceCounters {
-            arrived: Traffic::new(arrived, 0.0),
-            sent: Traffic::new(sent, 0.0),
-            ..PrecedenceCounters::default()
-        };
-        for (cause, packets) in dropped {
-            own.dropped[cause.index()] = *packets;
-        }
-        QueueCounters { precedences: BTreeMap::from([(0, own)]), sample: None }
-    };
     let queues = BTreeMap::from([
         (
             "port/best-effort".to_owned(),
