@@ -1,11 +1,12 @@
-// Bundles the page's script and its worker's into the folder given, with the notices of all that is in them.
+// Bundles the scripts of the page, of its worker and of the view of a run into the folder given, with the notices of all
+// that is in them.
 import { build } from "esbuild";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
 const out = resolve(process.argv[2]);
 const { metafile } = await build({
-  entryPoints: { playground: "src/main.js", worker: "src/worker.js", watch: "src/watch/main.js" },
+  entryPoints: { start: "src/start.js", playground: "src/main.js", worker: "src/worker.js", watch: "src/watch/main.js" },
   absWorkingDir: import.meta.dirname,
   outdir: out,
   bundle: true,
@@ -23,7 +24,8 @@ const packages = new Set(Object.keys(metafile.inputs).flatMap((file) => /^node_m
 const notices = [...packages].sort().map((name) => {
   const folder = join(import.meta.dirname, "node_modules", name);
   const { version, license } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-  const file = readdirSync(folder).find((one) => /^licen[cs]e/i.test(one));
-  return `${name} ${version}, ${license}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  const files = readdirSync(folder, { withFileTypes: true }).filter((one) => one.isFile() && /^(licen[cs]e|notice)/i.test(one.name));
+  const texts = files.map((file) => readFileSync(join(folder, file.name), "utf8").trim());
+  return `${name} ${version}, ${license}\n\n${texts.join("\n\n")}\n`;
 });
 writeFileSync(join(out, "notices.txt"), notices.join("\n\n"));

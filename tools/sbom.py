@@ -197,6 +197,9 @@ def scripts(bom: Bom) -> list[Component]:
         digest = package["integrity"].removeprefix("sha512-")
         name = place.removeprefix("node_modules/")
         one = component("npm", name, package["version"], package["license"], scope=ComponentScope.REQUIRED)
+        # The report's script is a file of a package from which the playground takes parts.
+        one = next((known for known in bom.components if known.bom_ref == one.bom_ref), one)
+        bom.components.discard(one)
         one.hashes.add(HashType(alg=HashAlgorithm.SHA_512, content=b64decode(digest).hex()))
         bom.components.add(one)
         made.append(one)

@@ -3,6 +3,7 @@ import { Charts, Series } from "./charts.js";
 import { Client } from "./client.js";
 import { rolesOf, rolesOfQueues } from "./colors.js";
 import { isHidden, list } from "./diagnostics.js";
+import "./echarts.js";
 import { Editor } from "./editor.js";
 import { EXAMPLES } from "./examples.js";
 import { exporting } from "./exports.js";
@@ -294,7 +295,7 @@ function redraw() {
 
 async function begins() {
   client = new Client($("worker").textContent);
-  const ready = client.load($("engine").textContent.trim());
+  const ready = client.load($("engine").textContent);
   scene = new Scene($("scene"), $("tip"), palette, isDark);
   player = new Player(scene, client, { say, onTime: refresh });
   charts = new Charts($("charts"), palette, isDark, (at) => player.seek(at));

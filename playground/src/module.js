@@ -1,4 +1,5 @@
 // The seam to the WebAssembly module: a question as JSON in, an answer as JSON with columns out (crates/perhop-web).
+import { unpacked } from "./unpacked.js";
 
 export class Refused extends Error {
   constructor({ message, help, diagnostics }) {
@@ -12,11 +13,8 @@ export class Engine {
     this.exports = exports;
   }
 
-  // `packed`: the module, gzipped, in base64.
   static async load(packed) {
-    const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    return Engine.of(await new Response(stream).arrayBuffer());
+    return Engine.of(await unpacked(packed));
   }
 
   static async of(bytes) {

@@ -1,0 +1,9 @@
+// The parts of ECharts that the charts of this page use: half of the script that reports carry.
+import { LineChart } from "echarts/charts";
+import { GridComponent, MarkLineComponent, TooltipComponent } from "echarts/components";
+import { init, use } from "echarts/core";
+import { LegacyGridContainLabel } from "echarts/features";
+import { CanvasRenderer } from "echarts/renderers";
+
+use([LineChart, GridComponent, MarkLineComponent, TooltipComponent, CanvasRenderer, LegacyGridContainLabel]);
+globalThis.echarts = { init };
