@@ -95,7 +95,7 @@ async function run(text, asked) {
   status(`${seconds} s simulated in ${time(ended.took / 1000)}: ${count(next.summary.packet_hops)} packets over links`);
   $("tables").replaceChildren(...next.tables.map((name) => new Option(name, name, false, name === "classes")));
   // If another run starts meanwhile, these ratings are not shown.
-  const { value: calls } = await client.ask({ ask: "calls", ...judging.telephony }).catch(() => ({}));
+  const { value: calls } = await client.ask({ ask: "calls", ...judging.telephony, queues: asked?.queues ?? {} }).catch(() => ({}));
   next.calls = calls;
   await meets(next);
   if (mine !== turn) return;

@@ -32,7 +32,8 @@ _QUIET = ("modelled", "irrelevant")
 # Longer configurations are collapsed in a report.
 _SHORT = 40
 
-# The top-level keys of perhop's own files; words of policies occur in both formats.
+# The top-level keys of perhop's own files; words of policies occur in both formats. The playground has the
+# same rule (crates/perhop-web/src/check.rs).
 _SCENARIO = re.compile(r"^(perhop|policies)\s*:", re.MULTILINE)
 #: The extent of a report: with the resulting policies, with every line, or only lines with findings.
 Detail = Literal["policies", "lines", "remarks"]

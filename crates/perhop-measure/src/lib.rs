@@ -3,8 +3,8 @@
 //! Reading order: [`Measurements`] (all counts of one run; an engine or a live run fills it), [`counters`]
 //! (its parts), [`tcp`] (the counts of sessions), then [`results`] (the tables) and [`statistics`]
 //! (confidence intervals). [`exercise`] judges a run by the requirements of an exercise, [`fitness`] by the
-//! roles of its classes, [`telephony`] by the rating of calls ([`emodel`]); [`applications`] are calls and
-//! games of a scenario. This crate does not move packets or read a clock.
+//! roles of its classes ([`guarantees`], [`places`]), [`telephony`] by the rating of calls ([`emodel`]);
+//! [`applications`] are calls and games of a scenario. This crate does not move packets or read a clock.
 
 pub mod applications;
 pub mod budget;
@@ -13,7 +13,9 @@ pub mod downsample;
 pub mod emodel;
 pub mod exercise;
 pub mod fitness;
+pub mod guarantees;
 mod measurements;
+pub mod places;
 pub mod results;
 pub mod statistics;
 pub mod tcp;

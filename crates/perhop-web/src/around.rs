@@ -1,7 +1,7 @@
 //! [`around`]: the scenario inferred from a router configuration, as in `perhop run`.
 
 use perhop_front_ends::FRONT_ENDS;
-use perhop_inference::{Failure, Inferred, Request, infer};
+use perhop_inference::{ClassTraffic, Failure, Inferred, Request, infer};
 use perhop_network::Devices;
 use serde_json::{Map, Value, json};
 
@@ -41,7 +41,8 @@ fn refused(failure: Failure) -> Answer {
 }
 
 fn answer(inferred: &Inferred) -> Answer {
-    let Inferred { scenario, leaving, wire, load, offered, missing, assumed, not_looked_at, .. } = inferred;
+    let Inferred { scenario, leaving, wire, port, load, offered, missing, assumed, not_looked_at, .. } =
+        inferred;
     // Several classes may share one queue.
     let mut loads: Vec<(&str, f64)> = Vec::new();
     for class in offered {
@@ -53,8 +54,12 @@ fn answer(inferred: &Inferred) -> Answer {
     }
     let classes: Vec<Value> =
         loads.into_iter().map(|(queue, load)| json!({"queue": queue, "load": load})).collect();
+    let place = |class: &ClassTraffic| {
+        Some((class.class.clone(), json!({"port": port, "queue": class.queue.as_ref()?})))
+    };
+    let queues: Map<String, Value> = offered.iter().filter_map(place).collect();
     Answer::ok(json!({
-        "scenario": scenario, "interface": leaving, "rate": wire, "load": load, "classes": classes, "missing": missing,
+        "queues": queues, "scenario": scenario, "interface": leaving, "rate": wire, "load": load, "classes": classes, "missing": missing,
         "assumed": assumed, "not_looked_at": not_looked_at,
     }))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_inference::LoadLevel;
 use perhop_measure::exercise::Exercise;
+use perhop_measure::places::Place;
 use perhop_scenario::Codec;
 use serde::Deserialize;
 
@@ -57,6 +58,9 @@ pub enum Ask {
     Calls {
         /// The speech coder for classes without their own calls.
         codec: Codec,
+        /// The queues of classes in an inferred scenario, as `around` returns them.
+        #[serde(default)]
+        queues: BTreeMap<String, Place>,
     },
     /// The fates of the packets at a port in a span of the run.
     Packets {

@@ -20,7 +20,21 @@ pub(crate) fn load(text: &str) -> Result<Loaded, Answer> {
 /// Checks `text`, a scenario or a router configuration. Returns its kind, its diagnostics with their lines,
 /// and the parts that can be run. Errors are also a normal reply.
 pub(crate) fn check(text: &str) -> Answer {
-    if FRONT_ENDS.recognize(text) { check_router(text) } else { check_scenario(text) }
+    if !has_scenario_keys(text) && FRONT_ENDS.recognize(text) {
+        check_router(text)
+    } else {
+        check_scenario(text)
+    }
+}
+
+/// Whether `text` has one of the top-level keys of perhop's own files, as in `perhop.configuration` of
+/// Python: policies of scenarios have words of configurations.
+fn has_scenario_keys(text: &str) -> bool {
+    let has_key = |line: &str| {
+        let rest = line.strip_prefix("perhop").or_else(|| line.strip_prefix("policies"));
+        rest.is_some_and(|rest| rest.trim_start().starts_with(':'))
+    };
+    text.lines().any(has_key)
 }
 
 fn check_scenario(text: &str) -> Answer {

@@ -10,6 +10,8 @@ use perhop_measure::counters::{DelayStatistics, Intervals, Samples};
 use perhop_measure::emodel::category;
 use perhop_measure::exercise::Exercise;
 use perhop_measure::fitness::{self, Figure, Known};
+use perhop_measure::guarantees::guaranteed_rates;
+use perhop_measure::places::Place;
 use perhop_measure::telephony::{self, Call, Telephony};
 use perhop_qos::conditioner::Count;
 use perhop_qos::units::Time;
@@ -117,7 +119,7 @@ impl Runner {
 
     /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer; a class with
     /// its own calls has the rating of these. Judges each class by its role.
-    pub(crate) fn calls(&self, codec: Codec) -> Result<Answer, Answer> {
+    pub(crate) fn calls(&self, codec: Codec, queues: &BTreeMap<String, Place>) -> Result<Answer, Answer> {
         let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed("the run has not ended", "ask for `finish`");
         let classes = table("classes").ok_or_else(missing)?;
@@ -130,14 +132,15 @@ impl Runner {
         let calls = telephony::rate_calls(&rows, &own, &telephony);
         // The page has one replication.
         let rated = |call: &Call| call.rated.first().copied().unwrap_or_default();
+        let summary = json!(self.results.as_ref().map(|results| &results.summary));
+        let guaranteed = guaranteed_rates(&self.scenario, &summary, queues);
         let known: BTreeMap<String, Known> = calls
             .iter()
             .map(|call| {
                 let r = rated(call).r.map(|mean| Figure { mean, ci95: None });
-                (call.class.to_owned(), Known { r, guaranteed_bps: None })
+                (call.class.to_owned(), Known { r, guaranteed_bps: guaranteed.get(call.class).copied() })
             })
             .collect();
-        let summary = json!(self.results.as_ref().map(|results| &results.summary));
         let fitness = fitness::judge(&summary, &known);
         let calls = calls.into_iter().map(|call| {
             let rating = rated(&call);

@@ -45,7 +45,7 @@ impl Session {
             Ask::Table { name } => self.runner()?.table(&name),
             Ask::Judge { exercise, start, text } => self.runner()?.judge(&exercise, &start, &text),
             Ask::Bounds => self.runner()?.bounds(),
-            Ask::Calls { codec } => self.runner()?.calls(codec),
+            Ask::Calls { codec, queues } => self.runner()?.calls(codec, &queues),
             Ask::Packets { port, from, until, enough } => {
                 self.player.as_mut().ok_or_else(nothing)?.packets(port, from, until, enough)
             }

@@ -1,4 +1,5 @@
 //! Tests of `perhop-measure` from outside, linked as one program.
 
 mod emodel;
+mod guarantees;
 mod recorded;

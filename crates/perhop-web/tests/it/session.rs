@@ -177,6 +177,58 @@ fn the_page_reads_every_language_of_the_registry() {
     }
 }
 
+/// Comments and names in scenarios are words of configurations, too.
+#[test]
+fn every_example_is_recognized() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    let mut session = Session::default();
+    let mut kinds = Vec::new();
+    for entry in std::fs::read_dir(examples).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let kind = match name.split_once('.').unwrap_or_default().1 {
+            "perhop.yaml" => "scenario",
+            "cfg" | "tc" => "router",
+            _ => continue,
+        };
+        let text = std::fs::read_to_string(&path).unwrap();
+        let found = ok(&mut session, json!({"ask": "check", "text": text}));
+        assert_eq!(found["kind"], kind, "{name}");
+        kinds.push(kind);
+    }
+    assert!(kinds.len() > 30 && kinds.contains(&"router"));
+}
+
+/// DRR guarantees files 1.5 Mb/s of the line. Without a guarantee, their losses would decide against them.
+#[test]
+fn classes_are_judged_by_their_guarantees() {
+    let text = r#"{"perhop": 1, "name": "files", "duration": "5s", "hosts": {"a": {}, "b": {}}, "routers": {"r": {}},
+            "links": [{"between": ["a", "r"], "rate": "100Mb/s"},
+                {"between": ["r", "b"], "rate": "2Mb/s", "interfaces": {"r": {"output": "wan"}}}],
+            "policies": {"wan": {"queueing": {"scheduler": "drr", "classes": [
+                {"name": "files", "match": {"dscp": "af11"}, "share": {"quantum": "4500B"}, "buffer": {"tail-drop": {"limit": "64 packets"}}},
+                {"name": "rest", "share": {"quantum": "1500B"}}]}}},
+            "traffic": [
+                {"name": "files", "from": "a", "to": "b", "dscp": "af11", "role": "bulk", "source": {"poisson": {"rate": "2.4Mb/s", "packet": {"ip": "1500B"}}}},
+                {"name": "rest", "from": "a", "to": "b", "source": {"poisson": {"rate": "3Mb/s", "packet": {"ip": "1000B"}}}}]}"#;
+    let mut session = Session::default();
+    let mut judged = |queues: Value| {
+        ok(&mut session, json!({"ask": "start", "text": text, "seed": 1, "intervals": 5}));
+        ask(&mut session, json!({"ask": "advance", "fraction": 1.0}));
+        ok(&mut session, json!({"ask": "finish"}));
+        let (answer, _) = ask(&mut session, json!({"ask": "calls", "codec": "g711", "queues": queues}));
+        answer["ok"][0]["fitness"].clone()
+    };
+    // More than a third is lost, and the guarantee obtained.
+    let fit = judged(json!({}));
+    assert_eq!((&fit["answer"], &fit["compared"][0]["words"]), (&json!("fit"), &json!("throughput")));
+    assert!((fit["compared"][0]["bound"].as_f64().unwrap() - 0.95 * 1.5e6).abs() < 1.0, "{fit}");
+    // The page passes on what the inference knows of the queue.
+    let other = json!({"files": {"port": "r->b", "queue": "rest"}});
+    let bound = judged(other)["compared"][0]["bound"].clone();
+    assert!((bound.as_f64().unwrap() - 0.95 * 0.5e6).abs() < 1.0, "{bound}");
+}
+
 #[test]
 fn mistakes_are_reported_with_their_lines() {
     let mut session = Session::default();

@@ -1,0 +1,102 @@
+//! [`guaranteed_rates`]: the guaranteed rate of the queue of each class, by which its fitness is judged.
+
+use std::collections::BTreeMap;
+
+use perhop_analysis::rates::{ClassRates, Given, rates};
+use perhop_qos::policy::{ClassConfig, QueueingConfig};
+use perhop_scenario::Scenario;
+use serde_json::Value;
+
+use crate::places::{Place, queues_by_class};
+
+/// A queue and its guaranteed rate, bits per second, if it has one.
+struct Row {
+    place: Place,
+    guaranteed: Option<f64>,
+}
+
+/// Returns the guaranteed rate of the queue of each class of `summary`, bits per second, as far as it is
+/// known. `inferred` has the queues of an inferred scenario, which a codepoint alone may not determine. Of
+/// several queues, the one that drops most counts.
+pub fn guaranteed_rates(
+    scenario: &Scenario,
+    summary: &Value,
+    inferred: &BTreeMap<String, Place>,
+) -> BTreeMap<String, f64> {
+    let rows = rows(scenario);
+    let certain = queues_by_class(scenario);
+    let classes = summary["classes"].as_array().into_iter().flatten();
+    let names = classes.filter_map(|class| class["class"].as_str());
+    let guaranteed = |name: &str| {
+        let places = inferred.get(name).map(std::slice::from_ref);
+        let places = places.or_else(|| certain.get(name).map(Vec::as_slice));
+        let queues = match places {
+            Some(places) => rows.iter().filter(|row| places.contains(&row.place)).collect(),
+            None => namesakes(&rows, name),
+        };
+        let dropped = |row: &Row| dropped_packets(&row.place, summary);
+        // Of equal ones, the first.
+        let most = queues.into_iter().rev().max_by(|a, b| dropped(a).total_cmp(&dropped(b)))?;
+        // Other classes may leave no part of the rate.
+        most.guaranteed.filter(|rate| *rate > 0.0)
+    };
+    names.filter_map(|name| Some((name.to_owned(), guaranteed(name)?))).collect()
+}
+
+/// Returns the queues called `name`, of each port that has one of them.
+fn namesakes<'r>(rows: &'r [Row], name: &str) -> Vec<&'r Row> {
+    let is_named = |row: &&Row| row.place.queue.rsplit('/').next() == Some(name);
+    let named: Vec<&Row> = rows.iter().filter(is_named).collect();
+    let is_alone = |row: &&Row| named.iter().filter(|one| one.place.port == row.place.port).count() == 1;
+    named.iter().copied().filter(is_alone).collect()
+}
+
+/// Returns a row for each queue of each port whose policy has several queues, or limits the only one.
+fn rows(scenario: &Scenario) -> Vec<Row> {
+    let none = BTreeMap::new();
+    let mut found = Vec::new();
+    for link in &scenario.links {
+        let [a, b] = &link.between;
+        for (from, to) in [(a, b), (b, a)] {
+            let Some(interface) = link.interfaces.get(from) else { continue };
+            let Some(policy) = interface.output.as_ref().and_then(|name| scenario.policies.get(name)) else {
+                continue;
+            };
+            let given = Given { line: Some(interface.rate.unwrap_or(link.rate)), limits: &none };
+            let level = rates(policy, given);
+            let leaves: Vec<&ClassRates> = level.iter().flat_map(|level| level.leaves()).collect();
+            let port = format!("{from}->{to}");
+            let queues: Vec<Row> = leaves.iter().flat_map(|rates| queues_of_class(rates, &port)).collect();
+            if queues.len() > 1 || leaves.iter().any(|rates| rates.limit.is_some()) {
+                found.extend(queues);
+            }
+        }
+    }
+    found
+}
+
+/// Returns the queue of a class, or its tins. A single tin has no guaranteed rate.
+fn queues_of_class(rates: &ClassRates, port: &str) -> Vec<Row> {
+    let own = QueueingConfig { classes: vec![ClassConfig::clone(rates.class)], ..QueueingConfig::default() };
+    let names = own.queue_names();
+    let around = rates.path.rsplit_once('/').map(|(around, _)| format!("{around}/")).unwrap_or_default();
+    let guaranteed = if names.len() == 1 { beyond_limit(rates) } else { None };
+    let row = |name: String| Row {
+        place: Place { port: port.to_owned(), queue: format!("{around}{name}") },
+        guaranteed,
+    };
+    names.into_iter().map(row).collect()
+}
+
+/// Returns the guaranteed rate of a class, if it differs from its priority rate and its limit.
+fn beyond_limit(rates: &ClassRates) -> Option<f64> {
+    let promised = rates.promised.filter(|_| !rates.has_priority)?;
+    let limit = rates.maximum.filter(|maximum| *maximum < promised).or(rates.limit);
+    limit.is_none_or(|limit| limit > promised).then_some(promised)
+}
+
+fn dropped_packets(place: &Place, summary: &Value) -> f64 {
+    let rows = summary["ports"].as_array().into_iter().flatten();
+    let is_queue = |row: &&Value| row["port"] == place.port.as_str() && row["queue"] == place.queue.as_str();
+    rows.filter(is_queue).map(|row| row["dropped_packets"]["mean"].as_f64().unwrap_or(0.0)).sum()
+}
