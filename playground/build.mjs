@@ -15,7 +15,7 @@ const { metafile } = await build({
   target: "es2022",
   charset: "ascii",
   legalComments: "none",
-  loader: { ".yaml": "text", ".cfg": "text", ".conf": "text" },
+  loader: { ".yaml": "text", ".cfg": "text", ".conf": "text", ".tc": "text" },
   logLevel: "warning",
   metafile: true,
 });

@@ -115,6 +115,13 @@ def test_a_verdict_is_a_colored_line_with_hidden_details(file: Path, width: int)
         assert "get through" in good.inner_text() and "fit for voice" in good.inner_text()
         here.slide("links.1.rate", 55)
         assert here.tab.locator("#verdicts details[open]").count() == 1, "what is open stays open"
+        # Roles have no room next to long names; the figures have.
+        here.write(ROUTER)
+        heights = lines.evaluate_all("all => all.map((one) => one.getBoundingClientRect().height)")
+        assert len(heights) == 3 and max(heights) < 40
+        assert here.tab.locator("#verdicts .line").evaluate_all(is_whole), here.text("verdicts")
+        assert lines.nth(2).locator(".line").inner_text().endswith("% lost")
+        assert lines.nth(2).locator(".aside").inner_text() == "(best effort)"
 
 
 @needs_page
@@ -207,19 +214,32 @@ def test_goals_are_in_words(file: Path) -> None:
         "upload gets at least 1.8 Mb/s",
     ]
     assert shown["token-bucket"][0] == "no packet of camera is lost"
+    assert shown["microburst"][-1] == "the number of shared units of each class is at most 2000"
     assert shown["branch"][-1] == "the number of packets in the transmit ring is at least 2"
     for rows in shown.values():
         assert not any(re.search(r"[<>=*_]|\w\(|\w\.[a-z]", one) for one in rows), rows
 
 
 @needs_page
-@pytest.mark.parametrize("shown", ["scenario", "router", "lesson"])
+def test_an_axis_of_losses_ends_at_all_packets(file: Path) -> None:
+    with page(file) as here:
+        here.tab.evaluate(RECORDED)
+        open_lesson(here, "microburst")
+        here.tab.wait_for_timeout(300)
+        percents = {int(one[:-2]) for one in here.tab.evaluate("[...drawn]") if re.fullmatch(r"\d+ %", one)}
+        assert max(percents) == 100, percents
+
+
+@needs_page
+@pytest.mark.parametrize("shown", ["scenario", "router", "lesson", "switch"])
 def test_a_phone_shows_a_chart_on_its_second_screen_and_two_rows_of_head(file: Path, shown: str) -> None:
     with page(file, width=390, height=844) as here:
         if shown == "router":
             here.write(ROUTER)
-        elif shown == "lesson":
-            open_lesson(here, "rio")
+        elif shown != "scenario":
+            open_lesson(here, "rio" if shown == "lesson" else "microburst")
+            tops = here.tab.locator("#course button").evaluate_all("all => all.map((one) => one.offsetTop)")
+            assert len({*tops}) == 1, "the lessons are in one row"
         here.tab.evaluate("scrollTo({ top: 0, behavior: 'instant' })")
         chart = here.tab.locator("#charts figure").first.bounding_box()
         assert chart["y"] + chart["height"] <= 2 * 844

@@ -1,6 +1,7 @@
 // The examples that the page offers.
 import edge from "../../examples/edge.conf";
 import router from "../../examples/router.cfg";
+import uplink from "../../examples/uplink.tc";
 import starter from "../../python/perhop/templates/voice.perhop.yaml";
 import tcp from "../../examples/tcp.perhop.yaml";
 import wfq from "../../examples/weighted-fair.perhop.yaml";
@@ -16,6 +17,7 @@ export const EXAMPLES = [
   ["Voice and bulk data", starter],
   ["A router's configuration", router],
   ["A Junos configuration", edge],
+  ["A script of tc", uplink],
   ["TCP beside UDP", tcp],
   ["Weighted fair queueing", wfq],
   ["Weighted RED", wred],

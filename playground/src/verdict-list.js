@@ -10,7 +10,7 @@ export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {
   const open = new Set([...$("verdicts").querySelectorAll("details[open]")].map((one) => one.dataset.class));
   const labels = shortened(shown.map(({ name }) => name), (text) => text.length <= NAME_LETTERS);
   $("verdicts").replaceChildren(...shown.map((verdict, place) => {
-    const { name, tone, line, more } = verdict;
+    const { name, tone, line, aside, more } = verdict;
     const item = element("li", "", tone);
     const rest = element("details");
     rest.dataset.class = name;
@@ -19,6 +19,8 @@ export function showVerdicts(shown, roles, { sure = () => "", earlier = [] } = {
     const label = element("b", labels[place]);
     label.prepend(chip(roles[name] ?? "queue"));
     head.append(label, " ", element("span", line, "line"));
+    // Where there is no room for both, it is cut and the line is not.
+    if (aside) head.append(" ", element("span", aside, "aside"));
     rest.append(head);
     if (labels[place] !== name) rest.append(element("p", name, "whole"));
     rest.append(element("p", `${more.join("; ")}.`));

@@ -36,9 +36,9 @@ function fitness(call, roles, loss) {
     : compared.filter((one) => one.answer === "unfit").map(reason);
   // The line has the deciding figure; the details have the fitness.
   const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : reasons[0] ?? loss;
-  // Losses do not decide about every role: a line with losses names the role that the class is fit for.
-  const fate = answer === "fit" && !isRated ? `${answer} for ${whole}` : answer;
-  return { tone: { fit: "good", unfit: "bad" }[answer], head: `${fate}: ${why}`, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
+  // Losses do not decide about every role: the line names the role that a class is fit for.
+  const aside = answer === "fit" && !isRated ? `(${whole})` : "";
+  return { tone: { fit: "good", unfit: "bad" }[answer], head: `${answer}: ${why}`, aside, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
 }
 
 // The verdict on a class: a tone, a line, and sentences with the rest.
@@ -50,12 +50,12 @@ function verdict(group, seconds, judging, call) {
   const lost = percent(mean(group, "dropped_percent"));
   const [sent, got] = [(8 * mean(group, "offered_bytes")) / seconds, mean(group, "throughput_bps")];
   const loss = dropped ? `${lost} lost` : "no losses";
-  const { tone = "fair", head = `${rate(got)}, ${loss}`, more } = fitness(call, judging.roles, loss);
+  const { tone = "fair", head = `${rate(got)}, ${loss}`, aside = "", more } = fitness(call, judging.roles, loss);
   const rest = [`${rate(got)} of ${rate(sent)} get through`, dropped ? `${lost} lost, most by ${cause(group)}` : "no losses"];
   if (delivered) rest.push(`half arrive within ${time(mean(group, "delay_p50_s"))}, 99 % within ${time(mean(group, "delay_p99_s"))}`);
   const unseen = (100 * (mean(group, "in_network_packets") ?? 0)) / offered;
   if (unseen >= UNSEEN_PERCENT) rest.push(`${digits(unseen)} % queued or in transit at the end`);
-  return { isLossless: !dropped, tone, line: head, more: [...rest, ...(more ?? [])] };
+  return { isLossless: !dropped, tone, line: head, aside, more: [...rest, ...(more ?? [])] };
 }
 
 // The guarantee of network calculus for a class and its queue, for all traffic within its contract; nothing
