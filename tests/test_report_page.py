@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +82,23 @@ def test_verdicts_and_charts_come_first(folder: Path, width: int, scheme: str) -
         screenshot(tab, f"page-{width}-{scheme}")
         assert seen.errors == []
         assert all(url.startswith(("file:", "data:")) for url in seen.requests)
+
+
+@needs_chromium
+def test_times_are_round_after_a_warmup(folder: Path) -> None:
+    ticks = (
+        "() => [...document.querySelectorAll('.linked .plot')].map((one) => echarts.getInstanceByDom(one)"
+        ".getModel().getComponent('xAxis', 0).axis.scale.getTicks().map(({ value }) => value))"
+    )
+    with opened(folder / "page.html", width=1440, height=1200, scheme="light") as seen:
+        scroll_through_linked(seen.page)
+        for times in seen.page.evaluate(ticks):
+            # The ends of the axis are those of the measured time.
+            inner = times[1:-1]
+            steps = {round(after - before, 6) for before, after in pairwise(inner)}
+            assert len(steps) == 1, times
+            (step,) = steps
+            assert all(round(one % step, 6) in (0.0, step) for one in inner), times
 
 
 def scroll_through_linked(tab: Any) -> None:

@@ -155,10 +155,11 @@
     if (!(greatest > least)) return { min: "dataMin", max: "dataMax" };
     const rough = (greatest - least) / 6, decade = 10 ** Math.floor(Math.log10(rough));
     const interval = [1, 2, 2.5, 5, 10].map((one) => one * decade).find((one) => one >= rough * 0.999);
-    return {
-      min: chart.x.least ?? Math.floor(least / interval + 1e-9) * interval,
-      max: chart.x.greatest ?? Math.ceil(greatest / interval - 1e-9) * interval, interval,
-    };
+    const min = chart.x.least ?? Math.floor(least / interval + 1e-9) * interval;
+    const max = chart.x.greatest ?? Math.ceil(greatest / interval - 1e-9) * interval;
+    // From the end of a warm-up, for example 2 s, this interval would count 2, 22, 42.
+    const isRound = Math.abs(min / interval - Math.round(min / interval)) < 1e-9;
+    return isRound ? { min, max, interval } : { min, max };
   }
 
   function axis(of, vertical, narrow, ends) {
