@@ -17,15 +17,21 @@ def shop(number: int) -> str:
     return f"""hostname SHOP{number}
 class-map match-any CALLS
  match dscp ef
+class-map match-any ROOMS
+ match dscp af41 af42
 policy-map TO-HUB
  class CALLS
   priority percent 20
+ class ROOMS
+  bandwidth percent 20
  class class-default
   fair-queue
 policy-map SHAPE-{number}M
  class class-default
   shape average {number}000000
   service-policy TO-HUB
+crypto ipsec transform-set SHOP esp-aes 256 esp-sha256-hmac
+ mode transport
 interface Loopback0
  ip address 192.0.2.{number} 255.255.255.255
 interface GigabitEthernet0/0.{100 + number}
@@ -47,6 +53,10 @@ router bgp {65000 + number}
  neighbor 10.9.{number}.1 password secret{number}
 ip access-list extended TILLS
  permit tcp 10.1.{number}.0 0.0.0.255 any eq 8443
+ip access-list extended CARDS
+ permit tcp any host 203.0.113.9 eq 9443
+ permit tcp any host 203.0.113.9 eq 9444
+mpls label range 100 199
 """
 
 
@@ -130,6 +140,20 @@ FAULTS = {
         " network 192.0.2.4 mask 255.255.255.255\n",
         "router bgp 65004",
     ),
+    "entry turned around": (
+        "shop3.cfg",
+        "any host 203.0.113.9 eq 9443",
+        "any eq 9443 host 203.0.113.9",
+        "permit tcp any eq 9443 host 203.0.113.9",
+    ),
+    "first line of a block": (
+        "shop2.cfg",
+        "esp-aes 256 esp-sha256-hmac",
+        "esp-aes esp-sha-hmac",
+        "crypto ipsec transform-set SHOP esp-aes esp-sha-hmac",
+    ),
+    "line outside of blocks": ("shop5.cfg", "mpls label range 100 199\n", "", "hostname SHOP5"),
+    "part of a line": ("shop4.cfg", "match dscp af41 af42", "match dscp af42", "match dscp af42"),
     "port shut down": (
         "shop1.cfg",
         " standby 1 ip 10.1.1.254\n",

@@ -14,7 +14,9 @@ pub enum RoutingProtocol {
     Ospf,
     /// IS-IS for IP (RFC 1195).
     Isis,
-    /// A protocol whose routes perhop does not compute.
+    /// EIGRP (RFC 7868), whose routes perhop does not compute.
+    Eigrp,
+    /// A protocol of which perhop knows neither routes nor ports.
     Other,
 }
 

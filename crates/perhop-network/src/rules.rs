@@ -9,6 +9,7 @@ perhop_lint::declare_rules! {
     NETWORK_CLASS_MISSING = "network-class-missing" Warning;
     NETWORK_COST_DIFFERS = "network-cost-differs" Note;
     NETWORK_DEVICE_NOT_COMPARED = "network-device-not-compared" Note;
+    NETWORK_GROUP_DIFFERS = "network-group-differs" Warning;
     NETWORK_LINE_MISSING = "network-line-missing" Note;
     NETWORK_LINE_UNUSUAL = "network-line-unusual" Note;
     NETWORK_LIST_DIFFERS = "network-list-differs" Note;
@@ -17,6 +18,7 @@ perhop_lint::declare_rules! {
     NETWORK_MTU_DIFFERS = "network-mtu-differs" Warning;
     NETWORK_NAMESAKE_DIFFERS = "network-namesake-differs" Warning;
     NETWORK_NEIGHBORS_MISSING = "network-neighbors-missing" Warning;
+    NETWORK_NEIGHBOR_VRF_DIFFERS = "network-neighbor-vrf-differs" Warning;
     NETWORK_NEXT_HOP_UNKNOWN = "network-next-hop-unknown" Warning;
     NETWORK_POLICER_BELOW_GUARANTEE = "network-policer-below-guarantee" Warning;
     NETWORK_POLICY_MISSING = "network-policy-missing" Warning;

@@ -33,7 +33,7 @@ pub(super) fn link_settings(
                 };
                 found.isis(usual);
             }
-            RoutingProtocol::Other => {}
+            RoutingProtocol::Eigrp | RoutingProtocol::Other => {}
         }
     }
     if let Some(at) = interface.routing.settings.get(&Labels) {

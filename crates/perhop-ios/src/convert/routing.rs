@@ -26,7 +26,7 @@ pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
         distance: match process.protocol {
             RoutingProtocol::Ospf => OSPF_DISTANCE,
             RoutingProtocol::Isis => ISIS_DISTANCE,
-            RoutingProtocol::Other => UNKNOWN_DISTANCE,
+            RoutingProtocol::Eigrp | RoutingProtocol::Other => UNKNOWN_DISTANCE,
         },
         identity: process.identity.clone(),
         redistributed: process.redistributed.clone(),
@@ -46,6 +46,7 @@ impl Context<'_> {
         own.filter_map(|(place, process)| match process.protocol {
             RoutingProtocol::Ospf => ospf(interface, kilobits, place, process),
             RoutingProtocol::Isis => isis(interface, place, process),
+            RoutingProtocol::Eigrp => eigrp(interface, place, process),
             RoutingProtocol::Other => None,
         })
         .collect()
@@ -91,6 +92,19 @@ fn isis(interface: &Interface, place: usize, process: &RouterProcess) -> Option<
         area: None,
         cost: narrow(interface.routing.isis_metric.unwrap_or(usual)),
         passive: interface.routing.isis_passive.or_else(|| passive(interface, process)),
+        announced: None,
+    })
+}
+
+fn eigrp(interface: &Interface, place: usize, process: &RouterProcess) -> Option<PortRouting> {
+    let primary = interface.addresses.iter().find(|address| address.rank == Rank::Primary)?;
+    let network = process.networks.iter().find(|network| network.contains(primary.address))?;
+    Some(PortRouting {
+        line: network.line,
+        process: place,
+        area: None,
+        cost: At::new(process.line, 0),
+        passive: passive(interface, process),
         announced: None,
     })
 }

@@ -1,5 +1,7 @@
 //! `router`: the parts of a routing protocol that decide its routes.
 
+use std::net::Ipv4Addr;
+
 use perhop_device::intent::At;
 use perhop_device::{LinkSettingKind, RoutingProtocol};
 
@@ -57,6 +59,10 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) {
     let protocol = match reader.next() {
         Some("ospf") => RoutingProtocol::Ospf,
         Some("isis") => RoutingProtocol::Isis,
+        // A process with a name has its networks in address families.
+        Some("eigrp") if reader.peek().is_some_and(|name| name.parse::<u64>().is_ok()) => {
+            RoutingProtocol::Eigrp
+        }
         _ => RoutingProtocol::Other,
     };
     open_process(configuration, reader, protocol);
@@ -113,18 +119,32 @@ fn setting(process: &mut RouterProcess, kind: LinkSettingKind, reader: &mut Read
     };
 }
 
-/// `network ADDRESS WILDCARD area AREA`; other protocols write it otherwise.
+/// `network ADDRESS WILDCARD area AREA` of OSPF, `network ADDRESS [WILDCARD]` of EIGRP; other protocols write
+/// it otherwise.
 fn network(process: &mut RouterProcess, reader: &mut Reader) {
-    let (Ok(address), Ok(wildcard)) = (address(reader, "an address"), address(reader, "a wildcard")) else {
-        return;
-    };
+    let Ok(own) = address(reader, "an address") else { return };
+    let wildcard = address(reader, "a wildcard").ok();
     let area = if reader.eat("area") { reader.next() } else { None };
-    let Some(area) = area else { return };
+    let (wildcard, area) = match (process.protocol, wildcard, area) {
+        (RoutingProtocol::Eigrp, wildcard, None) => (wildcard.unwrap_or(classful_wildcard(own)), ""),
+        (_, Some(wildcard), Some(area)) => (wildcard, area),
+        _ => return,
+    };
     if reader.negated() {
-        process.networks.retain(|other| (other.address, other.wildcard) != (address, wildcard));
+        process.networks.retain(|other| (other.address, other.wildcard) != (own, wildcard));
     } else {
-        process.networks.push(Network { line: reader.line, address, wildcard, area: area.to_owned() });
+        process.networks.push(Network { line: reader.line, address: own, wildcard, area: area.to_owned() });
     }
+}
+
+/// Returns the wildcard of a network without one: that of its class (RFC 791 §3.2).
+fn classful_wildcard(address: Ipv4Addr) -> Ipv4Addr {
+    let bits = match address.octets()[0] {
+        0..=127 => 24,
+        128..=191 => 16,
+        _ => 8,
+    };
+    Ipv4Addr::from_bits((1 << bits) - 1)
 }
 
 /// `passive-interface default|NAME`

@@ -214,7 +214,11 @@ fn members(snapshot: &Snapshot) -> Vec<Member> {
     for device in 0..snapshot.devices.len() {
         let router = snapshot.router(device);
         for (port, own) in router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port)) {
-            for routing in &own.forwarding.routing {
+            let computed =
+                own.forwarding.routing.iter().filter(|part| {
+                    router.forwarding.processes[part.process].protocol != RoutingProtocol::Eigrp
+                });
+            for routing in computed {
                 let PortRouting { process, area, cost, passive, announced, .. } = routing;
                 let subnets = own.addresses.iter().filter_map(InterfaceAddress::subnet);
                 found.push(Member {

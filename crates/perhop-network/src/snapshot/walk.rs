@@ -338,13 +338,13 @@ impl Snapshot<'_> {
     }
 
     /// Returns the line of a protocol whose routes are not computed, unless the user gave the routes.
-    fn line_not_computed(&self, device: usize, vrf: Option<&str>) -> Option<usize> {
+    pub(super) fn line_not_computed(&self, device: usize, vrf: Option<&str>) -> Option<usize> {
         if self.devices[device].device.table().given.is_given(vrf) {
             return None;
         }
         let processes = &self.router(device).forwarding.processes;
         processes.iter().find_map(|process| match process.protocol {
-            RoutingProtocol::Other => Some(process.line),
+            RoutingProtocol::Eigrp | RoutingProtocol::Other => Some(process.line),
             _ => process.not_computed.first().copied(),
         })
     }

@@ -79,9 +79,8 @@ fn check_numbers(snapshot: &Snapshot, part: &[usize], found: &mut Vec<NetworkFin
     let mut owners: BTreeMap<(usize, bool, &str), (usize, usize)> = BTreeMap::new();
     for (device, part) in part.iter().enumerate() {
         for process in &snapshot.router(device).forwarding.processes {
-            let (Some(own), false) = (&process.identity, process.protocol == RoutingProtocol::Other) else {
-                continue;
-            };
+            let is_computed = matches!(process.protocol, RoutingProtocol::Ospf | RoutingProtocol::Isis);
+            let Some(own) = process.identity.as_ref().filter(|_| is_computed) else { continue };
             let key = (*part, process.protocol == RoutingProtocol::Isis, own.value.as_str());
             let Some((other, other_line)) = owners.insert(key, (device, own.line)) else { continue };
             for (this, line, that) in [(device, own.line, other), (other, other_line, device)] {

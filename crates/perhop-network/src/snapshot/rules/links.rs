@@ -10,6 +10,9 @@ use crate::rules;
 /// The default MTU of Ethernet and of serial lines, IP bytes (RFC 894).
 const USUAL_MTU: u64 = 1500;
 
+/// The number of links whose ends both run a protocol for it to be that of the network.
+const LEAST_LINKS: usize = 2;
+
 /// Reports links whose ends differ in a setting that must match.
 pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     for link in snapshot.links.iter().filter(|link| link.ends.len() == 2) {
@@ -46,7 +49,7 @@ fn check_mtu(snapshot: &Snapshot, [own, other]: [PortId; 2], found: &mut Vec<Net
 }
 
 /// Returns the tags of frames of a port, the outermost last.
-fn tags(port: &Port) -> Vec<u16> {
+pub(super) fn tags(port: &Port) -> Vec<u16> {
     let headers = port.wire.headers.headers().iter();
     headers
         .filter_map(|header| match header {
@@ -80,7 +83,12 @@ fn numbers(tags: &[u16]) -> String {
 
 /// Reports an end of a link that keeps two routers of one protocol from becoming neighbors.
 fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut Vec<NetworkFinding>) {
-    for protocol in [RoutingProtocol::Ospf, RoutingProtocol::Isis] {
+    let protocols = [
+        (RoutingProtocol::Ospf, "OSPF"),
+        (RoutingProtocol::Isis, "IS-IS"),
+        (RoutingProtocol::Eigrp, "EIGRP"),
+    ];
+    for (protocol, name) in protocols {
         let part = |id: PortId| {
             let processes = &snapshot.router(id.device).forwarding.processes;
             let parts = snapshot.port(id).forwarding.routing.iter();
@@ -89,12 +97,13 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
         let Some((line, because)) = obstacle(part(own), part(other)) else { continue };
         let Some(theirs) = part(other) else { continue };
         let line = line.unwrap_or_else(|| line_without_part(snapshot.router(own.device), own.port, protocol));
-        let runs =
-            snapshot.router(own.device).forwarding.processes.iter().any(|one| one.protocol == protocol);
+        // A device without any process, among many that run the protocol, has lost its own.
+        let processes = &snapshot.router(own.device).forwarding.processes;
+        let runs = processes.iter().any(|one| one.protocol == protocol)
+            || processes.is_empty() && links_with(snapshot, protocol) >= LEAST_LINKS;
         if !runs || theirs.passive.is_some() {
             continue;
         }
-        let name = if protocol == RoutingProtocol::Ospf { "OSPF" } else { "IS-IS" };
         let message = format!(
             "{} and {} do not become neighbors in {name}: {because}",
             snapshot.port_name(own),
@@ -105,9 +114,19 @@ fn check_neighbors(snapshot: &Snapshot, own: PortId, other: PortId, found: &mut 
     }
 }
 
+/// Returns the number of links whose ends both run a protocol.
+fn links_with(snapshot: &Snapshot, protocol: RoutingProtocol) -> usize {
+    let speaks = |id: PortId| {
+        let processes = &snapshot.router(id.device).forwarding.processes;
+        let mut parts = snapshot.port(id).forwarding.routing.iter();
+        parts.any(|part| part.passive.is_none() && processes[part.process].protocol == protocol)
+    };
+    snapshot.wires().filter(|[own, other]| own < other && speaks(*own) && speaks(*other)).count()
+}
+
 /// Returns the line to check if a port does not run a protocol: the process if it names the subnets of the
 /// other ports, otherwise the port.
-fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
+pub(super) fn line_without_part(router: &Router, port: usize, protocol: RoutingProtocol) -> usize {
     let own = &router.ports[port];
     let processes = &router.forwarding.processes;
     let begins = || {

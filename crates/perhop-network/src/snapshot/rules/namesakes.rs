@@ -33,6 +33,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let mut packets = PacketsOfClasses::default();
     for (name, members) in &policies {
         check_classes(snapshot, name, members, &mut packets, found);
+        check_order(snapshot, name, members, &mut packets, found);
         check_demands(snapshot, name, members, found);
     }
     check_packets(snapshot, &policies, &mut packets, found);
@@ -125,6 +126,48 @@ fn check_classes(
     }
 }
 
+/// Reports a class that takes packets of another one because it is first, if most policies of the name have
+/// both classes in the other order.
+fn check_order(
+    snapshot: &Snapshot,
+    policy: &str,
+    members: &[Member],
+    packets: &mut PacketsOfClasses,
+    found: &mut Vec<NetworkFinding>,
+) {
+    let matching: Vec<Vec<Vec<usize>>> =
+        members.iter().map(|member| packets.matching(&member.policy.classes)).collect();
+    let mut crossed: BTreeSet<(usize, &str, &str)> = BTreeSet::new();
+    for packet in 0..matching.first().map_or(0, Vec::len) {
+        let of = |place: usize| matching[place][packet].iter().map(move |class| (place, *class));
+        let name = |(place, class): (usize, usize)| members[place].policy.classes[class].name.as_str();
+        let firsts: Vec<Option<&str>> = (0..members.len()).map(|place| of(place).next().map(name)).collect();
+        let peers: Peers<Option<&str>> = firsts.iter().copied().collect();
+        let Some(Some(usual)) = peers.usual().copied() else { continue };
+        for (place, own) in firsts.iter().enumerate().filter(|(_, own)| peers.is_exception(own)) {
+            let has_usual = of(place).skip(1).map(name).any(|other| other == usual);
+            if let Some(own) = own.filter(|_| has_usual) {
+                crossed.insert((place, own, usual));
+            }
+        }
+    }
+    for (place, own, usual) in crossed {
+        let member = &members[place];
+        // A class that only this policy has is another fault.
+        let has = |other: &&Member| other.policy.classes.iter().any(|class| class.name == own);
+        let is_known = members.iter().filter(has).count() > 1;
+        let Some(class) = class(member.policy, own).filter(|_| is_known) else { continue };
+        let message = format!(
+            "class {own} of {policy} takes packets before {usual} at {}, and most of {} devices have {usual} first",
+            snapshot.devices[member.device].name,
+            members.len()
+        );
+        let effect = "these packets get the treatment of the other class".to_owned();
+        let rule = &rules::NETWORK_NAMESAKE_DIFFERS;
+        found.push(snapshot.finding(member.device, rule, class.line, (message, effect)));
+    }
+}
+
 fn agreement(members: &[Member], agrees: impl Fn(&Member) -> bool) -> String {
     let count = members.iter().filter(|member| agrees(member)).count();
     format!("{count} of {} devices with a policy of this name agree", members.len())
@@ -152,6 +195,16 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
                         if has.is_exception(&true) && (demand.drops || marks_others(kind, demand, own)) =>
                     {
                         (demand.line, format!("{kind} {}", demand.value))
+                    }
+                    // Of two, the one that drops more is at fault.
+                    Some(demand) if classes.len() == 2 && demand.drops => {
+                        let other = classes.iter().find(|(other, ..)| other != device);
+                        let Some((_, theirs, _)) = other else { continue };
+                        let Some(theirs) = theirs.get(kind) else { continue };
+                        if !demand.contradicts(&theirs.value, packets) {
+                            continue;
+                        }
+                        (demand.line, format!("{kind} {}, but the other has {}", demand.value, theirs.value))
                     }
                     Some(demand) if values.is_exception(&&demand.value) => {
                         let usual = values.usual().filter(|usual| demand.contradicts(usual, packets));

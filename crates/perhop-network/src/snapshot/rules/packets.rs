@@ -9,7 +9,7 @@ use perhop_qos::{Dscp, Packet};
 use crate::snapshot::Snapshot;
 
 /// Packets of applications and protocols that access lists and classes commonly match.
-const APPLICATIONS: [&str; 22] = [
+const APPLICATIONS: [&str; 36] = [
     "udp 10.1.1.9:16500 > 10.2.2.9:16500",
     "udp 10.1.1.9:5060 > 10.2.2.9:5060",
     "tcp 10.1.1.9:50001 > 10.2.2.9:5060",
@@ -32,6 +32,20 @@ const APPLICATIONS: [&str; 22] = [
     "89 10.1.1.9 > 224.0.0.5",
     "88 10.1.1.9 > 224.0.0.10",
     "47 10.1.1.9 > 10.2.2.9",
+    "tcp 10.1.1.9:179 > 10.2.2.9:50001",
+    "tcp 10.1.1.9:646 > 10.2.2.9:50001",
+    "tcp 10.1.1.9:50001 > 10.2.2.9:49",
+    "udp 10.1.1.9:1985 > 224.0.0.2:1985",
+    "udp 10.1.1.9:1985 > 224.0.0.102:1985",
+    "112 10.1.1.9 > 224.0.0.18",
+    "udp 10.1.1.9:49153 > 10.2.2.9:3784",
+    "udp 10.1.1.9:49153 > 10.2.2.9:3785",
+    "udp 10.1.1.9:500 > 10.2.2.9:500",
+    "udp 10.1.1.9:4500 > 10.2.2.9:4500",
+    "50 10.1.1.9 > 10.2.2.9",
+    "103 10.1.1.9 > 224.0.0.13",
+    "udp 10.1.1.9:520 > 224.0.0.9:520",
+    "udp 10.1.1.9:50001 > 10.2.2.9:1813",
 ];
 /// The values of the fields of frames and labels.
 const MARKS: std::ops::Range<u8> = 0..8;
@@ -127,6 +141,16 @@ impl PacketsOfClasses {
     /// Whether two classes take the same packets.
     pub(super) fn are_same(&mut self, class: &Class, other: &Class) -> bool {
         self.number_of(class) == self.number_of(other)
+    }
+
+    /// Returns for each test packet the places of the classes that match it, in their order.
+    pub(super) fn matching(&mut self, classes: &[Class]) -> Vec<Vec<usize>> {
+        let numbers: Vec<usize> = classes.iter().map(|class| self.number_of(class)).collect();
+        let of_packet = |packet: usize| {
+            let matches = |place: &usize| classes[*place].takes_rest || self.sets[numbers[*place]][packet];
+            (0..classes.len()).filter(matches).collect()
+        };
+        (0..self.probes.len()).map(of_packet).collect()
     }
 
     /// Whether a packet belongs to both classes.

@@ -29,6 +29,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
     }
     check_missing(snapshot, &sites, found);
+    check_tunnel_defaults(snapshot, &sites, found);
     check_announced(snapshot, found);
     check_preferences(snapshot, found);
 }
@@ -162,6 +163,33 @@ fn check_missing(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<N
         report_missing(snapshot, *port, site, found);
     }
     check_tunnels_back(snapshot, sites, found);
+}
+
+/// Reports devices without a route to a subnet of a neighbor that sends all its packets to them through a
+/// tunnel, where most of such neighbors have routes back.
+fn check_tunnel_defaults(snapshot: &Snapshot, sites: &[(usize, Site)], found: &mut Vec<NetworkFinding>) {
+    let mut pairs: Vec<(PortId, &Site, bool)> = Vec::new();
+    for device in 0..snapshot.devices.len() {
+        let routes = snapshot.router(device).forwarding.routes.iter();
+        for route in routes.filter(|route| route.prefix.length() == 0 && route.vrf.is_none()) {
+            let Some(Crossing { leaves, arrives }) = crossing(snapshot, device, route) else { continue };
+            let port = &snapshot.port(leaves).forwarding;
+            if port.tunnel.is_none() || !port.routing.is_empty() {
+                continue;
+            }
+            let own = || sites.iter().filter(|(owner, _)| *owner == device);
+            let lacking = own().find(|(_, site)| !has_route(snapshot, arrives.device, site.address));
+            let shown = lacking.or_else(|| own().next());
+            pairs.extend(shown.map(|(_, site)| (arrives, site, lacking.is_none())));
+        }
+    }
+    let known = pairs.iter().filter(|(_, _, is_known)| *is_known).count();
+    if (known as f64) < NEARLY_ALL * pairs.len() as f64 {
+        return;
+    }
+    for (port, site, _) in pairs.iter().filter(|(_, _, is_known)| !is_known) {
+        report_missing(snapshot, *port, site, found);
+    }
 }
 
 fn report_missing(snapshot: &Snapshot, port: PortId, site: &Site, found: &mut Vec<NetworkFinding>) {

@@ -230,8 +230,8 @@ fn check_far_hop(
     found: &mut Vec<NetworkFinding>,
 ) {
     let member = &snapshot.devices[device].device;
-    let learns =
-        member.router().forwarding.processes.iter().any(|one| one.protocol == RoutingProtocol::Other);
+    let is_unknown = |protocol| matches!(protocol, RoutingProtocol::Eigrp | RoutingProtocol::Other);
+    let learns = member.router().forwarding.processes.iter().any(|one| is_unknown(one.protocol));
     let is_known = match member.table().decide(route.vrf.as_deref(), hop) {
         Decision::Leaves(exit) => exit.prefix.is_none_or(|prefix| !prefix.ends_with("/0")),
         Decision::Unknown(_) => false,

@@ -107,7 +107,7 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
 
 /// Whether the marks of hosts at a port count: neither the default route nor tunnels leave there, which is
 /// the way to a provider, and the device does not queue by labels alone.
-fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
+pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
     let names = interfaces(router);
     let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);

@@ -156,14 +156,19 @@ impl Blocks {
             own.top = lines.map(|node| header(node, &all)).collect();
         }
         let named = shapes_of_named(&trees, &all);
+        let opening = opening_shapes(&trees, &all);
         let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
         for node in trees.iter().flatten().filter(|node| node.inner.len() > LONG) {
             *uses.entry(node.line.1).or_default() += 1;
         }
         let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
         for (device, nodes) in trees.iter().enumerate() {
-            for node in nodes.iter().filter(|node| !node.inner.is_empty()) {
+            for node in nodes {
                 let header = header(node, &all);
+                // A list without entries, for example.
+                if node.inner.is_empty() && !opening.contains(&header.shape) {
+                    continue;
+                }
                 let is_alone = uses.get(node.line.1) == Some(&1);
                 if is_alone || OF_MANAGEMENT.contains(&header.command()) {
                     continue;
@@ -175,7 +180,7 @@ impl Blocks {
                 } else {
                     header.shape.clone()
                 };
-                add(&mut by_path, device, node, &path, &all);
+                add(&mut by_path, device, node, &path, &Words { names: &all, opening: &opening });
             }
         }
         // Lines about things that have one line each are compared with their block.
@@ -200,26 +205,40 @@ fn interface_path(header: &Entry) -> String {
     if name.contains('/') { INTERFACE.to_owned() } else { format!("{INTERFACE} {kind}") }
 }
 
-fn add(
-    found: &mut BTreeMap<String, Vec<Block>>,
-    device: usize,
-    node: &Node,
-    path: &str,
-    names: &BTreeSet<&str>,
-) {
+/// The words that blocks of all devices have: names, and the shapes of first lines of inner blocks.
+struct Words<'w> {
+    names: &'w BTreeSet<&'w str>,
+    opening: &'w BTreeSet<String>,
+}
+
+/// Returns the shapes of lines that have lines inside on some device.
+fn opening_shapes(trees: &[Vec<Node>], names: &BTreeSet<&str>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut open: Vec<&Node> = trees.iter().flatten().collect();
+    while let Some(node) = open.pop() {
+        if !node.inner.is_empty() {
+            found.insert(header(node, names).shape);
+            open.extend(&node.inner);
+        }
+    }
+    found
+}
+
+fn add(found: &mut BTreeMap<String, Vec<Block>>, device: usize, node: &Node, path: &str, words: &Words) {
     let mut entries = Vec::new();
     for inner in node.inner.iter().filter(|inner| !is_left_out(inner.line.1)) {
         let own = canonical(inner.line.1);
-        entries.extend(own.iter().map(|words| Entry::new(inner.line.0, words, names)));
-        // A class may have no lines.
-        if !inner.inner.is_empty() || inner.line.1.trim_start().starts_with("class ") {
-            let header = header(inner, names);
+        entries.extend(own.iter().map(|line| Entry::new(inner.line.0, line, words.names)));
+        let header = header(inner, words.names);
+        // A class may have no lines, and a block may have lost all of them.
+        let opens = !inner.inner.is_empty() || words.opening.contains(&header.shape);
+        if opens || inner.line.1.trim_start().starts_with("class ") {
             let name = if path.starts_with(INTERFACE) { header.shape } else { header.text() };
-            add(found, device, inner, &format!("{path} / {name}"), names);
+            add(found, device, inner, &format!("{path} / {name}"), words);
         }
     }
     add_parts(found, device, node, path, &entries);
-    let block = Block::new(device, header(node, names), entries, path.to_owned());
+    let block = Block::new(device, header(node, words.names), entries, path.to_owned());
     found.entry(path.to_owned()).or_default().push(block);
 }
 
@@ -258,11 +277,16 @@ fn add_parts(
 fn kinds(devices: &[Defined]) -> Vec<usize> {
     let mut firsts: Vec<usize> = Vec::new();
     let mut found = Vec::new();
-    for (device, own) in devices.iter().enumerate() {
+    // Names of interfaces, processes and rates have numbers of their site.
+    let without_digits =
+        |name: &String| name.chars().filter(|letter| !letter.is_ascii_digit()).collect::<String>();
+    let names: Vec<BTreeSet<String>> =
+        devices.iter().map(|own| own.names.iter().map(without_digits).collect()).collect();
+    for (device, own) in names.iter().enumerate() {
         let is_like = |first: &usize| {
-            let other = &devices[*first].names;
-            let shared = own.names.intersection(other).count();
-            shared as f64 >= ONE_KIND * own.names.union(other).count() as f64
+            let other = &names[*first];
+            let shared = own.intersection(other).count();
+            shared as f64 >= ONE_KIND * own.union(other).count() as f64
         };
         let first = firsts.iter().copied().find(is_like).unwrap_or(device);
         if first == device {

@@ -70,6 +70,11 @@ impl Block {
         self.path.starts_with(INTERFACE)
     }
 
+    /// Whether it is a block inside an interface.
+    pub(super) fn is_inside_interface(&self) -> bool {
+        self.is_of_interface() && self.path.contains('/')
+    }
+
     /// Whether it is the lines of a block about one thing.
     pub(super) fn is_part(&self) -> bool {
         self.path.contains(PART)

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Block, Defined};
-use super::form::{Deviation, DeviationKind, Form};
+use super::form::{Deviation, DeviationKind, Form, OTHER_INTERFACES};
 use super::words::Entry;
 
 /// Lines that take something from packets are reported where only one block has them. Other rules know what
@@ -11,6 +11,8 @@ use super::words::Entry;
 const TAKING: &[&str] = &["shutdown"];
 /// An interface with fewer lines in common with its peers has another task.
 const LEAST_COMMON: usize = 3;
+/// The number of interfaces that share this number of lines which no others have.
+const LEAST_ALIKE: usize = 2;
 /// A block of this many lines may differ in one more line.
 const LARGE: usize = 8;
 
@@ -28,7 +30,8 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
             }
         }
         let most = lacking.into_iter().max_by_key(|(_, peers)| peers.len());
-        if let Some((shape, peers)) = most.filter(|(_, peers)| are_enough(block, peers)) {
+        let is_enough = |peers: &[&Block]| are_enough(block, peers) || are_alike(own, block, peers, forms);
+        if let Some((shape, peers)) = most.filter(|(_, peers)| is_enough(peers)) {
             report(block, shape, &peers, devices, found);
         }
         report_taking(block, own, &near, found);
@@ -68,7 +71,40 @@ fn is_near(own: &Form, other: &Form, block: &Block) -> bool {
         });
     let is_like = lacks + has_more == 1 || is_replaced || common >= LARGE;
     let is_same = || other.blocks.iter().all(|other| other.header.values == block.header.values);
-    is_like && (!block.is_of_interface() || common >= LEAST_COMMON || is_same())
+    is_like
+        && (!block.is_of_interface()
+            || block.is_inside_interface()
+            || common >= least_common(block)
+            || is_same())
+}
+
+/// Returns the number of lines that interfaces of one task have in common; sub-interfaces have few lines.
+fn least_common(block: &Block) -> usize {
+    let is_part = block.header.values.first().is_some_and(|name| name.contains('.'));
+    if is_part { LEAST_COMMON - 1 } else { LEAST_COMMON }
+}
+
+/// Reports lines that only one of several blocks of one name lacks, however much they differ otherwise.
+pub(super) fn check_lacking(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
+    if group[0].is_of_interface() || group[0].is_part() || group.len() <= OTHER_INTERFACES {
+        return;
+    }
+    let mut holders: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, block) in group.iter().enumerate() {
+        for entry in &block.entries {
+            let own = holders.entry(&entry.shape).or_default();
+            if own.last() != Some(&place) {
+                own.push(place);
+            }
+        }
+    }
+    for (shape, holders) in holders.iter().filter(|(_, holders)| holders.len() + 1 == group.len()) {
+        let Some(lacks) = (0..group.len()).find(|place| !holders.contains(place)) else { continue };
+        let peers: Vec<&Block> = holders.iter().map(|place| &group[*place]).collect();
+        if are_enough(&group[lacks], &peers) {
+            report(&group[lacks], shape, &peers, devices, found);
+        }
+    }
 }
 
 pub(super) fn first_word(shape: &str) -> &str {
@@ -76,6 +112,20 @@ pub(super) fn first_word(shape: &str) -> &str {
     let count = if ["ip ", "set "].iter().any(|start| shape.starts_with(start)) { 2 } else { 1 };
     let end = shape.match_indices(' ').nth(count - 1).map_or(shape.len(), |(end, _)| end);
     &shape[..end]
+}
+
+/// Whether two other interfaces are enough, because they share lines with the block that no other interface
+/// has: these three have one task.
+fn are_alike(own: &Form, block: &Block, peers: &[&Block], forms: &[Form]) -> bool {
+    let is_shared = |shape: &&&str| {
+        let holders: usize = forms.iter().filter(|form| form.has(shape)).map(|form| form.blocks.len()).sum();
+        let of_peers =
+            peers.iter().filter(|peer| peer.entries.iter().any(|entry| entry.shape == ***shape)).count();
+        of_peers == peers.len() && holders == peers.len() + 1
+    };
+    block.is_of_interface()
+        && peers.len() >= LEAST_ALIKE
+        && own.shapes.iter().filter(is_shared).count() >= LEAST_ALIKE
 }
 
 /// Whether there are enough other blocks, on other devices unless the blocks are interfaces.
@@ -94,7 +144,14 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     let examples: Vec<&Entry> =
         peers.iter().flat_map(|peer| &peer.entries).filter(|entry| entry.shape == shape).collect();
     let is_foreign = |entry: &&Entry| own.is_foreign(entry.values.iter().map(String::as_str), devices);
-    if examples.iter().all(is_foreign) || examples.iter().any(|entry| own.has_near(&entry.values)) {
+    // An address of this site only: the other devices write such a line about a subnet of another one.
+    let is_here = peers.iter().any(|peer| {
+        let of_peer = peer.entries.iter().filter(|entry| entry.shape == shape);
+        of_peer
+            .into_iter()
+            .any(|entry| own.has_near(&entry.values) && !devices[peer.device].has_near(&entry.values))
+    });
+    if examples.iter().all(is_foreign) || is_here {
         return;
     }
     let instead = block.entries.iter().find(|entry| {
@@ -115,12 +172,23 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
             ),
         ),
         None => (
-            block.header.line,
+            line_beside(block, peers, &example.text()).unwrap_or(block.header.line),
             DeviationKind::Missing,
             format!("`{}` lacks `{}`, which {} such blocks have", block.title(), example.text(), peers.len()),
         ),
     };
     found.push(Deviation { device: block.device, line, kind, message });
+}
+
+/// Returns the line of a block whose other parts the peers have in the line with `text`: it lacks the part.
+pub(super) fn line_beside(block: &Block, peers: &[&Block], text: &str) -> Option<usize> {
+    let (peer, line) = peers.iter().find_map(|peer| {
+        let example = peer.entries.iter().find(|entry| entry.text() == text)?;
+        Some((*peer, example.line))
+    })?;
+    let beside = peer.entries.iter().filter(|entry| entry.line == line).map(Entry::text);
+    let beside: BTreeSet<String> = beside.collect();
+    block.entries.iter().find(|entry| beside.contains(&entry.text())).map(|entry| entry.line)
 }
 
 /// Whether a line of a policy is another one with more words behind it.

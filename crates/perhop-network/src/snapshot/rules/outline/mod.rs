@@ -9,11 +9,13 @@ mod announced;
 mod block;
 mod equalities;
 mod form;
+mod headers;
 mod links;
 mod mirrors;
 mod missing;
 mod places;
 mod relations;
+mod texts;
 mod twins;
 mod values;
 mod words;
@@ -37,30 +39,38 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
         values::check_headers(group, &blocks.devices, &mut found);
         places::check(group, &blocks.devices, &mut found);
         missing::check(&forms, &blocks.devices, &mut found);
+        missing::check_lacking(group, &blocks.devices, &mut found);
         values::check(&forms, &blocks.devices, &mut found);
         relations::check(&forms, &blocks.devices, &mut found);
+        texts::check(group, &blocks.devices, &mut found);
     }
     for group in ports_of_kinds(&blocks).values().filter(|group| group.len() > OTHER_INTERFACES) {
         let forms = forms(group.iter().copied());
         missing::check(&forms, &blocks.devices, &mut found);
         values::check(&forms, &blocks.devices, &mut found);
     }
+    headers::check(&blocks, &mut found);
     announced::check(&blocks, &mut found);
     mirrors::check(&blocks, &mut found);
     equalities::check(&blocks, &mut found);
     links::check(&blocks, links, &mut found);
     twins::check(&blocks, &mut found);
     found.sort();
-    found.dedup();
+    // Several comparisons may find one fault: the first message is enough.
+    found.dedup_by_key(|deviation| (deviation.device, deviation.line));
     found
 }
 
-/// Returns the interfaces of one name on devices of one kind.
-fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &[String]), Vec<&Block>> {
-    let mut found: BTreeMap<(usize, &[String]), Vec<&Block>> = BTreeMap::new();
-    let hardware = blocks.by_path.get(INTERFACE).into_iter().flatten();
-    for block in hardware {
-        found.entry((blocks.kinds[block.device], &block.header.values)).or_default().push(block);
+/// Returns the interfaces of one name on devices of one kind, and their tunnels and other interfaces without
+/// hardware by kind.
+fn ports_of_kinds(blocks: &Blocks) -> BTreeMap<(usize, &str, &[String]), Vec<&Block>> {
+    let mut found: BTreeMap<(usize, &str, &[String]), Vec<&Block>> = BTreeMap::new();
+    let interfaces = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE));
+    for (path, group) in interfaces.filter(|(path, _)| !path.contains('/')) {
+        for block in group {
+            let name: &[String] = if path == INTERFACE { &block.header.values } else { &[] };
+            found.entry((blocks.kinds[block.device], path, name)).or_default().push(block);
+        }
     }
     found
 }

@@ -2,8 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::block::Blocks;
-use super::block::{Block, Defined};
+use super::block::{Block, Blocks, Defined, INTERFACE};
 use super::form::{Deviation, DeviationKind};
 use super::missing::{first_word, is_extension};
 use super::values::is_mild;
@@ -11,6 +10,13 @@ use super::words::Entry;
 
 /// The part of its blocks with names that two devices must share to have one task.
 const SHARED: f64 = 0.8;
+
+/// The number of blocks with names from which on two devices with the same ones have one task.
+const LEAST_SHARED: usize = 4;
+/// Interfaces with fewer lines may have several tasks.
+const LARGE: usize = 5;
+/// Words of commands for the roles that two devices divide between them.
+const OF_ROLES: &[&str] = &["decrement", "preempt", "priority", "timers", "track"];
 
 /// Commands without which a class has another treatment.
 const OF_QUEUES: &[&str] = &["bandwidth", "class", "priority", "service-policy", "shape"];
@@ -29,6 +35,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
             paths[block.device].insert(path);
         }
     }
+    check_interfaces(blocks, &paths, found);
     for (_, group) in groups {
         let [first, second] = group.as_slice() else { continue };
         if first.device != second.device && are_twins(&paths[first.device], &paths[second.device]) {
@@ -36,6 +43,72 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
             compare([second, first], &blocks.devices, found);
         }
     }
+}
+
+/// Reports lines that an interface of one of two twins lacks, and the interface of the other has, if no third
+/// device has their task.
+fn check_interfaces(blocks: &Blocks, paths: &[BTreeSet<&str>], found: &mut Vec<Deviation>) {
+    for (device, own) in paths.iter().enumerate().filter(|(_, own)| own.len() >= LEAST_SHARED) {
+        let mut twins = (0..paths.len()).filter(|other| *other != device && are_twins(own, &paths[*other]));
+        let (Some(twin), None) = (twins.next(), twins.next()) else { continue };
+        let interfaces = blocks.by_path.iter().filter(|(path, _)| path.starts_with(INTERFACE));
+        for (_, group) in interfaces.filter(|(path, _)| !path.contains('/')) {
+            for block in group.iter().filter(|block| block.device == device) {
+                if let Some(other) = counterpart(block, group, twin) {
+                    report_missing(block, other, &blocks.devices, found);
+                }
+            }
+        }
+    }
+}
+
+/// Returns the interface of a twin with the same name, or the only one of its group at both.
+fn counterpart<'b>(block: &Block, group: &'b [Block], twin: usize) -> Option<&'b Block> {
+    let of = |device: usize| group.iter().filter(move |other| other.device == device);
+    let namesake = of(twin).find(|other| other.header.values == block.header.values);
+    let is_only = of(twin).count() == 1 && of(block.device).count() == 1;
+    namesake.or_else(|| of(twin).next().filter(|_| is_only))
+}
+
+/// Reports the only line in which an interface differs from that of a twin.
+fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut Vec<Deviation>) {
+    let lacks = |one: &Block, other: &Block| {
+        let mut shapes: Vec<(usize, String)> = Vec::new();
+        for (place, entry) in other.entries.iter().enumerate() {
+            // Values of one command may differ; the number of its lines may not.
+            let count = |block: &Block| block.entries.iter().filter(|one| one.shape == entry.shape).count();
+            if count(one) < count(other) && !shapes.iter().any(|(_, shape)| *shape == entry.shape) {
+                shapes.push((place, entry.shape.clone()));
+            }
+        }
+        shapes
+    };
+    let (missing, more) = (lacks(block, other), lacks(other, block));
+    let ([(place, shape)], []) = (missing.as_slice(), more.as_slice()) else { return };
+    // The line whose values no line of the block has.
+    let of_shape = |block: &Block| -> Vec<String> {
+        block.entries.iter().filter(|entry| entry.shape == *shape).map(Entry::text).collect()
+    };
+    let own = of_shape(block);
+    let lacking = other.entries.iter().filter(|entry| entry.shape == *shape);
+    let entry = lacking.clone().find(|entry| !own.contains(&entry.text())).unwrap_or(&other.entries[*place]);
+    let is_foreign = devices[block.device].is_foreign(entry.values.iter().map(String::as_str), devices);
+    if other.entries.len() < LARGE || is_of_role(&entry.shape) || is_foreign {
+        return;
+    }
+    let message = format!(
+        "`{}` lacks `{}`, which `{}` of the only other device with this task has",
+        block.title(),
+        entry.text(),
+        other.title()
+    );
+    let (device, line) = (block.device, block.header.line);
+    found.push(Deviation { device, line, kind: DeviationKind::Missing, message });
+}
+
+fn is_of_role(shape: &str) -> bool {
+    let is_group = shape.starts_with("standby") || shape.starts_with("vrrp") || shape.starts_with("glbp");
+    is_group && shape.split(' ').any(|word| OF_ROLES.contains(&word))
 }
 
 fn is_compared(path: &str) -> bool {
@@ -49,7 +122,13 @@ fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {
 /// Reports a command of queues that the first block lacks, and the second has.
 fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined], found: &mut Vec<Deviation>) {
     let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str), devices);
-    if is_foreign || !OF_QUEUES.contains(&entry.command()) {
+    let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
+    let differing = own.entries.iter().filter(|entry| !has(other, entry)).count()
+        + other.entries.iter().filter(|entry| !has(own, entry)).count();
+    let is_near =
+        devices[own.device].has_near(&entry.values) != devices[other.device].has_near(&entry.values);
+    let is_clear = OF_QUEUES.contains(&entry.command()) || differing == 1 && !is_near;
+    if is_foreign || !is_clear {
         return;
     }
     let message = format!(
@@ -73,9 +152,10 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
             report_lacking([other, own], entry, devices, found);
             continue;
         };
-        let is_site = [entry, instead].iter().any(|one| {
-            devices[own.device].has_near(&one.values) || devices[other.device].has_near(&one.values)
-        });
+        // Two devices of one site have the same subnets near; of two sites, each writes its own side first.
+        let near = |device: usize| [entry, instead].map(|one| devices[device].has_near(&one.values));
+        let (here, there) = (near(own.device), near(other.device));
+        let is_site = here != there || entry.values != instead.values && here.contains(&true);
         let is_same = entry.shape == instead.shape
             && entry.values.iter().zip(&instead.values).all(|(a, b)| a == b || is_mild(entry, a, b));
         let is_longer = is_extension(entry, instead) || is_extension(instead, entry);

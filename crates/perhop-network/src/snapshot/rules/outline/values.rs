@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind, Form};
-use super::missing::are_enough;
+use super::missing::{are_enough, line_beside};
 use super::words::Entry;
 
 /// Processes whose number concerns one device only.
@@ -157,7 +157,7 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
                 format!("`{own}` in `{}`: {} such blocks have `{text}`", block.title(), others.len()),
             ),
             None => (
-                block.header.line,
+                line_beside(block, &others, text).unwrap_or(block.header.line),
                 DeviationKind::Missing,
                 format!("`{}` lacks `{text}`, which {} such blocks have", block.title(), others.len()),
             ),

@@ -28,6 +28,8 @@ const OF_POLICERS: &[&str] = &["conform-action", "exceed-action", "police", "vio
 const NEGATED: &[&str] = &["passive-interface"];
 /// Words that may be left out without an effect.
 const FILLERS: &[&str] = &["bc", "be", "cir", "pir"];
+/// Words before a hidden word.
+const OF_SECRETS: &[&str] = &["authenticate", "authentication", "key", "key-string", "md5", "password"];
 /// Ports that access lists name (IANA, service names).
 const PORTS: &[(&str, &str)] = &[
     ("bgp", "179"),
@@ -120,6 +122,10 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
     if is_numbered(&words) {
         words.remove(0);
     }
+    let plain = secret(&words);
+    if let Some((place, plain)) = &plain {
+        words[*place] = plain;
+    }
     match words.as_slice() {
         ["match" | "set", "ip", "dscp" | "precedence", ..] => {
             words.remove(1);
@@ -144,6 +150,24 @@ pub(super) fn canonical(text: &str) -> Vec<Vec<String>> {
         ["permit" | "deny", ..] => vec![words.iter().map(|word| port(word)).collect()],
         _ => vec![words.iter().map(|word| (*word).to_owned()).collect()],
     }
+}
+
+/// Returns the place of a word that type 7 hides, and the word hidden with one salt: each line may have its
+/// own salt (Cisco, "Cisco IOS Password Encryption Facts": the method is reversible).
+fn secret(words: &[&str]) -> Option<(usize, String)> {
+    const KEY: &[u8] = b"dsfd;kfoA,.iyewrkldJKDHSUBsgvca69834ncxv9873254k;fg87";
+    words.iter().find(|word| OF_SECRETS.contains(word))?;
+    let place = words.iter().position(|word| *word == "7")? + 1;
+    let hidden = words.get(place).filter(|word| word.len() > 2 && word.len().is_multiple_of(2))?;
+    let salt: usize = hidden.get(..2)?.parse().ok()?;
+    let bytes = (2..hidden.len()).step_by(2).map(|at| u8::from_str_radix(hidden.get(at..at + 2)?, 16).ok());
+    let bytes: Vec<u8> = bytes.collect::<Option<_>>()?;
+    // The difference of two salts, so that the word itself is never in a message.
+    let shown = bytes.iter().enumerate().map(|(place, byte)| {
+        let change = KEY[(salt + place) % KEY.len()] ^ KEY[place % KEY.len()];
+        format!("{:02X}", byte ^ change)
+    });
+    Some((place, format!("00{}", shown.collect::<String>())))
 }
 
 fn codepoint(word: &str) -> String {

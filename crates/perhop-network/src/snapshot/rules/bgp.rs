@@ -1,0 +1,148 @@
+//! [`BgpFamily`]: the subnets that BGP announces and its neighbors, read from the lines of a configuration.
+//!
+//! The model of devices has no BGP, whose routes perhop does not compute. The names of subnets and neighbors
+//! need no computation.
+
+use std::net::Ipv4Addr;
+
+use perhop_qos::classifier::Prefix;
+
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::addresses;
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// A family of addresses of a BGP process.
+#[derive(Debug, Default)]
+pub(super) struct BgpFamily {
+    /// Its first line.
+    pub(super) line: usize,
+    /// The routing table (VRF); `None` for the global one.
+    pub(super) vrf: Option<String>,
+    /// The subnets that it announces, with their lines.
+    pub(super) networks: Vec<(usize, Prefix)>,
+    /// Whether it announces the subnets of all ports in its table.
+    pub(super) announces_connected: bool,
+    /// The addresses of its neighbors, each with its first line.
+    neighbors: Vec<(usize, Ipv4Addr)>,
+}
+
+/// Returns the families of the BGP processes of a device; the lines outside of families are one as well.
+pub(super) fn families<'t>(lines: impl Iterator<Item = (usize, &'t str)>) -> Vec<BgpFamily> {
+    let mut found: Vec<BgpFamily> = Vec::new();
+    let mut is_inside = false;
+    for (line, text) in lines {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if !text.starts_with(' ') {
+            is_inside = words.starts_with(&["router", "bgp"]);
+            if is_inside {
+                found.push(BgpFamily { line, ..BgpFamily::default() });
+            }
+            continue;
+        }
+        let Some(family) = found.last_mut().filter(|_| is_inside) else { continue };
+        match words.as_slice() {
+            ["address-family", rest @ ..] => {
+                let vrf = rest.iter().skip_while(|word| **word != "vrf").nth(1);
+                found.push(BgpFamily { line, vrf: vrf.map(ToString::to_string), ..BgpFamily::default() });
+            }
+            ["exit-address-family", ..] => found.push(BgpFamily { line, ..BgpFamily::default() }),
+            ["network", subnet @ ..] => family.networks.extend(prefix(subnet).map(|prefix| (line, prefix))),
+            ["redistribute", "connected", ..] => family.announces_connected = true,
+            ["neighbor", address, ..] => {
+                let address = address.parse().ok();
+                let is_new = |address: &Ipv4Addr| !family.neighbors.iter().any(|(_, known)| known == address);
+                if let Some(address) = address.filter(is_new) {
+                    family.neighbors.push((line, address));
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+/// Returns the prefix of `ADDRESS/LENGTH`, `ADDRESS mask MASK`, or an address with the mask of its class.
+fn prefix(words: &[&str]) -> Option<Prefix> {
+    let (first, rest) = words.split_first()?;
+    if let Some((address, length)) = first.split_once('/') {
+        return Prefix::new(address.parse::<Ipv4Addr>().ok()?.into(), length.parse().ok()?).ok();
+    }
+    let address: Ipv4Addr = first.parse().ok()?;
+    let length = match rest {
+        ["mask", mask, ..] => mask.parse::<Ipv4Addr>().ok()?.to_bits().leading_ones(),
+        _ if address.octets()[0] < 128 => 8,
+        _ if address.octets()[0] < 192 => 16,
+        _ => 24,
+    };
+    // A longer mask than the address allows remains visible as the address with this mask.
+    let masked = address.to_bits() & u32::MAX.checked_shl(32 - length).unwrap_or(0);
+    Prefix::new(Ipv4Addr::from_bits(masked).into(), u8::try_from(length).ok()?).ok()
+}
+
+/// Reports neighbors of a routing table whose address is only in the subnet of a port of another table.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    for (device, member) in snapshot.devices.iter().enumerate() {
+        for family in families(member.device.numbered_lines()) {
+            for (line, neighbor) in &family.neighbors {
+                check_neighbor(snapshot, device, &family, (*line, *neighbor), found);
+            }
+        }
+    }
+}
+
+fn check_neighbor(
+    snapshot: &Snapshot,
+    device: usize,
+    family: &BgpFamily,
+    (line, neighbor): (usize, Ipv4Addr),
+    found: &mut Vec<NetworkFinding>,
+) {
+    let router = snapshot.router(device);
+    let table = |port: &perhop_device::Port| port.forwarding.vrf.as_ref().map(|vrf| vrf.value.clone());
+    let near: Vec<usize> = (0..router.ports.len())
+        .filter(|port| {
+            let port = &router.ports[*port];
+            carries_packets(router, port) && addresses(port).any(|own| own.is_neighbor(neighbor.into()))
+        })
+        .collect();
+    // Lines outside of families also name neighbors that a family activates.
+    let fits = |port: &usize| table(&router.ports[*port]) == family.vrf;
+    let (Some(port), false) = (near.first(), near.iter().any(fits)) else { return };
+    let Some(vrf) = &family.vrf else { return };
+    let id = PortId { device, port: *port };
+    let own = snapshot.port(id);
+    let name = table(own).map_or_else(|| "the global table".to_owned(), |name| format!("the VRF {name}"));
+    let message = format!(
+        "the neighbor {neighbor} of the VRF {vrf} is in the subnet of {}, which belongs to {name}",
+        snapshot.port_name(id)
+    );
+    let effect = "the routers exchange no routes, and packets of the port use the other table".to_owned();
+    let of_port = own.forwarding.vrf.as_ref().map_or(own.line, |vrf| vrf.line);
+    for line in [of_port, line] {
+        let rule = &rules::NETWORK_NEIGHBOR_VRF_DIFFERS;
+        found.push(snapshot.finding(device, rule, line, (message.clone(), effect.clone())));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::families;
+
+    #[test]
+    fn families_have_their_tables_subnets_and_neighbors() {
+        let text = "router bgp 65000\n neighbor 192.0.2.1 remote-as 65001\n address-family ipv4 vrf RED\n  \
+                    network 10.1.2.0 mask 255.255.255.0\n  redistribute connected\n  neighbor 192.0.2.5 activate\n \
+                    exit-address-family\n network 10.0.0.0\nrouter ospf 1\n network 10.9.0.0 0.0.255.255 area 0";
+        let found = families(text.lines().enumerate().map(|(place, line)| (place + 1, line)));
+        let subnets = |place: usize| -> Vec<String> {
+            found[place].networks.iter().map(|(line, subnet)| format!("{line} {subnet}")).collect()
+        };
+        assert_eq!(found.len(), 3);
+        assert_eq!((found[0].vrf.as_deref(), subnets(0).len()), (None, 0));
+        assert_eq!((found[1].vrf.as_deref(), subnets(1)), (Some("RED"), vec!["4 10.1.2.0/24".to_owned()]));
+        assert!(found[1].announces_connected);
+        assert_eq!(found[1].neighbors, [(6, "192.0.2.5".parse().unwrap())]);
+        assert_eq!((found[2].vrf.as_deref(), subnets(2)), (None, vec!["8 10.0.0.0/8".to_owned()]));
+    }
+}

@@ -1,0 +1,166 @@
+//! Subnets that no other device learns, routes of BGP without a subnet, and ends of tunnels without a route.
+
+use std::net::IpAddr;
+
+use perhop_device::RouteOrigin;
+
+use super::bgp::{BgpFamily, families};
+use super::links::line_without_part;
+use super::treatments::has_hosts_with_marks;
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::{Decision, addresses};
+use crate::rules;
+use crate::snapshot::{Site, carries_packets};
+
+/// The minimum number of subnets that devices announce for one without an announcement to be an exception, and
+/// the minimum number of announced subnets for each.
+const LEAST: usize = 3;
+const FOR_EACH: usize = 6;
+
+/// Reports subnets that only their device does not announce, and tunnels to an address without a route.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let of_bgp: Vec<Vec<BgpFamily>> =
+        snapshot.devices.iter().map(|member| families(member.device.numbered_lines())).collect();
+    check_named(snapshot, &of_bgp, found);
+    check_announced(snapshot, &of_bgp, found);
+    for device in 0..snapshot.devices.len() {
+        check_tunnels(snapshot, device, found);
+    }
+}
+
+fn vrf_of(snapshot: &Snapshot, id: PortId) -> Option<String> {
+    snapshot.port(id).forwarding.vrf.as_ref().map(|vrf| vrf.value.clone())
+}
+
+/// Reports subnets that BGP names and that the device has no route to: it does not announce them.
+fn check_named(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
+    let mut named = Vec::new();
+    for (device, families) in of_bgp.iter().enumerate() {
+        for family in families {
+            let subnets = family.networks.iter();
+            named.extend(subnets.map(|(line, subnet)| {
+                (device, *line, *subnet, has_exactly(snapshot, device, family.vrf.as_deref(), *subnet))
+            }));
+        }
+    }
+    let unknown = named.iter().filter(|(.., is_known)| !is_known).count();
+    if named.len() - unknown < FOR_EACH * unknown {
+        return;
+    }
+    for (device, line, subnet, _) in named.iter().filter(|(.., is_known)| !is_known) {
+        let message = format!("{} has no route to exactly {subnet}", snapshot.devices[*device].name);
+        let effect = "BGP announces only subnets of its routing table: no other device learns it".to_owned();
+        found.push(snapshot.finding(*device, &rules::NETWORK_ROUTE_MISSING, *line, (message, effect)));
+    }
+}
+
+/// Whether a device has a route to exactly a subnet.
+fn has_exactly(
+    snapshot: &Snapshot,
+    device: usize,
+    vrf: Option<&str>,
+    subnet: perhop_qos::classifier::Prefix,
+) -> bool {
+    let router = snapshot.router(device);
+    let is_in = |own: Option<&str>| own == vrf;
+    let mut ports =
+        router.ports.iter().filter(|port| is_in(port.forwarding.vrf.as_ref().map(|vrf| &*vrf.value)));
+    ports.any(|port| addresses(port).any(|own| own.subnet() == Some(subnet)))
+        || router.forwarding.routes.iter().any(|route| is_in(route.vrf.as_deref()) && route.prefix == subnet)
+}
+
+/// Reports subnets of hosts that the only device with them does not announce, where nearly all others are.
+fn check_announced(snapshot: &Snapshot, of_bgp: &[Vec<BgpFamily>], found: &mut Vec<NetworkFinding>) {
+    let sites: Vec<(PortId, Site)> = snapshot
+        .sites()
+        .into_iter()
+        .filter_map(|site| Some((site.id?, site)))
+        .filter(|(id, site)| site.address.is_ipv4() && has_hosts_with_marks(snapshot, *id))
+        .filter(|(id, _)| speaks(snapshot, *id, &of_bgp[id.device]))
+        .collect();
+    let silent: Vec<&(PortId, Site)> = sites
+        .iter()
+        .filter(|(id, site)| !is_announced(snapshot, *id, site.address, &of_bgp[id.device]))
+        .collect();
+    let announced = sites.len() - silent.len();
+    if announced < LEAST || announced < FOR_EACH * silent.len() {
+        return;
+    }
+    for (id, site) in silent {
+        let vrf = vrf_of(snapshot, *id);
+        let mut own = of_bgp[id.device].iter().filter(|family| family.vrf == vrf);
+        let named = own.find(|family| !family.networks.is_empty()).map(|family| family.line);
+        let router = snapshot.router(id.device);
+        let protocol = router
+            .ports
+            .iter()
+            .flat_map(|port| &port.forwarding.routing)
+            .map(|part| router.forwarding.processes[part.process].protocol)
+            .next();
+        let of_port = || protocol.map(|protocol| line_without_part(router, id.port, protocol));
+        let line = named.or_else(of_port).unwrap_or(snapshot.port(*id).line);
+        let message = format!(
+            "no routing protocol of {} announces {}, and no other device has a route to it; {announced} of {} \
+             subnets are announced",
+            snapshot.devices[id.device].name,
+            site.name,
+            sites.len()
+        );
+        let effect = "the rest of the network cannot reach its hosts".to_owned();
+        found.push(snapshot.finding(id.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
+    }
+}
+
+/// Whether a device announces subnets of the table of a port to other devices.
+fn speaks(snapshot: &Snapshot, id: PortId, families: &[BgpFamily]) -> bool {
+    let vrf = vrf_of(snapshot, id);
+    let names = |family: &BgpFamily| family.announces_connected || !family.networks.is_empty();
+    let router = snapshot.router(id.device);
+    let is_part = |port: &perhop_device::Port| {
+        let own = port.forwarding.vrf.as_ref().map(|vrf| &vrf.value);
+        own == vrf.as_ref() && port.forwarding.routing.iter().any(|part| part.passive.is_none())
+    };
+    families.iter().any(|family| family.vrf == vrf && names(family)) || router.ports.iter().any(is_part)
+}
+
+fn is_announced(snapshot: &Snapshot, id: PortId, address: IpAddr, families: &[BgpFamily]) -> bool {
+    let (vrf, router) = (vrf_of(snapshot, id), snapshot.router(id.device));
+    let of_bgp = families.iter().filter(|family| family.vrf == vrf).any(|family| {
+        let contains =
+            |(_, subnet): &(usize, perhop_qos::classifier::Prefix)| subnet.contains(address.into());
+        family.announces_connected || family.networks.iter().any(contains)
+    });
+    let redistributes = router.forwarding.processes.iter().any(|process| {
+        let is_vrf = process.vrf == vrf;
+        is_vrf && process.redistributed.iter().any(|origin| origin.value == "connected")
+    });
+    let others = (0..snapshot.devices.len()).filter(|device| *device != id.device);
+    let is_routed = || {
+        let routes = others.flat_map(|device| &snapshot.router(device).forwarding.routes);
+        let mut routes =
+            routes.filter(|route| route.origin == RouteOrigin::Configured && route.prefix.length() > 0);
+        routes.any(|route| route.prefix.contains(address.into()))
+    };
+    !snapshot.port(id).forwarding.routing.is_empty() || of_bgp || redistributes || is_routed()
+}
+
+/// Reports tunnels of a device whose other end it has no route to.
+fn check_tunnels(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFinding>) {
+    let router = snapshot.router(device);
+    for port in router.ports.iter().filter(|port| carries_packets(router, port)) {
+        let Some(tunnel) = &port.forwarding.tunnel else { continue };
+        let vrf = tunnel.vrf.as_ref().map(|vrf| vrf.value.as_str());
+        if snapshot.line_not_computed(device, vrf).is_some() {
+            continue;
+        }
+        let ends = tunnel.destination.iter().map(|to| to.value);
+        let mapped = tunnel.maps.iter().filter(|map| map.line > 0).map(|map| map.outside);
+        let table = snapshot.devices[device].device.table();
+        let is_lost = |to: &IpAddr| matches!(table.decide(vrf, *to), Decision::Unknown(None));
+        let Some(to) = ends.chain(mapped).find(is_lost) else { continue };
+        let message =
+            format!("{} has no route to {to}, the other end of {}", snapshot.devices[device].name, port.name);
+        let effect = "no packet passes the tunnel".to_owned();
+        found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_MISSING, port.line, (message, effect)));
+    }
+}

@@ -1,0 +1,132 @@
+//! Two ports that belong together but have addresses in different subnets, so that there is no link.
+
+use std::collections::BTreeMap;
+
+use perhop_device::{InterfaceAddress, PortRole, TunnelEnds};
+
+use super::links::tags;
+use super::{NetworkFinding, PortId, Snapshot};
+use crate::forwarding::addresses;
+use crate::rules;
+use crate::snapshot::carries_packets;
+
+/// The number of links with equal tags at both ends for tags to show which ports belong together.
+const LINKS_WITH_TAGS: usize = 3;
+/// The longest prefix of a subnet of hosts: smaller subnets are links between devices.
+const OF_HOSTS: u8 = 29;
+
+/// Reports pairs of ports without a link that a tag, a description or the ends of a tunnel assign to each
+/// other, at the addresses of both.
+pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let strays: Vec<(PortId, InterfaceAddress)> =
+        (0..snapshot.devices.len()).flat_map(|device| strays(snapshot, device)).collect();
+    let mut pairs = Vec::new();
+    pairs.extend(by_tag(snapshot, &strays));
+    pairs.extend(by_description(snapshot, &strays));
+    pairs.extend(by_tunnel(snapshot, &strays));
+    for [(own, address), (other, theirs)] in pairs {
+        for (here, address, there, other) in [(own, address, other, theirs), (other, theirs, own, address)] {
+            let message = format!(
+                "{} has the address {}/{}, but {}, which belongs to the same link, has {}/{}",
+                snapshot.port_name(here),
+                address.address,
+                address.prefix_length,
+                snapshot.port_name(there),
+                other.address,
+                other.prefix_length
+            );
+            let effect = "the ends do not reach each other".to_owned();
+            let rule = &rules::NETWORK_SUBNET_DIFFERS;
+            found.push(snapshot.finding(here.device, rule, address.line, (message, effect)));
+        }
+    }
+}
+
+/// Two ports without a link, with their addresses.
+type Pair = [(PortId, InterfaceAddress); 2];
+
+/// Generates the ports of a device with a subnet of two addresses and no device at the other end.
+fn strays(snapshot: &Snapshot, device: usize) -> impl Iterator<Item = (PortId, InterfaceAddress)> {
+    let router = snapshot.router(device);
+    let ports = router.ports.iter().enumerate().filter(move |(port, own)| {
+        own.forwarding.role == PortRole::Interface
+            && carries_packets(router, own)
+            && snapshot.link_of(PortId { device, port: *port }).is_none()
+    });
+    let is_between = |own: &InterfaceAddress| (OF_HOSTS + 1..32).contains(&own.prefix_length);
+    ports.filter_map(move |(port, own)| {
+        let address = addresses(own).find(|own| own.address.is_ipv4())?;
+        is_between(&address).then_some((PortId { device, port }, address))
+    })
+}
+
+/// Returns pairs of ports that alone have a tag, where the ends of other links have equal tags.
+fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
+    let equal = snapshot.wires().filter(|[own, other]| {
+        let own = tags(snapshot.port(*own));
+        !own.is_empty() && own == tags(snapshot.port(*other))
+    });
+    // Each link counts in both directions.
+    if equal.count() < 2 * LINKS_WITH_TAGS {
+        return Vec::new();
+    }
+    let mut by_tags: BTreeMap<Vec<u16>, Vec<(PortId, InterfaceAddress)>> = BTreeMap::new();
+    for (id, address) in strays {
+        let own = tags(snapshot.port(*id));
+        if !own.is_empty() {
+            by_tags.entry(own).or_default().push((*id, *address));
+        }
+    }
+    let pairs = by_tags.into_values().filter_map(|ports| <Pair>::try_from(ports).ok());
+    pairs.filter(|[own, other]| own.0.device != other.0.device).collect()
+}
+
+/// Returns pairs of which one description names the other device, which has only one such port.
+fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
+    let named = |id: PortId| {
+        let description = snapshot.port(id).forwarding.description.as_ref()?.to_lowercase();
+        let is_separator = |letter: char| letter.is_whitespace() || ":;,()[]<>{}|=\"'".contains(letter);
+        let words: Vec<&str> = description.split(is_separator).collect();
+        let mut devices = (0..snapshot.devices.len())
+            .filter(|device| words.contains(&snapshot.devices[*device].name.to_lowercase().as_str()));
+        let only = devices.next().filter(|device| *device != id.device)?;
+        devices.next().is_none().then_some(only)
+    };
+    let is_tunnel = |id: PortId| snapshot.port(id).forwarding.tunnel.is_some();
+    let mut found = Vec::new();
+    for (id, address) in strays.iter().filter(|(id, _)| !is_tunnel(*id)) {
+        let Some(far) = named(*id) else { continue };
+        let fits = |(other, _): &&(PortId, InterfaceAddress)| {
+            let back = named(*other);
+            other.device == far && !is_tunnel(*other) && back.is_none_or(|back| back == id.device)
+        };
+        let mut there = strays.iter().filter(fits);
+        let (Some(other), None) = (there.next(), there.next()) else { continue };
+        let is_other =
+            strays.iter().any(|(one, _)| one.device == id.device && one != id && named(*one) == Some(far));
+        let is_new = !found.iter().any(|[one, _]: &Pair| one.0 == other.0);
+        if is_new && !is_other {
+            found.push([(*id, *address), *other]);
+        }
+    }
+    found
+}
+
+/// Returns the ends of tunnels whose destinations lead to each other's devices.
+fn by_tunnel(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
+    let far = |id: PortId| {
+        let tunnel = snapshot.port(id).forwarding.tunnel.as_ref();
+        let to = tunnel.filter(|tunnel| tunnel.ends == TunnelEnds::One)?.destination?;
+        snapshot.owner(to.value).map(|owner| owner.device)
+    };
+    let mut found = Vec::new();
+    for (place, (id, address)) in strays.iter().enumerate() {
+        let mut back = strays[place + 1..]
+            .iter()
+            .filter(|(other, _)| far(*id) == Some(other.device) && far(*other) == Some(id.device));
+        if let (Some(other), None) = (back.next(), back.next()) {
+            found.push([(*id, *address), *other]);
+        }
+    }
+    found
+}
