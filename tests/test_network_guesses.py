@@ -105,7 +105,7 @@ def test_the_answer_gives_the_reason_and_no_walk_takes_it(perhop: Command, tmp_p
         text = router(name, Gi0_1=f"description to {other}, ip address dhcp", Gi0_2=lan) + route
         (folder / f"{name}.cfg").write_text(text)
     shown = perhop("network", folder)
-    assert "1 guess, not used; if right, write it to network.yaml:" in shown.out
+    assert "1 guess, not used; write the correct ones to network.yaml:" in shown.out
     line = "HQ:GigabitEthernet0/1 - NORTH:GigabitEthernet0/1  (HQ:GigabitEthernet0/1 has the description"
     assert line in " ".join(shown.out.split()).replace(" (HQ", "  (HQ")
     ends = ("--from", "10.1.0.5", "--to", "10.2.0.5", "--packet", "udp")

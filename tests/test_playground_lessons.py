@@ -187,7 +187,7 @@ def test_the_teacher_sees_solutions(teachers: Path) -> None:
         wrong = {"name": "x.json", "mimeType": "application/json", "buffer": b"{}"}
         here.tab.set_input_files("#sheets", [wrong])
         here.tab.wait_for_timeout(200)
-        assert "x.json: it is not a sheet" in here.text("sheets-says")
+        assert "x.json: it is not a result sheet" in here.text("sheets-says")
 
 
 @needs_page

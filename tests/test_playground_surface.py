@@ -135,7 +135,7 @@ def test_results_of_an_earlier_text_are_dimmed(file: Path, scheme: str) -> None:
         here.type(f"nonsense: 1\n{STARTER}")
         await_outdated(here, "all")
         assert all(opacity(here, one) < 0.8 for one in results)
-        assert here.text("outdated") == "Results of an earlier text"
+        assert here.text("outdated") == "Results before the last change"
         assert "fit" in here.text("verdicts"), "they stay readable"
         assert serious_barriers(here.tab) == []
         # A valid text whose run goes on: the charts fill, the verdicts are those of the text before.

@@ -54,4 +54,4 @@ def test_many_warnings_are_counted(perhop: Command, tmp_path: Path) -> None:
     ended = perhop("run", file, "--replications", "1")
     warnings = [line for line in ended.err.splitlines() if line.startswith("warning[")]
     assert len(warnings) == 4
-    assert "more warnings: `perhop check` has all, and what would be right" in ended.err
+    assert "more warnings: `perhop check` lists all, with corrections" in ended.err

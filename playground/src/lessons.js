@@ -1,4 +1,4 @@
-// The lessons: text, goals that are checked after every run, hints, and the sheet of results.
+// The lessons: text, goals that are checked after every run, hints, and the result sheet.
 import { checkNumber, plainName, seedOf } from "./hash.js";
 import { rate, time } from "./format.js";
 import { $, element } from "./page.js";
@@ -96,7 +96,7 @@ export class Lessons {
     // A goal that was met stays met; a later attempt that misses it still counts as an attempt.
     if (met || !this.isMet(id)) this.entries[id] = entry;
     this.#save();
-    this.#tell(judgment, isOwn ? "" : `This run has another seed than yours, ${this.seed}.`);
+    this.#tell(judgment, isOwn ? "" : `This run does not have your seed, ${this.seed}.`);
     this.#mark();
     return met;
   }
@@ -116,7 +116,7 @@ export class Lessons {
   }
   #ask() {
     $("student").focus();
-    $("lesson-says").textContent = "Write your name first: the sheet is for it.";
+    $("lesson-says").textContent = "Write your name first: the sheet needs it.";
   }
   #name(name) {
     this.student = name;

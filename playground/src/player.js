@@ -106,7 +106,7 @@ export class Player {
       if (next >= this.duration || (direction < 0 && !(this.span?.from > 0))) break;
       await this.fetch(Math.max(0, next));
     }
-    this.say("Nothing further happens here.");
+    this.say("There are no more events at this port.");
   }
 
   neighbor(direction, isMeant) {

@@ -1,4 +1,4 @@
-// Sheets of results: what a student exports, and what a teacher reads (perhop.lessons.sheets).
+// Result sheets: students export them, and teachers read them (perhop.lessons.sheets).
 import { plainName } from "./hash.js";
 
 const VERSION = 1;
@@ -11,7 +11,7 @@ export function sheetOf(name, version, entries) {
 // scenario again.
 export function readSheet(text, known) {
   const found = JSON.parse(text);
-  if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is not a sheet of results of this version");
+  if (found?.["perhop-sheet"] !== VERSION) throw new Error("it is not a result sheet of this version");
   if (typeof found.name !== "string" || !Array.isArray(found.lessons)) throw new Error("it has no name or no lessons");
   const entries = found.lessons.filter((one) => known.includes(one?.lesson) && typeof one.scenario === "string");
   return { name: found.name, version: String(found.perhop), entries };

@@ -1,4 +1,4 @@
-// The teacher's part of the page: sheets of results as a table, each entry run again.
+// The teacher's part of the page: result sheets as a table, each entry run again.
 import { checkNumber, seedOf } from "./hash.js";
 import { $, element } from "./page.js";
 import { save } from "./saving.js";
@@ -80,7 +80,7 @@ export class Teacher {
     if (!entry) return cell;
     const open = element("button", WORDS[states[lesson.id]]);
     open.type = "button";
-    open.title = `Look at what ${name} did in lesson ${lesson.number}`;
+    open.title = `Open the answer of ${name} to lesson ${lesson.number}`;
     open.addEventListener("click", () => this.lessons.visit(name, lesson.id, entry.scenario));
     cell.append(open);
     return cell;

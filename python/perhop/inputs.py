@@ -76,7 +76,7 @@ TRAFFIC = Limits("a table of traffic", 128 * _MIB, 2_000_000, 64 * _KIB)
 CAPTURE = Limits("a capture", 512 * _MIB)
 STUDY = Limits("a definition of a study", 4 * _MIB, 100_000, 64 * _KIB)
 PUBLISHED = Limits("a table of published figures", 16 * _MIB, 500_000, 64 * _KIB)
-SHEET = Limits("a sheet of results", 16 * _MIB)
+SHEET = Limits("a result sheet", 16 * _MIB)
 #: Files that perhop wrote and whose size is not in a manifest, such as a manifest.
 SAVED = Limits("a saved file", 256 * _MIB)
 

@@ -60,17 +60,17 @@ def check(
 
     Each finding names its rule; `perhop explain RULE` describes it. For several files, a folder or a pattern,
     the output is one line for each file and a total. The exit code is 1 if a finding has the severity of
-    `--fail-on` or a higher one, and 2 if perhop cannot read a file or does not simulate its system. A comment
-    `! perhop: ignore RULE` before a command, or `# perhop: ignore RULE` in a scenario, disables a rule for
-    that line and the lines below it. The table [check] of the nearest perhop.toml has defaults of select,
-    ignore, fail-on, output-format and platform.
+    `--fail-on` or a higher one, and 2 if perhop cannot read a file or does not simulate its platform. A
+    comment `! perhop: ignore RULE` before a command, or `# perhop: ignore RULE` in a scenario, suppresses a
+    rule for that line and its indented block. The table [check] of the nearest perhop.toml has the defaults
+    of --select, --ignore, --fail-on, --output-format and --platform.
 
     Parameters
     ----------
     files
-        Scenarios; running configurations of Cisco IOS routers; for Linux, tc commands or the output of `tc
-        qdisc show`, `tc class show` and `tc filter show`, also with -j; folders of such files, or patterns
-        such as 'sites/**/*.cfg'; - reads standard input.
+        Scenarios; router configurations; for Linux, tc commands or the output of `tc qdisc show`, `tc class
+        show` and `tc filter show`, also with -j; folders of such files, or patterns such as
+        'sites/**/*.cfg'; - reads standard input.
     output_format
         full: all findings with their lines; concise: one line for each finding; github: commands of GitHub
         Actions; gitlab: a Code Quality report; sarif: SARIF 2.1.0; junit: JUnit XML; json: one document.

@@ -45,7 +45,7 @@ _design = Group(
     "Compute policy parameters for a goal, with formula, source and IOS lines.",
     examples.DESIGN,
 )
-_show = Group("show", "Show counters at the end of a run in the format of routers and Linux.", examples.SHOW)
+_show = Group("show", "Show counters at the end of a run, in the format of a router or of Linux.", examples.SHOW)
 _policy_map = Group("policy-map", "Policies and their counters.", examples.SHOW)
 _interfaces = Group("interfaces", "Interfaces and their counters.", examples.SHOW)
 _class_of_service = Group(
@@ -101,7 +101,7 @@ _add(
     COMMANDS,
     "bufferbloat",
     "bufferbloat:bufferbloat",
-    "Show latency under load for each queueing discipline, with grades as public tests give.",
+    "Show latency under load for each queueing discipline, with the grades of public tests.",
     examples.BUFFERBLOAT,
 )
 _add(
@@ -150,7 +150,7 @@ _add(
     COMMANDS,
     "convert",
     "convert:convert",
-    "Convert policies between Cisco IOS and perhop's YAML, or to Linux tc commands.",
+    "Convert policies between perhop's YAML, Cisco IOS, Junos and Linux tc.",
     examples.CONVERT,
 )
 _add(
@@ -164,7 +164,7 @@ _add(
     COMMANDS,
     "prove",
     "prove:prove_",
-    "Prove that two configurations treat all packets equally, or show one that they do not.",
+    "Prove that two configurations treat all packets equally, or show a packet that they do not.",
     examples.PROVE,
 )
 _add(

@@ -106,8 +106,8 @@ def compare(
         With --router and a configuration: the line rate, or the rate of the interface that perhop adds for a
         policy.
     over
-        The time over which the output has counted, or between two outputs of --traffic, for example 300s.
-        Default: the rates that the output prints.
+        The time over which the output has counted, or the time between two outputs of --traffic, for example
+        300s. Default: the rates that the output prints.
     output
         Folder for the comparison and both results; `perhop report` reads it.
     strict
@@ -130,7 +130,7 @@ def compare(
         if output is not None or replications or live_replications or threads:
             raise InvalidInputError(
                 "a router is compared with one simulated run",
-                "leave out --output and the options for several",
+                "leave out --output and the options for several runs",
             )
         tolerances = Tolerances(
             Tolerances.percent if percent is None else percent,

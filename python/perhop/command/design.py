@@ -247,7 +247,7 @@ def buffers(
     burst
         The burst in bytes of its frames, for example 200kB.
     arrival
-        The rate at which it arrives, for example 10Gb/s: the sum of all senders.
+        The rate at which the burst arrives, for example 10Gb/s: the sum of all senders.
     queue
         The class or the number of the queue. Default: the last queue.
     model

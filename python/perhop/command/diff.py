@@ -65,8 +65,8 @@ def diff(
     Parameters
     ----------
     old
-        The configuration before the change: a running configuration of a Cisco IOS router, commands or output
-        of Linux tc, a scenario, or a folder of configurations.
+        The configuration before the change: a router configuration, commands or output of Linux tc, a
+        scenario, or a folder of configurations.
     new
         The configuration after the change.
     scenario
@@ -89,7 +89,7 @@ def diff(
     strict
         End with exit code 4 if anything differs.
     replications
-        Number of simulations of each. Default: 10; for brief simulations at most 5.
+        Number of simulations of each configuration. Default: 10; for brief simulations at most 5.
 
     """
     if old.is_dir() or new.is_dir():

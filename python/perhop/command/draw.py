@@ -34,8 +34,7 @@ def draw(
     Parameters
     ----------
     scenario
-        The scenario file, the running configuration of a Cisco IOS router, Linux tc commands, or a folder of
-        configurations.
+        The scenario file, a router configuration, Linux tc commands, or a folder of configurations.
     output
         File to write, .svg, .png or .pdf; - writes SVG to standard output. Default: the name of the file with
         .svg.

@@ -14,7 +14,7 @@ def help_(
     command: Annotated[list[str] | None, Parameter(negative=())] = None,
     /,
 ) -> Exit:
-    """Show the help of a command, as `--help` after it does.
+    """Show the help of a command, like COMMAND --help.
 
     Parameters
     ----------

@@ -32,7 +32,7 @@ def init(
     from_: Annotated[Path | None, Parameter(name="--from")] = None,
     interface: Annotated[
         Interface,
-        Parameter(help="The output interface of the router. Default: the interface with most classes."),
+        Parameter(help="The output interface of the router. Default: the interface with the most classes."),
     ] = None,
     whole_port: str | None = None,
     platform: Platform = None,

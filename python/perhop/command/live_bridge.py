@@ -60,7 +60,7 @@ def bridge(
     Parameters
     ----------
     policy
-        A configuration (Cisco IOS or Linux tc), or a file of policies.
+        A router configuration, Linux tc commands, or a file of policies.
     in_
         The input interface, as DEVICE. For a router configuration with several interfaces: DEVICE=INTERFACE,
         where INTERFACE is the name in the configuration.
@@ -70,7 +70,7 @@ def bridge(
         Name of the policy, if the file has several.
     rate
         Rate of --out, for example 10Mb/s. Default: the rate in the router configuration. Without a rate,
-        queues hardly ever fill.
+        queues almost never fill.
     both
         Apply the policy of a file also in the reverse direction, at the same rate.
     watch

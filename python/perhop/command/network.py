@@ -75,7 +75,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
     yield f"{counted(len(summary['links']), 'link')}:"
     yield from (f"  {link_text(link)}" for link in summary["links"])
     if guesses := summary["guesses"]:
-        yield f"{counted(len(guesses), 'guess', 'guesses')}, not used; if right, write it to {FACTS}:"
+        yield f"{counted(len(guesses), 'guess', 'guesses')}, not used; write the correct ones to {FACTS}:"
         yield from (f"  {_guess_text(guess)}" for guess in guesses)
     linked = {end for link in summary["links"] for end in _ends(link)}
     others = [cable for cable in summary["cables"] if not linked.issuperset(cable["ends"])]

@@ -41,7 +41,7 @@ def network_run(
         if value and key not in _OPTIONS:
             raise InvalidInputError(
                 f"--{key.replace('_', '-')}: {folder} is a network of several devices",
-                f"its options are {', '.join(f'--{one}' for one in _OPTIONS)}, and those of every scenario",
+                f"use {', '.join(f'--{one}' for one in _OPTIONS)}, or options that apply to every scenario",
             )
     traffic = of_router["traffic"]
     network = Network.read(folder, routes, platform=of_router["platform"], assume=of_router["assume"])

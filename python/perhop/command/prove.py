@@ -47,7 +47,7 @@ def prove_(
     first
         The configuration of a device, or a folder of configurations.
     second
-        Another one; `==` may precede it.
+        The other configuration; `==` may precede it.
     third
         The other configuration, if the second argument is `==`.
     at

@@ -76,7 +76,7 @@ def run(
         Interface,
         Parameter(
             help="For router configurations: the output interface, also a sub-interface or a tunnel. "
-            "Default: the interface whose policy has most classes."
+            "Default: the interface whose policy has the most classes."
         ),
     ] = None,
     whole_port: str | None = None,
@@ -126,8 +126,8 @@ def run(
     Parameters
     ----------
     scenario
-        The scenario file; or a configuration (Cisco IOS or Linux tc) or a folder of configurations, for which
-        perhop infers hosts and traffic and reports what it inferred; - reads standard input.
+        The scenario file; or a router configuration or a folder of configurations, for which perhop infers
+        hosts and traffic and reports what it inferred; - reads standard input.
     from_
         Run a point of a sweep instead of a scenario, for example --from results/sweep:17, with the seed and
         the replications of that point.

@@ -184,7 +184,7 @@ def sweep(
             print_written(output)
         if output is not None and len(design) > _READ and not json:
             if not quiet:
-                print_note(f"{len(design):,} points are not shown: read them from {output} or plot them")
+                print_note(f"{len(design):,} points are not shown: read or plot {output}")
             code = Exit.OK
         else:
             code = _shown(held.read(), output, json=json, quiet=quiet)

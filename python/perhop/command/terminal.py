@@ -81,7 +81,7 @@ def show_warnings(scenario: Scenario) -> None:
         print_note(f"warning[{diagnostic['rule']}]: {diagnostic['message']}{line}")
     more = len(warnings) - _MOST_WARNINGS
     if more > 0:
-        print_note(f"{more} more warning{'s' * (more > 1)}: `perhop check` has all, and what would be right")
+        print_note(f"{more} more warning{'s' * (more > 1)}: `perhop check` lists all, with corrections")
 
 
 def show_inferred(scenario: Scenario, file: Path, options: RouterOptions | None = None) -> None:

@@ -62,8 +62,8 @@ def trace(
     Parameters
     ----------
     file
-        The running configuration of a Cisco IOS router, commands or output of Linux tc, a scenario, or a
-        folder of configurations (a network).
+        A router configuration, commands or output of Linux tc, a scenario, or a folder of configurations (a
+        network).
     packet
         The packet, for example 'tcp 10.1.2.3:443 > 10.9.8.7:50123 dscp af21 len 1500'. May be given several
         times.

@@ -1,4 +1,4 @@
-"""Sheets of results: the playground's export for a student, read and run again."""
+"""Result sheets: the playground's export for a student, read and run again."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ class Verified:
 
 
 def read_sheet(path: str | PathLike[str]) -> Sheet:
-    """Read a sheet of results.
+    """Read a result sheet.
 
     Raises:
-        InvalidInputError: the file is not a sheet of results.
+        InvalidInputError: the file is not a result sheet.
         UnreadableFileError: the file cannot be read.
 
     """
@@ -75,8 +75,8 @@ def read_sheet(path: str | PathLike[str]) -> Sheet:
         return Sheet(str(found["name"]), str(found["perhop"]), entries)
     except (ValueError, KeyError, TypeError) as error:
         raise InvalidInputError(
-            f"`{file}` is not a sheet of results: {error!r}",
-            "export one from the playground: Lessons, Sheet of results",
+            f"`{file}` is not a result sheet: {error!r}",
+            "export one from the playground: Lessons, Result sheet",
         ) from error
 
 

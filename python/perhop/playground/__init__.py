@@ -22,7 +22,7 @@ from perhop.verdicts.fitness import ROLES
 _ASSETS = Path(__file__).parent / "assets"
 #: The files of `make playground`: the engine, the scripts, and the notices of their parts.
 BUILT = ("perhop.wasm", "playground.js", "start.js", "worker.js", "notices.txt")
-#: The audience: the teachers' page has solutions of the lessons and reads sheets of results.
+#: The audience: the teachers' page has solutions of the lessons and reads result sheets.
 Reader = Literal["students", "teachers"]
 
 
