@@ -45,7 +45,9 @@ _design = Group(
     "Compute policy parameters for a goal, with formula, source and IOS lines.",
     examples.DESIGN,
 )
-_show = Group("show", "Show counters at the end of a run, in the format of a router or of Linux.", examples.SHOW)
+_show = Group(
+    "show", "Show counters at the end of a run, in the format of a router or of Linux.", examples.SHOW
+)
 _policy_map = Group("policy-map", "Policies and their counters.", examples.SHOW)
 _interfaces = Group("interfaces", "Interfaces and their counters.", examples.SHOW)
 _class_of_service = Group(
