@@ -232,7 +232,7 @@ def _counted(policy: PolicyConfig) -> int:
 def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRates]) -> Iterator[str]:
     counted = _counted(policy)
     extra = f" and {counted} bytes more" if counted else ""
-    yield f"Rates count the IP bytes of a packet{extra}; other headers of the line come on top."
+    yield f"Rates count the IP bytes of a packet{extra}; other headers of the line are extra."
     unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
     if unlimited:
         names = ", ".join(unlimited)
