@@ -304,5 +304,5 @@ def _comparison_by_chance(
 
 def part(effort: Effort) -> Part:
     """Return the comparisons with theory as a part of the page."""
-    about = "Formulas without a parameter of perhop's, and its runs. Shares and buckets are not random."
+    about = "Formulas that use no value of perhop, compared with its runs. Shares and buckets are not random."
     return Part(PEER, "Theory", about, list(compare(effort)))

@@ -119,7 +119,7 @@ def compare(effort: Effort) -> Iterator[Comparison]:
 def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's queues as a part of the page."""
     about = (
-        "Four flows of `linux-6` through a queue of Linux at 10 Mb/s for 300 s, and the same of Linux\n"
+        "Four flows of `linux-6` through a queue of Linux at 10 Mb/s for 300 s, and four flows of Linux\n"
         "6.1.192 in a kernel with virtual time ([the study linux-aqm](study-linux-aqm.md)), counted from\n"
         "20 s on: three runs of the kernel, one of the FIFO, and four of perhop. Intervals are not part\n"
         "of the rules: a 99th percentile of few losses is missed by chance, too. The study describes each\n"

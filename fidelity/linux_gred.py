@@ -188,7 +188,7 @@ def near(there: Value, here: Value) -> Rule:
 def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's TCP through its GRED as a part of the page."""
     about = (
-        "`linux-6` through `law: linux-gred`, and the same of Linux 6.1.192 in a kernel with virtual time\n"
+        "`linux-6` through `law: linux-gred`, and Linux 6.1.192 through GRED in a kernel with virtual time\n"
         "(tests/readings/linux-gred.toml), counted from 10 s on: the payload of all connections of a color\n"
         "together, and drops relative to arrivals. Rates are within 2 %, or within chance if that is wider."
     )

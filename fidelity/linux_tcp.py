@@ -135,7 +135,7 @@ def _apart(rows: pl.DataFrame, wanted: Mapping[int, int]) -> float:
 def part(effort: Effort) -> Part:
     """Return the comparisons with Linux's TCP as a part of the page."""
     about = (
-        "One flow of `linux-6` through a FIFO of 100 packets at 10 Mb/s, and the same of Linux 6.1.192 in\n"
+        "One flow of `linux-6` through a FIFO of 100 packets at 10 Mb/s, and one flow of Linux 6.1.192 in\n"
         "a kernel with virtual time (studies/linux-aqm/reference/windows.toml): windows each 10 ms for 3 s,\n"
         "then each 100 ms up to 60 s. Only the phase of the hosts' clocks is random."
     )

@@ -96,4 +96,4 @@ def _distances(found: Sequence[Comparison]) -> str:
     """Count the delays that were read off plots by their distance in reading errors."""
     read = [one.distance / one.rule.absolute for one in found if one.rule.what == READ]
     near = ", ".join(f"{sum(one <= limit for one in read)} within {limit}" for limit in (1, 2, 5, 10))
-    return f"Of {len(read)} delays {near} reading errors."
+    return f"Of {len(read)} delays, by the number of reading errors: {near}."
