@@ -141,7 +141,7 @@ def test_a_design_gives_a_ratio_where_no_multiplier_is_enough(switch: Path) -> N
     # 593 frames need 3558 units: 25 % of 300 units, four times and twelve times, are 3600.
     assert (advice["need"], advice["ratio"], advice["after"]) == (3558, 25, 3600)
     assert "queue-buffers ratio 25" in advice.ios
-    with pytest.raises(InvalidInputError, match="no multiplier and ratio"):
+    with pytest.raises(InvalidInputError, match="no combination of multiplier and ratio"):
         design.buffers(switch, "10000kB", "10Gb/s", interface="gi1/0/1", queue="BULK")
 
 

@@ -134,7 +134,7 @@ def test_a_class_may_be_chosen_and_causes_are_named(perhop: Command, switch: Pat
     assert "VOICE: 113 of 132 frames dropped: 113 by threshold: the queue was at the limit" in ended.out
     words = " ".join(ended.out.split())
     # 80 frames of 1518 bytes of the burst wait: the queue has no soft part that could grow.
-    assert "VOICE: no multiplier and ratio give the queue" in words
+    assert "VOICE: no combination of multiplier and ratio gives the queue" in words
     assert "BULK" not in ended.out
     # The evidence of the rules is printed with the answer.
     assert "inferred: port-units" in ended.err and "recalled: open-ratio, level-1" in ended.err

@@ -62,7 +62,7 @@ def policy_map_interface(
     interface
         The interface, also abbreviated, for example Gi0/0. Default: all that have a policy.
     style
-        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: the format of the router's release.
+        Format of the output: ios15 (IOS 15), ios-xe, ios-xr or nx-os. Default: the format of the platform.
     after
         Time since the start of the traffic at which the rates are read, for example 2min; rates rise over the
         load interval. Default: long enough for the final rates.
@@ -115,7 +115,7 @@ def policy_map_control_plane(
     source
         A router configuration or a scenario, which perhop runs first, or a folder with results.
     style
-        Format of the output: ios15 (IOS 15) or ios-xe (IOS-XE). Default: the format of the router's release.
+        Format of the output: ios15 (IOS 15), ios-xe, ios-xr or nx-os. Default: the format of the platform.
 
     """
     options: RouterOptions = {

@@ -207,7 +207,7 @@ def _ratio(switch: _Switch, own: QueueMemory, port: PortMemory, needed: int) -> 
         help += "; a policy with only class-default and `queue-buffers ratio 100` gives it the whole port"
     if len(named) == 3:
         help += f"; its third queue-limit (line {max(named)}) lowers the ceiling from 400 %"
-    raise InvalidInputError(f"no multiplier and ratio give the queue {needed} units", help)
+    raise InvalidInputError(f"no combination of multiplier and ratio gives the queue {needed} units", help)
 
 
 def _with_multiplier(text: str, percent: int) -> str:
