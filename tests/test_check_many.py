@@ -54,7 +54,7 @@ def test_a_folder_gives_a_line_for_each_file_and_a_total(sites: Path, perhop: Co
     assert files[1].endswith("class-map VOIC is not defined [class-map-undefined]")
     assert files[2] == f"{sites}/north/lab.perhop.yaml: scenario, ok"
     assert total.startswith("Found ") and " in 3 files (1 error" in total
-    assert total.endswith("; passed over: 2 other files")
+    assert total.endswith("; skipped: 2 other files")
 
 
 def test_a_pattern_names_files(sites: Path, perhop: Command) -> None:

@@ -15,8 +15,8 @@ export function counters(columns, rows) {
   $("counters").replaceChildren(head, ...body);
 }
 
-// The pictures that were left out because the page or the run was busier than the view.
+// The number of frames that were omitted because the page or the run was too busy.
 export function leftOut(number) {
   $("left-out").hidden = number === 0;
-  $("left-out").textContent = `${count(number)} ${number === 1 ? "picture" : "pictures"} left out: this page or the run was busier than the view. Counters are complete.`;
+  $("left-out").textContent = `${count(number)} ${number === 1 ? "frame" : "frames"} omitted: this page or the run was too busy. Counters are complete.`;
 }

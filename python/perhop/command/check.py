@@ -68,9 +68,9 @@ def check(
     Parameters
     ----------
     files
-        Scenarios; router configurations; for Linux, tc commands or the output of `tc qdisc show`, `tc class
-        show` and `tc filter show`, also with -j; folders of such files, or patterns such as
-        'sites/**/*.cfg'; - reads standard input.
+        Scenarios; configurations of routers and switches (Cisco IOS, IOS XR and NX-OS, Junos); for Linux, tc
+        commands or the output of `tc qdisc show`, `tc class show` and `tc filter show`, also with -j; folders
+        of such files, or patterns such as 'sites/**/*.cfg'; - reads standard input.
     output_format
         full: all findings with their lines; concise: one line for each finding; github: commands of GitHub
         Actions; gitlab: a Code Quality report; sarif: SARIF 2.1.0; junit: JUnit XML; json: one document.
@@ -287,7 +287,7 @@ def _show_total(checked: Sequence[Checked], chosen: Chosen) -> None:
     text = f"Found {counted(total, 'finding')} in {counted(len(checked), 'file')}"
     text += f" ({counts})" if counts else ""
     if chosen.passed_over:
-        text += f"; passed over: {counted(chosen.passed_over, 'other file')}"
+        text += f"; skipped: {counted(chosen.passed_over, 'other file')}"
     print(text)
 
 

@@ -167,7 +167,7 @@ def _check_options_of_folders(options: Mapping[str, object]) -> None:
     given = [name for name, value in options.items() if value]
     if given:
         raise InvalidInputError(
-            f"{given[0]} is for two configurations or scenarios, and these are folders",
+            f"{given[0]} is for two configurations or scenarios, not for folders",
             "leave it out; differences of networks are not simulated",
         )
 

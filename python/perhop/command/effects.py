@@ -23,7 +23,7 @@ def effect_on_classes(felt: Felt | None, old: str) -> Iterator[str]:
     runs = counted(felt.replications, "replication")
     load = f"under the {felt.load} load of {old}, {runs}{', ± 95 %' if felt.replications > 1 else ''}"
     if not affected:
-        yield f"simulated {load}: no class feels a difference"
+        yield f"simulated {load}: no significant change for any class"
         return
     yield f"simulated {load}:"
     shown = affected if len(affected) < _MOST_LINES else affected[: _MOST_LINES - 2]

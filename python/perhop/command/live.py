@@ -250,7 +250,7 @@ def clean(*, json: Json = False) -> Exit:
             print(f"{folder}: {kept}", file=sys.stderr)
         how = "switch them on with `ethtool -K DEVICE ...` in their namespace, then remove the folder"
         raise PerhopError(
-            f"kept {counted(len(cleaned.kept), 'record')} of settings that were not restored", how
+            f"kept {counted(len(cleaned.kept), 'record')} of unrestored settings", how
         )
     if cleaned.left:
         if json:

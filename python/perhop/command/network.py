@@ -89,7 +89,7 @@ def _lines(summary: Mapping[str, Any]) -> Iterator[str]:
         yield f"not read: {omitted['file']}: {omitted['because']}"
     if summary["passed_over"]:
         count = counted(summary["passed_over"], "file")
-        yield f"passed over: {count}, neither configurations nor outputs of devices"
+        yield f"skipped: {count}, neither configurations nor outputs of devices"
     yield from (f"note: {remark}" for remark in summary["remarks"])
 
 

@@ -70,7 +70,7 @@ def walk_lines(walk: Mapping[str, Any], direction: str) -> Iterator[str]:
     paths = walk["paths"]
     for number, path in enumerate(paths, 1):
         if len(paths) > 1:
-            yield f"  way {number} of {len(paths)}"
+            yield f"  path {number} of {len(paths)}"
         for place, hop in enumerate(path["hops"], 1):
             yield from _hop(place, hop)
         yield f"  {end_text(path)}"

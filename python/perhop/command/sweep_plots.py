@@ -159,7 +159,7 @@ def _read(text: str) -> tuple[str, tuple[Metric, ...], Destination]:
             check_file(Path(text))
         raise
     if (kind == "pareto") != (len(found) == 2):
-        raise InvalidInputError(f"`{text}`: pareto takes two metrics, every other plot one", _EXAMPLE)
+        raise InvalidInputError(f"`{text}`: pareto takes two metrics, all other plots take one", _EXAMPLE)
     if kind == "pareto" and not all(one.class_name for one in found):
         raise InvalidInputError(f"`{text}`: pareto takes metrics of classes", _EXAMPLE)
     usual = metrics.replace(",", "-") if kind == "against" else f"{kind}-{metrics.replace(',', '-')}"
