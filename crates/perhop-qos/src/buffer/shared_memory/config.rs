@@ -223,6 +223,7 @@ mod tests {
             limit: None,
             port_fall: None,
             pool_fall: None,
+            pool: None,
         }
     }
 
