@@ -98,8 +98,9 @@ def compare(effort: Effort, pairs: Iterable[Mapping[str, str]]) -> Iterator[Comp
 def part(effort: Effort) -> Part:
     """Return the comparisons with the L4S team's kernel as a part of the page."""
     about = (
-        "Two flows in DualPI2 (`law: linux`), Prague with ECT(1) and CUBIC with RFC 3168, and the same flows of\n"
-        "L4STeam/linux in August 2020 (heistp/l4s-tests, tests/readings/l4s-tests.csv): the share of the\n"
+        "Two flows in DualPI2 (`law: linux`), Prague with ECT(1) and CUBIC with RFC 3168, and the same "
+        "flows of\nL4STeam/linux in August 2020 (heistp/l4s-tests, tests/readings/l4s-tests.csv): the share "
+        "of the\n"
         "first flow in the last minute of three. Each of its cases ran once, in real time; 10 % of a rate\n"
         "is random. Two cases differ, two Prague flows and two CUBIC flows: there, a kernel with\n"
         "these rules and virtual time has 25 %, and 41 and 43 % ([the study l4s-tests](study-l4s-tests.md))."

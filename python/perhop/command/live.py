@@ -249,9 +249,7 @@ def clean(*, json: Json = False) -> Exit:
         for folder, kept in cleaned.kept.items():
             print(f"{folder}: {kept}", file=sys.stderr)
         how = "switch them on with `ethtool -K DEVICE ...` in their namespace, then remove the folder"
-        raise PerhopError(
-            f"kept {counted(len(cleaned.kept), 'record')} of unrestored settings", how
-        )
+        raise PerhopError(f"kept {counted(len(cleaned.kept), 'record')} of unrestored settings", how)
     if cleaned.left:
         if json:
             return Exit.MISSING_CAPABILITY

@@ -12,8 +12,8 @@ use crate::forwarding::{Decision, addresses};
 use crate::rules;
 use crate::snapshot::{Site, carries_packets};
 
-/// The minimum number of subnets that devices announce for one without an announcement to be an exception, and
-/// the minimum number of announced subnets for each.
+/// The minimum number of subnets that devices announce for one without an announcement to be an exception,
+/// and the minimum number of announced subnets for each.
 const LEAST: usize = 3;
 const FOR_EACH: usize = 6;
 
