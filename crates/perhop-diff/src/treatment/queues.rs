@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use perhop_analysis::rates::{ClassRates, Given, Holds, rates};
 use perhop_analysis::{Field, PacketSpace, Set, TooComplex};
-use perhop_qos::buffer::BufferConfig;
+use perhop_qos::buffer::{BufferConfig, MemoryConfig};
 use perhop_qos::classifier::OneOrMany;
 use perhop_qos::policy::{ClassConfig, PolicyConfig, QueueingConfig};
 use perhop_qos::queue::PrecedenceSource;
@@ -210,6 +210,8 @@ impl Making<'_> {
             self.limit(&mut around, json!({ "limit of all queues": limit }));
         }
         if let Some(memory) = &queueing.memory {
+            // Only the ports of a node compare the name of a pool.
+            let memory = MemoryConfig { pool: None, ..memory.clone() };
             self.limit(&mut around, json!({ "memory of all queues": memory }));
         }
         let mut classes = Vec::new();

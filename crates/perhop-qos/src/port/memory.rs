@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Port;
-use crate::buffer::{AnyBuffer, MemoryQueue, PoolKey};
+use crate::buffer::{AnyBuffer, MemoryQueue, PoolKey, PortMemory};
 
 impl Port {
     /// The queues that draw on the memory of the port, with their numbers.
@@ -18,7 +18,7 @@ impl Port {
     /// a packet arrives at one of them, all must have sent the packets that are due.
     pub fn shared_pool(&self) -> Option<PoolKey> {
         let (_, queue) = self.memory_queues().next()?;
-        Some(queue.port()).filter(|memory| memory.has_named_pool()).map(|memory| memory.pool())
+        Some(queue.port()).filter(|memory| memory.has_named_pool()).map(PortMemory::pool)
     }
 
     /// Whether the units of its queues are those of their packets, and together the units of the port.
