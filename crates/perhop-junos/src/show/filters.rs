@@ -3,8 +3,8 @@
 use perhop_device::intent::Direction;
 use perhop_device::show::{ClassReading, PolicyReading};
 
-use super::reading::FILTER;
-
+/// The first word of a filter.
+pub(super) const FILTER: &str = "Filter: ";
 /// The titles of the two tables of a filter. They are the outer classes of their rows.
 const TABLES: [&str; 2] = ["Counters", "Policers"];
 /// The end of the names of a filter that is attached to departing packets (`interface-specific`).

@@ -57,7 +57,7 @@ const COMMANDS: [ShowCommand; 3] = [
 ];
 /// The lines by which a reader knows the commands.
 const SIGNS: [(&str, &str); 3] =
-    [("Queue: ", QUEUE), (reading::QUEUE_COUNTERS, EXTENSIVE), (reading::FILTER, FIREWALL)];
+    [("Queue: ", QUEUE), (reading::QUEUE_COUNTERS, EXTENSIVE), (filters::FILTER, FIREWALL)];
 
 const INTERFACE: &str = "class-of-service interface";
 const SCHEDULER_MAP: &str = "class-of-service scheduler-map";

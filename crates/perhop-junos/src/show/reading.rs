@@ -16,8 +16,6 @@ pub(super) const QUEUE_COUNTERS: &str = "Queue counters:";
 const QUEUE_NAMES: &str = "Queue number:";
 /// The line above their bandwidth there.
 const BANDWIDTHS: &str = "CoS transmit queue";
-/// The first word of a filter in the output of `show firewall`.
-pub(super) const FILTER: &str = "Filter: ";
 
 /// The part of a queue's output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
