@@ -248,3 +248,11 @@ def test_every_line_of_the_example_is_read_and_its_filter_counts(perhop: Command
     [filter_] = shown["routers"][0]["interfaces"]
     counted = {row["name"]: row["packets"] for row in filter_["counters"]}
     assert set(counted) == {"voice", "business", "rest"} and all(counted.values())
+
+
+def test_a_misspelled_name_is_corrected(tmp_path: Path, perhop: Command) -> None:
+    text = (ROOT / "examples" / "edge.conf").read_text()
+    (tmp_path / "edge.conf").write_text(text.replace("scheduler business;", "scheduler busines;"))
+    ended = perhop("check", "edge.conf", "--fix", "fixed.conf")
+    assert ended.code == 1 and "there is no scheduler `busines`" in ended.out + ended.err
+    assert (tmp_path / "fixed.conf").read_text() == text
