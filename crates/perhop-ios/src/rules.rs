@@ -18,6 +18,7 @@ declare_rules! {
     CLASS_MAP_EMPTY = "class-map-empty" Warning;
     CLASS_MAP_REDEFINED = "class-map-redefined" Warning;
     CLASS_DEFAULT_DEFINED = "class-default-defined" Error;
+    CRITERION_SHADOWED = "criterion-shadowed" Note;
     CRITERION_NOT_MODELLED = "criterion-not-modelled" Warning;
     VLAN_MATCH_WITHOUT_VLAN = "vlan-match-without-vlan" Warning;
     COS_MATCH_ON_OUTPUT = "cos-match-on-output" Warning;
@@ -32,6 +33,7 @@ declare_rules! {
     PRIORITY_WITH_BANDWIDTH = "priority-with-bandwidth" Error;
     PRIORITY_IN_CLASS_DEFAULT = "priority-in-class-default" Error;
     PRIORITY_LEVEL = "priority-level" Error;
+    PRIORITY_DROPS_EARLY = "priority-drops-early" Warning;
     PRIORITY_WITH_WRED = "priority-with-wred" Error;
     PRIORITY_WITH_FAIR_QUEUE = "priority-with-fair-queue" Error;
     POLICE_PEAK_BELOW_COMMITTED = "police-peak-below-committed" Error;

@@ -6,6 +6,7 @@
 //! `percentages`, `promises` and `policy_rules`: numbers, and the vendor-neutral rules. `routing`: policers
 //! of the control plane.
 
+mod criteria;
 pub(super) mod extent;
 pub(super) mod fragments;
 pub(super) mod hardware;

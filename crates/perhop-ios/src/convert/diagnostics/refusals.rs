@@ -41,6 +41,9 @@ impl Context<'_> {
         let inside = self.refused_inside(attachment.policy, 0);
         let is_attached = refusal.is_none() && inside.is_empty();
         self.found.extend(refusal.into_iter().chain(inside));
+        if is_attached {
+            self.early_drops(attachment.policy, 0);
+        }
         is_attached
     }
 
@@ -174,6 +177,26 @@ impl Context<'_> {
             found.extend(inner.flat_map(|policy| self.refused_inside(policy, depth + 1)));
         }
         found
+    }
+
+    /// Reports WRED in classes with priority, if the release accepts it.
+    fn early_drops(&mut self, policy: &PolicyMap, depth: usize) {
+        let configuration = self.configuration;
+        for class in self.known(policy).into_iter().cloned().collect::<Vec<_>>() {
+            if let (Some(detect), Some(_)) = (&class.random_detect, &class.priority) {
+                self.found.push(Diagnostic::new(
+                    &rules::PRIORITY_DROPS_EARLY,
+                    detect.line,
+                    format!("class {} has priority and drops packets before its queue is full", class.name),
+                    "calls lose packets at random although their class has room; leave random-detect out",
+                ));
+            }
+            let inner = class.service_policy.as_ref();
+            let inner = inner.and_then(|at| configuration.policy_maps.get(&at.value));
+            if let Some(inner) = inner.filter(|_| self.may_nest(depth)) {
+                self.early_drops(inner, depth + 1);
+            }
+        }
     }
 
     /// Notes commands that the release accepts but ignores.

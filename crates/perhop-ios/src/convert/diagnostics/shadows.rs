@@ -56,9 +56,9 @@ fn too_complex(line: usize, what: &str) -> Diagnostic {
 }
 
 /// The class-maps of a configuration as sets of packets.
-struct Classes<'a> {
-    configuration: &'a Configuration,
-    space: PacketSpace,
+pub(super) struct Classes<'a> {
+    pub(super) configuration: &'a Configuration,
+    pub(super) space: PacketSpace,
     /// The sets by class name; policies share classes.
     matching: BTreeMap<&'a str, Set>,
     /// Number of overlaps so far.
@@ -108,11 +108,16 @@ impl<'a> Classes<'a> {
     fn shadowed(&mut self, policy: &'a PolicyMap) -> Result<Vec<Diagnostic>, TooComplex> {
         let mut found = Vec::new();
         let (mut earlier, mut first): (Vec<(&str, Set)>, _) = (Vec::new(), FirstMatch::new());
+        let mut hidden = Vec::new();
         if policy.classes.len().pow(2) / 2 > MOST_PAIRS {
             return Err(TooComplex);
         }
         for class in &policy.classes {
-            if class.name == CLASS_DEFAULT || !is_shown(self.configuration, &class.name) {
+            if class.name == CLASS_DEFAULT {
+                continue;
+            }
+            if !is_shown(self.configuration, &class.name) {
+                found.extend(self.hidden_entries(class, &earlier, &mut first)?);
                 continue;
             }
             let matches = self.matches(&class.name)?;
@@ -120,7 +125,11 @@ impl<'a> Classes<'a> {
             if !is_hidden && let Some(overlap) = self.overlap(class, matches, &earlier)? {
                 found.push(overlap);
             }
+            if !is_hidden {
+                found.extend(self.hidden_entries(class, &earlier, &mut first)?);
+            }
             if is_hidden {
+                hidden.push((class.name.as_str(), matches));
                 let by = self.hiding(matches, &earlier)?;
                 let witness = self.space.witness(matches)?;
                 let example = witness.map_or_else(String::new, |packet| format!(", for example {packet}"));
@@ -138,7 +147,40 @@ impl<'a> Classes<'a> {
             first.push(&self.space, matches);
         }
         self.comparisons += first.comparisons();
+        found.extend(self.wide_class(policy, &hidden, &earlier)?);
         Ok(found)
+    }
+
+    /// Reports the class that alone hides several others: it is in the wrong place, or takes too much.
+    fn wide_class(
+        &mut self,
+        policy: &PolicyMap,
+        hidden: &[(&str, Set)],
+        earlier: &[(&str, Set)],
+    ) -> Result<Option<Diagnostic>, TooComplex> {
+        for (name, set) in earlier {
+            let mut behind = Vec::new();
+            for (other, matches) in hidden.iter().filter(|(other, _)| other != name) {
+                if self.space.minus(*matches, *set)? == Set::NONE {
+                    behind.push(*other);
+                }
+            }
+            let class = policy.classes.iter().find(|class| class.name == *name);
+            if let Some(class) = class.filter(|_| behind.len() > 1) {
+                return Ok(Some(Diagnostic::new(
+                    &rules::CLASS_SHADOWED,
+                    class.line,
+                    format!(
+                        "class {name} of policy-map {} takes all packets of {} classes behind it: {}",
+                        policy.name,
+                        behind.len(),
+                        behind.join(", ")
+                    ),
+                    "a packet belongs to the first class that matches; put the narrower classes first",
+                )));
+            }
+        }
+        Ok(None)
     }
 
     /// Reports an earlier class that takes some packets of `class` while neither contains the other.
@@ -204,7 +246,7 @@ impl<'a> Classes<'a> {
         )))
     }
 
-    fn set(&mut self, condition: Condition) -> Result<Set, TooComplex> {
+    pub(super) fn set(&mut self, condition: Condition) -> Result<Set, TooComplex> {
         match condition {
             Condition::Always => Ok(Set::ALL),
             Condition::Never => Ok(Set::NONE),
@@ -256,7 +298,7 @@ fn is_shown(configuration: &Configuration, name: &str) -> bool {
 }
 
 /// Whether a statement with this list matches no packet in perhop that the router would not match.
-fn is_known(list: &AccessList, polarity: Polarity) -> bool {
+pub(super) fn is_known(list: &AccessList, polarity: Polarity) -> bool {
     let narrows = |entry: &AclEntry| entry.action == AclAction::Deny || polarity == Polarity::Not;
     list.entries.iter().all(|entry| entry.unseen.is_none() || !narrows(entry))
 }
