@@ -189,6 +189,76 @@ def test_a_folder_and_a_file_are_refused(perhop: Command, tmp_path: Path) -> Non
     assert "--at is for two configurations or scenarios" in ended.err
 
 
+def on_a_slow_line(files: Mapping[str, str]) -> dict[str, str]:
+    """Return the star with a line of 10 Mb/s between B1 and the hub."""
+    serial = files["b1.cfg"].replace("GigabitEthernet0/0", "Serial0/0")
+    center = files["hub.cfg"].replace("GigabitEthernet0/1\n", "Serial0/1\n bandwidth 10000\n")
+    return {**files, "b1.cfg": serial, "hub.cfg": center}
+
+
+def test_a_load_shows_which_pairs_feel_a_change(perhop: Command, tmp_path: Path) -> None:
+    """WEB has 20 % of a line that is overloaded; with 2 %, it starves, and voice with priority does not."""
+    starved = branch(1).replace("bandwidth percent 20", "bandwidth percent 2")
+    for name, files in (("old", STAR), ("new", {**STAR, "b1.cfg": starved})):
+        (tmp_path / name).mkdir()
+        for file, text in on_a_slow_line(files).items():
+            (tmp_path / name / file).write_text(text)
+    asked = ("diff", "old", "new", "--simulate", "--load", "overload", "--replications", "5")
+    document = perhop(*asked, "--json").json()
+    assert schema_faults("diff", document) == []
+    felt = document["felt"]
+    assert (felt["load"], felt["replications"], felt["reason"]) == ("overload", 5, None)
+    changed = {one["name"] for one in felt["classes"] if one["throughput_bps"]["differs"]}
+    assert any(name.startswith("B1 ") and name.endswith(": WEB") for name in changed), felt
+    assert not any(name.startswith(("B2 ", "B3 ")) or name.endswith(": VOICE") for name in changed), changed
+    assert not any("not simulated" in one for one in document["not_looked_at"])
+    text = perhop(*asked).out
+    assert "simulated under the overload load of old, 5 replications" in text
+    assert "at B1 Serial0/0" in text
+
+
+def test_a_matrix_of_traffic_is_simulated_in_both(perhop: Command, tmp_path: Path) -> None:
+    for name, files in (
+        ("old", STAR),
+        ("new", {**STAR, "hub.cfg": hub("ip route 10.2.0.0 255.255.255.128 Null0\n")}),
+    ):
+        (tmp_path / name).mkdir()
+        for file, text in files.items():
+            (tmp_path / name / file).write_text(text)
+    (tmp_path / "m.csv").write_text(
+        "from,to,class,rate\nB1 10.1.0.0/24,B2 10.2.0.0/24,voice,512kb/s\n"
+        "B1 10.1.0.0/24,B3 10.3.0.0/24,voice,512kb/s\n"
+    )
+    document = perhop("diff", "old", "new", "--simulate", "--traffic", "m.csv", "--json").json()
+    assert [one["name"] for one in document["felt"]["classes"]] == ["B1 10.1.0.0/24 > B3 10.3.0.0/24: voice"]
+    assert "B1 10.1.0.0/24 > B2 10.2.0.0/24: voice: not run in the new network" in document["not_looked_at"]
+
+
+def test_options_of_a_simulation_need_one(perhop: Command, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "b1.cfg").write_text(branch(1))
+    ended = perhop("diff", "old", "new", "--load", "busy")
+    assert (ended.code, ended.out) == (2, "")
+    assert "add --simulate" in ended.err
+    ended = perhop("diff", "old/b1.cfg", "new/b1.cfg", "--routes", "old")
+    assert ended.code == 2
+    assert "for two folders of configurations" in ended.err
+
+
+def test_routes_are_those_of_both(perhop: Command, tmp_path: Path) -> None:
+    for name in ("old", "new"):
+        (tmp_path / name).mkdir()
+        for file, text in STAR.items():
+            (tmp_path / name / file).write_text(text)
+    (tmp_path / "r.csv").write_text("device,prefix,next_hop\nHUB,10.1.0.0/16,192.0.2.10\n")
+    assert not perhop("diff", "old", "new", "--routes", "r.csv", "--json").json()["network"]["differs"]
+    (tmp_path / "r.csv").write_text("device,prefix,next_hop\nNOWHERE,10.1.0.0/16,192.0.2.10\n")
+    ended = perhop("diff", "old", "new", "--routes", "r.csv")
+    assert ended.code == 2
+    assert "NOWHERE" in ended.err
+
+
 SAMPLE = 6
 
 

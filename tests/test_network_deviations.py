@@ -44,6 +44,7 @@ interface GigabitEthernet0/0.{100 + number}
 interface GigabitEthernet0/1
  description tills
  ip address 10.1.{number}.1 255.255.255.0
+ ip ospf message-digest-key 1 md5 7 045802150C2E1D1C5A
  ip ospf 1 area 0
  standby 1 ip 10.1.{number}.254
 router bgp {65000 + number}
@@ -154,6 +155,12 @@ FAULTS = {
     ),
     "line outside of blocks": ("shop5.cfg", "mpls label range 100 199\n", "", "hostname SHOP5"),
     "part of a line": ("shop4.cfg", "match dscp af41 af42", "match dscp af42", "match dscp af42"),
+    "hidden password": (
+        "shop3.cfg",
+        "7 045802150C2E1D1C5A",
+        "7 045802150C2E1D1C5B",
+        "ip ospf message-digest-key 1 md5 7 045802150C2E1D1C5B",
+    ),
     "port shut down": (
         "shop1.cfg",
         " standby 1 ip 10.1.1.254\n",
@@ -186,6 +193,7 @@ CHANGES = {
         " ip ospf 1 area 0\n standby 1 ip 10.1.5.254\n",
         " standby 1 ip 10.1.5.254\n ip ospf 1 area 0\n",
     ),
+    "password with another salt": ("shop2.cfg", "7 045802150C2E1D1C5A", "7 02050D4808095E731F"),
     "higher limit": ("shop1.cfg", "  fair-queue\n", "  fair-queue\n  queue-limit 96 packets\n"),
 }
 

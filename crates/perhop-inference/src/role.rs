@@ -6,12 +6,12 @@
 //! those of classes in such design guides and their usual abbreviations.
 
 use perhop_scenario::Role as Judged;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::header::Header;
 
 /// The behavior of a source.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// Packets at regular intervals.

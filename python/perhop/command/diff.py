@@ -7,15 +7,25 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from perhop.command.diff_network import diff_networks
+from perhop.command.diff_network import NetworkLoad, diff_networks
 from perhop.command.differences import markdown_of, text_of
 from perhop.command.lines import show_lines
-from perhop.command.options import Assume, Json, Load, Platform, Replications, Seed, assumptions
+from perhop.command.options import (
+    Assume,
+    Json,
+    Load,
+    Platform,
+    Replications,
+    RoutesFile,
+    Seed,
+    assumptions,
+)
 from perhop.command.parameter import Parameter
 from perhop.command.terminal import print_json, print_written, progress_bar
 from perhop.differing import difference, felt_by_default, felt_in, load_of, opened, simulated
 from perhop.errors import Exit, InvalidInputError
 from perhop.manifest import MANIFEST
+from perhop.network.comparing import opened as opened_networks
 
 if TYPE_CHECKING:
     from perhop.compare import Comparison
@@ -32,6 +42,14 @@ def diff(
     /,
     *,
     scenario: Path | None = None,
+    routes: RoutesFile = None,
+    traffic: Annotated[
+        Path | None,
+        Parameter(
+            help="For folders of configurations with --simulate: a matrix of traffic between sites, as in "
+            "perhop run. Default: every access link of the old network has the load of --load."
+        ),
+    ] = None,
     simulate: Annotated[bool | None, Parameter(negative="--no-simulate")] = None,
     level: Annotated[
         Load,
@@ -60,7 +78,8 @@ def diff(
     The output has the changed lines with their effects; packets that change their queue, each with an
     example; the changed parameters of interfaces, queues and policers; changed guarantees by network
     calculus; and the results of each class in a simulation of both. Changed lines that perhop does not model
-    are listed. For two folders of configurations, it shows the end-to-end changes by pairs of sites.
+    are listed. For two folders of configurations, it shows the end-to-end changes by pairs of sites; with
+    --simulate, also the loss and delay of each pair and class in both networks under one load.
 
     Parameters
     ----------
@@ -97,23 +116,21 @@ def diff(
         _check_options_of_folders(
             {
                 "--scenario": scenario,
-                "--simulate": simulate,
-                "--load": level,
                 "--chart": chart,
                 "--at": at,
                 "--out": out,
-                "--seed": seed,
-                "--replications": replications,
             }
         )
         return diff_networks(
-            old,
-            new,
-            platform=platform,
-            assume=assumptions(assume),
+            opened_networks(old, new, routes, platform=platform, assume=assumptions(assume)),
+            _network_load(NetworkLoad(traffic, level, seed, replications), simulate),
             markdown=markdown,
             strict=strict,
             json=json,
+        )
+    if routes is not None or traffic is not None:
+        raise InvalidInputError(
+            "--routes and --traffic are for two folders of configurations", "leave them out"
         )
     simulates = bool(simulate) or scenario is not None
     if simulate is False and scenario is not None:
@@ -168,8 +185,17 @@ def _check_options_of_folders(options: Mapping[str, object]) -> None:
     if given:
         raise InvalidInputError(
             f"{given[0]} is for two configurations or scenarios, not for folders",
-            "leave it out; differences of networks are not simulated",
+            "leave it out; options of networks are --simulate, --load, --traffic and --routes",
         )
+
+
+def _network_load(load: NetworkLoad, simulate: bool | None) -> NetworkLoad | None:
+    """Return the load of a simulation of two networks; refuses one without a simulation."""
+    if not simulate and load != NetworkLoad():
+        raise InvalidInputError(
+            "--traffic, --load, --seed and --replications are for simulations", "add --simulate"
+        )
+    return load if simulate else None
 
 
 def _check_chart(file: Path, *, simulates: bool) -> None:

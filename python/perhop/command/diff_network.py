@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from perhop.batch import Job, simulate_all
 from perhop.command.differences import changed_lines
+from perhop.command.effects import effect_on_classes
 from perhop.command.lines import limited, show_lines
-from perhop.command.terminal import print_json
-from perhop.differing import LineChange
+from perhop.command.terminal import print_json, progress_bar
+from perhop.configuration import LoadLevel
+from perhop.differing import Felt, LineChange, felt_in
 from perhop.errors import Exit
+from perhop.limits import processors
+from perhop.network import Network
 from perhop.network.comparing import compared
+from perhop.network.running import pair_results
+from perhop.network.same_traffic import SameTraffic
 from perhop.printable import printable
 from perhop.quantity import counted
 
-#: Queues are never simulated.
+#: Without `--simulate`.
 NOT_SIMULATED = "queues were not simulated: delays and losses under load are not compared"
+# Random variation needs several.
+_REPLICATIONS = 10
 # In text; --json has all.
 _MOST_CHANGES = 8
 _MOST_LINES = 6
@@ -24,29 +34,72 @@ _MOST_PAIRS = 3
 _MOST_ASPECTS = 8
 
 
+@dataclass(frozen=True)
+class NetworkLoad:
+    """The traffic and the random streams of both simulations."""
+
+    traffic: Path | None = None
+    level: LoadLevel | None = None
+    seed: int | None = None
+    replications: int | None = None
+
+
+@dataclass(frozen=True)
+class _Simulated:
+    """The figures of each pair and class in both networks; the pairs that only one runs; the worst hops."""
+
+    felt: Felt
+    lost: list[str]
+    places: list[str]
+
+
 def diff_networks(
-    old: Path,
-    new: Path,
+    networks: tuple[Network, Network],
+    load: NetworkLoad | None,
     *,
-    platform: str | None,
-    assume: Mapping[str, str] | None,
     markdown: bool,
     strict: bool,
     json: bool,
 ) -> Exit:
-    """Show the differences between two folders of configurations."""
-    found = compared(old, new, platform=platform, assume=assume)
-    if json:
-        print_json(_document(old, new, found))
+    """Show the differences between two folders of configurations, with a load simulated in both."""
+    old, new = (network.folder for network in networks)
+    found = compared(*networks)
+    done = None if load is None else _simulated(networks, load)
+    if done is None:
+        found["not_looked_at"].append(NOT_SIMULATED)
     else:
-        lines = [printable(line) for line in _lines(found)]
+        found["not_looked_at"] += done.lost
+    if json:
+        print_json(_document(old, new, found, done))
+    else:
+        lines = [printable(line) for line in _lines(found, done, old.name)]
         if markdown:
             lines = [f"### QoS: `{old.name}` to `{new.name}`", "", "```text", *lines, "```"]
         show_lines("\n".join(lines), {})
-    return Exit.NOT_MET if strict and found["differs"] else Exit.OK
+    differs = found["differs"] or (done is not None and any(one.differs for one in done.felt.classes))
+    return Exit.NOT_MET if strict and differs else Exit.OK
 
 
-def _document(old: Path, new: Path, found: Mapping[str, Any]) -> dict[str, Any]:
+def _simulated(networks: tuple[Network, Network], load: NetworkLoad) -> _Simulated:
+    """Simulate both networks with the same traffic."""
+    both = SameTraffic.of_networks(*networks, traffic=load.traffic, load=load.level)
+    scenarios = [run.scenario for run in (both.old, both.new)]
+    seed = int(scenarios[0]["seed"]) if load.seed is None else load.seed
+    jobs = [Job(one, seed, load.replications or _REPLICATIONS) for one in scenarios]
+    with progress_bar("simulating both networks", quiet=False) as progress:
+        done = simulate_all(jobs, processors(), progress)
+    before, after = (done[job.key] for job in jobs)
+    felt = felt_in(before, after)
+    affected = {one.name for one in felt.classes if one.differs}
+    rows = {row["name"]: row for row in pair_results(both.new.pairs, after, [])}
+    hops = [(name, row["loss_at"] or row["delay_at"]) for name, row in rows.items() if name in affected]
+    places = [
+        f"{name}: at {at['device']} {at['interface']} {at['queue'] or ''}".rstrip() for name, at in hops if at
+    ]
+    return _Simulated(replace(felt, load=load.level or "busy"), both.lost, places)
+
+
+def _document(old: Path, new: Path, found: Mapping[str, Any], done: _Simulated | None) -> dict[str, Any]:
     """Return the document of `perhop diff`; `network` has the differences between the folders."""
     kinds = ("moved", "changed", "renamed", "examples", "lines", "not_compared", "remarks", "simulated")
     return {
@@ -55,22 +108,25 @@ def _document(old: Path, new: Path, found: Mapping[str, Any]) -> dict[str, Any]:
         "new": str(new),
         **{kind: [] for kind in kinds},
         "assumed": found["assumed"],
-        "not_looked_at": [*found["not_looked_at"], NOT_SIMULATED],
-        "felt": None,
+        "not_looked_at": found["not_looked_at"],
+        "felt": None if done is None else asdict(done.felt),
         "network": {key: value for key, value in found.items() if key not in ("assumed", "not_looked_at")},
     }
 
 
-def _lines(found: Mapping[str, Any]) -> Iterator[str]:
+def _lines(found: Mapping[str, Any], done: _Simulated | None, old: str) -> Iterator[str]:
     for one in found["only"]:
         yield f"only {one['snapshot']}: {one['kind']} {one['name']}"
     for device in found["devices"]:
         yield from _device(device)
     yield from _end_to_end(found)
     yield from _proof(found)
+    if done is not None:
+        yield from effect_on_classes(done.felt, old)
+        yield from limited("most of it", done.places)
     yield from limited("not compared", found["not_compared"])
     yield from limited("assumed", found["assumed"])
-    yield from limited("not looked at", [*found["not_looked_at"], NOT_SIMULATED])
+    yield from limited("not looked at", found["not_looked_at"])
 
 
 def _device(device: Mapping[str, Any]) -> Iterator[str]:

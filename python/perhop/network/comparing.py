@@ -13,10 +13,15 @@ from perhop.network import CODEPOINTS, Network
 from perhop.proving import Proof
 
 
-def compared(
-    old: Path, new: Path, *, platform: str | None = None, assume: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """Return the differences between two folders of configurations, as `perhop diff --json` prints them.
+def opened(
+    old: Path,
+    new: Path,
+    routes: Path | None = None,
+    *,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> tuple[Network, Network]:
+    """Return the networks of two folders of configurations; `routes` are those of both.
 
     Raises:
         InvalidInputError: an argument is not a folder of configurations, or has an invalid fact.
@@ -28,9 +33,14 @@ def compared(
                 f"{folder} is not a folder, and {other} is one",
                 "give two configurations, or two folders of them",
             )
-    networks = [Network.read(folder, platform=platform, assume=assume) for folder in (old, new)]
+    first, second = (Network.read(folder, routes, platform=platform, assume=assume) for folder in (old, new))
+    return first, second
+
+
+def compared(old: Network, new: Network) -> dict[str, Any]:
+    """Return the differences between two networks, as `perhop diff --json` prints them."""
     try:
-        text = networks[0].core.compare(networks[1].core, (str(old), str(new)), list(CODEPOINTS))
+        text = old.core.compare(new.core, (str(old.folder), str(new.folder)), list(CODEPOINTS))
     except ValueError as error:
         raise refused_option(error) from error
     found: dict[str, Any] = json.loads(text)
@@ -41,7 +51,7 @@ def proved(
     first: Path, second: Path, *, platform: str | None = None, assume: Mapping[str, str] | None = None
 ) -> Proof:
     """Return whether two networks treat all packets between all sites equally."""
-    found = compared(first, second, platform=platform, assume=assume)
+    found = compared(*opened(first, second, platform=platform, assume=assume))
     proof: Proof = found["proof"]
     for key in ("assumed", "not_looked_at"):
         proof[key] = [*proof[key], *found[key]]

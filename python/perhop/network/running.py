@@ -11,6 +11,7 @@ from typing import Any
 
 from perhop.configuration import LoadLevel
 from perhop.errors import InvalidInputError
+from perhop.inference.table import Row
 from perhop.network import Network
 from perhop.network.matrix import read_matrix
 from perhop.results import Results
@@ -38,6 +39,8 @@ class NetworkRun:
     assumed: list[str]
     #: Parts of the network that may change the results and are not in the run.
     not_modeled: list[str]
+    #: The traffic of each pair as a demand, for another network.
+    demands: list[dict[str, Any]]
 
     @classmethod
     def from_network(
@@ -66,24 +69,52 @@ class NetworkRun:
                 "--load and --traffic exclude each other", "the file of --traffic has the rates"
             )
         demands, rows = (None, []) if traffic is None else read_matrix(traffic)
-        request = {"name": network.folder.resolve().name, "load": load or "busy", "demands": demands}
+        return cls._asked(network, {"load": load or "busy", "demands": demands}, rows, changes or {})
+
+    @classmethod
+    def from_demands(
+        cls,
+        network: Network,
+        demands: Sequence[Mapping[str, Any]],
+        changes: Mapping[str, object] | None = None,
+    ) -> NetworkRun:
+        """Make a scenario of a network with the traffic of another run (`demands`).
+
+        Raises:
+            InvalidInputError: the network lacks a site, or no traffic can run.
+            ScenarioError: a device itself would refuse a feature that the run needs.
+
+        """
+        return cls._asked(network, {"demands": list(demands)}, [], changes or {})
+
+    @classmethod
+    def _asked(
+        cls,
+        network: Network,
+        request: Mapping[str, Any],
+        rows: Sequence[Row],
+        changes: Mapping[str, object],
+    ) -> NetworkRun:
+        named = {"name": network.folder.resolve().name, **request}
         try:
-            found = json.loads(network.core.scenario(json.dumps(request)))
+            found = json.loads(network.core.scenario(json.dumps(named)))
         except ValueError as error:
             message, help, row = (*error.args, None, None)[:3]
             if row is not None and rows:
                 raise rows[row].wrong(str(message), str(help)) from error
             raise InvalidInputError(f"{network.folder}: {message}", help) from error
+        demands = [pair.pop("demand") for pair in found["pairs"]]
         scenario = Scenario(found["scenario"], network.folder).check()
         return cls(
             network=network,
-            scenario=scenario.changed(with_shorter_warmup(scenario, changes or {})),
+            scenario=scenario.changed(with_shorter_warmup(scenario, changes)),
             load=found["load"],
             pairs=found["pairs"],
             left_out=found["left_out"],
             missing=found["missing"],
             assumed=found["assumed"],
             not_modeled=found["not_modeled"],
+            demands=demands,
         )
 
     @property

@@ -2,7 +2,7 @@
 
 use perhop_network::snapshot::Site;
 use perhop_qos::Dscp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use super::wish::Wish;
 use crate::failure::Failure;
@@ -16,7 +16,7 @@ use crate::words::similar;
 const NAMED: usize = 8;
 
 /// Traffic from one site to another.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Demand {
     /// The site that sends.
@@ -37,6 +37,27 @@ pub struct Demand {
     pub protocol: Option<String>,
     /// The destination port; `None` for a port of no known application.
     pub port: Option<u16>,
+    /// The source port; `None` for a port of no known application.
+    pub source_port: Option<u16>,
+}
+
+impl Demand {
+    /// Returns the demand whose wish is given.
+    pub(super) fn from_wish(wish: &Wish, sites: &[Site]) -> Demand {
+        let [from, to] = [wish.from, wish.to].map(|site| sites[site].name.clone());
+        Demand {
+            from,
+            to,
+            class: wish.class.clone(),
+            dscp: Some(wish.header.dscp.clone().unwrap_or_else(|| Dscp::default().to_string())),
+            rate: wish.rate,
+            packet_bytes: (!wish.is_tcp()).then_some(wish.packet_bytes),
+            kind: Some(wish.kind),
+            protocol: wish.header.protocol.clone(),
+            port: wish.header.destination_port,
+            source_port: wish.header.source_port,
+        }
+    }
 }
 
 /// Returns the wishes of a matrix.
@@ -82,6 +103,7 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
         dscp: Some(codepoint(row, demand)?),
         protocol,
         destination_port: demand.port,
+        source_port: demand.source_port,
         ..Header::default()
     };
     let role = role_of(&demand.class, &header, Service::Ordinary);

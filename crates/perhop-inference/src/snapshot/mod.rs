@@ -88,6 +88,8 @@ pub struct PairTraffic {
     pub kind: String,
     /// The paths of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
+    /// The same traffic as a demand, for another network.
+    pub demand: Demand,
 }
 
 /// Infers a scenario from the devices of a folder: their links and routes, and traffic between their sites.
@@ -180,6 +182,7 @@ fn pair_of(wish: &wish::Wish, sites: &[Site], words: &str, ways: Vec<Vec<Planned
         rate: wish.rate,
         kind: format!("{}, {words}", rate_in_words(wish.rate)),
         ways,
+        demand: Demand::from_wish(wish, sites),
     }
 }
 

@@ -135,6 +135,9 @@ fn check_order(
     packets: &mut PacketsOfClasses,
     found: &mut Vec<NetworkFinding>,
 ) {
+    if members.len() < 3 {
+        return;
+    }
     let matching: Vec<Vec<Vec<usize>>> =
         members.iter().map(|member| packets.matching(&member.policy.classes)).collect();
     let mut crossed: BTreeSet<(usize, &str, &str)> = BTreeSet::new();

@@ -23,9 +23,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         snapshot.devices.iter().map(|member| families(member.device.numbered_lines())).collect();
     check_named(snapshot, &of_bgp, found);
     check_announced(snapshot, &of_bgp, found);
-    for device in 0..snapshot.devices.len() {
-        check_tunnels(snapshot, device, found);
-    }
+    check_tunnels(snapshot, found);
 }
 
 fn vrf_of(snapshot: &Snapshot, id: PortId) -> Option<String> {
@@ -144,23 +142,44 @@ fn is_announced(snapshot: &Snapshot, id: PortId, address: IpAddr, families: &[Bg
     !snapshot.port(id).forwarding.routing.is_empty() || of_bgp || redistributes || is_routed()
 }
 
-/// Reports tunnels of a device whose other end it has no route to.
-fn check_tunnels(snapshot: &Snapshot, device: usize, found: &mut Vec<NetworkFinding>) {
+/// A tunnel, and its other end if the device has no route to it.
+type Tunnel = (PortId, Option<IpAddr>);
+
+/// Reports tunnels to whose other end the device has no route, where nearly all tunnels have one.
+fn check_tunnels(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+    let tunnels: Vec<Tunnel> =
+        (0..snapshot.devices.len()).flat_map(|device| tunnels(snapshot, device)).collect();
+    let lost = tunnels.iter().filter(|(_, to)| to.is_some()).count();
+    if tunnels.len() - lost < LEAST * lost {
+        return;
+    }
+    for (id, to) in tunnels.iter().filter_map(|(id, to)| Some((*id, (*to)?))) {
+        let message = format!(
+            "{} has no route to {to}, the other end of {}",
+            snapshot.devices[id.device].name,
+            snapshot.port(id).name
+        );
+        let effect = "no packet passes the tunnel".to_owned();
+        let line = snapshot.port(id).line;
+        found.push(snapshot.finding(id.device, &rules::NETWORK_ROUTE_MISSING, line, (message, effect)));
+    }
+}
+
+/// Returns the tunnels of a device whose other end is configured, unless routes to it may be learned.
+fn tunnels(snapshot: &Snapshot, device: usize) -> Vec<Tunnel> {
     let router = snapshot.router(device);
-    for port in router.ports.iter().filter(|port| carries_packets(router, port)) {
-        let Some(tunnel) = &port.forwarding.tunnel else { continue };
+    let table = snapshot.devices[device].device.table();
+    let mut found = Vec::new();
+    for (port, own) in router.ports.iter().enumerate().filter(|(_, port)| carries_packets(router, port)) {
+        let Some(tunnel) = &own.forwarding.tunnel else { continue };
         let vrf = tunnel.vrf.as_ref().map(|vrf| vrf.value.as_str());
-        if snapshot.line_not_computed(device, vrf).is_some() {
+        let mapped = tunnel.maps.iter().filter(|map| map.line > 0).map(|map| map.outside);
+        let ends: Vec<IpAddr> = tunnel.destination.iter().map(|to| to.value).chain(mapped).collect();
+        if ends.is_empty() || snapshot.line_not_computed(device, vrf).is_some() {
             continue;
         }
-        let ends = tunnel.destination.iter().map(|to| to.value);
-        let mapped = tunnel.maps.iter().filter(|map| map.line > 0).map(|map| map.outside);
-        let table = snapshot.devices[device].device.table();
-        let is_lost = |to: &IpAddr| matches!(table.decide(vrf, *to), Decision::Unknown(None));
-        let Some(to) = ends.chain(mapped).find(is_lost) else { continue };
-        let message =
-            format!("{} has no route to {to}, the other end of {}", snapshot.devices[device].name, port.name);
-        let effect = "no packet passes the tunnel".to_owned();
-        found.push(snapshot.finding(device, &rules::NETWORK_ROUTE_MISSING, port.line, (message, effect)));
+        let is_lost = |to: &&IpAddr| matches!(table.decide(vrf, **to), Decision::Unknown(None));
+        found.push((PortId { device, port }, ends.iter().find(is_lost).copied()));
     }
+    found
 }

@@ -83,30 +83,31 @@ fn by_tag(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pai
 
 /// Returns pairs of which one description names the other device, which has only one such port.
 fn by_description(snapshot: &Snapshot, strays: &[(PortId, InterfaceAddress)]) -> Vec<Pair> {
+    let names: Vec<String> = snapshot.devices.iter().map(|one| one.name.to_lowercase()).collect();
     let named = |id: PortId| {
         let description = snapshot.port(id).forwarding.description.as_ref()?.to_lowercase();
         let is_separator = |letter: char| letter.is_whitespace() || ":;,()[]<>{}|=\"'".contains(letter);
         let words: Vec<&str> = description.split(is_separator).collect();
-        let mut devices = (0..snapshot.devices.len())
-            .filter(|device| words.contains(&snapshot.devices[*device].name.to_lowercase().as_str()));
+        let mut devices = (0..names.len()).filter(|device| words.contains(&names[*device].as_str()));
         let only = devices.next().filter(|device| *device != id.device)?;
         devices.next().is_none().then_some(only)
     };
-    let is_tunnel = |id: PortId| snapshot.port(id).forwarding.tunnel.is_some();
-    let mut found = Vec::new();
-    for (id, address) in strays.iter().filter(|(id, _)| !is_tunnel(*id)) {
-        let Some(far) = named(*id) else { continue };
-        let fits = |(other, _): &&(PortId, InterfaceAddress)| {
-            let back = named(*other);
-            other.device == far && !is_tunnel(*other) && back.is_none_or(|back| back == id.device)
+    let wires = strays.iter().filter(|(id, _)| snapshot.port(*id).forwarding.tunnel.is_none());
+    let wires: Vec<(PortId, InterfaceAddress, Option<usize>)> =
+        wires.map(|(id, address)| (*id, *address, named(*id))).collect();
+    let mut found: Vec<Pair> = Vec::new();
+    for (id, address, far) in &wires {
+        let Some(far) = far else { continue };
+        let fits = |(other, _, back): &&(PortId, InterfaceAddress, Option<usize>)| {
+            other.device == *far && back.is_none_or(|back| back == id.device)
         };
-        let mut there = strays.iter().filter(fits);
-        let (Some(other), None) = (there.next(), there.next()) else { continue };
+        let mut there = wires.iter().filter(fits);
+        let (Some((other, theirs, _)), None) = (there.next(), there.next()) else { continue };
         let is_other =
-            strays.iter().any(|(one, _)| one.device == id.device && one != id && named(*one) == Some(far));
-        let is_new = !found.iter().any(|[one, _]: &Pair| one.0 == other.0);
+            wires.iter().any(|(one, _, to)| one.device == id.device && one != id && *to == Some(*far));
+        let is_new = !found.iter().any(|[one, _]| one.0 == *other);
         if is_new && !is_other {
-            found.push([(*id, *address), *other]);
+            found.push([(*id, *address), (*other, *theirs)]);
         }
     }
     found

@@ -128,7 +128,9 @@ impl Defined {
         devices: &[Defined],
     ) -> bool {
         words.any(|word| {
-            let is_name = devices.iter().any(|other| other.names.contains(word));
+            // A number is the name of a block on one device, and a rate on another.
+            let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+            let is_name = !is_number && devices.iter().any(|other| other.names.contains(word));
             is_name && !self.names.contains(word) || self.is_near(word)
         })
     }

@@ -96,7 +96,7 @@ fn is_compared(entry: &Entry) -> bool {
 /// Reports lines outside of blocks that the only device of a kind lacks, at the line of its name.
 fn check_presence(blocks: &Blocks, members: &[usize], found: &mut Vec<Deviation>) {
     let key = |entry: &Entry| match entry.shape.as_str() {
-        // The default route is one task, whatever its next hop.
+        // The default route is one task, regardless of its next hop.
         shape if shape.starts_with("ip route ") => {
             let to = entry.values.iter().take(2).cloned().collect::<Vec<_>>().join(" ");
             format!("ip route {to}")

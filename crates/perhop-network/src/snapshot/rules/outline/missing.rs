@@ -84,8 +84,9 @@ fn least_common(block: &Block) -> usize {
     if is_part { LEAST_COMMON - 1 } else { LEAST_COMMON }
 }
 
-/// Reports lines that only one of several blocks of one name lacks, however much they differ otherwise.
-pub(super) fn check_lacking(group: &[Block], devices: &[Defined], found: &mut Vec<Deviation>) {
+/// Reports lines that only one of several blocks of one name, on devices of one kind, lacks, however much
+/// they differ otherwise.
+pub(super) fn check_lacking(group: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     if group[0].is_of_interface() || group[0].is_part() || group.len() <= OTHER_INTERFACES {
         return;
     }
@@ -99,10 +100,12 @@ pub(super) fn check_lacking(group: &[Block], devices: &[Defined], found: &mut Ve
         }
     }
     for (shape, holders) in holders.iter().filter(|(_, holders)| holders.len() + 1 == group.len()) {
-        let Some(lacks) = (0..group.len()).find(|place| !holders.contains(place)) else { continue };
-        let peers: Vec<&Block> = holders.iter().map(|place| &group[*place]).collect();
-        if are_enough(&group[lacks], &peers) {
-            report(&group[lacks], shape, &peers, devices, found);
+        let Some(lacks) = (0..group.len()).find(|place| holders.binary_search(place).is_err()) else {
+            continue;
+        };
+        let peers: Vec<&Block> = holders.iter().map(|place| group[*place]).collect();
+        if are_enough(group[lacks], &peers) {
+            report(group[lacks], shape, &peers, devices, found);
         }
     }
 }
@@ -117,15 +120,16 @@ pub(super) fn first_word(shape: &str) -> &str {
 /// Whether two other interfaces are enough, because they share lines with the block that no other interface
 /// has: these three have one task.
 fn are_alike(own: &Form, block: &Block, peers: &[&Block], forms: &[Form]) -> bool {
+    if !block.is_of_interface() || peers.len() < LEAST_ALIKE {
+        return false;
+    }
     let is_shared = |shape: &&&str| {
         let holders: usize = forms.iter().filter(|form| form.has(shape)).map(|form| form.blocks.len()).sum();
         let of_peers =
             peers.iter().filter(|peer| peer.entries.iter().any(|entry| entry.shape == ***shape)).count();
         of_peers == peers.len() && holders == peers.len() + 1
     };
-    block.is_of_interface()
-        && peers.len() >= LEAST_ALIKE
-        && own.shapes.iter().filter(is_shared).count() >= LEAST_ALIKE
+    own.shapes.iter().filter(is_shared).count() >= LEAST_ALIKE
 }
 
 /// Whether there are enough other blocks, on other devices unless the blocks are interfaces.

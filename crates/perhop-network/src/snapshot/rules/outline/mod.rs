@@ -39,7 +39,9 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
         values::check_headers(group, &blocks.devices, &mut found);
         places::check(group, &blocks.devices, &mut found);
         missing::check(&forms, &blocks.devices, &mut found);
-        missing::check_lacking(group, &blocks.devices, &mut found);
+        for of_kind in by_kind(group, &blocks.kinds).values() {
+            missing::check_lacking(of_kind, &blocks.devices, &mut found);
+        }
         values::check(&forms, &blocks.devices, &mut found);
         relations::check(&forms, &blocks.devices, &mut found);
         texts::check(group, &blocks.devices, &mut found);
@@ -58,6 +60,15 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
     found.sort();
     // Several comparisons may find one fault: the first message is enough.
     found.dedup_by_key(|deviation| (deviation.device, deviation.line));
+    found
+}
+
+/// Returns the blocks of a group by the kind of their device.
+fn by_kind<'b>(group: &'b [Block], kinds: &[usize]) -> BTreeMap<usize, Vec<&'b Block>> {
+    let mut found: BTreeMap<usize, Vec<&Block>> = BTreeMap::new();
+    for block in group {
+        found.entry(kinds[block.device]).or_default().push(block);
+    }
     found
 }
 

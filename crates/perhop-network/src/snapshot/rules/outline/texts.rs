@@ -3,7 +3,9 @@
 //! Shapes of lines do not distinguish a list with the right entries from one with an entry turned around;
 //! this comparison of whole lines does.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::hash::{Hash, Hasher};
 
 use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind};
@@ -33,12 +35,16 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
             block.entries.iter().map(|entry| (entry.text(), entry)).collect();
         variants.entry(lines.keys().cloned().collect()).or_default().push((block, lines));
     }
-    for own in variants.values() {
+    let variants: Vec<Vec<Lines>> = variants.into_values().collect();
+    let without = without_one_line(&variants);
+    for own in &variants {
         let [(block, lines)] = own.as_slice() else { continue };
+        let all = sum(lines);
+        let fewer = lines.keys().map(|text| all.wrapping_sub(hash(text)));
         let mut lacking: BTreeMap<&str, Vec<&Lines>> = BTreeMap::new();
-        for peer in variants.values().flatten() {
-            if let Some(text) = only_lacking(lines, &peer.1) {
-                lacking.entry(text).or_default().push(peer);
+        for (peers, text) in [all].into_iter().chain(fewer).filter_map(|sum| without.get(&sum)).flatten() {
+            if !lines.contains_key(*text) {
+                lacking.entry(text).or_default().extend(*peers);
             }
         }
         let most = lacking.into_iter().max_by_key(|(_, peers)| peers.len());
@@ -52,12 +58,32 @@ pub(super) fn check(group: &[Block], devices: &[Defined], found: &mut Vec<Deviat
     }
 }
 
-/// Returns the only line of a peer that a block lacks, if the block has at most one line more.
-fn only_lacking<'p>(own: &BTreeMap<String, &Entry>, peer: &'p BTreeMap<String, &Entry>) -> Option<&'p str> {
-    let mut lacks = peer.keys().filter(|text| !own.contains_key(*text));
-    let text = lacks.next()?;
-    let more = own.keys().filter(|text| !peer.contains_key(*text)).count();
-    (lacks.next().is_none() && more <= 1).then_some(text)
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Returns a number of a set of lines, from which lines can be subtracted.
+fn sum(lines: &BTreeMap<String, &Entry>) -> u64 {
+    lines.keys().fold(0, |sum, text| sum.wrapping_add(hash(text)))
+}
+
+/// The blocks of a variant, and a line of it.
+type Without<'v, 'b> = (&'v [Lines<'b>], &'v str);
+
+/// Returns the variants by the sum of all their lines but one: blocks that differ in one line have one sum,
+/// and comparing all pairs of blocks would take too long.
+fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> HashMap<u64, Vec<Without<'v, 'b>>> {
+    let mut found: HashMap<u64, Vec<Without>> = HashMap::new();
+    for blocks in variants {
+        let Some((_, lines)) = blocks.first() else { continue };
+        let all = sum(lines);
+        for text in lines.keys() {
+            found.entry(all.wrapping_sub(hash(text))).or_default().push((blocks, text));
+        }
+    }
+    found
 }
 
 fn report(
