@@ -115,6 +115,7 @@ def test_a_verdict_is_a_colored_line_with_hidden_details(file: Path, width: int)
         assert "get through" in good.inner_text() and "fit for voice" in good.inner_text()
         here.slide("links.1.rate", 55)
         assert here.tab.locator("#verdicts details[open]").count() == 1, "what is open stays open"
+        lines.nth(0).locator("summary").press("Enter")
         # Roles have no room next to long names; the figures have.
         here.write(ROUTER)
         heights = lines.evaluate_all("all => all.map((one) => one.getBoundingClientRect().height)")
