@@ -167,19 +167,20 @@ docs-pictures: setup ## make the pictures of README and docs with perhop itself 
 	$(BIN)/python tools/docs_pictures.py
 
 PLAYGROUND := python/perhop/playground/assets
+PAGE_SCHEMA := schema/perhop-scenario.schema.json
 PLAYGROUND_SOURCES := $(wildcard playground/*.json playground/*.mjs playground/src/*.js playground/src/*/*.js) $(wildcard examples/*)
 
 # A stamp names the module in the folder: one for releases (whole-program optimization, minutes), or one for
 # tests. The first serves tests as well.
 playground: $(PLAYGROUND)/.released ## build what `perhop playground` opens (npm; Rust for WebAssembly)
 
-$(PLAYGROUND)/.released: $(PLAYGROUND)/playground.js tools/build_playground_module.sh $(RUST_SOURCES)
+$(PLAYGROUND)/.released: $(PLAYGROUND)/playground.js tools/build_playground_module.sh $(RUST_SOURCES) $(PAGE_SCHEMA)
 	tools/build_playground_module.sh $(PLAYGROUND)/perhop.wasm web
 	@touch $@
 
 playground-tested: $(PLAYGROUND)/.tested ## build the playground for tests: without whole-program optimization
 
-$(PLAYGROUND)/.tested: $(PLAYGROUND)/playground.js tools/build_playground_module.sh $(RUST_SOURCES)
+$(PLAYGROUND)/.tested: $(PLAYGROUND)/playground.js tools/build_playground_module.sh $(RUST_SOURCES) $(PAGE_SCHEMA)
 	@if $(MAKE) --no-print-directory --question $(PLAYGROUND)/.released 2> /dev/null; then :; else \
 	  rm -f $(PLAYGROUND)/.released; tools/build_playground_module.sh $(PLAYGROUND)/perhop.wasm web-tested; fi
 	@touch $@

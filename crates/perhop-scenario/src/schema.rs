@@ -2,13 +2,28 @@
 
 use std::sync::OnceLock;
 
+#[cfg(not(target_family = "wasm"))]
 use schemars::generate::SchemaSettings;
-use serde_json::{Value, json};
+use serde_json::Value;
+#[cfg(not(target_family = "wasm"))]
+use serde_json::json;
 
 use super::path::ValuePath;
+#[cfg(not(target_family = "wasm"))]
 use crate::scenario::Scenario;
 
 /// Returns the JSON Schema (draft 2020-12) of a scenario file.
+///
+/// In a page it is the committed file, which a test compares with the types: generating it takes half a
+/// megabyte of code, and the file a tenth of that when the page is packed.
+#[cfg(target_family = "wasm")]
+pub fn scenario_schema() -> Value {
+    const COMMITTED: &str = include_str!("../../../schema/perhop-scenario.schema.json");
+    serde_json::from_str(COMMITTED).expect("the committed schema is JSON")
+}
+
+/// Returns the JSON Schema (draft 2020-12) of a scenario file.
+#[cfg(not(target_family = "wasm"))]
 pub fn scenario_schema() -> Value {
     let schema = SchemaSettings::draft2020_12().into_generator().into_root_schema_for::<Scenario>();
     let mut schema = schema.to_value();
