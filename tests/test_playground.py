@@ -260,7 +260,7 @@ def test_the_page_is_usable_with_the_keyboard(file: Path) -> None:
 
 @needs_page
 def test_hostile_names_stay_text(file: Path) -> None:
-    text = STARTER.read_text().replace("name: bulk", f"name: '{HOSTILE}'").replace("Voice beside", HOSTILE)
+    text = STARTER.read_text().replace("name: bulk", f"name: '{HOSTILE}'").replace("Voice and", HOSTILE)
     with page(file) as here:
         here.write(text)
         assert HOSTILE in here.text("name")
