@@ -23,8 +23,8 @@ from perhop.plot.static import figure
 from perhop.plot.style import style
 
 CAPTION = (
-    "Edge: seed 1, 10 replications, first 5 s omitted; mean with 95 % confidence band; defaults for what the "
-    "scenario leaves open: see scenario.json."
+    "Edge: seed 1, 10 replications, first 5 s omitted; mean with 95 % confidence band; defaults for all "
+    "other values: see scenario.json."
 )
 BUFFER = "policies.wan.queueing.classes.0.buffer.wred.precedences.0"
 TIMES = np.linspace(0.0, 10.0, 60)

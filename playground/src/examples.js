@@ -18,7 +18,7 @@ export const EXAMPLES = [
   ["A router's configuration", router],
   ["A Junos configuration", edge],
   ["A script of tc", uplink],
-  ["TCP beside UDP", tcp],
+  ["TCP and UDP", tcp],
   ["Weighted fair queueing", wfq],
   ["Weighted RED", wred],
   ["RIO", rio],

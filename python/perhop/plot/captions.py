@@ -19,7 +19,7 @@ def caption(results: Results, *notes: str, replication: int | None = None) -> st
     parts = [
         *notes,
         f"{results.summary['scenario']}: seed {results.seed}, {times}, {left_out}",
-        results.assumptions or "defaults for what the scenario leaves open: see scenario.json",
+        results.assumptions or "defaults for all other values: see scenario.json",
     ]
     return "; ".join(parts) + "."
 
