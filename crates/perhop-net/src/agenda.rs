@@ -48,6 +48,13 @@ const SAMPLE: u64 = 1024;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot(u32);
 
+impl Slot {
+    /// Its number in the order of registration, from 0.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl<E: Copy> Agenda<E> {
     /// Creates an empty agenda.
     pub fn new() -> Agenda<E> {
@@ -103,11 +110,24 @@ impl<E: Copy> Agenda<E> {
     }
     /// The number of pending wake-ups.
     pub fn len(&self) -> usize {
-        (self.scheduled - (self.taken_at_check - self.until_check)) as usize
+        (self.scheduled - self.taken()) as usize
     }
     /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+    /// The number of events taken since the start.
+    pub fn taken(&self) -> u64 {
+        self.taken_at_check - self.until_check
+    }
+    /// All registered events by the index of their slot, and the pending wake-ups as times and slots.
+    pub fn into_parts(mut self) -> (Vec<E>, Vec<(Time, Slot)>) {
+        let mut pending = Vec::with_capacity(self.len());
+        let mut add = |Wakeup { time, slot }| pending.push((Time::from_picoseconds(time), Slot(slot)));
+        self.today.drain(..).for_each(&mut add);
+        self.year.drain(&mut add);
+        self.later.drain().for_each(|Reverse(wakeup)| add(wakeup));
+        (self.registered, pending)
     }
 
     /// Enters `wakeup` on its day.
