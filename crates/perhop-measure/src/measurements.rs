@@ -1,6 +1,8 @@
 //! [`Measurements`]: all counts of one run. A simulator, or the merger of the reports of a live run, fills
 //! it; every table is made from it.
 
+mod part;
+
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 

@@ -46,6 +46,21 @@ impl FlowCounters {
             self.dropped.add(cause, packet.length);
         }
     }
+    /// Adds the counters of the flow in another part of the network. Only one part has its sender, and only
+    /// one its receiver.
+    pub fn add_part(&mut self, part: FlowCounters) {
+        self.offered.merge(part.offered);
+        self.next_sequence = self.next_sequence.wrapping_add(part.next_sequence);
+        for (cause, count) in DropCause::ALL.into_iter().zip(part.dropped.by_cause()) {
+            if count.packets > 0 {
+                self.dropped.merge(cause, count);
+            }
+        }
+        if part.arrivals.received().packets > 0 {
+            debug_assert_eq!(self.arrivals.received().packets, 0, "a flow has one receiver");
+            self.arrivals = part.arrivals;
+        }
+    }
     /// The results of the counters.
     pub fn tally(&self) -> FlowTally {
         FlowTally {

@@ -74,6 +74,10 @@ impl<T: Clone> Intervals<T> {
         let interval = now.saturating_sub(self.begins).as_picoseconds() / self.every.as_picoseconds();
         self.counted.get_mut(interval as usize)
     }
+    /// Adds the counts of the same intervals in another part of a network with `add`.
+    pub(crate) fn merge(&mut self, part: Intervals<T>, add: impl Fn(&mut T, T)) {
+        self.counted.iter_mut().zip(part.counted).for_each(|(own, part)| add(own, part));
+    }
     /// The end of each interval and its count.
     pub fn iter(&self) -> impl Iterator<Item = (Time, &T)> {
         (1..).zip(&self.counted).map(|(number, counted)| (self.begins + self.every * number, counted))
