@@ -71,6 +71,7 @@ impl<'a> Builder<'a> {
                 begun: 0,
                 over: SenderStatistics::default(),
                 before: SenderStatistics::default(),
+                free: Vec::new(),
             });
         }
         Ok(())

@@ -245,7 +245,7 @@ pub(crate) trait Sessions: Engine {
     #[inline(never)]
     fn retire(&mut self, end: usize) {
         let Hosts { transport, measurements, .. } = self.hosts_mut();
-        let Transport { sessions, pairs, ends, free, .. } = transport;
+        let Transport { sessions, pairs, ends, .. } = transport;
         ends[end].closed = true;
         let place = end / 2;
         let ends = &mut ends[end_of(place, CLIENT)..=end_of(place, SERVER)];
@@ -254,7 +254,7 @@ pub(crate) trait Sessions: Engine {
         }
         let ConnectionPair { session, number, .. } = &mut pairs[place];
         let session = *session;
-        let Session { over, open, parameters, .. } = &mut sessions[session];
+        let Session { over, open, parameters, free, .. } = &mut sessions[session];
         let tally = &mut measurements.tcp.sessions[session].tally;
         *open -= 1;
         *number = None;

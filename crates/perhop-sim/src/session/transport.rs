@@ -24,8 +24,6 @@ pub(crate) struct Transport {
     pub(super) pairs: Vec<ConnectionPair>,
     /// The ends of connections: the ends of a pair begin at [twice its place](end_of), the client's first.
     pub(super) ends: Vec<End>,
-    /// Places in `pairs` whose connection is closed.
-    pub(super) free: Vec<usize>,
     pub(crate) segments: Segments,
     /// The limit up to which TCP may be ahead of the agenda: the end of the warm-up, when its counters are
     /// read, then the end of the run.
@@ -82,6 +80,9 @@ pub(crate) struct Session {
     pub(crate) over: SenderStatistics,
     /// The counters of all its senders at the end of the warm-up.
     pub(crate) before: SenderStatistics,
+    /// Its places in [`Transport::pairs`] whose connection is closed. Sessions share none, so that the order
+    /// of simultaneous timers does not depend on other sessions.
+    pub(crate) free: Vec<usize>,
 }
 
 /// The time at which one end of a session may answer a segment.
@@ -130,7 +131,6 @@ impl Transport {
             sessions: Vec::new(),
             pairs: Vec::new(),
             ends: Vec::new(),
-            free: Vec::new(),
             segments: Segments::default(),
             not_beyond: if warmup > Time::ZERO { warmup.min(duration) } else { duration },
             duration,
@@ -146,9 +146,9 @@ impl Transport {
         self.pairs.reserve_exact(self.sessions.len());
         self.ends.reserve_exact(end_of(self.sessions.len(), CLIENT));
     }
-    /// Adds `pair` and returns its place; it still has the ends of an earlier pair, if any.
+    /// Adds `pair` and returns its place; it still has the ends of an earlier pair of the session, if any.
     pub(super) fn add(&mut self, pair: ConnectionPair) -> usize {
-        let Some(place) = self.free.pop() else {
+        let Some(place) = self.sessions[pair.session].free.pop() else {
             self.pairs.push(pair);
             return self.pairs.len() - 1;
         };
