@@ -1,8 +1,9 @@
 //! The cost of networks and tables of growing size: set-up, run and memory.
 //!
 //! `cargo bench -p perhop-sim --bench scale -- KIND SIZE STAGE` runs up to the given stage and prints the
-//! work: packet-hops, or packets of meters. `make bench-scale` runs growing sizes, each in its own process,
-//! whose processor time and peak memory it records, and writes `docs/scale.md`.
+//! work: packet-hops, or packets of meters. With a number of threads instead of a stage, it runs to the end
+//! in parts and prints their counts. `make bench-scale` runs growing sizes, each in its own process, whose
+//! processor time and peak memory it records, and writes `docs/scale.md`.
 
 use std::fmt::{Display, Write};
 use std::path::Path;
@@ -25,19 +26,22 @@ enum Stage {
     SetUp,
     /// The results.
     Run,
+    /// The results, on this number of threads.
+    Parallel(usize),
 }
 
 fn main() {
     // Cargo adds `--bench` to the arguments.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
     let [kind, size, stage] = &arguments[..] else {
-        return println!("tcp, meters, chain or topology; a size; input, set-up or run");
+        return println!("tcp, meters, chain or topology; a size; input, set-up, run or a number of threads");
     };
     let size: u32 = size.parse().expect("a size is a number");
     let stage = match stage.as_str() {
         "input" => Stage::Input,
         "set-up" => Stage::SetUp,
-        _ => Stage::Run,
+        "run" => Stage::Run,
+        threads => Stage::Parallel(threads.parse().expect("a number of threads")),
     };
     let work = match kind.as_str() {
         "tcp" => simulate(tcp(size), stage),
@@ -63,9 +67,15 @@ fn simulate(text: String, stage: Stage) -> u64 {
         World::new(setup, ());
         return 0;
     }
-    let (progress, options) =
-        (Progress::new(), RunOptions { seed: 1, replications: 1, threads: 1, engine: EngineChoice::Fast });
+    let (engine, threads) = match stage {
+        Stage::Parallel(threads) => (EngineChoice::Parallel, threads),
+        _ => (EngineChoice::Fast, 1),
+    };
+    let (progress, options) = (Progress::new(), RunOptions { seed: 1, replications: 1, threads, engine });
     run(&scenario, Path::new("."), &options, &progress).expect("the benchmark's scenario runs");
+    if let Some(division) = progress.division() {
+        println!("{division:?}");
+    }
     progress.packet_hops()
 }
 

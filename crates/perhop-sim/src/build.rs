@@ -33,7 +33,7 @@ use crate::flow::FLOWS;
 use crate::fragments::Fragments;
 use crate::hosts::{FarNode, Hosts};
 use crate::session::Transport;
-use crate::setup::{Entering, Setup};
+use crate::setup::{Crossing, Entering, Setup};
 
 /// Builds one replication of `scenario`, ready for either engine. Every random stream is derived from `seed`
 /// and `replication`. Paths of trace files and captures are relative to `base`. The directions of links
@@ -52,7 +52,8 @@ pub fn set_up(
     let mut builder = Builder::new(scenario, base, Streams::new(seed, replication))?;
     builder.assemble(captured)?;
     let Builder { agenda, directions, hosts, entering, .. } = builder;
-    Ok(Setup { agenda, directions, hosts, entering })
+    let crossings = vec![Crossing::Inside; directions.len()];
+    Ok(Setup { agenda, directions, hosts, entering, crossings, returning: BTreeMap::new() })
 }
 
 /// Prefixes the path of `error` with its place in the scenario, unless it begins at the root already.

@@ -90,13 +90,22 @@ pub trait Engine: Sized {
             measurements.assert_conservation();
             assert_eq!(carrying, transport.segments.len(), "TCP segments under way and packets for them");
         }
-        measurements.ports.reserve_exact(link_ends.len());
-        for (direction, [from, to]) in directions.zip(&link_ends) {
-            let Direction { name, queue_names, tally, output, input, .. } = direction;
-            measurements.conditioners.extend(Conditioned::by(&output, [from, to], "output"));
-            measurements.conditioners.extend(Conditioned::by(&input, [to, from], "input"));
-            measurements.ports.push(PortMeasurements { name, queue_names, tally });
-        }
+        add_ports(&mut measurements, directions, &link_ends);
         measurements
+    }
+}
+
+/// Adds the counts of ports and conditioners to `measurements`, from the directions of links in their order.
+pub(crate) fn add_ports(
+    measurements: &mut Measurements,
+    directions: impl Iterator<Item = Direction>,
+    link_ends: &[[String; 2]],
+) {
+    measurements.ports.reserve_exact(link_ends.len());
+    for (direction, [from, to]) in directions.zip(link_ends) {
+        let Direction { name, queue_names, tally, output, input, .. } = direction;
+        measurements.conditioners.extend(Conditioned::by(&output, [from, to], "output"));
+        measurements.conditioners.extend(Conditioned::by(&input, [to, from], "input"));
+        measurements.ports.push(PortMeasurements { name, queue_names, tally });
     }
 }

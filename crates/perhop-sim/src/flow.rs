@@ -16,6 +16,11 @@ pub(crate) fn sequence_of(packet: &Packet) -> u32 {
     packet.payload as u32
 }
 
+/// `payload` with `flow` as the number of the packet's flow.
+pub(crate) fn with_flow(payload: u64, flow: usize) -> u64 {
+    (flow as u64) << 40 | payload & ((1 << 40) - 1)
+}
+
 /// The payload word of packet `sequence` of `flow`.
 pub(crate) fn payload(flow: usize, sequence: u32) -> u64 {
     (flow as u64) << 40 | u64::from(sequence)

@@ -113,6 +113,10 @@ impl Fragments {
     pub(crate) fn is_allowed(&self, flow: usize) -> bool {
         self.travels_as.get(flow) != Some(&Travel::Refused)
     }
+    /// Whether an interface may fragment datagrams of some flow.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.travels_as.iter().any(|travel| matches!(travel, Travel::As(_)))
+    }
     /// Assigns flow number `number` to fragments of `flow`.
     pub(crate) fn allow(&mut self, flow: usize, number: usize) {
         self.travels_as[flow] = Travel::As(number as u32);

@@ -1,8 +1,11 @@
 //! [`run`]: all replications of a scenario, in parallel, with progress and cancellation.
 
+mod divided;
+
 use std::ops::{Range, RangeInclusive};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use perhop_qos::error::ConfigError;
 use perhop_qos::units::Time;
@@ -13,10 +16,13 @@ use crate::capture::{Captured, Captures, Files, captured};
 use crate::engine::Engine;
 use crate::fast::World;
 use crate::gate::Gate;
+use crate::parallel::{Divided, Undivided};
 use crate::snapshot::{LiveView, Moment, Snapshot};
 use perhop_measure::budget::Budget;
 use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
+
+use divided::Division;
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +31,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// The number of replications, each with other draws. 0: [`fitting_replications`] decides.
     pub replications: u32,
-    /// The number of threads; 0 is one per processor. The results do not depend on it.
+    /// The number of threads; 0 is one per processor. They run replications, and the parts of one network if
+    /// that is faster. The results do not depend on it.
     pub threads: usize,
     /// The engine. The results do not depend on it.
     pub engine: EngineChoice,
@@ -39,6 +46,9 @@ pub enum EngineChoice {
     Fast,
     /// The plain engine, the specification of the fast one: every step is an event.
     Plain,
+    /// The fast engine, with all threads for one replication after the other, also if replications in
+    /// parallel are faster. A network that cannot be divided uses one thread ([`Progress::division`]).
+    Parallel,
 }
 
 /// The progress of a run, readable from other threads, and its cancellation.
@@ -48,6 +58,7 @@ pub struct Progress {
     planned: AtomicU64,
     packet_hops: AtomicU64,
     cancelled: AtomicBool,
+    division: Mutex<Option<Result<Divided, Undivided>>>,
     view: LiveView,
     gate: Gate,
 }
@@ -86,6 +97,14 @@ impl Progress {
     /// The sum over all packets so far of the links they crossed.
     pub fn packet_hops(&self) -> u64 {
         self.packet_hops.load(Ordering::Relaxed)
+    }
+    /// The counts of the last replication that ran in parts, or the reason why it ran in one; `None` if no
+    /// division was tried, or if none was faster.
+    pub fn division(&self) -> Option<Result<Divided, Undivided>> {
+        *self.division.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn report_division(&self, division: Result<Divided, Undivided>) {
+        *self.division.lock().unwrap_or_else(PoisonError::into_inner) = Some(division);
     }
     /// Cancels the run, which then ends with [`RunError::Cancelled`].
     pub fn cancel(&self) {
@@ -166,15 +185,32 @@ pub fn run_captured(
     progress: &Progress,
     captures: Option<&Captures>,
 ) -> Result<(Results, Vec<Captured>), RunError> {
-    let run_one = |replication: u32| {
-        let captures = captures.filter(|_| replication == 0);
-        run_one(scenario, base, options, replication, progress, captures)
-    };
     // Without threads from the system, the replications run one after the other with the same results.
     let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build().ok();
-    let side_by_side = |range: Range<u32>| match &pool {
-        Some(pool) => pool.install(|| range.into_par_iter().map(run_one).collect::<Result<Vec<_>, _>>()),
-        None => range.map(run_one).collect(),
+    let threads = pool.as_ref().map_or(1, rayon::ThreadPool::current_num_threads);
+    let run_one = |replication: u32, threads: usize| {
+        let captures = captures.filter(|_| replication == 0);
+        let options = RunOptions { threads, ..*options };
+        run_one(scenario, base, &options, replication, progress, captures)
+    };
+    let at_once = |range: Range<u32>, threads: usize| match &pool {
+        Some(pool) if range.len() > 1 => {
+            let run_one = |replication| run_one(replication, threads);
+            pool.install(|| range.into_par_iter().map(run_one).collect::<Result<Vec<_>, _>>())
+        }
+        _ => range.map(|replication| run_one(replication, threads)).collect(),
+    };
+    let side_by_side = |range: Range<u32>| match options.engine {
+        EngineChoice::Parallel => range.map(|replication| run_one(replication, threads)).collect(),
+        EngineChoice::Plain => at_once(range, 1),
+        // Replications in parallel share nothing. Only the last ones, too few for all threads, get several.
+        EngineChoice::Fast => {
+            let rest = range.len() % threads;
+            let full = range.end - rest as u32;
+            let mut ended = at_once(range.start..full, 1)?;
+            ended.extend(at_once(full..range.end, threads / rest.max(1))?);
+            Ok(ended)
+        }
     };
     let ended = if options.replications > 0 {
         progress.plan(scenario.duration, options.replications);
@@ -207,7 +243,8 @@ pub fn fitting_replications(scenario: &Scenario, packet_hops: u64) -> u32 {
     fitting.clamp(u64::from(*FITTING.start()), u64::from(*FITTING.end())) as u32
 }
 
-/// Runs replication `number` of `scenario` in this thread; `options` gives the seed and the engine.
+/// Runs replication `number` of `scenario` in this thread, and in other threads of `options` if a network in
+/// parts is faster.
 ///
 /// # Errors
 /// If the run was cancelled, or if the scenario cannot be built.
@@ -238,9 +275,30 @@ fn run_one(
     // Between two events every part of the plain engine is at the time of the first, so an observer may read
     // it.
     if options.engine == EngineChoice::Plain || part.is_watched() {
-        part.drive(setup.plain(()))
-    } else {
-        part.drive(World::new(setup, ()))
+        return part.drive(setup.plain(()));
+    }
+    let division = match options.engine {
+        EngineChoice::Parallel if captures.is_none() => Division::Always,
+        EngineChoice::Fast if captures.is_none() && options.threads > 1 => Division::IfFaster,
+        _ => return part.drive(World::new(setup, ())),
+    };
+    let again = || set_up(scenario, base, options.seed, u64::from(number), &[]).map_err(RunError::Config);
+    part.drive_divided(World::new(setup, ()), options.threads, division, again)
+}
+
+/// The progress of a replication that is reported.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reached {
+    now: Time,
+    packet_hops: u64,
+}
+
+impl Reached {
+    /// Reports progress up to `until`, with this total of packet-hops, unless it was reported before.
+    fn advance(&mut self, progress: &Progress, until: Time, packet_hops: u64) {
+        let until = until.max(self.now);
+        progress.advance(self.now, until, packet_hops.saturating_sub(self.packet_hops));
+        *self = Reached { now: until, packet_hops: packet_hops.max(self.packet_hops) };
     }
 }
 
@@ -262,30 +320,51 @@ impl Part<'_> {
 
     /// Runs `engine` to the end of the scenario.
     fn drive(&self, mut engine: impl Engine) -> Result<(Replication, Vec<Captured>), RunError> {
-        let Part { scenario, number, progress, captures, about } = self;
+        let Part { scenario, captures, about, .. } = self;
         let files = captures.map(|captures| Files::create(scenario, &engine, captures, about));
         let mut files = files.transpose().map_err(|error| unwritten(&error))?;
-        let (mut now, mut hops) = (Time::ZERO, 0);
-        for slice in 1..=SLICES {
-            if progress.is_cancelled() {
+        let mut reached = Reached::default();
+        self.run_slices(&mut engine, &mut files, &mut reached, 1..=SLICES)?;
+        self.complete(engine, files, reached)
+    }
+
+    /// Runs these `slices` of the scenario by `engine`, which has [`Reached`] their start.
+    fn run_slices(
+        &self,
+        engine: &mut impl Engine,
+        files: &mut Option<Files>,
+        reached: &mut Reached,
+        slices: RangeInclusive<u64>,
+    ) -> Result<(), RunError> {
+        for slice in slices {
+            if self.progress.is_cancelled() {
                 return Err(RunError::Cancelled);
             }
-            let duration = u128::from(scenario.duration.as_picoseconds());
+            let duration = u128::from(self.scenario.duration.as_picoseconds());
             let until = Time::from_picoseconds((duration * u128::from(slice) / u128::from(SLICES)) as u64);
-            self.step(&mut engine, now, until)?;
-            if let Some(files) = &mut files {
+            self.step(engine, reached.now, until)?;
+            if let Some(files) = files {
                 engine.catch_up_everywhere(until);
-                files.write(&mut engine, until).map_err(|error| unwritten(&error))?;
+                files.write(engine, until).map_err(|error| unwritten(&error))?;
             }
-            let total = engine.packet_hops();
-            progress.advance(now, until, total - hops);
-            (now, hops) = (until, total);
+            reached.advance(self.progress, until, engine.packet_hops());
         }
+        Ok(())
+    }
+
+    /// Ends the run of `engine` and returns its results.
+    fn complete(
+        &self,
+        mut engine: impl Engine,
+        files: Option<Files>,
+        mut reached: Reached,
+    ) -> Result<(Replication, Vec<Captured>), RunError> {
+        let Part { scenario, number, progress, .. } = self;
         engine.finish();
         if self.is_watched() {
-            progress.view.show(now, &mut engine, Moment::End);
+            progress.view.show(reached.now, &mut engine, Moment::End);
         }
-        progress.advance(now, now, engine.packet_hops() - hops);
+        reached.advance(progress, reached.now, engine.packet_hops());
         let files = files.map(|files| files.finish(&mut engine)).transpose();
         let files = files.map_err(|error| unwritten(&error))?.unwrap_or_default();
         Ok((Replication::new(scenario, &engine.measure(), *number), files))

@@ -1,5 +1,7 @@
 //! [`Setup`]: a scenario made ready for either engine.
 
+use std::collections::BTreeMap;
+
 use perhop_net::{Direction, Event, Flights, Network};
 use perhop_qos::observer::PortObservers;
 
@@ -15,6 +17,17 @@ pub(crate) enum Entering {
     Reactive,
 }
 
+/// The side of a direction of a link that a part of a network has (`crate::parallel`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Crossing {
+    /// Both: no border, or the whole network.
+    Inside,
+    /// The near side, with the port: packets are delivered to another part.
+    Leaves,
+    /// The far side, with the input conditioners: packets come from another part.
+    Enters,
+}
+
 /// A scenario that is ready for either engine: names are indices, policies are ports, and paths are computed.
 #[derive(Debug)]
 pub struct Setup {
@@ -24,6 +37,10 @@ pub struct Setup {
     pub(crate) hosts: Hosts,
     /// By link.
     pub(crate) entering: Vec<Entering>,
+    /// By link.
+    pub(crate) crossings: Vec<Crossing>,
+    /// By flow that leaves its part of the network: the number of the flow with which it comes back.
+    pub(crate) returning: BTreeMap<usize, usize>,
 }
 
 impl Setup {

@@ -161,6 +161,29 @@ impl<W: PortObservers> World<W> {
         self.go_on(now, link, &mut packet);
     }
 
+    /// Receives `flight`, which another part of the network put on the wire of `link` behind earlier ones.
+    /// Its arrival is determined, so it is received as by [`Hop::launch`](super::hop::Hop::launch).
+    pub(crate) fn admit(&mut self, link: LinkId, flight: Flight) {
+        let Flight { mut packet, arrives } = flight;
+        let mut hop = self.hop(link);
+        if hop.link.direction.in_flight.is_empty() {
+            if hop.lookahead(&packet).is_some_and(|until| arrives <= until) {
+                return self.go_on(arrives, link, &mut packet);
+            }
+            hop.await_arrival(arrives);
+        }
+        self.flights.push_back(&mut self.links[link.index()].direction.in_flight, flight);
+    }
+
+    /// Removes and returns the first packet in flight on `link`, which leads to another part of the network.
+    #[inline]
+    pub(crate) fn emigrate(&mut self, link: LinkId) -> Option<Flight> {
+        let in_flight = &mut self.links[link.index()].direction.in_flight;
+        let flight = *self.flights.front(in_flight)?;
+        self.flights.drop_front(in_flight);
+        Some(flight)
+    }
+
     /// Runs the steps that became due before a packet reached the far end of `link`.
     #[inline(always)]
     fn follow(&mut self, now: Time, link: LinkId) {

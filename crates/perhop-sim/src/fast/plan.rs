@@ -20,7 +20,7 @@ use super::world::World;
 use crate::event::HostEvent;
 use crate::hosts::{FarNode, FlowSource, Hosts};
 use crate::session::{Answers, Session};
-use crate::setup::{Entering, Setup};
+use crate::setup::{Crossing, Entering, Setup};
 
 /// The links over which packets reach the node that they leave via another link.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,16 +34,16 @@ enum Feeding {
 impl<W: PortObservers> World<W> {
     /// Creates the fast engine, whose ports are observed by `observers`.
     pub fn new(setup: Setup, observers: W) -> World<W> {
-        let Setup { agenda, directions, mut hosts, entering } = setup;
+        let Setup { agenda, directions, mut hosts, entering, crossings, returning } = setup;
         let (feeding, probed) = (feeding(&hosts), read_links(&hosts, &directions));
-        let mut inline = inline_links(&hosts, &feeding, &probed);
-        let stretches = stretches(&hosts, &feeding, &inline, &probed);
+        let mut inline = inline_links(&hosts, &feeding, &probed, &crossings);
+        let stretches = stretches(&hosts, &feeding, &inline, &probed, &crossings);
         let mut entries = vec![Entry::Agenda; directions.len()];
         for stretch in &stretches {
             inline[stretch[0].index()] = true;
             stretch[1..].iter().for_each(|link| entries[link.index()] = Entry::Upstream(stretch[0]));
         }
-        let far_ends = far_ends(&mut hosts, &inline, &probed);
+        let far_ends = far_ends(&mut hosts, &inline, &probed, &returning);
         let onward = onward(&hosts);
         let (wires, mut links) = (wires(&hosts, &directions), Vec::with_capacity(directions.len()));
         for (index, direction) in directions.into_iter().enumerate() {
@@ -63,7 +63,7 @@ impl<W: PortObservers> World<W> {
                 onward: onward[index],
                 entry: entries[index],
                 mode,
-                far_end: far_end_of(far_ends[index], &direction),
+                far_end: far_end_of(far_ends[index], &direction, crossings[index]),
                 wire: wires[index],
                 direction,
             });
@@ -121,14 +121,18 @@ impl<W: PortObservers> World<W> {
 ///
 /// Links away from a host are excluded, because their sources and TCP are ahead of the agenda: an arrival by
 /// an event must be their barrier. See [`stretches`].
-fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool]) -> Vec<bool> {
+///
+/// A link to another part of the network is not inline, because the other part receives its packets.
+fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool], crossings: &[Crossing]) -> Vec<bool> {
     let mut inline = vec![true; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let path: Vec<LinkId> = hosts.path(flow).collect();
         let is_tcp = hosts.templates[flow].protocol == Protocol::TCP;
         for (place, link) in path.iter().enumerate() {
-            let leads_away = place == 0 && (path.len() > 1 || is_tcp);
+            let crossing = crossings[link.index()];
+            let leads_away = place == 0 && crossing != Crossing::Enters && (path.len() > 1 || is_tcp);
             inline[link.index()] &= !leads_away
+                && crossing != Crossing::Leaves
                 && path
                     .get(place + 1)
                     .is_none_or(|next| feeding[next.index()] == Feeding::By(*link) && !probed[next.index()]);
@@ -140,7 +144,15 @@ fn inline_links(hosts: &Hosts, feeding: &[Feeding], probed: &[bool]) -> Vec<bool
 /// For each link away from a host: the links up to the first that is not inline, the barrier, provided that
 /// all packets of the first link, and no others, reach the barrier. There the link away from the host also
 /// delivers inline.
-fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool]) -> Vec<Vec<LinkId>> {
+///
+/// The barrier is inside this part of the network: the arrivals there let the sources continue.
+fn stretches(
+    hosts: &Hosts,
+    feeding: &[Feeding],
+    inline: &[bool],
+    probed: &[bool],
+    crossings: &[Crossing],
+) -> Vec<Vec<LinkId>> {
     let mut found: Vec<Option<Option<Vec<LinkId>>>> = vec![None; hosts.far_nodes.len()];
     for flow in 0..hosts.flow_paths.len() {
         let path: Vec<LinkId> = hosts.path(flow).collect();
@@ -148,7 +160,9 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool
         let is_alone =
             |pair: &[LinkId]| feeding[pair[1].index()] == Feeding::By(pair[0]) && !probed[pair[1].index()];
         let stretch = barrier.map(|place| path[..place + 2].to_vec());
-        let stretch = stretch.filter(|stretch| stretch.windows(2).all(is_alone));
+        let is_inside = |link: &LinkId| crossings[link.index()] == Crossing::Inside;
+        let stretch =
+            stretch.filter(|stretch| stretch.windows(2).all(is_alone) && stretch.iter().all(is_inside));
         let known = found[path[0].index()].get_or_insert_with(|| stretch.clone());
         if *known != stretch {
             *known = None;
@@ -160,7 +174,12 @@ fn stretches(hosts: &Hosts, feeding: &[Feeding], inline: &[bool], probed: &[bool
 /// Returns the reception of packets at the far ends, given the links that deliver `inline`. Also finds the
 /// ends of sessions that may answer ahead of the agenda: no other flow uses the link by which their packets
 /// leave, and no probe observes that link's queues or any connection.
-fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> {
+fn far_ends(
+    hosts: &mut Hosts,
+    inline: &[bool],
+    probed: &[bool],
+    returning: &BTreeMap<usize, usize>,
+) -> Vec<FarEnd> {
     let far_end = |inline: &bool| if *inline { FarEnd::Inline(Awaited::Nobody) } else { FarEnd::Event };
     let mut far_ends: Vec<FarEnd> = inline.iter().map(far_end).collect();
     let mut leaving = vec![0u32; inline.len()];
@@ -175,7 +194,8 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> 
             if nobody_looks && !is_watched && leaving[leaves.index()] == 1 && !probed[leaves.index()] {
                 hosts.transport.sessions[session].answers[end] = Answers::Ahead;
             }
-            if let Some(arrives) = hosts.path(flows[1 - end]).last()
+            let arriving = returning.get(&flows[1 - end]).copied().unwrap_or(flows[1 - end]);
+            if let Some(arrives) = hosts.path(arriving).last()
                 && inline[arrives.index()]
             {
                 // Decided for each packet, because it may belong to another session.
@@ -187,10 +207,13 @@ fn far_ends(hosts: &mut Hosts, inline: &[bool], probed: &[bool]) -> Vec<FarEnd> 
     far_ends
 }
 
-/// The reception at the far end of `direction`, if only the port can prevent an `Event`.
-fn far_end_of(far_end: FarEnd, direction: &Direction) -> FarEnd {
+/// The reception at the far end of `direction`, if the port or another part of the network can prevent an
+/// `Event`.
+fn far_end_of(far_end: FarEnd, direction: &Direction, crossing: Crossing) -> FarEnd {
     match far_end {
-        FarEnd::Event if direction.port.sends_fragments() => FarEnd::PolledEvent,
+        FarEnd::Event if direction.port.sends_fragments() || crossing == Crossing::Leaves => {
+            FarEnd::PolledEvent
+        }
         others => others,
     }
 }

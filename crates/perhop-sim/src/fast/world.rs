@@ -30,6 +30,14 @@ impl<W> World<W> {
     pub fn observers(&mut self) -> &mut W {
         &mut self.observers
     }
+    /// The time of the next event; [`Time::MAX`] if there is none.
+    pub(crate) fn next_at(&mut self) -> Time {
+        self.agenda.next_at().unwrap_or(Time::MAX)
+    }
+    /// The number of events so far.
+    pub(crate) fn events(&self) -> u64 {
+        self.agenda.taken()
+    }
 }
 
 impl<W: PortObservers> Engine for World<W> {

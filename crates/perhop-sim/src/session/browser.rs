@@ -91,6 +91,10 @@ impl Browser {
     pub(crate) fn session(&self) -> usize {
         self.first
     }
+    /// Gives its sessions the numbers starting at `first`.
+    pub(crate) fn renumber(&mut self, first: usize) {
+        self.first = first;
+    }
     /// Removes and returns its counters.
     pub(crate) fn tally(&mut self) -> PageTally {
         std::mem::take(&mut self.tally)

@@ -17,6 +17,7 @@ mod linux_curves;
 mod measurements;
 mod ns2_peer;
 mod pair;
+mod parallel;
 mod playback;
 mod queueing_theory;
 mod rate_changes;

@@ -4,7 +4,7 @@
 //! probe observes the queues of a port, sources do not look ahead by it and no packet is delivered inline
 //! into it. A probe sees the same with and without precomputed departures.
 
-use crate::simulation::{ONCE, mean, simulate};
+use crate::simulation::{ONCE, mean, simulate, simulate_observed};
 use perhop_measure::results::Table;
 use perhop_sim::{EngineChoice, RunOptions};
 use proptest::prelude::*;
@@ -23,30 +23,34 @@ fn source(kind: u8, rate: u64, size: u64) -> Value {
 
 /// The way in which a network is run.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+pub(crate) enum Way {
     Fast,
     /// By the fast engine, with queue probes at some ports.
     FastProbed,
     Plain,
     /// By the plain engine, with the probes.
     PlainProbed,
+    /// In parts, with this number of threads.
+    Parallel(usize),
+    /// In parts, with the probes.
+    ParallelProbed(usize),
 }
 
 impl Way {
     fn probes(self) -> bool {
-        matches!(self, Way::FastProbed | Way::PlainProbed)
+        matches!(self, Way::FastProbed | Way::PlainProbed | Way::ParallelProbed(_))
     }
 }
 
 /// The tables of a run as text.
 #[derive(Debug, PartialEq)]
-struct Tables {
+pub(crate) struct Tables {
     /// The samples of the probes.
     probed: Vec<String>,
     others: Vec<String>,
 }
 
-const POLICIES: usize = 17;
+pub(crate) const POLICIES: usize = 17;
 
 /// `CoDel` that soon declares packets late.
 fn codel(law: &str) -> Value {
@@ -60,11 +64,13 @@ fn fq_codel(law: &str) -> Value {
 }
 
 fn run_with(scenario: &Value, way: Way, seed: u64) -> Tables {
-    let engine = match way {
-        Way::Fast | Way::FastProbed => EngineChoice::Fast,
-        Way::Plain | Way::PlainProbed => EngineChoice::Plain,
+    let (engine, threads) = match way {
+        Way::Fast | Way::FastProbed => (EngineChoice::Fast, 1),
+        Way::Plain | Way::PlainProbed => (EngineChoice::Plain, 1),
+        Way::Parallel(threads) | Way::ParallelProbed(threads) => (EngineChoice::Parallel, threads),
     };
-    let results = simulate(scenario, RunOptions { seed, engine, ..ONCE });
+    let (results, progress) = simulate_observed(scenario, RunOptions { seed, engine, threads, ..ONCE });
+    assert_eq!(engine == EngineChoice::Parallel, matches!(progress.division(), Some(Ok(_))));
     let (probed, others): (Vec<_>, Vec<_>) = results.tables.iter().partition(|table| table.name == "queues");
     let written = |tables: Vec<&Table>| tables.iter().map(|table| format!("{table:?}")).collect();
     Tables { probed: written(probed), others: written(others) }
@@ -117,7 +123,7 @@ fn tables(
 }
 
 /// Tail drop, a shaper, priorities, RED, and managers that drop at the head: alone, shaped, and with others.
-fn policies_of_a_port() -> [Value; POLICIES] {
+pub(crate) fn policies_of_a_port() -> [Value; POLICIES] {
     let tail_drop = json!({"tail-drop": {"limit": "6 packets"}});
     [
         json!({"classes": [{"name": "all", "buffer": tail_drop}]}),
@@ -180,7 +186,7 @@ fn packets_announced_for_the_end_are_sent() {
 /// Three hosts at the first of three routers, one of them behind its own router, two sinks at the last and
 /// one at the second, with all that may happen to a packet on its path. The links from the first host and
 /// from the first two routers have these MTUs.
-fn chain(
+pub(crate) fn chain(
     sources: &[(u8, u64, u64)],
     queueing: [&Value; 2],
     loss: f64,

@@ -31,7 +31,7 @@ const PROFILES: [&str; 17] = [
 const PAIRS: usize = 4;
 
 #[derive(Clone, Debug)]
-struct Flow {
+pub(crate) struct Flow {
     application: u8,
     profile: usize,
     from: usize,
@@ -44,7 +44,7 @@ struct Flow {
     options: Vec<usize>,
 }
 
-fn flows() -> impl Strategy<Value = Vec<Flow>> {
+pub(crate) fn flows() -> impl Strategy<Value = Vec<Flow>> {
     let options = prop::collection::vec(0..options().len(), 0..6);
     let flow =
         (0u8..12, 0..PROFILES.len(), 0..PAIRS, 0..PAIRS, any::<bool>(), 0u8..4, any::<bool>(), options);
@@ -175,23 +175,23 @@ fn source(flow: &Flow) -> Value {
 /// The variable parts of a network.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools)] // drawn one by one
-struct Network {
-    queueing: usize,
-    loss: f64,
+pub(crate) struct Network {
+    pub(crate) queueing: usize,
+    pub(crate) loss: f64,
     /// Propagation delay of the link in the middle, microseconds, and of the access links.
-    delays: [u64; 2],
-    udp: bool,
-    warmup: bool,
+    pub(crate) delays: [u64; 2],
+    pub(crate) udp: bool,
+    pub(crate) warmup: bool,
     /// Whether every host has its own router, with a slower link behind it.
-    edges: bool,
+    pub(crate) edges: bool,
     /// A host with a second link, to another router, and two directly connected hosts.
-    shortcuts: bool,
+    pub(crate) shortcuts: bool,
     /// MTUs of the first link in the middle and of the first host's link, bytes.
-    mtus: [u64; 2],
+    pub(crate) mtus: [u64; 2],
 }
 
 /// The kinds of [`queueing`].
-const QUEUEING: usize = 28;
+pub(crate) const QUEUEING: usize = 28;
 
 fn queueing(kind: usize) -> Value {
     let tail_drop = json!({"tail-drop": {"limit": "8 packets"}});
@@ -305,7 +305,7 @@ fn traffic(flows: &[Flow], network: &Network) -> Vec<Value> {
 }
 
 /// The tables of a network of two routers and their hosts, without those of the probes.
-fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) -> Vec<String> {
+pub(crate) fn tables(flows: &[Flow], network: &Network, options: RunOptions) -> Vec<String> {
     let Network { loss, delays: [middle, access], mtus, .. } = network;
     let [mtu, of_host] = mtus.map(|mtu| format!("{mtu}B"));
     let mut hosts = serde_json::Map::new();
@@ -349,15 +349,20 @@ fn tables(flows: &[Flow], network: &Network, engine: EngineChoice, seed: u64) ->
         "measure": {"warmup": if network.warmup { "600ms" } else { "0s" },
                     "throughput-every": "100ms", "delay-every": "100ms", "packets": ["flow0"]},
     });
-    let results = simulate(&scenario, RunOptions { seed, engine, ..ONCE });
+    let results = simulate(&scenario, options);
     results.tables.iter().map(|table| format!("{table:?}")).collect()
 }
 
 /// The first difference between the tables of the two engines, if there is one.
 fn difference(flows: &[Flow], network: &Network, seed: u64) -> Option<String> {
-    let fast = tables(flows, network, EngineChoice::Fast, seed);
-    let plain = tables(flows, network, EngineChoice::Plain, seed);
-    let (fast, plain) = fast.iter().zip(&plain).find(|(fast, plain)| fast != plain)?;
+    let [fast, plain] = [EngineChoice::Fast, EngineChoice::Plain]
+        .map(|engine| tables(flows, network, RunOptions { seed, engine, ..ONCE }));
+    first_difference(&fast, &plain)
+}
+
+/// The first difference between two lists of tables, if there is one.
+pub(crate) fn first_difference(fast: &[String], plain: &[String]) -> Option<String> {
+    let (fast, plain) = fast.iter().zip(plain).find(|(fast, plain)| fast != plain)?;
     let alike = fast.bytes().zip(plain.bytes()).take_while(|(a, b)| a == b).count();
     let rest = |table: &str| table[alike.saturating_sub(60)..].chars().take(200).collect::<String>();
     Some(format!("{}: {} and not {}", &fast[..30], rest(fast), rest(plain)))

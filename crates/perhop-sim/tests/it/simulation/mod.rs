@@ -13,8 +13,14 @@ pub(crate) const ONCE: RunOptions =
 
 /// The results of `scenario`, which reads no files.
 pub(crate) fn simulate(scenario: &Value, options: RunOptions) -> Results {
+    simulate_observed(scenario, options).0
+}
+
+/// The results of `scenario`, which reads no files, and the progress at the end.
+pub(crate) fn simulate_observed(scenario: &Value, options: RunOptions) -> (Results, Progress) {
     let scenario = serde_json::from_value(scenario.clone()).unwrap();
-    run(&scenario, Path::new("."), &options, &Progress::new()).unwrap()
+    let progress = Progress::new();
+    (run(&scenario, Path::new("."), &options, &progress).unwrap(), progress)
 }
 
 /// A column of numbers.

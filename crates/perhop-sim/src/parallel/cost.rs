@@ -1,0 +1,106 @@
+//! [`Cost`]: the estimated time of a run, from the counts of its beginning.
+
+use perhop_qos::packet::Protocol;
+use perhop_qos::units::Time;
+
+use crate::engine::Engine;
+use crate::fast::World;
+
+/// Times of one processor of the benchmark's machine, seconds: a packet on a wire, an event, and a segment at
+/// the ends of its connection. Only their ratios to [`ROUND`] matter.
+const HOP: f64 = 10e-9;
+const EVENT: f64 = 60e-9;
+const SEGMENT: f64 = 150e-9;
+/// Times of a packet over a border, of a round, and of each part in a round, seconds.
+const CROSSING: f64 = 50e-9;
+const ROUND: f64 = 3e-6;
+const PART: f64 = 0.2e-6;
+/// A run without a cycle of parts has this number of rounds.
+pub(super) const ROUNDS_WITHOUT_CYCLE: u64 = 400;
+
+/// The work of these packets on wires, events, and segments at hosts, in the time of a packet on a wire.
+pub(super) fn work(packet_hops: u64, events: u64, segments: u64) -> u64 {
+    const EVENT_IN_HOPS: u64 = (EVENT / HOP) as u64;
+    const SEGMENT_IN_HOPS: u64 = (SEGMENT / HOP) as u64;
+    packet_hops + EVENT_IN_HOPS * events + SEGMENT_IN_HOPS * segments
+}
+
+/// The work of a network, estimated from a part of its run.
+#[derive(Clone, Debug)]
+pub(crate) struct Load {
+    /// By flow: the packets sent.
+    pub(super) packets: Vec<u64>,
+    /// The time of one thread for the whole run, seconds.
+    one_thread: f64,
+    /// The whole run, divided by the part of it that was counted.
+    factor: f64,
+    duration: Time,
+}
+
+impl Load {
+    /// The load of `world`, which has run up to `now`.
+    pub(crate) fn measured(world: &World, now: Time) -> Load {
+        let hosts = world.hosts();
+        let duration = hosts.measurements.duration;
+        let packets: Vec<u64> =
+            hosts.measurements.counters.iter().map(|counters| u64::from(counters.next_sequence)).collect();
+        let is_tcp = hosts.templates.iter().map(|template| template.protocol == Protocol::TCP);
+        let segments: u64 =
+            packets.iter().zip(is_tcp).map(|(packets, is_tcp)| packets * u64::from(is_tcp)).sum();
+        let seconds =
+            HOP * world.packet_hops() as f64 + EVENT * world.events() as f64 + SEGMENT * segments as f64;
+        let factor = duration.as_picoseconds() as f64 / now.as_picoseconds().max(1) as f64;
+        Load { packets, one_thread: factor * seconds, factor, duration }
+    }
+    /// The estimated time of one thread for the whole run, seconds.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.one_thread
+    }
+}
+
+/// The estimated time of a run in parts.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cost {
+    pub(crate) seconds: f64,
+}
+
+impl Cost {
+    /// The time on `threads` threads of parts that forward packets in proportion to `weights`, of which
+    /// `crossing` packets reach another part. Each round lasts for the `shortest` delay of a border.
+    pub(super) fn new(
+        weights: &[u64],
+        threads: usize,
+        crossing: u64,
+        load: &Load,
+        shortest: Option<Time>,
+    ) -> Cost {
+        let total: u64 = weights.iter().sum();
+        let share = longest(weights, threads) as f64 / total.max(1) as f64;
+        let rounds = shortest.map_or(ROUNDS_WITHOUT_CYCLE as f64, |delay| {
+            load.duration.as_picoseconds() as f64 / delay.as_picoseconds().max(1) as f64
+        });
+        let crossing = load.factor * crossing as f64 * CROSSING / threads as f64;
+        let rounds = rounds * (ROUND + PART * weights.len() as f64);
+        Cost { seconds: load.one_thread * share + crossing + rounds }
+    }
+}
+
+/// Assigns work of these `costs` to `threads` threads, the longest first to the thread with the least (Graham
+/// 1969, "Bounds on multiprocessing timing anomalies"). Returns the work of each thread, by index.
+pub(super) fn assign(costs: &[u64], threads: usize) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..costs.len()).collect();
+    order.sort_by_key(|index| (std::cmp::Reverse(costs[*index]), *index));
+    let mut lists = vec![(0, Vec::new()); threads];
+    for index in order {
+        let Some((sum, list)) = lists.iter_mut().min_by_key(|(sum, _)| *sum) else { break };
+        *sum += costs[index];
+        list.push(index);
+    }
+    lists.into_iter().map(|(_, list)| list).collect()
+}
+
+/// The work of the thread that has most, if `costs` are assigned to `threads` threads.
+pub(super) fn longest(costs: &[u64], threads: usize) -> u64 {
+    let of_list = |list: &Vec<usize>| list.iter().map(|index| costs[*index]).sum();
+    assign(costs, threads).iter().map(of_list).max().unwrap_or(0)
+}

@@ -1,0 +1,48 @@
+//! [`Groups`]: disjoint groups of nodes that are united step by step.
+
+/// A group for each node, at first of this node only (Tarjan 1975, "Efficiency of a good but not linear set
+/// union algorithm").
+#[derive(Clone, Debug)]
+pub(super) struct Groups {
+    parents: Vec<usize>,
+    sizes: Vec<usize>,
+}
+
+impl Groups {
+    /// Creates a group for each of `nodes` nodes.
+    pub(super) fn new(nodes: usize) -> Groups {
+        Groups { parents: (0..nodes).collect(), sizes: vec![1; nodes] }
+    }
+    /// The node that represents the group of `node`.
+    pub(super) fn find(&mut self, mut node: usize) -> usize {
+        while self.parents[node] != node {
+            self.parents[node] = self.parents[self.parents[node]];
+            node = self.parents[node];
+        }
+        node
+    }
+    /// Unites the groups of two nodes.
+    pub(super) fn unite(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.find(one), self.find(other));
+        if one == other {
+            return;
+        }
+        let (large, small) = if self.sizes[one] >= self.sizes[other] { (one, other) } else { (other, one) };
+        self.parents[small] = large;
+        self.sizes[large] += self.sizes[small];
+    }
+    /// The number of each node's group, in the order of their first nodes, and the number of groups.
+    pub(super) fn numbered(mut self) -> (Vec<u32>, usize) {
+        let mut numbers = vec![None; self.parents.len()];
+        let mut count = 0;
+        let mut of_node = Vec::with_capacity(numbers.len());
+        for node in 0..numbers.len() {
+            let group = self.find(node);
+            of_node.push(*numbers[group].get_or_insert_with(|| {
+                count += 1;
+                count as u32 - 1
+            }));
+        }
+        (of_node, count)
+    }
+}

@@ -1,0 +1,142 @@
+//! [`join`]: the measurements of a network from those of its parts.
+
+use perhop_measure::applications::{PageTally, SpeedTally, VideoTally};
+use perhop_measure::tcp::{ConnectionSeries, TcpMeasurements};
+use perhop_measure::{Measurements, QueueSeries};
+use perhop_net::Direction;
+use perhop_qos::packet::Protocol;
+use perhop_qos::port::is_memory_conserved;
+use perhop_scenario::routing::LinkId;
+
+use super::part::Part;
+use super::split::Numbering;
+use crate::engine::{Engine, add_ports};
+use crate::fast::World;
+use crate::flow::flow_of;
+use crate::hosts::Hosts;
+use crate::setup::Crossing;
+
+/// The results of a network that parts fill in, in any order, at their places.
+pub(super) struct Joint {
+    measurements: Measurements,
+    link_ends: Vec<[String; 2]>,
+    near: Vec<Option<Direction>>,
+    far: Vec<Option<Direction>>,
+    queues: Places<QueueSeries>,
+    series: Places<ConnectionSeries>,
+    videos: Places<VideoTally>,
+    pages: Places<PageTally>,
+    speed_tests: Places<SpeedTally>,
+}
+
+/// Elements by their number in the whole network.
+struct Places<T>(Vec<(usize, T)>);
+
+impl<T> Places<T> {
+    fn add(&mut self, numbers: &[usize], elements: impl IntoIterator<Item = T>) {
+        self.0.extend(numbers.iter().copied().zip(elements));
+    }
+    fn in_order(mut self) -> Vec<T> {
+        self.0.sort_by_key(|(number, _)| *number);
+        self.0.into_iter().map(|(_, element)| element).collect()
+    }
+}
+
+impl Joint {
+    /// Nothing, of a network with empty `measurements` and links with these ends.
+    pub(super) fn new(mut measurements: Measurements, link_ends: Vec<[String; 2]>) -> Joint {
+        measurements.in_network = vec![0; measurements.flows.len()];
+        let nothing = || link_ends.iter().map(|_| None).collect();
+        Joint {
+            measurements,
+            near: nothing(),
+            far: nothing(),
+            link_ends,
+            queues: Places(Vec::new()),
+            series: Places(Vec::new()),
+            videos: Places(Vec::new()),
+            pages: Places(Vec::new()),
+            speed_tests: Places(Vec::new()),
+        }
+    }
+
+    /// Adds the counts of `part`, which is over.
+    pub(super) fn add(&mut self, part: Part) {
+        let Part { world, numbering, .. } = part;
+        self.count_in_network(&world, &numbering);
+        let (hosts, directions) = world.into_parts();
+        let Hosts { measurements: mut counted, mut transport, queue_probes, .. } = hosts;
+        transport.measure(&mut counted.tcp);
+        self.add_tcp(&mut counted.tcp, &numbering);
+        self.measurements.add_part(counted, &numbering.flows, &numbering.sessions);
+        self.queues.add(
+            &numbering.queue_probes,
+            queue_probes.into_iter().map(|probe| QueueSeries {
+                port: numbering.links[probe.link.index()].0.index(),
+                samples: probe.samples,
+            }),
+        );
+        for (direction, (link, crossing)) in directions.zip(&numbering.links) {
+            let sides = if *crossing == Crossing::Enters { &mut self.far } else { &mut self.near };
+            sides[link.index()] = Some(direction);
+        }
+    }
+
+    /// Counts the packets that are in `world`.
+    fn count_in_network(&mut self, world: &World, numbering: &Numbering) {
+        let (links, warmup) = (0..numbering.links.len() as u32, self.measurements.warmup);
+        let mut carrying = 0;
+        let directions = links.clone().map(|link| world.direction(LinkId(link)));
+        for packet in directions.flat_map(|direction| direction.packets(world.flights())) {
+            let flow = numbering.flows[flow_of(packet)];
+            self.measurements.in_network[flow] += u64::from(packet.sent_at >= warmup);
+            carrying += usize::from(packet.protocol == Protocol::TCP);
+        }
+        let ports = links.map(|link| &world.direction(LinkId(link)).port);
+        debug_assert!(is_memory_conserved(ports), "units of memory and the packets that have them");
+        debug_assert_eq!(
+            carrying,
+            world.hosts().transport.segments.len(),
+            "TCP segments under way and packets for them"
+        );
+    }
+
+    fn add_tcp(&mut self, counted: &mut TcpMeasurements, numbering: &Numbering) {
+        let renumber = |mut series: ConnectionSeries| {
+            for sample in &mut series.samples {
+                sample.session = numbering.sessions[sample.session];
+            }
+            series
+        };
+        self.series.add(&numbering.connection_probes, counted.series.drain(..).map(renumber));
+        self.videos.add(&numbering.players, counted.videos.drain(..));
+        self.pages.add(&numbering.browsers, counted.pages.drain(..));
+        self.speed_tests.add(&numbering.speed_tests, counted.speed_tests.drain(..));
+    }
+
+    /// Returns the measurements of the whole network, all of whose parts were added.
+    ///
+    /// # Panics
+    /// In debug builds, if a packet was lost or invented: a bug of the engine.
+    pub(super) fn measurements(self) -> Measurements {
+        let Joint { mut measurements, link_ends, near, far, .. } = self;
+        measurements.queues = self.queues.in_order();
+        measurements.tcp.series = self.series.in_order();
+        measurements.tcp.videos = self.videos.in_order();
+        measurements.tcp.pages = self.pages.in_order();
+        measurements.tcp.speed_tests = self.speed_tests.in_order();
+        if cfg!(debug_assertions) {
+            measurements.assert_conservation();
+        }
+        let directions = near.into_iter().zip(far).flat_map(|(near, far)| {
+            let mut direction = near?;
+            if let Some(far) = far {
+                direction.input = far.input;
+                direction.tally.beyond = far.tally.beyond;
+            }
+            Some(direction)
+        });
+        add_ports(&mut measurements, directions, &link_ends);
+        measurements
+    }
+}

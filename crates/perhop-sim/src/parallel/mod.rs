@@ -1,0 +1,82 @@
+//! One network on several threads, with the results of one thread, byte by byte (`docs/decisions/0025`).
+//!
+//! [`partition`] finds the parts, [`split`] divides a [`Setup`] into them, [`rounds`] runs them, and [`join`]
+//! puts their measurements together. A part is a [`World`](crate::fast::World) of its own.
+
+mod cost;
+mod groups;
+mod join;
+mod part;
+mod partition;
+mod rounds;
+mod split;
+
+use std::sync::Mutex;
+
+use perhop_measure::Measurements;
+
+use crate::setup::Setup;
+use join::Joint;
+use part::{Mailbox, Part};
+use rounds::{End, Observe, Rounds};
+use split::{Split, split};
+
+pub(crate) use cost::Load;
+pub(crate) use part::lock;
+pub use partition::Undivided;
+pub(crate) use partition::{Partition, divide};
+pub use rounds::Divided;
+
+/// Runs the network of `setup`, divided by `partition`, on `threads` threads. `observe` receives the progress
+/// and decides whether the run continues; if it does not, there are no measurements.
+pub(crate) fn run(
+    setup: Setup,
+    partition: &Partition,
+    threads: usize,
+    observe: Observe<'_>,
+) -> Option<(Measurements, Divided)> {
+    let Split { parts, measurements, link_ends } = split(setup, partition);
+    let parts = parts.into_iter().map(|(setup, numbering)| Mutex::new(Part::new(setup, numbering)));
+    let parts: Vec<Mutex<Part>> = parts.collect();
+    let mailboxes: Vec<Mutex<Mailbox>> = parts.iter().map(|_| Mutex::new(Mailbox::new())).collect();
+    let duration = measurements.duration;
+    let (end, counts) = run_rounds(&parts, &mailboxes, threads.min(parts.len()), observe);
+    if end != End::Complete {
+        return None;
+    }
+    let mut joint = Joint::new(measurements, link_ends);
+    for (part, mailbox) in parts.into_iter().zip(&mailboxes) {
+        let mut part = part.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+        part.finish(duration, mailbox);
+        joint.add(part);
+    }
+    Some((joint.measurements(), counts))
+}
+
+/// Runs all rounds on this thread and `threads` - 1 others. If the system refuses a thread, the others do its
+/// work.
+fn run_rounds(
+    parts: &[Mutex<Part>],
+    mailboxes: &[Mutex<Mailbox>],
+    threads: usize,
+    observe: Observe<'_>,
+) -> (End, Divided) {
+    let rounds = Rounds::new(parts, mailboxes, threads, observe);
+    let end = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads)
+            .filter_map(|thread| {
+                let name = format!("perhop-part-{thread}");
+                let rounds = &rounds;
+                std::thread::Builder::new().name(name).spawn_scoped(scope, move || rounds.work(thread)).ok()
+            })
+            .collect();
+        let end = rounds.work(0);
+        for other in others {
+            if let Err(panic) = other.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+        end
+    });
+    (end, rounds.counts())
+}

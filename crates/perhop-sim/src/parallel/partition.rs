@@ -1,0 +1,291 @@
+//! [`Partition`]: the part of each node.
+//!
+//! Parts are divided at links with a long delay, because the delay is the time that a part may run ahead of
+//! its neighbor. Both hosts of a TCP session are in one part, which need not be connected: an application
+//! changes the state of both ends. A host with sources only is in the part of its router.
+
+use std::collections::BTreeMap;
+
+use perhop_measure::tcp::{CLIENT, SERVER};
+use perhop_qos::packet::Protocol;
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use super::cost::{Cost, Load};
+use super::groups::Groups;
+use crate::hosts::{FarNode, Hosts};
+
+/// The largest number of parts, and of delays that are tried as the shortest of a border.
+const MOST_PARTS: usize = 256;
+const MOST_DELAYS: usize = 6;
+/// Parts for each thread that are tried: with more, threads are busy for equal times, and more packets cross
+/// borders.
+const PARTS_OF_A_THREAD: [usize; 3] = [1, 2, 4];
+
+/// A division of a network's nodes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Partition {
+    /// By link: the parts of the nodes at its near and its far end.
+    sides: Vec<[u32; 2]>,
+    parts: usize,
+}
+
+impl Partition {
+    /// The number of parts, two at least.
+    pub(super) fn parts(&self) -> usize {
+        self.parts
+    }
+    /// The parts of the nodes at the near and the far end of `link`.
+    pub(super) fn sides(&self, link: LinkId) -> [usize; 2] {
+        self.sides[link.index()].map(|part| part as usize)
+    }
+    /// By link: whether packets reach another part over it.
+    pub(super) fn crossed(&self, hosts: &Hosts) -> Vec<bool> {
+        let mut crossed = vec![false; self.sides.len()];
+        for flow in 0..hosts.flow_paths.len() {
+            for link in hosts.path(flow) {
+                let [near, far] = self.sides(link);
+                crossed[link.index()] = near != far;
+            }
+        }
+        crossed
+    }
+}
+
+/// The reason why a network runs in one part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Undivided {
+    /// A recording is replayed.
+    Recording,
+    /// A link is captured.
+    Capture,
+    /// Datagrams may be fragmented, and their receiver must see the fate of every fragment.
+    Fragments,
+    /// No link with a delay separates nodes with traffic.
+    NoBorder,
+}
+
+impl std::fmt::Display for Undivided {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter) -> std::fmt::Result {
+        formatter.write_str(match self {
+            Undivided::Recording => "a recording is replayed",
+            Undivided::Capture => "a link is captured",
+            Undivided::Fragments => "an interface may fragment datagrams",
+            Undivided::NoBorder => "no link with a delay separates nodes with traffic",
+        })
+    }
+}
+
+/// Checks that `hosts` have only elements whose state belongs to one node.
+fn check(hosts: &Hosts) -> Result<(), Undivided> {
+    let Hosts { replays, transport, taps, fragments, .. } = hosts;
+    if !replays.is_empty() {
+        return Err(Undivided::Recording);
+    }
+    if transport.ledger.is_some() || taps.iter().any(Option::is_some) {
+        return Err(Undivided::Capture);
+    }
+    if fragments.are_possible() {
+        return Err(Undivided::Fragments);
+    }
+    Ok(())
+}
+
+/// Finds the division of a network for which `threads` threads need the least time, and that time, if each
+/// flow sends as many packets as in `load`. `delays` are those of the links.
+///
+/// # Errors
+/// If the network cannot be divided.
+pub(crate) fn divide(
+    hosts: &Hosts,
+    delays: &[Time],
+    threads: usize,
+    load: &Load,
+) -> Result<(Partition, Cost), Undivided> {
+    check(hosts)?;
+    let graph = Graph::new(hosts, delays, load);
+    let mut best: Option<(Partition, Cost)> = None;
+    for delay in graph.border_delays() {
+        let mut groups = graph.unseparated.clone();
+        for (link, used) in graph.links.iter().zip(&graph.used) {
+            if *used && link.delay < delay {
+                groups.unite(link.ends[0], link.ends[1]);
+            }
+        }
+        for number in PARTS_OF_A_THREAD {
+            let partition = graph.gather(groups.clone(), (number * threads).min(MOST_PARTS));
+            let Some(partition) = partition else { continue };
+            let cost = graph.cost(&partition, threads, load);
+            if best.as_ref().is_none_or(|(_, least)| cost.seconds < least.seconds) {
+                best = Some((partition, cost));
+            }
+        }
+    }
+    best.ok_or(Undivided::NoBorder)
+}
+
+/// One direction of a link.
+struct Edge {
+    ends: [usize; 2],
+    delay: Time,
+    packets: u64,
+}
+
+/// The nodes and links of a network, with their loads.
+struct Graph {
+    links: Vec<Edge>,
+    /// By link: whether it is on the path of a flow.
+    used: Vec<bool>,
+    /// By node: the packets that it forwards or receives, those of TCP several times.
+    weights: Vec<u64>,
+    /// The nodes that no border may separate.
+    unseparated: Groups,
+}
+
+/// The work at a host for a datagram and for a segment, in packets forwarded.
+const DATAGRAM: u64 = 1;
+const SEGMENT: u64 = 3;
+
+impl Graph {
+    fn new(hosts: &Hosts, delays: &[Time], load: &Load) -> Graph {
+        let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut links = Vec::with_capacity(delays.len());
+        for (delay, names) in delays.iter().zip(&hosts.link_ends) {
+            let ends = names.each_ref().map(|name| {
+                let next = numbers.len();
+                *numbers.entry(name).or_insert(next)
+            });
+            links.push(Edge { ends, delay: *delay, packets: 0 });
+        }
+        let mut used = vec![false; links.len()];
+        let (mut weights, mut unseparated) = (vec![0; numbers.len()], Groups::new(numbers.len()));
+        for flow in 0..hosts.flow_paths.len() {
+            let packets = load.packets[flow];
+            let is_tcp = hosts.templates[flow].protocol == Protocol::TCP;
+            for link in hosts.path(flow) {
+                let Edge { ends: [near, far], packets: sum, .. } = &mut links[link.index()];
+                used[link.index()] = true;
+                *sum += packets;
+                weights[*near] += packets;
+                if hosts.far_nodes[link.index()] == FarNode::Host {
+                    weights[*far] += packets * if is_tcp { SEGMENT } else { DATAGRAM };
+                }
+            }
+        }
+        let mut with_sessions = vec![false; numbers.len()];
+        for session in &hosts.transport.sessions {
+            let [client, server] =
+                [CLIENT, SERVER].map(|end| links[hosts.link_of(session.flows[end], 0).index()].ends[0]);
+            unseparated.unite(client, server);
+            (with_sessions[client], with_sessions[server]) = (true, true);
+        }
+        for (index, used) in used.iter().enumerate().filter(|(_, used)| **used) {
+            let Edge { ends: [near, far], delay, .. } = links[index];
+            let is_plain_host = hosts.far_nodes[index] == FarNode::Host && !with_sessions[far]
+                || hosts.far_nodes[index ^ 1] == FarNode::Host && !with_sessions[near];
+            if *used && (delay == Time::ZERO || is_plain_host) {
+                unseparated.unite(near, far);
+            }
+        }
+        Graph { links, used, weights, unseparated }
+    }
+
+    /// The delays of links that may be borders, some of the shortest of them and the longest.
+    fn border_delays(&self) -> Vec<Time> {
+        let mut groups = self.unseparated.clone();
+        let borders = self
+            .links
+            .iter()
+            .zip(&self.used)
+            .filter(|(link, used)| **used && groups.find(link.ends[0]) != groups.find(link.ends[1]));
+        let mut delays: Vec<Time> = borders.map(|(link, _)| link.delay).collect();
+        delays.sort_unstable();
+        delays.dedup();
+        let step = delays.len().div_ceil(MOST_DELAYS).max(1);
+        delays.into_iter().step_by(step).collect()
+    }
+
+    /// Gathers `groups` of nodes into about `number` parts of similar load, those with the most packets
+    /// between them first. `None` if all nodes with traffic are in one part.
+    fn gather(&self, mut groups: Groups, number: usize) -> Option<Partition> {
+        let total: u64 = self.weights.iter().sum();
+        let limit = total / number as u64 + 1;
+        let mut weights = vec![0; self.weights.len()];
+        (0..weights.len()).for_each(|node| weights[groups.find(node)] += self.weights[node]);
+        let mut between: BTreeMap<[usize; 2], u64> = BTreeMap::new();
+        for link in &self.links {
+            let [one, other] = link.ends.map(|node| groups.find(node));
+            if one != other {
+                *between.entry([one.min(other), one.max(other)]).or_default() += link.packets;
+            }
+        }
+        let mut between: Vec<([usize; 2], u64)> = between.into_iter().collect();
+        between.sort_by_key(|(ends, packets)| (std::cmp::Reverse(*packets), *ends));
+        let mut unite = |groups: &mut Groups, ends: [usize; 2]| {
+            let [one, other] = ends.map(|node| groups.find(node));
+            if one != other && weights[one] + weights[other] <= limit {
+                let sum = weights[one] + weights[other];
+                groups.unite(one, other);
+                weights[groups.find(one)] = sum;
+            }
+        };
+        between.iter().for_each(|(ends, _)| unite(&mut groups, *ends));
+        // The rest are small groups without room in their neighbors.
+        let mut left: Vec<usize> =
+            (0..self.weights.len()).filter(|node| groups.find(*node) == *node).collect();
+        if left.len() > number {
+            left.sort_by_key(|group| (weights[*group], *group));
+            let mut open = left[0];
+            for group in &left[1..] {
+                let [one, other] = [open, *group].map(|node| groups.find(node));
+                let sum = weights[one] + weights[other];
+                if sum <= limit {
+                    groups.unite(one, other);
+                    weights[groups.find(one)] = sum;
+                } else {
+                    open = *group;
+                }
+            }
+        }
+        let (of_node, parts) = groups.numbered();
+        let sides = self.links.iter().map(|link| link.ends.map(|node| of_node[node])).collect();
+        let partition = Partition { sides, parts };
+        let crosses = |(link, used): (&Edge, &bool)| *used && of_node[link.ends[0]] != of_node[link.ends[1]];
+        self.links.iter().zip(&self.used).any(crosses).then_some(partition)
+    }
+
+    /// The estimated time of a run of `partition` on `threads` threads.
+    fn cost(&self, partition: &Partition, threads: usize, load: &Load) -> Cost {
+        let mut weights = vec![0; partition.parts];
+        let (mut crossing, mut shortest) = (0, Time::MAX);
+        let mut onward: Vec<Vec<usize>> = vec![Vec::new(); partition.parts];
+        for (index, link) in self.links.iter().enumerate() {
+            let [near, far] = partition.sides[index].map(|part| part as usize);
+            weights[near] += link.packets;
+            if near != far && self.used[index] {
+                crossing += link.packets;
+                shortest = shortest.min(link.delay);
+                onward[near].push(far);
+            }
+        }
+        Cost::new(&weights, threads, crossing, load, (!is_acyclic(&onward)).then_some(shortest))
+    }
+}
+
+/// Whether no part reaches itself over others.
+fn is_acyclic(onward: &[Vec<usize>]) -> bool {
+    let mut incoming = vec![0; onward.len()];
+    onward.iter().flatten().for_each(|part| incoming[*part] += 1);
+    let mut free: Vec<usize> = (0..onward.len()).filter(|part| incoming[*part] == 0).collect();
+    let mut seen = 0;
+    while let Some(part) = free.pop() {
+        seen += 1;
+        for next in &onward[part] {
+            incoming[*next] -= 1;
+            if incoming[*next] == 0 {
+                free.push(*next);
+            }
+        }
+    }
+    seen == onward.len()
+}

@@ -1,0 +1,327 @@
+//! [`Rounds`]: the threads that run the parts of a network.
+//!
+//! In each round every part runs up to its own horizon. No packet can reach it before: each neighbor's next
+//! event, plus the delay of the link between them, is later (Chandy and Misra 1979, "Distributed
+//! simulation"). A thread runs the parts of its own list, then parts of others. The thread that completes the
+//! last part of a round begins the next one; a thread without a part delays no other.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+
+use perhop_qos::units::Time;
+
+use super::cost::{ROUNDS_WITHOUT_CYCLE, assign, longest};
+use super::part::{Mailbox, Part, lock};
+
+/// Bits of the place in a list, in a claim. The other bits are those of the round.
+const PLACE_BITS: u32 = 24;
+/// The tests of a waiting thread before it sleeps, if each thread has a processor.
+const SPINS: u32 = 4000;
+/// The rounds between two assignments of parts to threads, after the first.
+const BALANCED_EVERY: u64 = 64;
+
+/// An observer of the progress: the time before which all events have happened, and the packets on wires so
+/// far. Returns whether the run continues.
+pub(super) type Observe<'a> = &'a (dyn Fn(Time, u64) -> bool + Sync);
+
+/// The state that the threads share.
+pub(super) struct Rounds<'a> {
+    parts: &'a [Mutex<Part>],
+    mailboxes: &'a [Mutex<Mailbox>],
+    /// By part: the parts that it receives packets from, and the shortest delay of the links between them.
+    sources: Vec<Vec<(usize, Time)>>,
+    duration: Time,
+    /// By part: the time of its next event, the limit of the round, the work since the last assignment and in
+    /// the round, and whether it has events in the round.
+    next: Vec<AtomicU64>,
+    horizons: Vec<AtomicU64>,
+    work: Vec<AtomicU64>,
+    latest: Vec<AtomicU64>,
+    is_active: Vec<AtomicBool>,
+    hops: AtomicU64,
+    /// By list: the round, and the first place that no thread has claimed.
+    claims: Vec<AtomicU64>,
+    /// Parts of the round that are not complete.
+    incomplete: AtomicUsize,
+    round: Mutex<Round>,
+    /// The number of the round, to be read without a lock.
+    number: AtomicU64,
+    bell: Condvar,
+    spins: u32,
+    observe: Observe<'a>,
+}
+
+/// One round.
+#[derive(Clone, Debug)]
+struct Round {
+    number: u64,
+    /// By thread: its parts.
+    lists: Arc<Vec<Vec<usize>>>,
+    /// Threads that sleep until the next round.
+    sleeping: usize,
+    /// The work of the rounds before, and the sum over these rounds of the part with most.
+    work: u64,
+    span: u64,
+    end: Option<End>,
+}
+
+/// The counts of a run in parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Divided {
+    /// The number of parts.
+    pub parts: usize,
+    /// The number of rounds.
+    pub rounds: u64,
+    /// The work of all parts, in the time of a packet on a wire.
+    pub work: u64,
+    /// The work of the longest part of each round, summed over the rounds: the least time on any number of
+    /// threads. On *p* threads the time is at least the greater of `work` / *p* and `span`, and less than
+    /// their sum (Brent 1974, "The parallel evaluation of general arithmetic expressions"), without the cost
+    /// of rounds.
+    pub span: u64,
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// All events have happened.
+    Complete,
+    /// The observer ended it.
+    Stopped,
+    /// A thread has panicked.
+    Failed,
+}
+
+impl<'a> Rounds<'a> {
+    /// Prepares the first round of `threads` threads.
+    pub(super) fn new(
+        parts: &'a [Mutex<Part>],
+        mailboxes: &'a [Mutex<Mailbox>],
+        threads: usize,
+        observe: Observe<'a>,
+    ) -> Rounds<'a> {
+        let zeros = || parts.iter().map(|_| AtomicU64::new(0)).collect::<Vec<_>>();
+        let mut sources = vec![Vec::new(); parts.len()];
+        let mut duration = Time::ZERO;
+        for (number, part) in parts.iter().enumerate() {
+            let part = lock(part);
+            duration = part.duration();
+            for (neighbor, delay) in part.neighbors() {
+                sources[neighbor].push((number, delay));
+            }
+        }
+        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let lists = Arc::new(assign(&vec![1; parts.len()], threads));
+        let rounds = Rounds {
+            parts,
+            mailboxes,
+            sources,
+            duration,
+            next: zeros(),
+            horizons: zeros(),
+            work: zeros(),
+            latest: zeros(),
+            is_active: parts.iter().map(|_| AtomicBool::new(false)).collect(),
+            hops: AtomicU64::new(0),
+            claims: (0..threads).map(|_| AtomicU64::new(0)).collect(),
+            incomplete: AtomicUsize::new(0),
+            round: Mutex::new(Round { number: 0, lists, sleeping: 0, work: 0, span: 0, end: None }),
+            number: AtomicU64::new(0),
+            bell: Condvar::new(),
+            spins: if threads <= processors { SPINS } else { 0 },
+            observe,
+        };
+        for (number, part) in parts.iter().enumerate() {
+            rounds.next[number].store(lock(part).world.next_at().as_picoseconds(), Ordering::Relaxed);
+        }
+        rounds.begin_next();
+        rounds
+    }
+
+    /// The counts of the run, which is over.
+    pub(super) fn counts(&self) -> Divided {
+        let round = lock(&self.round);
+        Divided { parts: self.parts.len(), rounds: round.number - 1, work: round.work, span: round.span }
+    }
+
+    /// Runs parts until the end of the run, as thread number `thread`.
+    pub(super) fn work(&self, thread: usize) -> End {
+        let _guard = OnPanic(self);
+        let mut round = lock(&self.round).clone();
+        loop {
+            if let Some(end) = round.end {
+                return end;
+            }
+            round = match self.run_claimed(thread, &round) {
+                Some(later) => later,
+                None => self.wait_beyond(round.number),
+            };
+        }
+    }
+
+    /// Runs parts of `round` until all are claimed. Returns the current round if that is a later one.
+    fn run_claimed(&self, thread: usize, round: &Round) -> Option<Round> {
+        for offset in 0..self.claims.len() {
+            let list = (thread + offset) % self.claims.len();
+            loop {
+                let claim = self.claims[list].fetch_add(1, Ordering::AcqRel);
+                if claim >> PLACE_BITS != round.number {
+                    // A later round has begun. If the claim is one of its parts, it cannot end before.
+                    let later = lock(&self.round).clone();
+                    if claim >> PLACE_BITS == later.number {
+                        self.run_part(&later, list, claim);
+                    }
+                    return Some(lock(&self.round).clone());
+                }
+                if !self.run_part(round, list, claim) {
+                    break;
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs the part of `claim` on a `list` of `round`. Returns whether the list has such a part.
+    fn run_part(&self, round: &Round, list: usize, claim: u64) -> bool {
+        let place = (claim & ((1 << PLACE_BITS) - 1)) as usize;
+        let Some(&number) = round.lists[list].get(place) else { return false };
+        if !self.is_active[number].load(Ordering::Relaxed) {
+            return true;
+        }
+        let until = Time::from_picoseconds(self.horizons[number].load(Ordering::Relaxed));
+        let mut part = lock(&self.parts[number]);
+        let hops = part.packet_hops();
+        part.take(&self.mailboxes[number]);
+        let work = part.run_before(until, self.mailboxes);
+        self.hops.fetch_add(part.packet_hops() - hops, Ordering::Relaxed);
+        self.next[number].store(part.world.next_at().as_picoseconds(), Ordering::Relaxed);
+        drop(part);
+        self.work[number].fetch_add(work, Ordering::Relaxed);
+        self.latest[number].store(work, Ordering::Relaxed);
+        if self.incomplete.fetch_sub(1, Ordering::AcqRel) == 1 {
+            self.begin_next();
+        }
+        true
+    }
+
+    /// Begins the next round, or ends the run. No part runs meanwhile.
+    fn begin_next(&self) {
+        let due: Vec<Time> = (0..self.parts.len()).map(|number| self.due(number)).collect();
+        let earliest = self.earliest(&due);
+        let least = earliest.iter().copied().min().unwrap_or(Time::MAX);
+        let mut active = 0;
+        for (number, is_active) in self.is_active.iter().enumerate() {
+            let horizon = self.horizon(number, &earliest);
+            let has_events = due[number] < horizon;
+            self.horizons[number].store(horizon.as_picoseconds(), Ordering::Relaxed);
+            is_active.store(has_events, Ordering::Relaxed);
+            active += usize::from(has_events);
+        }
+        let continues = (self.observe)(least.min(self.duration), self.hops.load(Ordering::Relaxed));
+        let latest: Vec<u64> = self.latest.iter().map(|work| work.swap(0, Ordering::Relaxed)).collect();
+        let mut round = lock(&self.round);
+        round.number += 1;
+        round.work += latest.iter().sum::<u64>();
+        round.span += latest.into_iter().max().unwrap_or(0);
+        if round.end.is_none() && (!continues || least > self.duration) {
+            round.end = Some(if continues { End::Complete } else { End::Stopped });
+        }
+        if round.number.is_power_of_two() || round.number.is_multiple_of(BALANCED_EVERY) {
+            self.balance(&mut round);
+        }
+        self.incomplete.store(active, Ordering::Relaxed);
+        let number = round.number;
+        for claim in &self.claims {
+            // After the end no part is left to claim.
+            let place = if round.end.is_some() { u64::from(u32::MAX >> 9) } else { 0 };
+            claim.store(number << PLACE_BITS | place, Ordering::Release);
+        }
+        self.number.store(number, Ordering::Release);
+        if round.sleeping > 0 {
+            self.bell.notify_all();
+        }
+    }
+
+    /// The time of the next event of part `number`, or of the next arrival from another part. The packets
+    /// from other parts are ready for the next round.
+    fn due(&self, number: usize) -> Time {
+        let own = Time::from_picoseconds(self.next[number].load(Ordering::Relaxed));
+        own.min(lock(&self.mailboxes[number]).begin_round())
+    }
+
+    /// By part: the time before which it has no further event, even if its neighbors send packets. Its own
+    /// next events are `due`.
+    fn earliest(&self, due: &[Time]) -> Vec<Time> {
+        let mut earliest = due.to_vec();
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for number in 0..earliest.len() {
+                for (source, delay) in &self.sources[number] {
+                    let arrival = earliest[*source].saturating_add(*delay);
+                    if arrival < earliest[number] {
+                        earliest[number] = arrival;
+                        changed = true;
+                    }
+                }
+            }
+        }
+        earliest
+    }
+
+    /// The time before which no packet can reach part `number`, but no more than a fraction of the run after
+    /// its next event, so that the parts without an earlier part do not run to the end at once.
+    fn horizon(&self, number: usize, earliest: &[Time]) -> Time {
+        let step = Time::from_picoseconds(self.duration.as_picoseconds() / ROUNDS_WITHOUT_CYCLE + 1);
+        let sources = self.sources[number].iter();
+        let arrivals = sources.map(|(source, delay)| earliest[*source].saturating_add(*delay));
+        let end = self.duration + Time::from_picoseconds(1);
+        arrivals.fold(end.min(earliest[number].saturating_add(step)), Time::min)
+    }
+
+    /// Assigns the parts to threads by their work since the last time. A part changes its thread, whose cache
+    /// has its state, only if the longest list becomes shorter by a tenth.
+    fn balance(&self, round: &mut Round) {
+        let work: Vec<u64> = self.work.iter().map(|work| work.load(Ordering::Relaxed)).collect();
+        let threads = round.lists.len();
+        let of_list = |list: &Vec<usize>| list.iter().map(|part| work[*part]).sum::<u64>();
+        let current = round.lists.iter().map(of_list).max().unwrap_or(0);
+        if longest(&work, threads) * 10 < current * 9 {
+            round.lists = Arc::new(assign(&work, threads));
+        }
+        // Recent work counts more.
+        self.work.iter().zip(work).for_each(|(own, work)| own.store(work / 2, Ordering::Relaxed));
+    }
+
+    /// Waits until a round later than `number` has begun, and returns it.
+    fn wait_beyond(&self, number: u64) -> Round {
+        for _ in 0..self.spins {
+            if self.number.load(Ordering::Acquire) != number {
+                return lock(&self.round).clone();
+            }
+            std::hint::spin_loop();
+        }
+        let mut round = lock(&self.round);
+        while round.number == number {
+            round.sleeping += 1;
+            round = self.bell.wait(round).unwrap_or_else(std::sync::PoisonError::into_inner);
+            round.sleeping -= 1;
+        }
+        round.clone()
+    }
+}
+
+/// Ends the run if its thread panics: the others must not wait for the part of that thread.
+struct OnPanic<'a>(&'a Rounds<'a>);
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let rounds = self.0;
+            let mut round = lock(&rounds.round);
+            round.end = Some(End::Failed);
+            round.number += 1;
+            rounds.number.store(round.number, Ordering::Release);
+            rounds.bell.notify_all();
+        }
+    }
+}

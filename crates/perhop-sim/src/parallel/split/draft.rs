@@ -1,0 +1,148 @@
+//! [`Draft`]: one part during the division of a network.
+
+use std::collections::BTreeMap;
+
+use perhop_measure::Measurements;
+use perhop_measure::counters::PortTally;
+use perhop_net::agenda::Slot;
+use perhop_net::{Direction, InFlight};
+use perhop_qos::conditioner::TrafficConditioner;
+use perhop_qos::framing::{Framing, HeaderStack};
+use perhop_qos::packet::Packet;
+use perhop_qos::policy::WireConfig;
+use perhop_qos::port::Port;
+use perhop_qos::random::Streams;
+use perhop_qos::ring::RingConfig;
+use perhop_qos::units::Rate;
+use perhop_scenario::routing::LinkId;
+
+use super::Numbering;
+use crate::event::SimAgenda;
+use crate::fragments::Fragments;
+use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe};
+use crate::session::Transport;
+use crate::setup::{Crossing, Entering, Setup};
+
+/// A part of a network, to which its elements are added in the order of the whole network.
+pub(super) struct Draft {
+    pub(super) agenda: SimAgenda,
+    pub(super) directions: Vec<Direction>,
+    pub(super) sources: Vec<FlowSource>,
+    pub(super) queue_probes: Vec<QueueProbe>,
+    pub(super) transport: Transport,
+    /// By flow of a session that leaves this part: the number of the flow with which it comes back.
+    pub(super) returning: BTreeMap<usize, usize>,
+    pub(super) numbering: Numbering,
+    entering: Vec<Entering>,
+    far_nodes: Vec<FarNode>,
+    flow_paths: Vec<u32>,
+    templates: Vec<Packet>,
+    paths: Vec<LinkId>,
+}
+
+impl Draft {
+    /// A part without elements of the network that `measurements` will count.
+    pub(super) fn new(measurements: &Measurements) -> Draft {
+        Draft {
+            agenda: SimAgenda::new(),
+            directions: Vec::new(),
+            sources: Vec::new(),
+            queue_probes: Vec::new(),
+            transport: Transport::new(measurements.warmup, measurements.duration),
+            returning: BTreeMap::new(),
+            numbering: Numbering::default(),
+            entering: Vec::new(),
+            far_nodes: Vec::new(),
+            flow_paths: Vec::new(),
+            templates: Vec::new(),
+            paths: Vec::new(),
+        }
+    }
+
+    /// Adds a side of `link` and returns its number here. Its direction follows in the same order.
+    pub(super) fn add_link(
+        &mut self,
+        link: LinkId,
+        crossing: Crossing,
+        far_node: FarNode,
+        entering: Entering,
+    ) -> usize {
+        self.numbering.links.push((link, crossing));
+        self.far_nodes.push(far_node);
+        self.entering.push(entering);
+        self.far_nodes.len() - 1
+    }
+
+    /// Adds a path of `links`, numbered as here, and returns its start.
+    pub(super) fn add_path(&mut self, links: &[LinkId]) -> u32 {
+        let start = self.paths.len() as u32;
+        self.paths.extend(links);
+        start
+    }
+
+    /// Adds `flow` with the path at `start`, and returns its number here.
+    pub(super) fn add_flow(&mut self, flow: usize, start: u32, template: Packet) -> usize {
+        self.numbering.flows.push(flow);
+        self.numbering.onward.push(0);
+        self.flow_paths.push(start);
+        self.templates.push(template);
+        self.flow_paths.len() - 1
+    }
+
+    /// Completes the part; `whole` are the measurements of the whole network.
+    pub(super) fn finish(self, whole: &Measurements) -> (Setup, Numbering) {
+        let Draft { agenda, directions, sources, queue_probes, mut transport, numbering, .. } = self;
+        transport.reserve_connections();
+        let mut fragments = Fragments::default();
+        fragments.number_from(self.flow_paths.len());
+        let hosts = Hosts {
+            flow_paths: self.flow_paths,
+            templates: self.templates,
+            paths: self.paths,
+            sources,
+            replays: Vec::new(),
+            transport,
+            fragments,
+            queue_probes,
+            taps: directions.iter().map(|_| None).collect(),
+            // The whole network has the names.
+            link_ends: Vec::new(),
+            far_nodes: self.far_nodes,
+            measurements: whole.part(&numbering.flows, &numbering.sessions),
+        };
+        let crossings = numbering.links.iter().map(|(_, crossing)| *crossing).collect();
+        let (entering, returning) = (self.entering, self.returning);
+        let mut numbering = numbering;
+        numbering.borders.sort_by_key(|border| border.part);
+        (Setup { agenda, directions, hosts, entering, crossings, returning }, numbering)
+    }
+}
+
+/// Removes the far side from `near`, a direction over a border, and returns it: the losses of the wire, and
+/// the input conditioners. No packet enters its port.
+pub(super) fn far_side(near: &mut Direction, arrival: Slot) -> Direction {
+    let wire = WireConfig {
+        rate: Rate::from_bits_per_second(1_000_000_000),
+        framing: Framing::Raw,
+        headers: HeaderStack::EMPTY,
+        ring: RingConfig::default(),
+    };
+    let port = Port::build(None, &wire, &[], &Streams::new(0, 0));
+    Direction {
+        delay: near.delay,
+        in_flight: InFlight::default(),
+        arrival,
+        ingress: near.ingress,
+        mtu: Direction::UNLIMITED,
+        input: std::mem::take(&mut near.input),
+        output: TrafficConditioner::default(),
+        loss: near.loss.take(),
+        tally: PortTally::new(1),
+        port: port.unwrap_or_else(|error| unreachable!("a plain port: {error}")),
+        poll: arrival,
+        poll_at: None,
+        sharers: Box::default(),
+        name: String::new(),
+        queue_names: Vec::new(),
+    }
+}

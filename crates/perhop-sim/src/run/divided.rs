@@ -1,0 +1,106 @@
+//! A replication in parts ([`crate::parallel`]).
+//!
+//! The run begins on one thread. The packets and events of its beginning give the load of each flow, and the
+//! estimated time with and without a division. If the division is faster, the run starts again in parts; the
+//! beginning is the price of the estimate, so it is short.
+
+use std::sync::Mutex;
+
+use perhop_qos::units::Time;
+use perhop_scenario::routing::LinkId;
+
+use super::{Part, Reached, RunError, SLICES};
+use crate::capture::Captured;
+use crate::engine::Engine;
+use crate::fast::World;
+use crate::parallel::{self, Load, Partition, lock};
+use crate::setup::Setup;
+use perhop_measure::Replication;
+
+/// The condition for the division of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Division {
+    /// It can be divided.
+    Always,
+    /// It can be divided, and is then faster.
+    IfFaster,
+}
+
+/// The slices after which a division is considered. The first is used if there is a load by then.
+const CONSIDERED_AFTER: [u64; 2] = [2, 16];
+/// A run that takes less time on one thread is not divided, seconds: the search for a division and the
+/// threads take time, too.
+const SHORTEST: f64 = 0.05;
+/// The least estimated gain: time on one thread divided by the time in parts.
+const LEAST_GAIN: f64 = 1.25;
+
+impl Part<'_> {
+    /// Runs `world` to the end of the scenario, or runs a copy of it, set up `again`, in parts on `threads`
+    /// threads.
+    pub(super) fn drive_divided(
+        &self,
+        mut world: World,
+        threads: usize,
+        division: Division,
+        again: impl Fn() -> Result<Setup, RunError>,
+    ) -> Result<(Replication, Vec<Captured>), RunError> {
+        let (mut reached, mut slice) = (Reached::default(), 1);
+        for considered in CONSIDERED_AFTER {
+            self.run_slices(&mut world, &mut None, &mut reached, slice..=considered)?;
+            slice = considered + 1;
+            let load = Load::measured(&world, reached.now);
+            if division == Division::IfFaster && load.seconds() < SHORTEST {
+                continue;
+            }
+            if let Some(partition) = self.division_of(&world, threads, division, &load) {
+                drop(world);
+                return self.run_parts(again()?, &partition, threads, reached);
+            }
+            break;
+        }
+        self.run_slices(&mut world, &mut None, &mut reached, slice..=SLICES)?;
+        self.complete(world, None, reached)
+    }
+
+    /// The division in which the run continues, if there is one.
+    fn division_of(
+        &self,
+        world: &World,
+        threads: usize,
+        division: Division,
+        load: &Load,
+    ) -> Option<Partition> {
+        let hosts = world.hosts();
+        let delays: Vec<Time> =
+            (0..hosts.far_nodes.len()).map(|link| world.direction(LinkId(link as u32)).delay).collect();
+        match parallel::divide(hosts, &delays, threads.max(2), load) {
+            Err(reason) => self.progress.report_division(Err(reason)),
+            Ok((partition, cost)) => {
+                if division == Division::Always || load.seconds() > LEAST_GAIN * cost.seconds {
+                    return Some(partition);
+                }
+            }
+        }
+        None
+    }
+
+    /// Runs the network of `setup`, divided by `partition`. Progress up to `reached` was reported.
+    fn run_parts(
+        &self,
+        setup: Setup,
+        partition: &Partition,
+        threads: usize,
+        reached: Reached,
+    ) -> Result<(Replication, Vec<Captured>), RunError> {
+        let reached = Mutex::new(reached);
+        let observe = |now: Time, packet_hops: u64| {
+            lock(&reached).advance(self.progress, now, packet_hops);
+            !self.progress.is_cancelled()
+        };
+        let ended = parallel::run(setup, partition, threads, &observe);
+        let (measurements, counts) = ended.ok_or(RunError::Cancelled)?;
+        self.progress.report_division(Ok(counts));
+        lock(&reached).advance(self.progress, self.scenario.duration, measurements.packet_hops);
+        Ok((Replication::new(self.scenario, &measurements, self.number), Vec::new()))
+    }
+}
