@@ -10,6 +10,7 @@ use perhop_measure::budget::Budget;
 use perhop_measure::results::Results;
 use perhop_qos::units::Time;
 use perhop_qos::verdict::DropCause;
+use perhop_sim::Divided;
 use perhop_sim::batch::panic_message;
 use perhop_sim::capture::Captured;
 use perhop_sim::run::{self, EngineChoice, Progress, RunError, RunOptions};
@@ -63,6 +64,14 @@ impl Run {
     /// Returns `(fraction done, simulated seconds over all replications, packet-hops)`.
     fn progress(&self) -> (f64, f64, u64) {
         (self.progress.fraction(), self.progress.simulated_seconds(), self.progress.packet_hops())
+    }
+    /// Returns the number of parts in which a network ran last, and the reason if it could not be divided.
+    /// `None` if no division was tried, or if none was faster.
+    fn division(&self) -> Option<(usize, Option<String>)> {
+        self.progress.division().map(|division| match division {
+            Ok(Divided { parts, .. }) => (parts, None),
+            Err(reason) => (1, Some(reason.to_string())),
+        })
     }
     /// Returns the next snapshot of the first replication: seconds, queues as `(port, queue, packets,
     /// bytes)`, classes as [`SeenClass`], and the number of skipped snapshots. `None` if there is no new one.
@@ -145,10 +154,10 @@ impl Drop for Run {
     }
 }
 
-/// Starts a simulation in its own thread, with the `fast` or the `plain` engine. With `replications` 0, the
-/// number of replications follows from the budget. `watched` enables snapshots; such a run can be held at
-/// `hold_at` simulated seconds. Captures are written to the folder `captures`, with `snap_length` bytes of
-/// each frame or only the headers, and end after `most_packets` packets per file.
+/// Starts a simulation in its own thread, with the `fast`, the `plain` or the `parallel` engine. With
+/// `replications` 0, the number of replications follows from the budget. `watched` enables snapshots; such a
+/// run can be held at `hold_at` simulated seconds. Captures are written to the folder `captures`, with
+/// `snap_length` bytes of each frame or only the headers, and end after `most_packets` packets per file.
 #[pyfunction]
 #[pyo3(signature = (
     scenario_json, base, seed, replications, threads, *, engine = "fast", watched = false, hold_at = None,
@@ -176,7 +185,12 @@ pub(crate) fn start(
     let engine = match engine {
         "fast" => EngineChoice::Fast,
         "plain" => EngineChoice::Plain,
-        other => return Err(PyValueError::new_err(format!("engine must be fast or plain, got {other}"))),
+        "parallel" => EngineChoice::Parallel,
+        other => {
+            return Err(PyValueError::new_err(format!(
+                "engine must be fast, plain or parallel, got {other}"
+            )));
+        }
     };
     let options = RunOptions { seed, replications, threads, engine };
     let progress = Arc::new(if watched { Progress::watched() } else { Progress::new() });
