@@ -43,11 +43,12 @@ def test_the_environment_does_not_matter(perhop: Command, scenario: Path) -> Non
 
 
 @pytest.mark.parametrize("example", sorted(_EXAMPLES.glob("*.perhop.yaml")), ids=lambda path: path.name)
-def test_the_plain_engine_gives_the_same_bytes(example: Path, perhop: Command, tmp_path: Path) -> None:
-    for engine in ("fast", "plain"):
-        ended = perhop("run", example, "--replications", "1", "--engine", engine, "-o", engine, "-q")
+def test_every_engine_gives_the_same_bytes(example: Path, perhop: Command, tmp_path: Path) -> None:
+    for engine, threads in (("fast", "1"), ("plain", "1"), ("parallel", "3")):
+        chosen = ("--engine", engine, "--threads", threads)
+        ended = perhop("run", example, "--replications", "1", *chosen, "-o", engine, "-q")
         assert ended.code == 0, ended.err
-    assert files_in(tmp_path / "plain") == files_in(tmp_path / "fast")
+    assert files_in(tmp_path / "plain") == files_in(tmp_path / "fast") == files_in(tmp_path / "parallel")
     classes = json.loads((tmp_path / "fast" / "summary.json").read_text())["classes"]
     assert sum(one["delivered_packets"]["mean"] for one in classes) > 0
 
@@ -55,4 +56,4 @@ def test_the_plain_engine_gives_the_same_bytes(example: Path, perhop: Command, t
 def test_an_unknown_engine_is_one_clear_error(perhop: Command, scenario: Path) -> None:
     ended = perhop("run", scenario, "--engine", "steam")
     assert ended.code == 2
-    assert '"fast", "plain"' in ended.err
+    assert '"fast", "parallel", "plain"' in ended.err

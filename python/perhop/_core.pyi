@@ -251,6 +251,12 @@ class Run:
     def progress(self) -> tuple[float, float, int]:
         """`(fraction done, simulated seconds over all replications, packet-hops)`."""
 
+    def division(self) -> tuple[int, str | None] | None:
+        """Return the number of parts in which a network ran last, and why it could not be divided.
+
+        `None` if no division was tried, or if none was faster.
+        """
+
     def snapshot(
         self,
     ) -> (
@@ -553,7 +559,7 @@ def start(
 ) -> Run:
     """Start a simulation in its own thread; `watched` enables snapshots, and a wait at `hold_at` seconds.
 
-    `engine` is `fast`, or `plain`, which gives the same results and is the specification of the fast one.
+    `engine` is `fast`, `parallel`, which divides the network, or `plain`, the specification of the others.
 
     Captures go into the folder `captures`, with `snap_length` bytes of each frame, by default its headers,
     and at most `most_packets` packets in a file.

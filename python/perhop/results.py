@@ -75,6 +75,10 @@ class Results:
     assumptions: str | None = None
     #: The captures that were written: file, interfaces, number of packets, number of dropped packets.
     captured: list[dict[str, Any]] = field(default_factory=list)
+    #: The number of parts in which the network ran at the same time; it does not change the results.
+    parts: int = 1
+    #: With the engine `parallel`: why the network could not be divided.
+    undivided: str | None = None
     _frames: dict[str, pl.DataFrame] = field(default_factory=dict)
 
     def __repr__(self) -> str:

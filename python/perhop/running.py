@@ -30,7 +30,7 @@ _MOST_THREADS = 4096
 FITTING: Final = "fitting"
 
 #: The engine of a simulation; the results do not depend on it.
-Engine = Literal["fast", "plain"]
+Engine = Literal["fast", "parallel", "plain"]
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def simulate(
     if times != FITTING:
         _require("replications", times, 1, 2**32 - 1)
     if engine not in get_args(Engine):
-        raise InvalidInputError(f"engine is `{engine}`", help="expected `fast` or `plain`")
+        raise InvalidInputError(f"engine is `{engine}`", help="expected `fast`, `parallel` or `plain`")
     _require("threads", 1 if threads is None else threads, 1, _MOST_THREADS)
     if captures and captures.snap_length is not None:
         _require("snap_length", captures.snap_length, 1, LARGEST_FRAME)
@@ -142,6 +142,7 @@ def simulate(
         )
         _wait(running, progress, watch, pace)
         summary, tables, units, files = running.result()
+        parts, undivided = running.division() or (1, None)
         captured = json.loads(files)
         if captures and folder:
             captures.seal(folder, resolved, captured)
@@ -160,6 +161,8 @@ def simulate(
         units=units,
         _columns=tables,
         captured=captured,
+        parts=parts,
+        undivided=undivided,
     )
 
 

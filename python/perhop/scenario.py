@@ -290,9 +290,10 @@ def run(
             `"fitting"` is the default of the command: 3 to 10, as many as stay within a budget of packets.
         duration: simulated time with its unit (`"60 s"`); by default the scenario's own.
         set: values to replace, by their path: `{"links.0.rate": "2 Mb/s"}`.
-        threads: number of replications that run at the same time; by default one for each processor.
-        engine: `fast`, or `plain`, in which everything is an event: the specification of the fast engine.
-            Both give the same results.
+        threads: number of threads, for replications and for parts of one network; by default one for each
+            processor.
+        engine: `fast`, `parallel` (one replication after the other, each in parts), or `plain`, in which
+            everything is an event: the specification of the fast engine. All give the same results.
         progress: called several times a second.
         watch: called several times a second with a snapshot of the first replication, which it slows down.
         pcap: a folder for captures of the first replication, one pcapng file for each link.

@@ -60,7 +60,8 @@ Threads = Annotated[
     int | None,
     Parameter(
         validator=Number(gte=1, lte=1024),
-        help="Number of replications that run in parallel; it does not change the results.",
+        help="Number of threads, by default one for each processor; it does not change the results. They run"
+        " replications, and parts of one network if that is faster.",
     ),
 ]
 Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]

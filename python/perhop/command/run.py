@@ -170,8 +170,9 @@ def run(
     snap_length
         Bytes to keep of each captured frame. Default: the headers.
     engine
-        The simulation engine. `plain` handles every step as an event and is the reference for `fast`; the
-        results are the same.
+        The simulation engine; the results are the same. `fast` divides a network into parts that run at the
+        same time if --threads permits it and a run of it is faster then. `parallel` always divides it, one
+        replication after the other. `plain` handles every step as an event and is the reference.
     assert_
         A condition on the results of a class, for example 'voice.delay_p99 < 20ms', or @FILE for a file with
         one condition per line. May be given several times. If a condition is not met, the exit code is 4.
@@ -224,6 +225,8 @@ def run(
         view.finish(results)
         if not quiet:
             _report_written(results, output, pcap)
+            if engine == "parallel" and results.undivided:
+                print_note(f"the network ran on one thread: {results.undivided}")
         judgement = judging.judge(results)
         burst = Burst.requested(traffic, scenario, loaded)
         shown_as = _Shown(json=json, quiet=quiet, wide=wide, bounds=bounds, burst=burst)
