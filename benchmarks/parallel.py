@@ -1,0 +1,106 @@
+"""Measure networks on one thread and in parts on several, and state what other numbers of cores could give.
+
+    python benchmarks/parallel.py [--rounds N] [--threads N]
+
+One thread, and the parts on one and on several threads, run in turn; the least times count, since other
+programs can only add to them. The table goes to docs/scale.md, which says what is measured.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from building import build_benchmark
+from measuring import condition, machine
+
+_PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
+_BEGIN, _END = "<!-- measured by benchmarks/parallel.py -->", "<!-- end of the parallel measurement -->"
+_NETWORKS = (("chain", 50), ("topology", 500), ("topology", 2000), ("tcp", 1250), ("tcp", 10_000))
+#: The processors for which bounds are stated.
+_CORES = 16
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One process: its output and its times without those of its set-up."""
+
+    output: str
+    wall_s: float
+    processor_s: float
+
+
+def main() -> int:
+    """Measure, print, and store the table in docs/scale.md."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=5, help="runs of each network (default: 5)")
+    parser.add_argument("--threads", type=int, default=os.cpu_count(), help="default: the processors")
+    arguments = parser.parse_args()
+    program = build_benchmark("perhop-sim", "scale")
+    lines = [
+        condition(arguments.rounds, machine()),
+        "",
+        f"| network | one thread, ms | parts on one thread, ms | on {arguments.threads} threads, ms "
+        f"| speed-up | parts | rounds | work / span | speed-up on {_CORES} cores |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---|",
+    ]
+    for kind, size in _NETWORKS:
+        lines.append(_row(program, kind, size, arguments.rounds, arguments.threads))
+        sys.stdout.write(f"{lines[-1]}\n")
+        sys.stdout.flush()
+    before, _, rest = _PAGE.read_text().partition(_BEGIN)
+    after = rest.partition(_END)[2]
+    _PAGE.write_text("\n".join([f"{before}{_BEGIN}", "", *lines, "", f"{_END}{after}"]))
+    return 0
+
+
+def _row(program: Path, kind: str, size: int, rounds: int, threads: int) -> str:
+    stages = ("set-up", "run", "1", str(threads), str(_CORES))
+    taken: dict[str, list[Taken]] = {stage: [] for stage in stages}
+    for _ in range(rounds):
+        for stage in stages[:-1]:
+            taken[stage].append(_measured([program, kind, str(size), stage]))
+    taken[str(_CORES)].append(_measured([program, kind, str(size), str(_CORES)]))
+    set_up = min(one.wall_s for one in taken["set-up"])
+    one, serial, several = (min(one.wall_s for one in taken[stage]) - set_up for stage in stages[1:4])
+    found = _counts(taken[str(threads)][0].output)
+    wide = _counts(taken[str(_CORES)][0].output)
+    if not found:
+        return f"| {kind}, {size:,} | {one * 1e3:.0f} | | | | 1 | | | |"
+    # Brent 1974: the time of p processors is between max(work / p, span) and work / p + span.
+    cost = serial / one
+    least = wide["work"] / (wide["work"] / _CORES + wide["span"]) / cost
+    most = min(_CORES, wide["work"] / wide["span"]) / cost
+    return (
+        f"| {kind}, {size:,} | {one * 1e3:.0f} | {serial * 1e3:.0f} | {several * 1e3:.0f} "
+        f"| {one / several:.2f} | {found['parts']} | {found['rounds']:,} "
+        f"| {found['work'] / found['span']:.2f} | {least:.1f} to {most:.1f} in {wide['parts']} parts |"
+    )
+
+
+def _counts(output: str) -> dict[str, int]:
+    """Return the counts of a run in parts; none if the network was not divided."""
+    counts = {name: int(number) for name, number in re.findall(r"(\w+): (\d+)", output)}
+    return counts if counts.get("parts", 1) > 1 else {}
+
+
+def _measured(command: list[str | Path]) -> Taken:
+    began = time.perf_counter()
+    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        output = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise subprocess.CalledProcessError(process.returncode, process.args, output)
+    return Taken(output, time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
