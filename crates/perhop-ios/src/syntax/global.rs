@@ -154,7 +154,7 @@ pub(super) fn policy_map(configuration: &mut Configuration, reader: &mut Reader)
 pub(super) fn open_interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading {
     if reader.eat("range") {
         let list = reader.rest().join("");
-        return interface_range::open(configuration, reader, &list, interface_name::new);
+        return Ok(interface_range::open(configuration, reader, &list, interface_name::new));
     }
     let mut name = reader.word("an interface")?.to_owned();
     // A space may precede the number: `interface Serial 0/0`.

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::Spelling;
+use super::lookup::Spelling;
 use crate::ast::{Configuration, Interface};
 use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
@@ -24,11 +24,11 @@ pub(super) fn open(
     reader: &mut Reader,
     text: &str,
     new: fn(&str, usize) -> Interface,
-) -> Reading {
+) -> Finding {
     let known = names(text).filter(|_| configuration.interface_ranges.len() < MOST_RANGES);
     let Some(names) = known.filter(|_| !reader.negated()) else {
         reader.opens = (!reader.negated()).then_some(Mode::NotModelled(LEFT_OUT));
-        return Ok(Finding::not_modelled(LEFT_OUT));
+        return Finding::not_modelled(LEFT_OUT);
     };
     let mut members = BTreeSet::new();
     for name in names {
@@ -38,19 +38,24 @@ pub(super) fn open(
     }
     reader.opens = Some(Mode::InterfaceRange(configuration.interface_ranges.len()));
     configuration.interface_ranges.push(members.into_iter().collect());
-    Ok(Finding::MODELLED)
+    Finding::MODELLED
 }
 
-/// Reads a line for every interface of the range. Its state and its diagnostics are those of the first one.
+/// A function that reads a line as a command of a block.
+type ReadLine = fn(&mut Configuration, Mode, Spelling, &mut Reader) -> Option<Reading>;
+
+/// Reads a line for every interface of the range by `read_line`. Its state and its diagnostics are those of
+/// the first interface.
 pub(super) fn read(
     configuration: &mut Configuration,
     range: usize,
     spelling: Spelling,
     reader: &mut Reader,
+    read_line: ReadLine,
 ) -> Option<Reading> {
     let members = configuration.interface_ranges.get(range)?.clone();
     let (first, others) = members.split_first()?;
-    let reading = super::read(configuration, Mode::Interface(*first), spelling, reader)?;
+    let reading = read_line(configuration, Mode::Interface(*first), spelling, reader)?;
     if reader.opens.is_some() {
         reader.opens = Some(Mode::NotModelled(BLOCK));
         return Some(Ok(Finding::not_modelled(BLOCK)));
@@ -62,7 +67,7 @@ pub(super) fn read(
     for other in others {
         let mut found = Vec::new();
         let mut again = reader.again(&mut found);
-        super::read(configuration, Mode::Interface(*other), spelling, &mut again);
+        read_line(configuration, Mode::Interface(*other), spelling, &mut again);
         reader.comparisons += again.comparisons;
     }
     Some(reading)

@@ -71,7 +71,7 @@ pub(crate) fn read(
 ) -> Option<Reading> {
     reader.mode = mode;
     if let Mode::InterfaceRange(range) = mode {
-        return interface_range::read(configuration, range, spelling, reader);
+        return interface_range::read(configuration, range, spelling, reader, read);
     }
     match configuration.grammar {
         Grammar::Ios => {}

@@ -171,7 +171,7 @@ fn interface(configuration: &mut Configuration, reader: &mut Reader) -> Reading 
     let is_port_channel = rest.to_ascii_lowercase().starts_with("port-channel");
     let number = if is_port_channel { number.trim_start_matches("-channel") } else { number };
     if rest.contains(',') || number.contains('-') {
-        return interface_range::open(configuration, reader, &rest, named);
+        return Ok(interface_range::open(configuration, reader, &rest, named));
     }
     let mut name = reader.word("an interface")?.to_owned();
     // A space may precede the number: `interface Ethernet 1/1`.
