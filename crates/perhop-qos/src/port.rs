@@ -34,7 +34,6 @@ use fragmenter::Fragmenter;
 use gate::Gate;
 use heads::Heads;
 use leaves::Leaves;
-pub use memory::is_memory_conserved;
 pub use outcome::{Departure, Sent};
 use pace::Pace;
 pub use peaks::Peak;

@@ -5,7 +5,7 @@
 use perhop_measure::{Conditioned, Measurements, PortMeasurements, QueueSeries};
 use perhop_net::{Direction, Flights};
 use perhop_qos::packet::{Packet, Protocol};
-use perhop_qos::port::is_memory_conserved;
+use perhop_qos::port::Port;
 use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
@@ -77,7 +77,7 @@ pub trait Engine: Sized {
             carrying += usize::from(packet.protocol == Protocol::TCP);
         }
         let ports = links.map(|link| &self.direction(LinkId(link)).port);
-        debug_assert!(is_memory_conserved(ports), "units of memory and the packets that have them");
+        debug_assert!(Port::is_memory_conserved(ports), "units of memory and the packets that have them");
         let packet_hops = self.packet_hops();
         let (hosts, directions) = self.into_parts();
         let Hosts { mut measurements, mut transport, queue_probes, link_ends, .. } = hosts;

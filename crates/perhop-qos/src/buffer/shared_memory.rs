@@ -7,20 +7,23 @@
 
 pub(super) mod config;
 mod limits;
+mod pool;
 mod pools;
 mod port_memory;
 mod units;
 
 use std::sync::Arc;
 
+use config::SharedMemoryConfig;
 use limits::Limits;
-pub use pools::{MemoryPools, PoolKey};
+pub use pool::PoolKey;
+pub use pools::MemoryPools;
 pub use port_memory::PortMemory;
 use units::UnitSize;
 
 use super::contract::BufferManager;
 use crate::queue::Occupancy;
-use crate::{Color, DropCause, Packet, Time, Verdict};
+use crate::{Color, ConfigError, DropCause, Packet, Time, Verdict};
 
 /// The buffer manager of a queue that draws on a [`PortMemory`]. A clone draws on the same memory.
 ///
@@ -35,6 +38,18 @@ pub struct MemoryQueue {
     reserved: u64,
     limits: Limits,
     port: Arc<PortMemory>,
+}
+
+impl PortMemory {
+    /// Returns the buffer manager of a further queue, which is empty.
+    ///
+    /// # Errors
+    /// The errors of [`SharedMemoryConfig::check`].
+    pub fn queue(self: &Arc<Self>, config: &SharedMemoryConfig) -> Result<MemoryQueue, ConfigError> {
+        let limits = Limits::new(config)?;
+        let reserved = config.reserved.into();
+        Ok(MemoryQueue { used: 0, unit: self.unit(), reserved, limits, port: Arc::clone(self) })
+    }
 }
 
 impl MemoryQueue {

@@ -35,21 +35,21 @@ impl Port {
         }
         self.memory_queues().next().is_none_or(|(_, queue)| queue.port().shared_units() == shared)
     }
-}
 
-/// Whether every unit of memory that `ports` use has a packet, and every pool counts the units of its ports.
-/// `ports` are all ports that share the pools.
-pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
-    // The use of each pool, and the sum of its ports.
-    let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();
-    for port in ports {
-        if !port.holds_its_units() {
-            return false;
+    /// Whether every unit of memory that `ports` use has a packet, and every pool counts the units of its ports.
+    /// `ports` are all ports that share the pools.
+    pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
+        // The use of each pool, and the sum of its ports.
+        let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();
+        for port in ports {
+            if !port.holds_its_units() {
+                return false;
+            }
+            if let Some((_, queue)) = port.memory_queues().next() {
+                let memory = queue.port();
+                pools.entry(memory.pool()).or_insert((memory.pool_use(), 0)).1 += memory.units_of_pool();
+            }
         }
-        if let Some((_, queue)) = port.memory_queues().next() {
-            let memory = queue.port();
-            pools.entry(memory.pool()).or_insert((memory.pool_use(), 0)).1 += memory.units_of_pool();
-        }
+        pools.values().all(|(used, sum)| used == sum)
     }
-    pools.values().all(|(used, sum)| used == sum)
 }

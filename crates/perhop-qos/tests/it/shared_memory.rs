@@ -6,7 +6,6 @@ use perhop_qos::buffer::{MemoryConfig, MemoryPools, MemoryQueue, SharedMemoryCon
 use perhop_qos::framing::{Framing, HeaderStack};
 use perhop_qos::observer::Place;
 use perhop_qos::policy::{PolicyConfig, WireConfig};
-use perhop_qos::port::is_memory_conserved;
 use perhop_qos::random::Streams;
 use perhop_qos::ring::RingConfig;
 use perhop_qos::{Color, DropCause, FlowKey, Observer, Packet, Port, Rate, Time};
@@ -211,12 +210,12 @@ fn ports_with_the_same_pool_share_it() {
     assert!(pool_of(&apart).is_some() && pool_of(&apart) != pool_of(&ports[0]) && pool_of(&alone).is_none());
     // Departures of a shared pool must not be late for other ports.
     assert!(!ports[0].precomputes_departures() && alone.precomputes_departures());
-    assert!(is_memory_conserved(ports.iter().chain([&apart, &alone])));
-    assert!(!is_memory_conserved([&ports[0]]), "the other port has units of the pool, too");
+    assert!(Port::is_memory_conserved(ports.iter().chain([&apart, &alone])));
+    assert!(!Port::is_memory_conserved([&ports[0]]), "the other port has units of the pool, too");
     let mut leaving = Packet::default();
     assert!(ports[0].poll_transmit(Time::ZERO, &mut leaving, Fates::default()).is_some());
     assert_eq!(offer(&mut ports[1], 2), 1);
-    assert!(is_memory_conserved(&ports));
+    assert!(Port::is_memory_conserved(&ports));
 }
 
 #[test]

@@ -5,30 +5,9 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::config::{FallConfig, MemoryConfig};
-use super::limits::Fall;
+use super::pool::Pool;
 use super::port_memory::PortMemory;
-use super::units::Count;
 use crate::ConfigError;
-
-/// Units that ports share.
-#[derive(Debug)]
-pub(super) struct Pool {
-    pub(super) size: u64,
-    pub(super) free: Count,
-    pub(super) fall: Fall,
-}
-
-impl Pool {
-    fn new(config: &MemoryConfig) -> Arc<Pool> {
-        let size = u64::from(config.shared);
-        Arc::new(Pool { size, free: Count::new(size), fall: Fall::new(config.pool_fall) })
-    }
-}
-
-/// The identity of a pool that ports of a node share. It is the same for all its ports, and differs from that
-/// of any other pool while one of the ports exists.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct PoolKey(pub(super) usize);
 
 /// The pools that the memory of a node has so far, by the name of [`MemoryConfig::pool`].
 #[derive(Debug, Default)]

@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::config::{MemoryConfig, SharedMemoryConfig};
-use super::limits::{Fall, UNLIMITED};
-use super::pools::{Pool, PoolKey};
+use super::config::MemoryConfig;
+use super::limits::{Fall, Limits, UNLIMITED};
+use super::pool::{Pool, PoolKey};
 use super::units::{Count, UnitSize};
-use super::{Limits, MemoryQueue};
-use crate::{ConfigError, DropCause};
+use crate::DropCause;
 
 /// The memory of a port: units that its queues share, in addition to those of a pool.
 ///
@@ -40,14 +39,9 @@ impl PortMemory {
         }
     }
 
-    /// Returns the buffer manager of a further queue, which is empty.
-    ///
-    /// # Errors
-    /// The errors of [`SharedMemoryConfig::check`].
-    pub fn queue(self: &Arc<Self>, config: &SharedMemoryConfig) -> Result<MemoryQueue, ConfigError> {
-        let limits = Limits::new(config)?;
-        let reserved = config.reserved.into();
-        Ok(MemoryQueue { used: 0, unit: self.unit, reserved, limits, port: Arc::clone(self) })
+    /// The size of its units.
+    pub(super) fn unit(&self) -> UnitSize {
+        self.unit
     }
 
     /// Takes units for a queue with `limits` that grows from `before` to `after` units above its reserved
