@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -192,4 +193,7 @@ def test_a_class_is_judged_by_its_guarantee(file: Path, perhop: Command, tmp_pat
         here.write(SHORT_OF_ITS_GUARANTEE)
         line = here.tab.locator("#verdicts li").first
         assert line.get_attribute("class") == {"fit": "good", "unfit": "bad"}[answers["files"]] == "bad"
-        assert "throughput" in line.inner_text()
+        assert re.search(r"unfit: [\d.]+ [kM]b/s < [\d.]+ [kM]b/s", line.inner_text())
+        assert line.locator(".line").evaluate("one => one.scrollWidth <= one.clientWidth")
+        line.locator("summary").click()
+        assert "unfit for bulk data (throughput" in line.inner_text()

@@ -228,7 +228,7 @@ def test_an_axis_of_losses_ends_at_all_packets(file: Path) -> None:
         open_lesson(here, "microburst")
         here.tab.wait_for_timeout(300)
         percents = {int(one[:-2]) for one in here.tab.evaluate("[...drawn]") if re.fullmatch(r"\d+ %", one)}
-        assert max(percents) == 100, percents
+        assert {0, 50, 100} <= percents and max(percents) == 100, percents
 
 
 @needs_page

@@ -11,8 +11,11 @@ const AXES = {
   throughput: (value) => rate(value), delay: (value) => time(value), loss: (value) => `${Math.round(100 * value)} %`,
   queue: (value) => String(value),
 };
-// The end of the axis of losses: a round number chosen by the axis, but never above all packets.
-const mostLoss = ({ max }) => (max === 0 ? 0.01 : max > 0.75 ? 1 : undefined);
+// The axis of losses: of many it ends at all packets, of none it has a height; otherwise ECharts chooses.
+function lossAxis(lines) {
+  const most = lines.flatMap(({ data }) => data).reduce((found, [, loss]) => Math.max(found, loss ?? 0), 0);
+  return { max: most > 0.75 ? 1 : most > 0 ? undefined : 0.01, interval: most > 0.75 ? 0.5 : undefined };
+}
 const STROKES = ["solid", [7, 4], [2, 3]];
 
 // The values of a run so far: columns that grow with each step.
@@ -81,7 +84,7 @@ export class Charts {
         animation: false,
         grid: { left: 8, right: 24, top: 12, bottom: 4, containLabel: true },
         xAxis: { ...axis, type: "value", min: now.started.warmup, max: now.started.duration, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: "{value} s", hideOverlap: true, showMinLabel: false } },
-        yAxis: { ...axis, type: "value", min: 0, splitNumber: 3, minInterval: kind.key === "queue" ? 1 : undefined, max: kind.key === "loss" ? mostLoss : undefined, axisLabel: { ...axis.axisLabel, formatter: AXES[kind.key] } },
+        yAxis: { ...axis, type: "value", min: 0, splitNumber: 3, minInterval: kind.key === "queue" ? 1 : undefined, ...(kind.key === "loss" ? lossAxis(lines) : {}), axisLabel: { ...axis.axisLabel, formatter: AXES[kind.key] } },
         // Rich text, and so no HTML made of names.
         tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: card, borderColor: line, textStyle: { color: ink, fontSize: 12 }, valueFormatter: (value) => (value === null || value === undefined ? "–" : kind.shown(value)) },
         series: lines,

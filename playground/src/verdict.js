@@ -34,8 +34,10 @@ function fitness(call, roles, loss) {
   const reasons = isRated
     ? [`R ${call.r.toFixed(1)}, MOS ${call.mos.toFixed(2)}: ${call.category}; ${time(call.mouth_to_ear_s)} from mouth to ear`]
     : compared.filter((one) => one.answer === "unfit").map(reason);
+  // Rates need no name on the line.
+  const [first] = compared.filter((one) => one.answer === "unfit").map((one) => reason(one.unit === "b/s" ? { ...one, words: "" } : one).trim());
   // The line has the deciding figure; the details have the fitness.
-  const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : reasons[0] ?? loss;
+  const why = isRated ? `R ${call.r.toFixed(0)}, ${loss}` : first ?? loss;
   // Losses do not decide about every role: the line names the role that a class is fit for.
   const aside = answer === "fit" && !isRated ? `(${whole})` : "";
   return { tone: { fit: "good", unfit: "bad" }[answer], head: `${answer}: ${why}`, aside, more: [`${answer} for ${whole}${reasons.length ? ` (${reasons.join(", ")})` : ""}`] };
