@@ -32,7 +32,7 @@ with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:
 
 
 def missing_right() -> str | None:
-    """Why this machine cannot run such tests, if so."""
+    """Return the reason why this machine cannot run such tests; `None` if it can."""
     if sys.platform != "linux" or os.geteuid() != 0:
         return "network namespaces and packet sockets need Linux and root"
     for program in ("unshare", "nsenter", "ip"):
@@ -51,7 +51,7 @@ class Namespace:
     """A network namespace for the lifetime of a process in it."""
 
     def __init__(self) -> None:
-        """Make it, silent by itself."""
+        """Create the namespace. It sends no packets of its own."""
         quiet = "echo 1 > /proc/sys/net/ipv6/conf/all/disable_ipv6; echo; exec sleep infinity"
         self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", quiet], stdout=subprocess.PIPE)
         assert self._holder.stdout is not None
@@ -60,20 +60,20 @@ class Namespace:
         self.pid = self._holder.pid
 
     def end(self) -> None:
-        """End it, and with it all interfaces in it and their other ends."""
+        """End the namespace, which removes all its interfaces and their other ends."""
         self._holder.kill()
         self._holder.wait()
 
     def within(self, *command: str) -> list[str]:
-        """Return the command line that runs `command` in it."""
+        """Return the command line that runs `command` in the namespace."""
         return ["nsenter", f"--net=/proc/{self.pid}/ns/net", *command]
 
     def run(self, *command: str) -> str:
-        """Run `command` in it."""
+        """Run `command` in the namespace."""
         return subprocess.run(self.within(*command), check=True, stdout=subprocess.PIPE, text=True).stdout
 
     def cable(self, near: str, other: Namespace, far: str) -> None:
-        """Connect it with another."""
+        """Connect the namespace with another."""
         self.run("ip", "link", "add", near, "type", "veth", "peer", "name", far, "netns", str(other.pid))
         self.run("ip", "link", "set", near, "up")
         other.run("ip", "link", "set", far, "up")
@@ -92,13 +92,13 @@ class Forwarder:
     """A forwarder's process."""
 
     def __init__(self, process: subprocess.Popen[str], control: Path, result: Path) -> None:
-        """Take a process that has just been started."""
+        """Wrap a forwarder process that has just been started."""
         self.process = process
         self._control = control
         self._result = result
 
     def ask(self, line: str = "") -> str:
-        """Send a request to its control socket."""
+        """Send a request to the forwarder's control socket."""
         with socket.socket(socket.AF_UNIX) as asking:
             asking.settimeout(READY_WITHIN_S)
             asking.connect(str(self._control))
@@ -106,11 +106,11 @@ class Forwarder:
             return b"".join(iter(lambda: asking.recv(65536), b"")).decode()
 
     def status(self) -> dict[str, Any]:
-        """Return its counters."""
+        """Return the forwarder's counters."""
         return json.loads(self.ask())
 
     def await_status(self, reached: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
-        """Return its counters once they meet a condition."""
+        """Return the forwarder's counters once they meet a condition."""
         status: dict[str, Any] = {}
 
         def there() -> bool:
@@ -122,12 +122,12 @@ class Forwarder:
         return status
 
     def end(self) -> dict[str, Any]:
-        """End it and return its result."""
+        """End the forwarder and return its result."""
         self.process.send_signal(signal.SIGTERM)
         return self.result()
 
     def result(self) -> dict[str, Any]:
-        """Return its result, once it has ended."""
+        """Return the forwarder's result once it has ended."""
         assert self.process.wait(READY_WITHIN_S) == 0
         return json.loads(self._result.read_text())
 
@@ -164,7 +164,7 @@ def forward_command(config: Path, entry: str = "live_forward") -> list[str]:
 
 
 def direction(near: str, far: str, **more: Any) -> dict[str, Any]:
-    """A direction from one interface to another, by default at their own rate."""
+    """Return a direction from one interface to another, by default at the rate of the interfaces."""
     name = f"{near}->{far}"
     ends = {"name": name, "from": near, "to": far, "receives-on": near, "sends-on": far}
     return ends | {"rate": "10Gb/s"} | more
@@ -199,7 +199,7 @@ class Row:
             namespace.end()
 
     def arrived(self, device: str) -> int:
-        """Return how many frames a device at the right has received."""
+        """Return the number of frames that a device at the right has received."""
         shown = json.loads(self.right.run("ip", "-json", "-statistics", "link", "show", device))
         return int(shown[0]["stats64"]["rx"]["packets"])
 

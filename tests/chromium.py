@@ -14,9 +14,9 @@ from forks import HANGS_AFTER_S
 
 ROOT = Path(__file__).parent.parent
 CHROMIUM = Path("/usr/bin/chromium")
-# Screenshots for people to look at; git ignores them.
+# Screenshots for a look by eye; git ignores them.
 SCREENSHOTS = ROOT / "tests" / "screenshots"
-# Its tests find barriers for readers of screens; `make playground` installs it.
+# axe-core finds barriers for users of screen readers; `make playground` installs it.
 _AXE = ROOT / "playground" / "node_modules" / "axe-core" / "axe.min.js"
 needs_axe = pytest.mark.skipif(not _AXE.is_file(), reason="no axe-core: make playground")
 needs_chromium = pytest.mark.skipif(
@@ -47,14 +47,14 @@ def browser() -> Iterator[Any]:
 
 
 class _Shared:
-    """One Chromium for the tests of a file: its start takes longer than most of them."""
+    """One Chromium for all tests of a file, because its start takes longer than most of the tests."""
 
     def __init__(self) -> None:
         self._ends = ExitStack()
         self._browser: Any = None
 
     def browser(self) -> Any:
-        """Return the browser, started where none runs."""
+        """Return the browser; start it if none runs."""
         if self._browser is None:
             self._browser = self._ends.enter_context(browser())
         return self._browser
@@ -70,7 +70,7 @@ _shared = _Shared()
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """End the browser with the last test of a file: while one runs, no other test can use asyncio."""
+    """End the browser after the last test of a file, because other tests cannot use asyncio while it runs."""
     if nextitem is None or nextitem.path != item.path:
         _shared.end()
 
@@ -112,7 +112,7 @@ def scroll_through(page: Any) -> None:
 
 def serious_barriers(page: Any) -> list[tuple[str, list[str]]]:
     """Return the serious and critical findings of axe-core, each with the beginnings of its elements."""
-    # Evaluated, since the policies of some pages refuse a script element.
+    # The script is evaluated, because the content policies of some pages refuse a script element.
     page.evaluate(_AXE.read_text(encoding="utf-8"))
     found = page.evaluate("async () => (await axe.run()).violations")
     return [

@@ -25,8 +25,8 @@ from forks import HANGS_AFTER_S, MODULES, PLOTTING, Forks
 
 ROOT = Path(__file__).parent.parent
 
-# A job in the background of a shell inherits that Ctrl-C is ignored, and so would the commands of these
-# tests, also those that are to be interrupted.
+# A background job of a shell ignores Ctrl-C, and its children inherit that. The tests interrupt commands by
+# Ctrl-C, so they restore its default effect.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -105,26 +105,26 @@ def runner(completed: Callable[..., subprocess.CompletedProcess[str]], folder: P
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Let the tiers of tests and their order take effect."""
+    """Apply the tiers and the order of the tests."""
     for module in (tiers, scheduling, chromium):
         config.pluginmanager.register(module, module.__name__)
 
 
 def pytest_collection_finish() -> None:
-    """Leave the thousands of collected tests out of every later collection of garbage."""
+    """Exclude the thousands of collected tests from later garbage collections."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(scope="session")
 def command_forks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Forks]:
-    """The process of which the commands of the tests are forks."""
+    """The process that is forked for each command of the tests."""
     found = Forks(tmp_path_factory.mktemp("forks"), (*MODULES, *PLOTTING))
     yield found
     found.end()
 
 
-# Their programs run in other namespaces or for others than their user.
+# The programs of these commands run in other namespaces or as other users.
 _STARTS_PROGRAMS = (["live"], ["study", "live"], ["playground"], ["doctor"])
 
 
@@ -155,13 +155,13 @@ def perhop_process(tmp_path: Path) -> Command:
 
 
 class Terminal:
-    """A pseudo-terminal of its own for every command."""
+    """Runs each command in a separate pseudo-terminal."""
 
     def __init__(self, forks: Forks) -> None:
         self._forks = forks
 
     def shown(self, folder: Path, *arguments: str | Path, columns: int = 200, code: int = 0) -> str:
-        """Run a command, which is to end with this exit code, and return all that it shows."""
+        """Run a command, assert its exit code, and return everything that it shows."""
         ours, theirs = pty.openpty()
         environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": str(columns), "LINES": "50"}
         with ThreadPoolExecutor(1) as thread:
@@ -205,10 +205,10 @@ def run_folder_of_its_own() -> None:
 
 
 def leftovers(folder: Path) -> list[str]:
-    """Names of hidden files in a folder, left by an interrupted or failed command."""
+    """Return the names of hidden files in a folder, which an interrupted or failed command left."""
     return sorted(path.name for path in folder.iterdir() if path.name.startswith("."))
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
-    """The contents of all files in a folder, by relative path."""
+    """Return the contents of all files in a folder, by relative path."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -1,10 +1,10 @@
 """The possible contents of a disk after a loss of power: a model of a file system that replays changes.
 
-The contents of a file survive as they were when a synchronization of it began that has ended; what was
-written later may survive, be lost, or be zeros of the same length (a file system that had put the length on
-the disk and not the data). The changes of names in a folder survive that were done when a synchronization of
-the folder began that has ended. Later ones survive in their order, up to any one of them: in the order of all
-folders together, as a file system with a journal keeps them, and in each folder on its own, which is all that
+After a completed synchronization of a file, the contents that it had at the begin of the synchronization
+survive. Later writes may survive, be lost, or become zeros of the same length (the file system had stored the
+length but not the data). The same holds for the names in a folder: changes before the begin of a completed
+synchronization of the folder survive. Of the later changes, a number of the first ones survives: counted over
+all folders together, as in a file system with a journal, or in each folder separately, which is all that
 POSIX requires.
 """
 
@@ -24,7 +24,7 @@ from system_calls import Change
 Tree = dict[str, bytes | None]
 #: The fates of contents that were not synchronized.
 Unsynchronized = Literal["kept", "lost", "zeros"]
-#: What is left at a path, which is empty for a file and relative to it for what is in a folder.
+#: Returns the surviving files at a path, by their path relative to it; the relative path of a file is empty.
 Left = Callable[[str], Tree]
 _ROOT = 0
 
@@ -32,9 +32,9 @@ _ROOT = 0
 @dataclass
 class _File:
     content: bytes
-    #: What is certain to survive: `None` before the first synchronization.
+    #: The content that is certain to survive; `None` before the first synchronization.
     kept: bytes | None
-    #: The contents after each write, by the line in which it ended.
+    #: The contents after each write, by the line of the log in which the write ended.
     history: list[tuple[int, bytes]] = field(default_factory=list)
 
     def after(self, loss: Unsynchronized) -> bytes:
@@ -47,11 +47,11 @@ class _File:
 
 @dataclass
 class _Folder:
-    #: The names in it after each change, the first being those before any.
+    #: The names in the folder before all changes, and after each change.
     states: list[dict[str, int]]
     #: The lines in which the changes ended.
     ended: list[int] = field(default_factory=list)
-    #: How many of them are certain to survive.
+    #: The number of changes that are certain to survive.
     kept: int = 0
 
     @property
@@ -174,7 +174,7 @@ class Disk:
     def _each_on_its_own(
         kept: dict[int, int], every: dict[int, int], draw: random.Random
     ) -> Iterator[dict[int, int]]:
-        """Vary one folder while the others keep all or as little as they may, and draw some of the rest."""
+        """Vary one folder while the others keep all or the minimum, and draw a sample of the other losses."""
         for number, most in every.items():
             for count in range(kept[number], most + 1):
                 yield kept | {number: count}
@@ -183,7 +183,7 @@ class Disk:
             yield {number: draw.randint(kept[number], every[number]) for number in every}
 
     def _left(self, surviving: Mapping[int, int], loss: Unsynchronized, path: str) -> Tree:
-        """Return the content of a path if this number of changes of each folder survives, by default all."""
+        """Return the content of a path after the given number of changes of each folder, by default all."""
         at = _ROOT
         for name in path.split("/") if path != "." else ():
             found = self._survivors(at, surviving).get(name) if at in self._folders else None

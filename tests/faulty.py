@@ -1,4 +1,7 @@
-"""Runs commands of which one system call fails or is the last, quickly: as forks of one loaded process."""
+"""Run commands in which one system call fails or is the last.
+
+They are forks of one loaded process, for speed.
+"""
 
 from __future__ import annotations
 

@@ -36,15 +36,16 @@ from perhop.interrupts import ENDING
 # The limits for a hostile input: 60 s of processor time, 8 GB of addresses.
 _LIMITS = {resource.RLIMIT_CPU: 60, resource.RLIMIT_AS: 8 << 30}
 _TO_WRITE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# A fork has its main thread only. Polars starts these when it is imported, and its pool when it is first
-# used: the allocator knows of forks, and the cleaner removes what was too large for the memory.
+# A fork has only its main thread. Polars starts these threads at its import, and its pool at the first use.
+# Forks work without them: the allocator handles forks, and the cleaner removes files of results that exceed
+# the memory.
 _NOT_MISSED = {"python", "jemalloc_bg_thd", "polars-ooc-clea"}
-# A place that a log of system calls does not show as a file of the command.
+# A folder that logs of system calls do not list among the files of the command.
 _LOG = 900
 
 
 def _command(request: dict[str, Any]) -> None:
-    """Run a command in this process, from which nothing returns."""
+    """Run a command in this process, and end the process."""
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
@@ -99,7 +100,7 @@ def _run(request: dict[str, Any], streams: list[int], requests: socket.socket, *
     if "signal" in request and not _has_ended(process, request["after_s"]):
         signal.pidfd_send_signal(process, request["signal"])
     if not _has_ended(process, request["hangs_after_s"]):
-        # It shows where each thread is, and ends with a code that no command has.
+        # The dump shows the position of each thread; the exit code is not a code of any command.
         signal.pidfd_send_signal(process, signal.SIGABRT)
     os.close(process)
     _, status, used = os.wait4(child, 0)
@@ -124,8 +125,9 @@ def _received(requests: socket.socket) -> tuple[dict[str, Any], list[int]] | Non
 
 
 def _serve(requests: socket.socket, modules: list[str]) -> None:
-    # Until perhop handles it, Ctrl-C is to end the command, and not to interrupt what is above. Who starts
-    # tests may ignore signals: nohup does SIGHUP, a shell Ctrl-C for its jobs in the background.
+    # Before perhop installs its handlers, Ctrl-C must end the command without an exception in the server's
+    # code. The parent of the tests may ignore signals: nohup ignores SIGHUP, and a shell ignores Ctrl-C for
+    # background jobs.
     for number in ENDING:
         signal.signal(number, signal.SIG_DFL)
     faulthandler.enable(file=2)

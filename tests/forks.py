@@ -1,4 +1,4 @@
-"""Runs commands as forks of one process: each in a process of its own, without the start of Python."""
+"""Run commands as forks of one process: each has a separate process, without the start of Python."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ MODULES = (
 #: Additional imports of commands that plot.
 PLOTTING = ("numpy.ma", "matplotlib.figure", "matplotlib.backends.backend_svg")
 
-# Beginnings of variables that Python, the C library and loaded modules read when they start: a fork is too
-# late for them.
+# Prefixes of variables that Python, the C library and loaded modules read at their start, so that a fork
+# cannot apply them.
 _READ_AT_START = (
     *("PYTHON", "LC_", "LANG", "TZ", "LD_", "GLIBC", "MALLOC", "HOME", "XDG_CONFIG"),
     *("MPL", "OMP_", "OPENBLAS", "POLARS", "RAYON"),
@@ -76,8 +76,9 @@ class Ended:
 class Forks:
     """Runs commands one after the other.
 
-    With `modules`, these are loaded before, and a command ends as soon as all is written. Without, a command
-    imports what it needs and takes the interpreter apart at its end, as it does for a user.
+    With `modules`, the server loads these first, and a command ends as soon as it has written its results.
+    Without `modules`, a command imports the modules that it needs and finalizes the interpreter, as it does
+    for a user.
     """
 
     def __init__(
@@ -88,7 +89,7 @@ class Forks:
         self._requests, theirs = socket.socketpair()
         self._one_at_a_time = threading.Lock()
         with theirs:
-            # Without -P the folder of the server would be searched for modules, and this one has some.
+            # Without -P, Python would also import modules from the folder of the server, which has some.
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(_SERVER), str(theirs.fileno()), *modules],
                 env=self._environment,
@@ -97,9 +98,9 @@ class Forks:
             )
 
     def run(self, folder: Path, arguments: Sequence[str], *, shows: bool = False, **more: Any) -> Ended:
-        """Run a command in a folder; with `shows`, standard output is a part of what it `said`.
+        """Run a command in a folder; with `shows`, `said` of the result includes standard output.
 
-        `more` is what happens to it (fork_server.py).
+        `more` has further keys of the request (fork_server.py).
         """
         output = self.base / "said"
         with output.open("wb") as written, Path(os.devnull).open("rb+") as nothing:
@@ -110,10 +111,10 @@ class Forks:
         return Ended(said=output.read_text(encoding="utf-8", errors="replace"), **ended)
 
     def takes(self, environment: Mapping[str, str]) -> bool:
-        """Whether a fork with this environment does as a process that starts with it."""
+        """Whether a fork with this environment behaves like a process that starts with it."""
         both = environment.keys() | self._environment.keys()
         changed = {name for name in both if environment.get(name) != self._environment.get(name)}
-        # The server has one thread of it, which changes no result.
+        # The server has loaded it with one thread, which does not change the results.
         return not any(name.startswith(_READ_AT_START) for name in changed - {"OPENBLAS_NUM_THREADS"})
 
     def completed(
@@ -145,7 +146,7 @@ class Forks:
                 hangs_after_s=HANGS_AFTER_S,
             )
         finally:
-            # The readers of the other ends wait for that.
+            # The readers of the other ends wait for this close.
             for end in set(streams):
                 os.close(end)
         return int(ended["code"])
@@ -163,7 +164,7 @@ class Forks:
         return json.loads(reply)
 
     def end(self) -> None:
-        """End the process of which the commands are forks."""
+        """End the server process."""
         self._requests.close()
         self._process.wait(HANGS_AFTER_S)
 

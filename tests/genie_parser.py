@@ -2,7 +2,7 @@
 
 Its parsers inherit from a class of pyATS, which holds a device and checks what a parser returns against the
 parser's schema. pyATS comes with ninety other packages in half a gigabyte, compiled for few platforms; so
-that class and its schemas are written here again, and the module with the parsers is loaded from its file.
+that class and its schemas are rewritten here, and the module with the parsers is loaded from its file.
 With pyATS itself the results are the same.
 """
 
@@ -66,9 +66,9 @@ class SchemaError(AssertionError):
     """A value does not conform to a schema."""
 
 
-# Imported by the modules, but of no use to the parsers in question.
+# The modules import these packages, but the tested parsers do not use them.
 And = Default = Common = None
-#: The modules that they import, in whose place they get this one.
+#: Modules that the parsers import; they get this module instead.
 _PYATS = (
     "genie.metaparser",
     "genie.metaparser.util.schemaengine",
@@ -116,7 +116,7 @@ def check(schema: Anything, value: object, path: str) -> None:
 
 @contextmanager
 def _in_place_of_pyats() -> Iterator[None]:
-    """Let the module import this one as the parts of pyATS that it uses."""
+    """Replace the imported parts of pyATS by this module."""
     before = dict(sys.modules)
     here = sys.modules[__name__]
     for name in _PYATS:

@@ -54,7 +54,7 @@ def start_copier(testbed: LiveTestbed, node: str = "router") -> tuple[Child, Pat
 
 
 def left_behind(pid: int) -> list[str]:
-    """The remains of the testbed of process `pid`."""
+    """Return the remains of the testbed of process `pid`."""
     from perhop.live.state import folders
 
     found = [name for owner, name in namespaces.existing() if owner.pid == pid]
@@ -62,7 +62,7 @@ def left_behind(pid: int) -> list[str]:
 
 
 def main(action: str) -> None:
-    """Build it, start a program that starts another, report that, and do `action`."""
+    """Build the testbed, start a program that starts another, report the start, and do `action`."""
     interrupts.handle()
     with LiveTestbed(two_hosts(), "Test") as testbed:
         copier, _ = start_copier(testbed)

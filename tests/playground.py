@@ -20,7 +20,7 @@ needs_playground = pytest.mark.skipif(not is_built, reason="the page is not buil
 needs_page = pytest.mark.skipif(
     not (is_built and CHROMIUM.exists()), reason="no page or no browser: make playground ci-packages"
 )
-# A run takes a tenth of a second; a machine that is busy takes longer.
+# A run takes a tenth of a second; a busy machine takes longer.
 _PATIENCE_S = 60.0
 
 
@@ -41,7 +41,7 @@ class Page:
         while self.runs() <= known:
             assert time.monotonic() < ends, self.tab.locator("#status").inner_text()
             self.tab.wait_for_timeout(30)
-        # What is drawn with the next frame.
+        # Wait for the drawing of the next frame.
         self.tab.wait_for_timeout(150)
 
     def write(self, text: str) -> None:

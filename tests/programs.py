@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 
-# Programs that a Debian package of another name has.
+# Programs whose Debian package has another name.
 _PACKAGES = {
     "cc": "gcc",
     "ip": "iproute2",
@@ -24,7 +24,7 @@ _PACKAGES = {
 
 
 def lacking(*programs: str) -> str | None:
-    """Why a test cannot run that needs these programs, `None` if all exist."""
+    """Return the reason why a test that needs these programs cannot run; `None` if all exist."""
     missing = [program for program in programs if shutil.which(program) is None]
     if not missing:
         return None

@@ -12,7 +12,7 @@ import pytest
 
 #: Files that wait, by group. Those of a group run one after the other, in this order.
 WAITING = {
-    # Measured against the clock: side by side they would disturb each other.
+    # These tests measure wall time and would disturb each other in parallel.
     "live": (
         "test_live_run.py",
         "test_live_hosts.py",
@@ -85,7 +85,7 @@ _PLACES = {name: place for place, name in enumerate((*_GROUPS, *LONGEST_FIRST))}
 
 
 def unit(nodeid: str) -> str:
-    """Return the name that all tests share that one worker is to run after one another."""
+    """Return the name of the unit of a test; one worker runs all tests of a unit one after another."""
     file = nodeid.partition("::")[0]
     name = file.rpartition("/")[2]
     return nodeid if name in SPREAD else _GROUPS.get(name, file)
@@ -93,7 +93,7 @@ def unit(nodeid: str) -> str:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files first that wait, then those that take longest."""
+    """Sort the tests: files that wait come first, then the files that take longest."""
     items.sort(key=lambda item: _PLACES.get(item.path.name, len(_PLACES)))
 
 

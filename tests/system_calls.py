@@ -1,7 +1,7 @@
 """The system calls by which a real process changes a folder, recorded by strace, in the order of their ends.
 
-Calls that change nothing (reading, looking up names) are left out, and so are failed ones. A call that could
-change the folder in a way that is not known here raises, so that nothing is overlooked.
+Calls that change nothing (reading, looking up names) are left out, and so are failed ones. An unknown call
+that could change the folder raises an exception, so that no change is overlooked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from programs import needs
 
 needs_strace = needs("strace")
 
-# All that change names or contents; with `close` and reads left out, a command takes a second.
+# All calls that change names or contents. Without `close` and reads, a traced command takes a second.
 _TRACED = (
     "open,openat,creat,write,pwrite64,writev,pwritev,ftruncate,truncate,fallocate,copy_file_range,sendfile,"
     "fsync,fdatasync,sync_file_range,syncfs,sync,rename,renameat,renameat2,mkdir,mkdirat,unlink,unlinkat,"
@@ -40,7 +40,7 @@ class Change:
     content: bytes = b""
     #: The offset of the content; `None` is the end of the bytes that this process has written.
     at: int | None = None
-    #: When the call began and ended, in lines of the log: it may have overlapped others.
+    #: The lines of the log in which the call began and ended: calls may overlap.
     begun: int = 0
     ended: int = 0
 
@@ -97,7 +97,7 @@ def _change(call: re.Match[str], folder: Path) -> Iterator[Change]:
     name, given = call["name"], call["given"]
     descriptor = re.match(rf"\d+<{_HEX}>", given)
     changed = _inside(_bytes(descriptor[1]), folder) if descriptor else None
-    # What is written may look like names.
+    # Written bytes may look like names.
     paths = [] if descriptor and '"' in given and "write" in name else _paths(given, folder)
     names = [one for one in (_inside(path, folder) for path in paths) if one]
     match name:

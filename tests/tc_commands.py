@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 # Values that some option takes and others refuse: a number, a time, a rate, a size, a share, a word.
 _VALUES = ("10", "5ms", "10mbit", "15k", "10%", "abc")
-# Values at the edges of one kind of number each: for one option of each discipline.
+# Values at the limits of a kind of number, for one option of each discipline.
 _EDGES = ("10mbps", "1.5Mbit", "0.02", "0x1f", "-3", "8kbit/8", "2e3", "")
 #: Options by discipline, with the options that each requires.
 OPTIONS: dict[str, tuple[str, str]] = {
@@ -33,7 +33,7 @@ OPTIONS: dict[str, tuple[str, str]] = {
 }
 _LACKS = re.compile(r"Specified qdisc kind is unknown|Unknown qdisc|Operation not supported|Exclusivity")
 # Commands that iproute2 6.1 accepts and perhop refuses on purpose: the kernel refuses them, or tc reads only
-# the first digits (`sscanf`: `probability 10%` is 10) or turns a sign around.
+# the first digits (`sscanf`: `probability 10%` is 10) or inverts a sign.
 _BEYOND = re.compile(r"prio bands -3|cake bandwidth -3|probability (5ms|10mbit|15k|10%)")
 # Errors about values from the kernel, not from tc.
 _KERNEL = re.compile(r"RTNETLINK|^Error: (?!argument|duplicate)", re.MULTILINE)
@@ -51,7 +51,7 @@ def commands() -> Iterator[str]:
 
 
 def verdicts(within: list[str], all_: list[str]) -> dict[str, bool | None]:
-    """Return whether tc takes each command; `None` where its kernel has another opinion."""
+    """Return whether tc accepts each command; `None` if the kernel decides otherwise."""
 
     def verdict(command: str) -> bool | None:
         ended = subprocess.run([*within, *command.split()], capture_output=True, text=True, check=False)

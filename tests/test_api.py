@@ -132,7 +132,7 @@ def test_columns_are_arrays_and_lists(scenario: Path) -> None:
     assert [len(lists[name]) for name in names] == [len(columns)] * 3 and len(columns) > 0
     codes, texts = columns.arrays()["class"]
     assert [texts[code] for code in codes] == lists["class"]
-    # Also after the arrays took the values over.
+    # The same holds after the arrays have taken ownership of the values.
     assert repr(columns.lists(names)) == repr(lists) and len(columns) == len(codes)
     with pytest.raises(KeyError, match="delay"):
         columns.lists(["delay"])

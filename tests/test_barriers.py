@@ -70,7 +70,7 @@ def test_a_report_has_no_accessibility_barriers(made: Callable[[Path], list[Any]
     for width, scheme in ((1440, "light"), (390, "dark")):
         with opened(tmp_path / "page.html", width=width, height=844, scheme=scheme) as seen:
             hold(seen.page, width)
-            # The same with everything unfolded and drawn, the parts of a long report one after the other.
+            # Repeat the checks with all parts unfolded and drawn, one part of a long report after the other.
             parts = seen.page.eval_on_selector_all(".view", "all => all.map((one) => one.id)")
             for part in parts:
                 seen.page.evaluate(f"location.hash = '#{part}'")

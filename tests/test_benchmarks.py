@@ -1,4 +1,4 @@
-"""The parts of the benchmarks: twins that work, and tables that are written to their page."""
+"""The parts of the benchmarks: the equivalent programs work, and the tables are written to their page."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def has_ns3() -> bool:
 @pytest.mark.skipif(not has_ns3(), reason="needs libns3-dev")
 def test_ns3_carries_the_rate_of_the_bottleneck() -> None:
     run = find_ns3(rounds=1).run
-    # Six seconds are a long run: its routes are found in another way than those of a short one.
+    # A run of six seconds is a long run, which computes its routes in another way than a short run.
     for length in (1, 6):
         datagrams = run("udp-4", length).packet_hops
         # 15,000 packets come to the bottleneck in a second and 12,500 leave it by two links.

@@ -14,7 +14,7 @@ import perhop
 from conftest import ROOT, Command, files_in, leftovers
 from tshark import assert_no_complaint, count, fields, fields_without_complaint, needs_tshark
 
-# With it tshark sees whole packets, and validates the checksums over them.
+# With these options, tshark sees whole packets and validates their checksums.
 WHOLE = 65_535
 
 LINKS = """\
@@ -124,7 +124,7 @@ def test_udp_under_wred(tmp_path: Path) -> None:
     assert by_cause == drops(results, "edge->core")
     assert by_cause["early-random"] > 100
     assert "dropped: early-random, queue af1, yellow" in comments
-    # Before the router's policy nothing is marked; the router takes one hop off.
+    # Packets are unmarked before the router's policy, and the router decrements the TTL by one.
     assert {(ttl, port) for _, _, ttl, port in packets} == {("63", "9")}
     offered = Counter(fields_without_complaint(access, "ip.dsfield.dscp", "ip.ttl"))
     assert offered["0", "64"] == results.flows["offered_packets"].sum()
@@ -133,7 +133,7 @@ def test_udp_under_wred(tmp_path: Path) -> None:
 @needs_tshark
 def test_tcp_with_retransmissions(tmp_path: Path) -> None:
     file = written(tmp_path, ("marking", "wred"), TCP)
-    # Before the first loss the sender's window is what the receiver offers: 64 KiB fit into the header.
+    # Before the first loss, the sender's window is the receiver's: 64 KiB, which fit into the header.
     change = {"traffic.bulk.source.bulk.tcp.window": "64000B"}
     results = perhop.run(file, pcap=tmp_path / "pcap", snap_length=WHOLE, set=change)
     access = tmp_path / "pcap" / "client--edge.pcapng"
@@ -167,7 +167,8 @@ def test_ecn(tmp_path: Path) -> None:
     assert_no_complaint(wire)
     marked = int(results.ports["marked_packets"].sum())
     assert count(wire, "ip.dsfield.ecn == 3 && !frame.comment") == marked > 20
-    # What was marked is echoed, and the echo answered; the handshake agrees on it (RFC 3168 §6.1.1).
+    # The receiver echoes marks, and the sender answers the echo; the handshake negotiates ECN (RFC 3168
+    # §6.1.1).
     assert (
         count(wire, "tcp.flags.syn == 1 && tcp.flags.ack == 0 && tcp.flags.ece == 1 && tcp.flags.cwr == 1")
         == 4
@@ -246,7 +247,7 @@ traffic:
 
 @needs_tshark
 def test_flows_of_several_entries_are_conversations_of_their_own(tmp_path: Path) -> None:
-    """Entries that leave their ports open had the same, and tshark saw two of their flows as one."""
+    """Entries without ports had equal ports earlier, so that tshark saw two of their flows as one."""
     traffic = UDP + UDP.partition("\n")[2].replace("video", "voice").replace("count: 3", "count: 2")
     tcp = "source: { bulk: { tcp: { profile: linux-modern } } }"
     for name in ("bulk", "more"):

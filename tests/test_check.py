@@ -217,7 +217,10 @@ def test_classes_of_a_router_without_traffic_are_reported(perhop: Command, tmp_p
 
 
 def test_later_fragments_are_traffic_without_ports(perhop: Command, tmp_path: Path) -> None:
-    """They fall into the class after the one that matches a port; without an MTU there are none."""
+    """Fragments do not match the class that matches a port, so the next class takes them.
+
+    Without an MTU there are no fragments.
+    """
     scenario = tmp_path / "s.perhop.yaml"
     text = (
         "perhop: 1\nname: s\nduration: 1s\nhosts: {a: {}, b: {}}\nrouters: {r: {}}\n"

@@ -54,7 +54,7 @@ def test_lines_that_need_attention_are_listed_by_state(perhop: Command, router: 
 
 
 def test_errors_in_unused_parts_do_not_stop_run(perhop: Command, router: Path) -> None:
-    """They remain errors: none of the parts is `ok`."""
+    """A part with an error is not reported as `ok`."""
     unused = CONFIGURATION.replace(" class nobody\n  bandwidth 64\n", "")
     router.write_text(f"{unused}!\npolicy-map other\n class nobody\n  bandwidth 64\n")
     ended = perhop("check", router)
@@ -182,7 +182,7 @@ def test_a_configuration_is_recognized_by_its_content(
 
 
 def test_a_configuration_that_powershell_wrote(perhop: Command, tmp_path: Path) -> None:
-    """There `show run > router.txt` makes UTF-16."""
+    """On Windows, `show run > router.txt` writes UTF-16."""
     (tmp_path / "plain.txt").write_text(CONFIGURATION)
     (tmp_path / "router.txt").write_text(CONFIGURATION, encoding="utf-16")
     ended = perhop("check", "plain.txt", "router.txt", "--json")

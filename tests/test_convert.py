@@ -30,7 +30,7 @@ NONE = {
     "fragment-two", "fragment-wan", "frame-relay-branch", "legacy-queueing", "multilink-and-dsl", "no-policy",
     "switch-qos",
 }  # fmt: skip
-# The parts of the others that change when read again, by a word of the listed loss.
+# The parts of the other configurations that differ after conversion, by a word of the listed loss.
 LISTED = {
     # One class-map by VLAN has a different meaning at each sub-interface.
     "vectors/link-marks": "the router would have 0",
@@ -44,8 +44,8 @@ OTHERS = ("nx-", "xr-")
 WITH_POLICIES = [
     file for file in CONFIGURATIONS if file.stem not in NONE and not file.stem.startswith(OTHERS)
 ]
-# Packets in a class table: what runs by text and by policies is compared.
-# Not by the interface of arrival, which a scenario knows by the node behind it.
+# Runs of the text and of the converted policies are compared. Configurations that match the interface of
+# arrival are left out, because a scenario knows that interface by the node behind it.
 RUN = ["router", *(file.stem for file in WITH_POLICIES if file.parent.name == "configurations")]
 RUN.remove("input-interface")
 
@@ -66,7 +66,7 @@ def test_ios_to_ios_gives_the_same_policies(file: Path) -> None:
     assert expected is None
     assert converted.remarks == ()
     for one in source.attached:
-        # The only circuit of an interface is called like the interface.
+        # The only circuit of an interface has the interface's name.
         port = again.get(str(one.interface)) or again[str(one.interface).partition(" ")[0]]
         assert one.direction is not None
         _agree(one.policy, port[one.direction], one.where)

@@ -143,7 +143,7 @@ def test_random_policies(tmp_path: Path) -> None:
         text = convert.convert(file, to="tc", rate="10Mb/s").text
         assert text.count("htb rate") <= 1 + policies.classes
     assert converted > 20
-    # Nearly every random policy has something that no router has.
+    # Nearly every random policy has a feature that routers lack.
     assert listed > converted
 
 

@@ -140,7 +140,8 @@ def test_filters_choose_the_class_of_every_packet(file: Path) -> None:
             packet = {**_packet(draw, values), "cos": 0, "mpls-exp": 0, "color": 0, "input": "elsewhere"}
             packet["length"] = max(packet["length"], 40)
             if packet["protocol"] not in {6, 17}:
-                # Without ports, filters must not look for them; perhop's packets always have some.
+                # Filters must not read the ports of packets without ports; perhop's packets always have
+                # ports.
                 packet["protocol"] = 17
             meeting = (
                 name for name, matches in leaves if all(matches_condition(one, packet) for one in matches)
@@ -194,7 +195,7 @@ def test_features_that_linux_lacks_are_listed(perhop: Command) -> None:
     constructs = " ".join(remark["construct"] for remark in ended.json()["remarks"])
     for construct in ("under congestion", "scheduler scfq", "thresholds by drop precedence", "by precedence"):
         assert construct in constructs
-    # The script contains each as well.
+    # The script contains each remark too.
     assert ended.json()["text"].count("# Otherwise than in perhop:") == len(ended.json()["remarks"])
 
 
@@ -327,7 +328,8 @@ def test_linux_drops_packets_above_the_limit(
 
 @needs_namespaces
 def test_linux_sends_no_more_than_the_rate(tmp_path: Path, ends: tuple[Namespace, Namespace]) -> None:
-    # Priority without a bound, and a class below that is promised all: together no more than the port.
+    # An unlimited priority class and a lower class with a guarantee of the whole rate together send at most
+    # the rate of the port.
     near, _ = ends
     file, script = tmp_path / "strict.yaml", tmp_path / "strict.sh"
     file.write_text("""\
@@ -362,7 +364,7 @@ policies:
     assert bits - first > 0.5e6 * 2
     assert bits < 1.05e6 * (ended - before) + 8 * 10_000
     assert bits - first < 1.05e6 * (ended - waiting) + 8 * 10_000
-    # Nearly all of it is voice, though it came last.
+    # Nearly all sent bytes are voice, although voice arrived last.
     assert classes["1:2"]["bytes"] > 0.8 * classes["1:1"]["bytes"]
 
 
@@ -463,7 +465,7 @@ def test_tc_accepts_every_command_that_its_kernel_supports(tmp_path: Path) -> No
 
 
 def test_a_name_cannot_inject_a_command(tmp_path: Path, perhop: Command) -> None:
-    # A line of a name would be run by the shell, or be read by the router.
+    # The shell would run a line break in a name as a command, and the router would read it as a line.
     file = tmp_path / "odd.yaml"
     odd = json.dumps("voice\nrm -rf $HOME\n! $(reboot)")
     file.write_text(f"""\

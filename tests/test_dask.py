@@ -26,7 +26,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
     pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
-    # The clusters of these tests have no TLS; tests/test_dask_exposure.py is about that.
+    # The clusters of these tests have no TLS; tests/test_dask_exposure.py tests TLS.
     pytest.mark.filterwarnings("ignore::perhop.engines.dask.ExposedClusterWarning"),
 ]
 

@@ -1,4 +1,4 @@
-"""Other users cannot use a cluster: a local one has no port, a remote one wants a certificate."""
+"""Other users cannot use a cluster: a local one has no port, a remote one requires a certificate."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_local_cluster_opens_no_port(scenario: Path) -> None:
 
 
 def test_a_local_cluster_is_within_this_process(scenario: Path) -> None:
-    """A process of its own would be started with the current folder on its path."""
+    """A separate process would start with the current folder on its path."""
     seen: list[list[int]] = []
     library.sweep(
         scenario,

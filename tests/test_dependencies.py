@@ -154,7 +154,7 @@ def test_no_crate_of_the_workspace_is_published(packages: list[dict[str, Any]]) 
 
 
 def test_the_oldest_supported_compiler_takes_every_dependency(packages: list[dict[str, Any]]) -> None:
-    """Also that every crate of the workspace takes its `rust-version` from Cargo.toml."""
+    """All crates of the workspace have the `rust-version` of Cargo.toml; no dependency needs a newer one."""
     manifest = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]
     asked = {package["name"]: package["rust_version"] for package in packages if package["rust_version"]}
     newer = {name: rust for name, rust in asked.items() if version(rust) > version(manifest["rust-version"])}
@@ -165,7 +165,7 @@ def test_the_oldest_supported_compiler_takes_every_dependency(packages: list[dic
 
 
 def test_the_extension_module_shares_the_build_of_the_tests() -> None:
-    """Other features of one dependency would make cargo build every crate twice in `make check`."""
+    """If a dependency had other features, cargo would build every crate twice in `make check`."""
 
     def features(*selection: str) -> dict[str, str]:
         line = [

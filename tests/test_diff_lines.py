@@ -91,7 +91,7 @@ COMPARED_TC = {
     "class of htb": ("rate 6mbit", "rate 5mbit", "eth0 queue 1:20"),
     "filter of htb": ("0xb8", "0x28", "eth0 queue 1:10"),
 }
-#: The same of lines that the model does not hold, with a part of the line.
+#: Changes outside of the compared model: the text, its replacement, and a part of the reported line.
 NOT_COMPARED = {
     "encryption": (" bandwidth 2000\n", " bandwidth 2000\n crypto map VPN\n", "crypto map VPN"),
     "shaping of old": (" bandwidth 2000\n", " bandwidth 2000\n traffic-shape rate 128000\n", "traffic-shape"),

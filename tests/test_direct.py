@@ -21,7 +21,7 @@ from perhop.command.commands import Command as Described
 from perhop.command.help_pages import lay_out_examples
 from perhop.command.parser import app, program
 
-# Words that are values of some types and wrong for others; some of them only the whole parser understands.
+# Words that are valid for some types and invalid for others; only the full parser understands some of them.
 WORDS = [
     "7",
     "0",

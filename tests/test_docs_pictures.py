@@ -32,7 +32,7 @@ def test_they_are_small_and_ask_for_nothing() -> None:
 
 
 def test_they_match_the_output_of_the_program(tmp_path: Path) -> None:
-    """Fonts of the machine move letters; the words and numbers are the program's."""
+    """The positions of letters depend on the machine's fonts, so the test compares words and numbers."""
     subprocess.run(
         [sys.executable, ROOT / "tools" / "docs_pictures.py", tmp_path], check=True, capture_output=True
     )

@@ -36,7 +36,7 @@ FOLDERS = "crates|docs|examples|python|schema|studies|tests|tools|vectors|benchm
 
 
 def markdown(page: Path) -> str:
-    """The text of a page; of a notebook, its cells in words."""
+    """Return the text of a page; for a notebook, that of its Markdown cells."""
     text = page.read_text(encoding="utf-8")
     if page.suffix != ".ipynb":
         return text
@@ -53,7 +53,7 @@ def links(page: Path) -> Iterator[str]:
 
 
 def anchors(page: Path) -> set[str]:
-    """The headings of a page as links write them: GitHub's way, and Sphinx's."""
+    """Return the anchors of a page's headings, as GitHub and as Sphinx write them."""
     tokens = MarkdownIt("commonmark").parse(markdown(page))
     titles = [tokens[i + 1].content for i, token in enumerate(tokens) if token.type == "heading_open"]
     return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
@@ -84,7 +84,7 @@ def test_named_files_exist(page: Path) -> None:
         return  # it tells of the past
     text = markdown(page)
     if page.name == "tests-merged.md":
-        # The first column has tests that are not there any more.
+        # The first column has tests that no longer exist.
         text = re.sub(r"^\| [^|]*", "", text, flags=re.MULTILINE)
     for name in re.findall(rf"`((?:{FOLDERS})/[^\s`]*[\w/])`", text):
         if re.search(r"[<{…]|_build|generated", name):

@@ -157,7 +157,7 @@ def test_every_call_is_counted(case: Case, faulty: Faulty, base: Path, tmp_path:
 
 
 def _promised(case: Case, ended: Ended, found: dict[str, Tree]) -> dict[str, Tree]:
-    """Return what the command is to leave: where it says that a plot in its results failed, all but that."""
+    """Return the files that the command must leave: without the plot if the message reports its failure."""
     if case.writing.plot is not None and ended.code == Exit.WRITE_FAILED:
         folder, _, name = case.writing.plot[1].rpartition("/")
         says_so = re.search(rf"^error: {folder}(/{name})?: ", ended.said, re.MULTILINE)
@@ -167,7 +167,7 @@ def _promised(case: Case, ended: Ended, found: dict[str, Tree]) -> dict[str, Tre
 
 
 def _wrong(case: Case, fault: Fault, folder: Path, ended: Ended, call: Call) -> Iterator[str]:
-    """Generate what is not as promised."""
+    """Generate the broken promises."""
     found = trees(folder, case.writing)
     yield from untrue(ended.code, ended.said, case.old, _promised(case, ended, found), found)
     if fault.what == "killed":

@@ -66,7 +66,7 @@ def test_theory_holds_in_short_runs(theory: list[Comparison]) -> None:
 
 
 def test_another_law_would_be_missed(theory: list[Comparison]) -> None:
-    """Drops per p_b of the three laws are apart by far more than is allowed, and so are other rules."""
+    """The drops per p_b of the three laws, and of other rules, differ by far more than the tolerance."""
     red = [one for one in theory if one.name == "RED"]
     assert [round(one.reference.mean, 1) for one in red] == [2.0, 1.0, 0.7]
     for one in red:
@@ -185,7 +185,7 @@ CAKES = ("cake-besteffort", "cake-diffserv4")
 
 @pytest.mark.touched
 def test_queues_of_linux_treat_four_flows_as_linux_does() -> None:
-    """Goodput, losses and waits of 60 cases; chance moves values that two runs of the kernel differ in."""
+    """Goodput, losses and waits of 60 cases; values that differ between two kernel runs may differ more."""
     rows = linux_aqm.part(QUICK).comparisons
     assert len(rows) == 50 * 4 + 10 * 7
     missed = [one for one in rows if not one.met]
@@ -226,7 +226,7 @@ def test_tcp_through_gred_of_linux_has_linux_rates() -> None:
     # A single average treats green packets very differently from RIO-C, so neither passes for the other.
     rates = {one.name: one for one in rows if one.quantity == "TCP"}
     assert rates["RIO-C"].measured.mean > 4 * rates["WRED"].reference.mean
-    # Wide intervals are named, and only they replace the 2 %.
+    # Only wide intervals, which are listed, replace the 2 %.
     assert linux_gred.near(Value(100.0, 1.0), Value(100.0, 1.0)).relative == 0.02
     assert linux_gred.near(Value(100.0, 2.0), Value(100.0, 1.0)).chance
 
@@ -264,7 +264,7 @@ def test_the_page_in_the_documentation_is_made_from_the_data(kept: Record) -> No
 
 
 def test_recorded_verdicts_follow_from_the_recorded_numbers(kept: Record) -> None:
-    """Values have at least four digits, and allowed differences two: verdicts at the edge are not decided."""
+    """Values have at least four digits, and tolerances two, so that rounding does not decide a verdict."""
     assert len(kept.rows) > 600
     for row in kept.rows:
         assert row.verdict in ("met", "missed")

@@ -82,7 +82,7 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture
 def folder(kind: str, starter: dict[str, Path], tmp_path: Path) -> Path:
-    """A copy that may be changed."""
+    """Return a copy that the test may change."""
     shutil.copytree(starter[kind], tmp_path / kind)
     return tmp_path / kind
 
@@ -112,7 +112,7 @@ def test_no_flipped_byte_goes_unnoticed(kind: str, folder: Path, record_property
                 READERS[kind][0](folder)
                 unnoticed.append((file.name, at))
             except UnreadableFileError as error:
-                # The message says which file it is.
+                # The message names the changed file.
                 if file.name not in str(error):
                     unnoticed.append((file.name, at))
             os.pwrite(opened.fileno(), before, at)
@@ -142,7 +142,7 @@ def test_every_reader_refuses(kind: str, folder: Path) -> None:
 def test_no_file_can_be_swapped(
     kind: str, two: list[dict[str, Path]], tmp_path: Path, record_property: Told
 ) -> None:
-    """Every file in the place of every other, of this folder and of another one, where they differ."""
+    """Each file replaces each other file, of this folder and of another one, if their contents differ."""
     folder, other = tmp_path / kind, two[1][kind]
     shutil.copytree(two[0][kind], folder)
     own = files(folder)
@@ -162,7 +162,7 @@ def test_no_file_can_be_swapped(
         if sources[source] == before:
             continue
         file.write_bytes(sources[source])
-        # The manifest of a folder in this one makes it a folder of another kind, which is invalid input.
+        # The manifest of an inner folder gives this folder another kind, which is invalid input.
         with pytest.raises(InvalidInputError):
             READERS[kind][0](folder)
         file.write_bytes(before)

@@ -1,4 +1,4 @@
-"""The same sweep or tuning command finds parts that are damaged, missing or of something else."""
+"""A repeated sweep or tuning command finds parts that are damaged, missing or from another folder."""
 
 from __future__ import annotations
 
@@ -121,7 +121,7 @@ def test_the_same_sweep_repairs_its_folder(
                 raise InvalidInputError("not read")
             Sweep.load(folder)
     else:
-        # What is read while it grows is right, or nothing.
+        # A reader of a growing sweep gets correct rows or none.
         try:
             assert set(Sweep.load(folder).classes["point"]) == {0, 1, 2}
         except InvalidInputError as error:
@@ -178,7 +178,7 @@ def test_files_of_the_user_stay_next_to_parts(saved: Path, tmp_path: Path) -> No
 def test_a_part_that_changes_during_the_sweep_is_not_sealed(
     saved: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After it was verified, and before the manifest is written."""
+    """The part changes after its verification and before the manifest is written."""
     folder, also = tmp_path / "out", growing.manifest.sealed
     shutil.copytree(saved / "one", folder)
     before = (folder / manifest.MANIFEST).read_bytes()
@@ -236,7 +236,7 @@ def test_the_sweep_command_names_the_part(perhop: Command, scenario: Path, tmp_p
 def test_a_folder_whose_question_is_not_text_is_refused(
     command: str, changes: list[str], texts: list[str], perhop: Command, scenario: Path, tmp_path: Path
 ) -> None:
-    """The highest bit of a letter, which leaves no UTF-8."""
+    """The test flips the highest bit of a letter, so that the file is not valid UTF-8."""
     line = [command, scenario, "--duration", "2s", "-q", *changes, "-o", "out"]
     assert perhop(*line).code == 0
     for name in texts:
@@ -253,7 +253,7 @@ TUNE = ["--duration", "2s", "-q", "--vary", "links.1.rate=1Mb/s,2Mb/s,3Mb/s", "-
 
 
 def test_the_tune_command_repairs_its_journal(perhop: Command, scenario: Path, tmp_path: Path) -> None:
-    """Whichever part is damaged, missing or of another tuning, also the first of several."""
+    """The command replaces each part that is damaged, missing or from another tuning, even the first."""
 
     def tune(seed: int, output: str) -> object:
         return perhop(

@@ -1,4 +1,4 @@
-"""Contents that perhop never wrote, under checksums that fit: used as they are, or refused in an error.
+"""Forged contents with correct checksums are either used unchanged or refused with an error.
 
 `PERHOP_FORGED` is the number of forgeries for each kind of folder: 40, or 10,000 where a reader has changed.
 """
@@ -75,7 +75,7 @@ def _paths(found: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
 
 def _forge_json(file: Path, draw: random.Random) -> str:
     found = json.loads(file.read_text())
-    # Parts near the top are few, and as likely as those below.
+    # There are few parts near the top; each level is equally likely.
     by_depth: dict[int, list[tuple[Any, ...]]] = {}
     for path in _paths(found):
         by_depth.setdefault(len(path), []).append(path)
@@ -235,7 +235,7 @@ def test_a_table_without_a_class_of_the_summary(saved: dict[str, Path], tmp_path
 
 
 def test_a_moved_trace_is_not_damage(tmp_path: Path) -> None:
-    """Results do not hold the files that their scenario names, and are read without them."""
+    """Results do not contain the files that their scenario names, and can be read without them."""
     scenario = library.Scenario.load(ROOT / "examples" / "trace.perhop.yaml", {"duration": "2s"})
     scenario.run(seed=1, replications=1).save(tmp_path / "out")
     assert Results.load(tmp_path / "out").scenario["name"] == scenario["name"]

@@ -140,7 +140,7 @@ def test_a_comment_contains_every_name_literally(saved: Path, perhop: Command) -
     assert marks == {"page", "h3", "table", "thead", "tbody", "tr", "th", "td", "code"}
     cells = {"".join(one.itertext()) for one in found.iter("td")}
     assert {f"queue {name}" for name in NAMES} <= cells
-    # A page of GitHub has more that takes effect: people, emoji and formulas. None does within code.
+    # On GitHub, further text has an effect: mentions, emoji and formulas. None of them has one within code.
     code = {one.text for one in found.iter("code")}
     assert {f"queue {name}" for name in NAMES if re.search("[@$:]|www", name)} <= code
 
@@ -230,7 +230,7 @@ def test_control_characters_of_a_file_reach_no_terminal(
         (tmp_path / name).write_text(text)
     shown = terminal.shown(tmp_path, *line.split(), code=code)
     assert re.search("[\x1b\x07\x9b\u202e]", _TOLD.sub("", shown)) is None
-    # Nor as a color, which perhop shows itself, at a name.
+    # A name does not change the color either, although perhop itself prints colors.
     assert re.search(r"\b(A|r|x|a|e|bogus|eth0|1mbit)\x1b\[3[125]m", shown) is None
 
 

@@ -51,7 +51,7 @@ def _targets(node: ast.Import | ast.ImportFrom) -> Iterator[str]:
 
 
 def _packages(target: str, importer: str) -> Iterator[str]:
-    """The packages around `target` that are loaded with it, those around `importer` too left out."""
+    """Return the packages around `target` that its import loads, without those around `importer`."""
     parts = target.split(".")[:-1]
     for length in range(2, len(parts) + 1):
         package = ".".join(parts[:length])
@@ -60,7 +60,7 @@ def _packages(target: str, importer: str) -> Iterator[str]:
 
 
 def _named(tree: ast.Module) -> Iterator[str]:
-    """The modules that texts name: `import_module` takes them."""
+    """Return the modules that are imported by name, with `import_module`."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in _modules():
             yield node.value
@@ -97,7 +97,7 @@ def _layers() -> list[str]:
 
 
 def _upward(places: dict[str, set[str]], layers: list[str]) -> list[str]:
-    """The imports that do not go down, in words."""
+    """Describe the imports that do not go to a lower layer."""
     return [
         f"`{name}` imports `{target}`, which stands above it"
         for name, targets in places.items()
@@ -124,7 +124,7 @@ def test_imports_go_down_only() -> None:
 
 
 def test_the_checks_see_imports_that_go_up_or_around() -> None:
-    # Each import goes one way among modules; together they are a circle of packages.
+    # There is no circle among the modules, but one among their packages.
     around = {"perhop.plot.a": {"perhop.report.a"}, "perhop.report.b": {"perhop.plot.b"}}
     TopologicalSorter(around).prepare()
     with pytest.raises(CycleError):
@@ -204,7 +204,7 @@ def test_a_command_loads_only_what_it_needs(command: str) -> None:
 
 
 def test_tests_import_only_names_that_other_tests_define() -> None:
-    """A renamed helper breaks each file that imports it, which its own tests do not show."""
+    """A renamed helper breaks each file that imports it, which the helper's own tests do not show."""
     folder = ROOT / "tests"
     trees = {file.stem: ast.parse(file.read_text(encoding="utf-8")) for file in folder.glob("*.py")}
     defined = {name: set(_defined(tree)) for name, tree in trees.items()}

@@ -105,7 +105,7 @@ def test_headers_match_the_access_lists(branch: Path) -> None:
     scenario = Scenario.infer(branch, "FastEthernet0/0")
     traffic = {one["name"]: one for one in scenario["traffic"]}
     addresses = {name: host["address"] for name, host in scenario["hosts"].items()}
-    # Marked as the class of voice expects it.
+    # The packets are marked as the voice class expects.
     phones = traffic["VOICE"]
     assert phones["destination-port"] == 16384
     assert ip_address(addresses[phones["from"]]) in ip_network("10.17.0.128/25")
@@ -263,7 +263,7 @@ def test_every_class_of_any_configuration_has_traffic_or_is_reported(file: Path,
 
 @pytest.mark.parametrize("name", ["router", "branch-15-subrate", "qos-group"])
 def test_the_scenario_is_that_of_the_playground(name: str) -> None:
-    """The same file is the expectation of the page's module (`crates/perhop-web/tests/it/session.rs`)."""
+    """The expected file is also that of the page's module (`crates/perhop-web/tests/it/session.rs`)."""
     folder = ROOT / ("examples" if name == "router" else "tests/configurations")
     text = (folder / f"{name}.cfg").read_text()
     data = infer(text, {"text": text}, folder).data
@@ -351,7 +351,7 @@ def test_a_filter_for_the_usual_hosts_does_not_stop_inference(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("others", "tried_all"), [(65, True), (66, False)])
 def test_entrances_that_were_not_tried_are_reported(others: int, tried_all: bool, tmp_path: Path) -> None:
-    """One of `others` has an input policy and is the entrance; the class needs a group that none sets."""
+    """One interface of `others` has an input policy and is the entrance; no policy sets the class's group."""
     interface = "interface Ethernet0/{0}\n ip address 10.{0}.0.1 255.255.255.0\n"
     entrances = "".join(interface.format(number) for number in range(1, others + 1))
     file = tmp_path / "edge.cfg"

@@ -97,7 +97,7 @@ interface GigabitEthernet0/0/1
 
 
 def test_a_given_load_waits_at_the_policy_and_not_before_it(perhop: Command, tmp_path: Path) -> None:
-    """The packets come from several interfaces: one of the same rate would hold them back."""
+    """The packets arrive by several interfaces, because one interface of the same rate would delay them."""
     file, rates = tmp_path / "core.cfg", tmp_path / "rates.csv"
     file.write_text(CORE)
     rates.write_text(

@@ -89,7 +89,7 @@ def test_an_ignored_ctrl_c_stays_ignored(scenario: Path) -> None:
 
 
 def test_a_signal_inside_a_callback_is_raised_later() -> None:
-    """An example is a callback of a weak reference, which importing a module runs."""
+    """The tested callback is that of a weak reference, which the import of a module runs."""
     unlucky = (
         "import os, sys, time, weakref\n"
         "from perhop import interrupts\n"
@@ -113,7 +113,7 @@ def test_a_signal_inside_a_callback_is_raised_later() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Signals) -> None:
-    """A partly initialized module would remain, and the next import of it would fail."""
+    """Otherwise a partly initialized module would remain, and its next import would fail."""
     (tmp_path / "torn.py").write_text(
         "import os, sys, time\nos.kill(os.getpid(), int(sys.argv[1]))\ntime.sleep(0.1)\nwhole = True\n"
     )
@@ -134,7 +134,7 @@ def test_a_signal_does_not_interrupt_an_import(tmp_path: Path, number: signal.Si
 
 
 def test_a_pending_signal_is_discarded_at_the_end() -> None:
-    """Its alarm would end the process in place of the exit code."""
+    """Otherwise the alarm that repeats the signal would end the process before its exit code is set."""
     ending = (
         "import os, signal, sys, time\n"
         "from perhop import interrupts\n"
@@ -151,7 +151,7 @@ def test_a_pending_signal_is_discarded_at_the_end() -> None:
 
 
 def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
-    """The command line is still being loaded then."""
+    """The interrupt arrives while the command line is loaded."""
     loading = (
         "import sys, perhop.errors\n"
         "class Interrupted:\n"
@@ -167,7 +167,7 @@ def test_an_interrupt_at_the_start_shows_no_traceback() -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Signals) -> None:
-    """The exception is raised before the command begins."""
+    """The signal raises its exception before the command begins."""
     at_once = (
         "import signal, sys\n"
         "from perhop import interrupts\n"
@@ -186,7 +186,7 @@ def test_a_signal_as_soon_as_it_is_handled_ends_with_a_message(number: signal.Si
 
 @pytest.mark.parametrize("library", ["matplotlib.transforms", "numpy.ma", "polars.frame"])
 def test_a_signal_waits_for_native_code(library: str) -> None:
-    """It replaces an exception of a callback with an error of its own."""
+    """Native code replaces an exception of a Python callback with its own error."""
     working = (
         "import os, signal, sys, time\n"
         "from perhop import interrupts\n"
@@ -205,7 +205,7 @@ def test_a_signal_waits_for_native_code(library: str) -> None:
 
 @pytest.mark.parametrize("moment", ["taken", "to be released"])
 def test_a_lock_is_not_left_taken_by_a_signal(moment: str) -> None:
-    """A thread that waits for the lock, for example to deliver a result, would wait forever."""
+    """Otherwise a thread that waits for the lock, for example to deliver a result, would wait forever."""
     locking = (
         "import _thread, signal, sys, threading, time\n"
         "from functools import partial\n"
@@ -253,7 +253,7 @@ def test_a_message_is_one_line_for_any_input(monkeypatch: pytest.MonkeyPatch) ->
 
 
 class _Disturbed(ThreadPoolExecutor):
-    """A signal arrives whenever a thread is given its work."""
+    """An executor that sends a signal at each submission of work to a thread."""
 
     def submit(self, *given: Any, **named: Any) -> Future[Any]:
         signal.raise_signal(signal.SIGTERM)
@@ -306,7 +306,7 @@ def test_a_report_is_written_in_spite_of_repeated_interrupts(
 
 @pytest.mark.usefixtures("ended")
 def test_a_batch_whose_threads_start_is_given_up(scenario: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The work that its threads have begun is not waited for."""
+    """The batch ends without waiting for the work that its threads have begun."""
     monkeypatch.setattr(batch, "ThreadPoolExecutor", _Disturbed)
     finished = []
 

@@ -74,7 +74,7 @@ def program(tmp_path: Path) -> Path:
 
 
 def environment(**changes: str) -> dict[str, str]:
-    """This environment without the variables of Python, and with changes."""
+    """Return this environment without the variables of Python, with some changes."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     return kept | changes
 
@@ -159,13 +159,13 @@ def test_a_program_in_a_host_executes_nothing_of_its_folder(hostile: Hostile, pr
     ids=["path", "empty", "here", "startup", "home", "user"],
 )
 def test_variables_of_a_user_have_no_effect_on_a_child(variables: dict[str, str], hostile: Hostile) -> None:
-    """They reach root where sudo keeps the environment (`sudo -E`)."""
+    """Root gets the variables of a user if sudo keeps the environment (`sudo -E`)."""
     given = {name: value.replace("HOSTILE", str(hostile.folder)) for name, value in variables.items()}
     child = Place(namespace=None).command("program", "sh", "-c", "echo $PYTHONPATH$PYTHONSTARTUP")
     ended = run(child, hostile, **given)
     assert (ended.returncode, ended.stderr) == (0, "")
     assert hostile.executed == []
-    # A program of the user has them as before.
+    # The user's own program still gets the variables.
     assert ended.stdout.strip() == given.get("PYTHONPATH", "") + given.get("PYTHONSTARTUP", "")
 
 
@@ -196,7 +196,7 @@ def test_every_start_of_python_is_isolated() -> None:
     found = list(_starts())
     assert [file.name for file, _ in found] == ["inside.py"]
     assert all(ast.unparse(option) == "'-I'" for _, option in found)
-    # Workers of these start Python with the path of their parent.
+    # Workers of process pools start Python with the path of their parent.
     for file in PACKAGE.rglob("*.py"):
         text = file.read_text(encoding="utf-8")
         for word in ("import multiprocessing", "ProcessPoolExecutor", "LocalCluster"):

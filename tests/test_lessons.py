@@ -64,7 +64,7 @@ def test_a_lesson_is_short_and_does_not_reveal_its_solution(lesson: lessons.Less
     # Text and hints do not name parts that are only in the solution.
     assert lesson.solution.text not in lesson.text
     assert lesson.solution.scenario != lesson.start
-    # The scenario runs as it is, with the defaults that it does not write out.
+    # The scenario runs unchanged, with its implicit defaults.
     assert lesson.scenario()["perhop"] == 1
 
 
@@ -160,7 +160,7 @@ def test_seeds_follow_from_names() -> None:
     assert lessons.seed_of("Zoë") == lessons.seed_of("Zoe\u0308"), "composed or not"
     seeds = {lessons.seed_of(f"Student {number}") for number in range(300)}
     assert len(seeds) > 295 and all(1 <= one <= 1_000_000 for one in seeds)
-    # FNV-1a's own vectors: of nothing the offset basis, and of "a" and "foobar".
+    # The test vectors of FNV-1a: the empty text has the offset basis; then "a" and "foobar".
     assert [lessons.check_number(one) for one in ("", "a", "foobar")] == ["811c9dc5", "e40c292c", "bf9cf968"]
 
 

@@ -137,7 +137,7 @@ def bridged(*options: str | Path) -> Iterator[tuple[LiveTestbed, subprocess.Pope
             assert bridge.code is None, bridge.failure()
             assert time.monotonic() < until
             time.sleep(0.05)
-        # It listens once it forwards.
+        # The bridge listens on its control socket once it forwards.
         while not (Path("/run/perhop") / tag(bridge.pid) / "bridge.sock").exists():
             assert bridge.code is None, bridge.failure()
             time.sleep(0.05)
@@ -186,7 +186,7 @@ def test_packets_between_two_boxes(policies: Path, perhop: Command) -> None:
 @own_run
 @needs_rights
 def test_a_second_bridge_on_an_interface_is_refused(policies: Path) -> None:
-    """Both would forward each frame, so it would arrive twice."""
+    """Otherwise both bridges would forward each frame, which would arrive twice."""
     with bridged("--policy", policies, "--name", "wan") as (testbed, process):
         again = ("--policy", str(policies), "--name", "wan", "--in", "eth1", "--out", "eth0")
         command = [sys.executable, "-m", "perhop", "live", "bridge", *again]
@@ -232,7 +232,7 @@ def test_an_interface_is_free_when_its_bridge_has_ended() -> None:
             InvalidInputError, match=f"`lo` is in use by another bridge, process {first.pid}$"
         ):
             claimed(["lo"]).__enter__()
-        # In another network namespace it is another interface.
+        # The same name in another network namespace is another interface.
         with (
             LiveTestbed(two_hosts(), "Boxes") as testbed,
             namespaces.inside(testbed.state.namespaces["router"]),
@@ -280,7 +280,7 @@ def test_from_another_namespace_its_interfaces_are_restored_too(policies: Path, 
 @needs_rights
 @pytest.mark.parametrize("network", [[1, 1], None])
 def test_an_unrestorable_interface_stays_on_record(network: list[int] | None, perhop: Command) -> None:
-    """The namespace of a bridge that was killed is not found, or an earlier version did not note it."""
+    """The namespace of a killed bridge no longer exists, or an earlier version did not record it."""
     dead = subprocess.Popen(["true"])
     dead.wait()
     offloads = {"perhop-gone0": {"generic-receive": True}}
@@ -312,7 +312,7 @@ def test_a_removed_interface_needs_no_restoring(perhop: Command) -> None:
     assert not state.folder.exists()
 
 
-# For a second as many PPPoE frames as go, past a rate of 1 Mb/s.
+# For a second, PPPoE frames as fast as possible, through a rate of 1 Mb/s.
 FLOOD = """
 import socket, time
 with socket.socket(socket.AF_PACKET, socket.SOCK_RAW) as sending:

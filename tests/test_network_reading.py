@@ -61,7 +61,7 @@ def links(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def walked(perhop: Command, folder: Path, source: str, destination: str, *options: str) -> dict[str, Any]:
-    """Return the first way there."""
+    """Return the first path to a destination."""
     ended = perhop("trace", folder, "--from", source, "--to", destination, "--json", *options)
     assert ended.code == 0, ended.err
     found: dict[str, Any] = ended.json()["walks"][0]["there"]["paths"][0]
@@ -118,7 +118,7 @@ def test_routes_are_given_by_an_option(perhop: Command, tmp_path: Path, place: s
     (given / "r1.txt").write_text(text)
     option = given if place == "folder" else given / "r1.txt"
     path = walked(perhop, folder, "10.1.0.5", "10.3.0.9", "--routes", str(option))
-    # R2 has the subnet of R3 as a neighbor's only, so that the way ends there.
+    # R2 has no route to the hosts of R3, so that the path ends at R2.
     assert (path["end"], path["device"], hops(path)) == ("path-unknown", "R2", ["R1"])
 
 
@@ -164,7 +164,7 @@ Total entries displayed: 1
 
 
 def test_neighbors_that_devices_print_are_links(perhop: Command, tmp_path: Path) -> None:
-    """Also where the subnets differ, and before those that look alike."""
+    """Printed neighbors are links even if the subnets differ, and take precedence over equal subnets."""
     folder = line_of_three(tmp_path)
     network(folder, r4=router("R4", Gi0_0="192.0.2.1/30"))
     assert summary(perhop, folder)["links"][0]["reason"] == "subnet", "before: a guess, with R4 left out"

@@ -39,13 +39,13 @@ CASES = [
     ("dscp 45", "set cos 5", "class-default", {"nqb-may-get-priority"}),
     ("dscp ef", "set dscp ef", "class-default", set()),
     ("ip rtp 16384 16383", "set dscp ef", "class-default", set()),
-    # Where the router has a class for it, it comes.
+    # The codepoint is expected if the router has a class for it.
     ("precedence 5", "set cos 5", "GAMES", {"nqb-gets-priority"}),
     ("precedence 5", "set precedence 5", "GAMES", {"nqb-gets-priority", "nqb-remarked"}),
     ("precedence 5", "set dscp ef", "GAMES", {"nqb-gets-priority", "nqb-remarked"}),
     ("ip rtp 16384 16383", "set precedence 5", "GAMES", {"nqb-remarked"}),
     ("dscp ef", "set precedence 5", "GAMES", set()),
-    # What is above a rate may be marked as default traffic, and as nothing else.
+    # Packets above a rate may be marked only as default traffic.
     ("ip rtp 16384 16383", POLICE.format("default"), "GAMES", set()),
     (
         "ip rtp 16384 16383",
@@ -121,7 +121,7 @@ TOKENS = {
         ("nqb", "trust", TURNS, set()),
         ("ef", "trust", PRIORITY, {"nqb-may-get-priority"}),
         ("ef", "bleach", PRIORITY, {"nqb-may-get-priority"}),
-        # It is no longer 45 when it is queued.
+        # The codepoint is no longer 45 when the packet is queued.
         ("nqb", "bleach", PRIORITY, {"nqb-remarked"}),
         ("nqb", "selector", TURNS, {"nqb-remarked"}),
         ("nqb", "copied", TURNS, {"nqb-remarked"}),
@@ -163,7 +163,7 @@ traffic:
     [
         ("u32 match ip tos 0xa0 0xe0 flowid 1:1", {"nqb-may-get-priority"}, 2),
         ("u32 match ip dsfield 0xb8 0xfc flowid 1:1", set(), None),
-        # A class for it below.
+        # The inner policy has a class for it.
         (
             "u32 match ip dsfield 0xa0 0xe0 flowid 1:1\n"
             "tc filter add dev eth0 parent 1: pref 2 protocol ip u32 match ip dsfield 0xb4 0xfc flowid 1:2",

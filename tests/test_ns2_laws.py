@@ -1,4 +1,4 @@
-"""The laws of RED that are ns-2's, against ns-2.35 itself: TCP and UDP of several precedences, ten seeds.
+"""The ns-2 laws of RED, compared with ns-2.35 itself: TCP and UDP of several precedences, ten seeds.
 
 Goodput and drop rate of every precedence and the mean queue must lie within the combined 95 % interval of
 both.
@@ -28,7 +28,7 @@ OVERLAPPED = [[24, 49, 0.02], [24, 49, 0.1]]
 BURSTS = [0, "9Mb/s", 0.12, 2.0]
 # Not a whole number of packets of 1000 B.
 ODD_BURSTS = [0, "9Mb/s", 0.1205, 2.0]
-# Rates that no period fits.
+# Rates whose packet intervals have no small common multiple.
 OTHERS = [(0, "517kb/s"), (0, "401kb/s"), (0, "311kb/s"), (0, "263kb/s")]
 
 
@@ -282,7 +282,7 @@ def figures(counts: list[float], case: Case) -> list[float]:
 
 
 def of_perhop(case: Case, seed: int, count: int) -> list[list[float]]:
-    """The same of perhop."""
+    """Return the rows of perhop, in the units of `of_ns2`."""
     result = perhop.Scenario(case.document()).run(seed=seed, replications=count)
     rows = []
     for replication in range(count):
@@ -325,6 +325,6 @@ def half(samples: list[float]) -> float:
 @needs("ns")
 @pytest.mark.parametrize("name", CASES)
 def test_a_law_agrees_with_ns2(name: str) -> None:
-    """Ten seeds; of many figures one in twenty is apart by chance, and must not be so with forty others."""
+    """Ten seeds. One in twenty figures differs by chance; such a figure must agree with forty other seeds."""
     if far(CASES[name], 1, 10):
         assert not far(CASES[name], 101, 40)

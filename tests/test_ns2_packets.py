@@ -1,7 +1,7 @@
 """`ns2-reno-1999` compared with ns-2.35: the same packets leave the bottleneck at the same times.
 
-Both count time in ticks of 100 ms from a phase that is drawn, and nothing else is random. Where there are
-timeouts, the phases of many seeds are tried.
+Both count time in ticks of 100 ms from a phase that is drawn, and nothing else is random. If timeouts occur,
+the phases of many seeds are tried.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from programs import needs
 
 SCRIPT = Path(__file__).parent / "ns2" / "packets.tcl"
 PAYLOAD, SECONDS = 1000, 60
-#: How many phases of the clock are tried, of perhop and of ns-2.
+#: The number of clock phases that are tried for perhop and for ns-2.
 OWN_SEEDS, SEEDS = 5, 40
 NEAR_S = 2e-6
 #: Rate and delay of the bottleneck, packets that its queue holds, rate of UDP in b/s.
@@ -33,7 +33,7 @@ ALONE = [
     ("5Mb", "20ms", 19, 0),
 ]
 BESIDE_UDP = [("1Mb", "20ms", 7, 613_000), ("1Mb", "20ms", 7, 913_000), ("1Mb", "20ms", 7, 983_000)]
-#: When a packet left, and the number of its segment.
+#: The departure time of a packet, and the number of its segment.
 Sent = list[tuple[float, int]]
 
 pytestmark = [
@@ -122,7 +122,7 @@ def equal(mine: Sent, theirs: Sent) -> bool:
 
 
 def any_is_equal(case: tuple[str, str, int, int], folder: Path, timerfix: str) -> bool:
-    """Whether some phase of perhop and some of ns-2 send the same."""
+    """Whether perhop with some phase and ns-2 with some phase send the same packets."""
     own = [by_perhop(case, folder / f"pcap-{seed}", seed) for seed in range(1, OWN_SEEDS + 1)]
     with ThreadPoolExecutor() as workers:
         theirs = list(workers.map(lambda seed: by_ns2(case, seed, timerfix), range(1, SEEDS + 1)))

@@ -39,7 +39,7 @@ pytestmark = needs_strace
 ALL = os.environ.get("PERHOP_POWER") == "all"
 # Remains of a loss, which the next writer completes.
 SAMPLE = 12
-# Losses of power that are tried after a call.
+# The number of losses of power that are tried after each call.
 MOST = 30
 
 
@@ -156,7 +156,7 @@ def test_any_loss_of_a_live_run(runs: Path, tmp_path: Path) -> None:
 @pytest.mark.touched
 @pytest.mark.parametrize("name", ["run"])
 def test_a_disk_that_cannot_exchange_names(name: str, runs: Path, tmp_path: Path) -> None:
-    """Between two renames there may be nothing; the earlier folder is under its hidden name then."""
+    """Between two renames the target may be missing; the earlier folder then has its hidden name."""
     played = play(COMMANDS[name], runs, tmp_path, "renameat2:error=EINVAL")
     assert sum(change.what == "rename" for change in played.recorded.changes) == 2
     played.new["out"], nothing = played.new["out"], Tree()
@@ -192,7 +192,7 @@ def test_a_missing_synchronization_is_detected(what: str, runs: Path, tmp_path: 
     "name", ["run", "run-captures-inside", "compare"] if ALL else ["run-captures-inside"]
 )
 def test_the_next_writer_recovers_from_any_state(name: str, runs: Path, tmp_path: Path) -> None:
-    """It ends with a whole result and no hidden files; files that may not be its own are visible."""
+    """The next writer leaves a complete result and no hidden files; possible files of others are visible."""
     played = play(COMMANDS[name], runs, tmp_path)
     losses = lose_power(played, played.recorded.changes).whole
     different = list({str(sorted(one.items(), key=str)): one for one in losses}.values())

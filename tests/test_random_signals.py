@@ -1,7 +1,7 @@
 """Signals at random moments of every command that writes.
 
-Results stay whole, nothing hidden remains, and messages are true. `PERHOP_SIGNALS` is the number of signals
-for each command: 30, or 10,000 where something of saving has changed.
+Results are complete, no hidden files remain, and the messages are true. `PERHOP_SIGNALS` is the number of
+signals for each command: 30, or 10,000 after a change of the code that saves results.
 """
 
 from __future__ import annotations
@@ -176,13 +176,13 @@ def test_results_survive_signals_at_any_time(
         wrong += [f"{number}: {one}" for one in found]
     record_property("endings", dict(endings))
     assert wrong == []
-    # They came while the command was at work, and not only before or after: every signal has one exit code.
+    # Signals that arrive only before or only after the work of the command all lead to the same exit code.
     assert len(endings) >= 2, endings
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_process_survives_signals_from_its_start(scenario: Path, number: signal.Signals) -> None:
-    """Also while Python itself starts; then the only promise is that no files remain."""
+    """This includes the start of Python itself, for which the only promise is that no files remain."""
     draw = drawing("start")
     line = [sys.executable, "-m", "perhop", "run", str(scenario), "-o", "out", "-q"]
     for _ in range(10):

@@ -41,7 +41,7 @@ def run(two: tuple[Path, Path], tmp_path: Path) -> Path:
 
 
 def refused(folder: Path, name: str) -> None:
-    """Every reader refuses the folder, and names the file."""
+    """Every reader refuses the folder and names the changed file."""
     readers: list[Callable[[], object]] = [lambda: Results.load(folder), lambda: page([folder])]
     for read in readers:
         with pytest.raises(PerhopError) as raised:
@@ -65,7 +65,7 @@ def test_no_flipped_bit_goes_unnoticed(run: Path) -> None:
 
 
 def test_no_bit_of_a_manifest_can_be_flipped(run: Path) -> None:
-    """Every byte of it, since it vouches for all the others."""
+    """Every byte of the manifest counts, because its checksums protect all other files."""
     file = run / manifest.MANIFEST
     before = file.read_bytes()
     for at in range(len(before)):
@@ -138,7 +138,7 @@ def test_a_folder_replaced_during_a_read_is_read_again(
 def test_a_system_that_opens_no_folders_and_has_no_locks(
     two: tuple[Path, Path], run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Windows is such a system; it may refuse to replace a folder that is being read."""
+    """Windows is an example: it may refuse to replace a folder that another process reads."""
     monkeypatch.setattr(disk, "OPENS_FOLDERS", False)
     monkeypatch.setattr(locking, "_flock", lambda: None)
     Results.load(two[0]).save(tmp_path / "out")
@@ -177,7 +177,7 @@ def test_a_later_format_is_refused_by_its_name(run: Path, monkeypatch: pytest.Mo
 
 
 def test_a_manifest_names_only_files_of_its_folder(tmp_path: Path) -> None:
-    """Such a one is forged: its checksum is right."""
+    """A manifest that names other files is forged, although its checksum is right."""
     (tmp_path / "secret").write_text("mine")
     forged = {**manifest.described("run", {}), "files": {"../secret": {"bytes": 4, "sha256": "0"}}}
     forged["sha256"] = manifest.digest(manifest.json_text(forged).encode())

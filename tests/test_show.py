@@ -13,7 +13,7 @@ from conftest import ROOT, Command
 from routers import ROUTERS, Router
 
 BY_NAME = {router.name: router for router in ROUTERS}
-# Actions of policers that Cisco's parser knows; it passes over others.
+# Actions of policers that Cisco's parser knows; it skips other actions.
 KNOWN_ACTIONS = {"transmit", "drop", "set-dscp-transmit", "set-qos-transmit"}
 
 
@@ -58,7 +58,7 @@ class Expected:
         self, policy: dict[str, Any], at: dict[str, Any], top: dict[str, Any] | None = None
     ) -> dict[str, Any]:
         found: dict[str, Any] = {}
-        # It puts the queues of priority classes at any depth into the outermost policy.
+        # Cisco's parser puts the queues of priority classes at any depth into the outermost policy.
         outermost = found if top is None else top
         if policy["priority_limits"]:
             levels = outermost.setdefault("queue_stats_for_all_priority_classes", {})
@@ -116,7 +116,10 @@ class Expected:
         return [match.strip() for match in config["matches"]]
 
     def match_counters(self, config: dict[str, Any], at: dict[str, Any]) -> dict[str, Any]:
-        """IOS counts the lines of match-any; a run knows them for one line, or where there is nothing."""
+        """IOS counts packets by the lines of match-any.
+
+        A run has these counts only for a single line, or if they are 0.
+        """
         counted, lines = config["counters"]["classified"], config["matches"]
         if self.is_xe or config["combination"] != "match-any" or lines == ["any"]:
             return {}
@@ -157,7 +160,7 @@ class Expected:
                 }
             elif priority["kind"] == "strict":
                 found["priority"] = {"type": "Strict", "exceed_drops": exceed}
-            # It does not know a priority in kb/s.
+            # Cisco's parser does not know a priority in kb/s.
             if priority["has_level"]:
                 found["priority_level"] = priority["level"]
         if fair := config["fair_queue"]:
@@ -265,7 +268,7 @@ def test_the_counters_match_the_run(run: Any) -> None:
 
 
 def test_class_default_is_shown_where_the_policy_does_not_name_it(run: Any) -> None:
-    """Routers print it; it has the packets that no other class takes."""
+    """Routers print class-default, which has the packets that no other class takes."""
     _, document = run(BY_NAME["two-rates"])
     [interface] = document["interfaces"]
     data, voice, default = interface["policies"]["input"]["classes"]
@@ -483,7 +486,7 @@ def test_limiters_have_their_counters(perhop: Command, tmp_path: Path) -> None:
 
 
 def test_limiters_of_arriving_packets_have_counters(perhop: Command, tmp_path: Path) -> None:
-    """A sibling: the input side, and an interface without a limiter."""
+    """The output also has the input side, and an interface without a limiter."""
     (tmp_path / "edge.cfg").write_text(LIMITED.replace("rate-limit output", "rate-limit input"))
     found = perhop("show", "interfaces", "rate-limit", "edge.cfg", "--duration", "10s", "--json").json()
     assert {one["side"] for one in found["limiters"]} == {"input"}

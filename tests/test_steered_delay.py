@@ -33,7 +33,10 @@ def _scenario(buffer: dict[str, Any]) -> perhop.Scenario:
 @pytest.mark.parametrize("target_ms", [15, 30])
 @pytest.mark.parametrize("law", ["rfc", "linux"])
 def test_the_delay_settles_at_the_target(law: str, target_ms: int) -> None:
-    """A controller with an integral rests nowhere else; below p = 0 it cannot go, so it errs upwards."""
+    """A controller with an integral term settles only at its target.
+
+    Its p cannot be negative, so deviations are upward.
+    """
     results = perhop.run(_scenario({"pie": {"law": law, "target": f"{target_ms}ms"}}), seed=1)
     assert results.queues is not None
     delay_ms = 8e3 * float(results.queues["bytes"].mean()) / _RATE_BPS
@@ -44,7 +47,7 @@ def test_the_delay_settles_at_the_target(law: str, target_ms: int) -> None:
 @pytest.mark.parametrize("target_ms", [15, 30])
 @pytest.mark.parametrize("law", ["rfc", "linux"])
 def test_a_single_pi2_queue_settles_at_its_target(law: str, target_ms: int) -> None:
-    """The same controller with its square; where it has to drop much, nothing keeps it from zero.
+    """The controller with the square of p also settles at its target; under heavy load p stays above zero.
 
     It measures the wait of the head, which has half of a packet's time left. Packets are dropped at the head:
     what the queue holds counts some that will take no time on the wire.

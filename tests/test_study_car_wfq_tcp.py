@@ -28,7 +28,7 @@ DIFFER = {
 
 @pytest.mark.touched
 def test_a_deep_ring_starves_a_connection(perhop: Command) -> None:
-    """It gets its window per round trip; the queue limit and CAR have no part in it."""
+    """The connection gets its window per round trip, regardless of the queue limit and CAR."""
     tables = ("scenario-1", "mechanism", "queue-limit")
     only = [argument for table in tables for argument in ("--only", table)]
     ended = perhop("study", "run", "car-wfq-tcp", *only, "--no-sensitivity", "--replications", "2", "--json")

@@ -163,7 +163,7 @@ def test_a_run_does_not_replace_a_sweep(perhop: Command, scenario: Path, tmp_pat
     assert "warning: the earlier content of `out` is now in `" in forced.err
     assert "out.old-1`" in forced.err
     assert files_in(tmp_path / "out.old-1") == before
-    # And the reverse.
+    # Exchange the two kinds.
     refused = perhop("sweep", *short, "--set", "seed=1,2")
     assert (refused.code, "has earlier results (`run`)" in refused.err) == (2, True)
 
@@ -173,7 +173,7 @@ def test_a_file_added_during_the_save_is_kept(tmp_path: Path, monkeypatch: pytes
     swap = disk.exchange
 
     def late(one: Path, other: Path) -> bool:
-        # The folder has been checked; this is the next that happens to it.
+        # The next call after the check of the folder.
         (other / "notes.txt").write_text("mine")
         return swap(one, other)
 
@@ -331,7 +331,7 @@ def test_an_error_of_a_plot_names_it_and_does_not_lose_the_results(
     assert Results.load(file.parent).summary == results.summary
     with pytest.raises(OSError, match="Input/output") as raised:
         plots.write_rest(quiet=True)
-    # The folder in which it was to be had a hidden name then.
+    # While the file was written, its folder had a hidden name.
     assert raised.value.filename == str(file)
 
 

@@ -138,7 +138,10 @@ def test_a_class_without_a_slope_of_link_sharing_leaves_the_rest(tmp_path: Path,
 
 
 def test_traffic_is_inferred_from_the_rest_of_service_curves(tmp_path: Path, perhop: Command) -> None:
-    """4 of 10 Mb/s are claimed. Of the other 6, 1:3 has a share of 1.5 and a claim of 3, so 1:12 gets 3."""
+    """Real-time curves claim 4 of 10 Mb/s.
+
+    Class 1:3 has a share of 1.5 of the other 6, and a claim of 3, so 1:12 gets 3.
+    """
     (tmp_path / "hfsc.tc").write_text(
         "tc qdisc add dev eth0 root handle 1: hfsc default 3\n"
         "tc class add dev eth0 parent 1: classid 1:1 hfsc ls rate 10mbit ul rate 10mbit\n"

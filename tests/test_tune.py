@@ -102,7 +102,7 @@ def test_two_wishes_show_a_front(scenario: Path) -> None:
 
 
 class StoppedError(Exception):
-    """The search is interrupted."""
+    """The exception that interrupts the search."""
 
 
 def test_an_interrupted_search_continues_to_the_same_bytes(scenario: Path, tmp_path: Path) -> None:

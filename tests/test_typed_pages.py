@@ -52,7 +52,7 @@ def newcomer(perhop: Command, tmp_path: Path) -> Newcomer:
 
 
 def commands(page: Path) -> list[str]:
-    """The lines that a page gives perhop, without their remarks."""
+    """Return the `perhop` commands of a page, without their remarks."""
     lines = [line for block in blocks(page, "console") for line in block.splitlines()]
     typed = [line.removeprefix("$ ").partition("  #")[0].rstrip() for line in lines if line.startswith("$ ")]
     return [line for line in typed if line.startswith("perhop ")]
@@ -84,7 +84,7 @@ def test_the_tutorial_works_as_written(newcomer: Newcomer, tmp_path: Path) -> No
 
 
 def test_the_tutorial_of_networks_works_as_written(newcomer: Newcomer, tmp_path: Path) -> None:
-    """It finds the missing policy, and nothing after its correction."""
+    """The commands find the missing policy, and nothing after its correction."""
     page = DOCS / "tutorial-network.md"
     shutil.copytree(ROOT / "examples" / "network", tmp_path / "network")
     core = tmp_path / "network" / "core.cfg"

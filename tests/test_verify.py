@@ -154,7 +154,7 @@ def test_captures_are_checked_and_not_repeated(perhop: Command, scenario: Path, 
 
 
 def test_a_run_with_a_trace(perhop: Command, tmp_path: Path) -> None:
-    """Its path starts from the scenario, which is not in the folder of results."""
+    """The path of the trace is relative to the scenario, which is not in the folder of results."""
     example = ROOT / "examples" / "trace.perhop.yaml"
     assert perhop("run", example, "-q", "-o", "out").code == 0
     ended = perhop("verify", "out")

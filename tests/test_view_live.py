@@ -33,7 +33,7 @@ def rows(page: Any) -> dict[str, list[str]]:
 
 
 def expected(report: dict[str, Any], direction: str) -> dict[str, list[str]]:
-    """The same of a forwarder's report."""
+    """Return the expected rows from a forwarder's report."""
     (found,) = (one for one in report["directions"] if one["name"] == direction)
     counted: dict[str, list[str]] = {one["queue"]: ["0", "0", "0", "0", ""] for one in found["waiting"]}
     for one in found["queues"]:

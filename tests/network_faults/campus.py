@@ -38,7 +38,7 @@ class Link:
     b: str
     b_port: str
     network: str
-    #: None for a link with static routes.
+    #: The OSPF area; `None` for a link with static routes.
     area: int | None
     tag: int | None = None
     mtu: int | None = None

@@ -63,7 +63,7 @@ def is_at_other_end(planted: Planted, new: list[tuple[str, Finding]]) -> bool:
 
 
 def main() -> None:
-    """Print the shares by kind, and of all."""
+    """Print the shares of each kind and of all faults together."""
     parser = argparse.ArgumentParser(description="the share of planted faults that perhop check names")
     parser.add_argument("--every", type=int, default=1, help="measure only each N-th fault")
     every = parser.parse_args().every

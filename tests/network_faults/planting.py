@@ -26,7 +26,7 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Edit:
-    """Lines of a block, and the lines that come instead of them."""
+    """Lines of a block, and their replacement."""
 
     block: tuple[str, ...]
     find: tuple[str, ...]
@@ -44,7 +44,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Change:
-    """A fault, or a change that does no harm."""
+    """A fault, or a harmless change."""
 
     id: str
     network: str
@@ -76,7 +76,7 @@ def faults() -> list[Change]:
 
 
 def harmless() -> list[Change]:
-    """Return the changes that do no harm."""
+    """Return the harmless changes."""
     return _read(FOLDER / "harmless.toml", "change")
 
 
@@ -131,7 +131,7 @@ def _edited(name: str, lines: Sequence[str], edit: Edit) -> list[str]:
 
 
 def _number(name: str, files: Mapping[str, str], place: Place) -> int:
-    """Return the number of the one line of a place."""
+    """Return the number of the only line that matches a place."""
     lines = files[place.file].split("\n")
     start, end = _span(name, lines, place.under)
     places = _places(lines, (place.line,), start, end, top=not place.under)

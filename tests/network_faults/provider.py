@@ -38,7 +38,7 @@ class Access:
     site: int
     edge: int
     backup: bool
-    #: The number of the link among all.
+    #: The number of the link among all links.
     index: int
     rate: int
 
@@ -308,7 +308,7 @@ def _private(customer: str, site: int) -> str:
 
 
 def _site_policies(rate: int, multilink: bool) -> list[str]:
-    # The shapers of fast sites leave room for what the policers count and the shapers do not.
+    # Policers count bytes that shapers do not count, so the shapers of fast sites are a little slower.
     bits = rate * 1_000_000 if rate < 10 else rate * 960_000
     queues = {
         "VOICE": ["priority percent 20"] if multilink else [f"priority {rate * 180}"],
