@@ -1,4 +1,4 @@
-"""Writes the answers of perhop to its own inputs, and names those that differ between two folders.
+"""Write perhop's answers to the inputs of this repository, or list the answers that differ.
 
     python tools/answers.py DIRECTORY [FOLDER ...]
     python tools/answers.py --compare BEFORE AFTER
@@ -62,7 +62,7 @@ class Router:
     """The questions about a router configuration; a run and its inference are shared between them."""
 
     def __init__(self, file: Path, text: str, before: Path | None) -> None:
-        """Take a configuration, and the one to compare it with."""
+        """Take a configuration, and the earlier configuration that `diff` compares it with."""
         self.file, self.text, self.before = file, text, before
         self._inferred: Scenario | PerhopError | None = None
         self._results: Results | PerhopError | None = None
@@ -192,7 +192,7 @@ def write_answers(directory: Path, folders: list[Path]) -> int:
 
 
 def differing(before: Path, after: Path) -> Iterator[str]:
-    """Generate the name of each answer that differs, or that one of two folders lacks."""
+    """Generate the name of each answer that differs between two folders or is missing in one of them."""
     files = sorted({one.relative_to(at) for at in (before, after) for one in at.rglob("*.json")})
     for file in files:
         first, second = (

@@ -1,8 +1,8 @@
-"""Write every committed file that a program generates, and say which of them moved: `make bless`.
+"""Regenerate every committed file that a program writes, and list those that changed: `make bless`.
 
     python tools/bless.py [--only PART]... [--list]
 
-Read what moved before you commit it: a test compares each of these files with its source, and `make bless`
+Read the changed files before you commit them: a test compares each file with its source, and `make bless`
 makes all those tests pass. `studies` takes minutes, `instructions` needs valgrind.
 """
 
@@ -32,7 +32,7 @@ def _cargo_test(package: str) -> tuple[str, ...]:
     return ("cargo", "test", "--package", package, "--locked", "--quiet", "--test", "it")
 
 
-#: In the order in which they build on each other.
+#: The parts, each after those whose files it reads.
 PARTS = (
     Part("schema", "schema/ and the diagnostics of scenarios", (_cargo_test("perhop-scenario"),)),
     Part("answers", "schema/perhop-*.schema.json of answers", ((_PYTHON, "schema/write_answers.py"),)),

@@ -1,4 +1,4 @@
-"""Refuse a commit message whose subject is not `component: what`, or has more than 72 characters.
+"""Refuse a commit message whose subject is not `component: imperative` or has more than 72 characters.
 
 Called by pre-commit with the file that holds the message; CONTRIBUTING.md states the rule.
 """
@@ -13,7 +13,7 @@ SUBJECT = re.compile(r"[a-z][a-z0-9-]*([+/][a-z0-9-]+)*: \S.*[^.\s]|Merge .*|Rev
 
 
 def fault(message: str) -> str | None:
-    """Return what is wrong with the subject of a message."""
+    """Return the fault in the subject of a message; `None` if there is none."""
     subject, _, rest = message.partition("\n")
     if len(subject) > LONGEST:
         return f"the subject has {len(subject)} characters; at most {LONGEST}"

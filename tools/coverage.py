@@ -18,10 +18,10 @@ from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parent.parent
 _FOLDER = _ROOT / "target" / "coverage"
-#: Per cent of lines that each crate's tests must run.
+#: The percentage of lines that each crate's tests must run.
 FLOORS = {"perhop-qos": 95.0, "perhop-ios": 95.0, "perhop-measure": 0.0, "perhop-net": 0.0}
-#: Packages whose tests run others: the plain engine and the measurements have their tests in the simulator,
-#: in packages of their own.
+#: Crates that packages other than their own test: the simulator's tests run the plain engine and the
+#: measurements.
 _TESTERS = {
     "perhop-measure": "perhop-sim-tests",
     "perhop-net": "perhop-sim-tests",
@@ -33,7 +33,7 @@ _Lines = dict[str, dict[int, bool]]
 
 
 def measured(crates: list[str]) -> _Lines:
-    """Run the tests of `crates` with counters, and return what they ran of them."""
+    """Run the tests of `crates` with counters, and return the lines of the crates that they ran."""
     packages = sorted({*crates, *(_TESTERS[crate] for crate in crates if crate in _TESTERS)})
     command = ["cargo", "tarpaulin", "--engine", "llvm", "--skip-clean", "--locked", "--out", "Json"]
     # A test program with counters is slow, and so is a machine that others use.

@@ -2,7 +2,8 @@
 
     python tools/docs_pictures.py [FOLDER]
 
-All are SVG: small, and a change shows in a diff. The still of a terminal is what the command prints there.
+All pictures are SVG: they are small, and a diff shows their changes. The picture of a terminal has the output
+of the command.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _ROOT = Path(__file__).parent.parent
 PICTURES = _ROOT / "docs" / "pictures"
 _COLUMNS = 96
 _FIFO = ["--set", "policies.wan.queueing.scheduler=fifo"]
-# Commands, run one after the other, and the file that each leaves for the documentation.
+# Commands in the order of their execution, and the file that each writes for the documentation.
 _COMMANDS: list[tuple[list[str], str | None]] = [
     (["init", "first"], None),
     (["init", "classes", "--template", "classes"], None),
@@ -36,7 +37,7 @@ _COMMANDS: list[tuple[list[str], str | None]] = [
     (["run", "classes", "-q", "--plot", "throughput-stacked=throughput.svg"], "throughput.svg"),
     (["draw", str((_ROOT / "examples" / "network").absolute()), "-o", "network.svg"], "network.svg"),
 ]
-# As README says what is typed.
+# The arguments of the command that README shows.
 _TYPED = ["run", "first"]
 # Fonts of this machine in place of one from the network, as rich's own format has it.
 _FORMAT = """\
@@ -74,7 +75,7 @@ def made(folder: Path) -> list[str]:
 
 
 def _still(work: Path) -> str:
-    """Return what a command prints on a terminal as a picture of one."""
+    """Return a picture of a terminal with the output of a command."""
     screen = Console(width=_COLUMNS, record=True, file=io.StringIO())
     screen.print(Text(f"$ perhop {' '.join(_TYPED)}", style="bold"))
     screen.print(Text.from_ansi(_printed(work)))

@@ -1,10 +1,12 @@
-"""Check what a change touched, in a minute and a half: `make fast`; `make touched` runs its long tests.
+"""Check the code that a change touches, in a minute and a half: `make fast`.
+
+`make touched` runs the long tests.
 
     python tools/fast.py [--since COMMIT] [--long] [--list]
 
-The change is what differs from COMMIT. On a branch that is its fork from main; on main it is the last commit
-if something is uncommitted, else the commit before it. tests/touched.toml maps paths to Python tests; the
-tests of a changed crate always run. Exit code 1 means that something failed.
+The change is the difference from COMMIT. On a branch, the default is the fork from main. On main, it is the
+last commit if the tree has uncommitted changes, else the commit before it. tests/touched.toml maps paths to
+Python tests; the tests of a changed crate always run. Exit code 1 means that a check failed.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 AREAS = ROOT / "tests" / "touched.toml"
-#: Every other crate needs it: a new extension module would take longer than all the rest.
+#: The crate that every other crate needs. After its change, a new extension module would take longer than all
+#: other steps.
 _DATA_PLANE = "perhop-qos"
 _BIN = Path(sys.executable).parent
 _QUICK = "not touched and not thorough"
@@ -70,7 +73,7 @@ def changed(since: str) -> list[str]:
 
 
 def crates() -> dict[str, set[str]]:
-    """Return for each crate of the workspace the crates that it needs, itself left out."""
+    """Return the crates that each crate of the workspace needs, without the crate itself."""
     line = ["cargo", "metadata", "--no-deps", "--offline", "--format-version", "1"]
     shown = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     packages = json.loads(shown)["packages"]
@@ -144,7 +147,7 @@ def test_steps(tests: Sequence[str], marks: str) -> list[Step]:
 
 
 def _run(steps: Sequence[Step]) -> list[str]:
-    """Run steps one after the other; return those that failed. A failed one ends no other."""
+    """Run steps one after the other, also after a failed step; return the failed steps."""
     failed = []
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
     for step in steps:
@@ -189,7 +192,7 @@ def lanes(paths: Sequence[str], since: str, *, has_long: bool) -> list[list[Step
         return [test_steps(tests, "touched")] if tests else []
     needs = crates()
     own = changed_crates(paths, needs)
-    # Where the data plane changed, the tests of Python wait for `make check`.
+    # If the data plane changed, only `make check` runs the tests of Python.
     tests = [] if _DATA_PLANE in own else [test for area in found for test in area.fast]
     tests += [path for path in paths if fnmatch(path, "tests/test_*.py") and (ROOT / path).exists()]
     python = [
@@ -203,7 +206,7 @@ def lanes(paths: Sequence[str], since: str, *, has_long: bool) -> list[list[Step
 
 
 def main() -> int:
-    """Run what a change needs; return the exit code."""
+    """Run the steps that a change needs; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--since", help="the commit that the change is compared with")
     parser.add_argument("--long", action="store_true", help="the long tests instead of the quick ones")

@@ -1,13 +1,13 @@
-"""Counts the small faults in a crate that its tests find: mutation testing with one build for all faults.
+"""Count the small faults in a crate that its tests find: mutation testing with one build for all faults.
 
     python tools/mutants.py perhop-qos [--file GLOB]... [--sample 300 --seed 1] [--floor 0.9]
 
-`cargo mutants --list` says which faults there are (`.cargo/mutants.toml` says which of them change nothing).
+`cargo mutants --list` lists the faults (`.cargo/mutants.toml` lists those that change no result).
 Each function with faults is written once more for every one of them, into a copy of the workspace, and a
 number in the environment chooses which is run (mutant schemata: Untch, Offutt and Harrold 1993, ISSTA). So
 the crate is built once instead of thousands of times, and a fault costs seconds: its tests run until the
-first fails. Faults that cannot be chosen while a program runs, those in constants, in functions that are
-`const` and in such as return an `impl`, are counted and left to `cargo mutants` (`--rest` names them for it).
+first fails. Faults in constants, in `const` functions and in functions that return an `impl` cannot be chosen
+while a program runs. They are counted and left to `cargo mutants` (`--rest` lists them).
 
 A fault is caught (a test failed), missed (none did), timed out, or unviable (it does not compile).
 Everything lies below target/mutants; outcomes.json there contains every fault with its outcome.
@@ -59,7 +59,8 @@ class Mutant:
     start: int
     end: int
     replacement: str
-    #: From the first character of its function to behind the last; none for what is outside of functions.
+    #: The first character of its function and the character after the last; none for a fault outside of
+    #: functions.
     function: tuple[int, int] | None
     outcome: str = ""
     killer: str = ""
@@ -147,7 +148,7 @@ def _body(text: str, function: tuple[int, int]) -> int | None:
 
 
 def rewrite(text: str, mutants: list[Mutant]) -> tuple[str, list[tuple[int, int, Mutant]]]:
-    """`text` with every fault of `mutants` to choose from, and the lines at which each fault lies."""
+    """Return `text` with code that chooses among the faults of `mutants`, and the lines of each fault."""
     by_function: dict[tuple[int, int], list[Mutant]] = {}
     for mutant in mutants:
         assert mutant.function is not None
@@ -197,7 +198,10 @@ class Workspace:
         }
 
     def write(self, mutants: list[Mutant]) -> dict[str, list[tuple[int, int, Mutant]]]:
-        """Write the sources with `mutants`; what did not change keeps its time, and cargo its build."""
+        """Write the sources with `mutants`.
+
+        Unchanged files keep their modification times, so that cargo does not rebuild them.
+        """
         lines = {}
         by_file: dict[str, list[Mutant]] = defaultdict(list)
         for mutant in mutants:
@@ -216,7 +220,10 @@ class Workspace:
         return lines
 
     def cargo(self, packages: list[str], *arguments: str) -> tuple[int, list[dict[str, Any]]]:
-        """Exit code and messages of cargo in the copy. Warnings are allowed: faults leave things unused."""
+        """Run cargo in the copy; return its exit code and messages.
+
+        Warnings are allowed, because faults leave items unused.
+        """
         command = ["cargo", *arguments, "--profile", _PROFILE, "--locked"]
         command += [argument for package in packages for argument in ("--package", package)]
         environment = {
@@ -237,7 +244,7 @@ class Workspace:
         ]
 
     def build(self, mutants: list[Mutant]) -> list[_Test]:
-        """Build what compiles of `mutants`, name the rest unviable, and return the test programs."""
+        """Build all `mutants` that compile, mark the others as unviable, and return the test programs."""
         while True:
             viable = [mutant for mutant in mutants if not mutant.outcome]
             lines = self.write(viable)
@@ -261,7 +268,7 @@ class Workspace:
 
 
 def _tests(built: dict[str, Any]) -> list[_Test]:
-    """Return the parts of the program that cargo `built`: the modules of an integration test, else the whole.
+    """Return the parts of the program that cargo `built`: modules of an integration test, else the program.
 
     A program with a fault runs to its end. All integration tests of a crate are one program, so that a fault
     would cost the time of all of them; a module costs its own.
@@ -285,7 +292,7 @@ def _rendered(messages: list[dict[str, Any]]) -> str:
 
 
 def _wrong(messages: list[dict[str, Any]], lines: dict[str, list[tuple[int, int, Mutant]]]) -> Iterator[int]:
-    """Yield the numbers of the faults at which the compiler's errors lie."""
+    """Yield the numbers of the faults at which the compiler reports errors."""
     for message in messages:
         if message["reason"] != "compiler-message" or message["message"]["level"] != "error":
             continue
@@ -301,7 +308,10 @@ def _limited() -> None:
 
 
 def _fails(test: _Test, number: int, timeout: float) -> str:
-    """Return what `test` says of fault `number`: caught, timeout, or nothing. Random tests draw as always."""
+    """Return the outcome of `test` for fault `number`: caught, timeout, or nothing.
+
+    Random tests use their usual seeds.
+    """
     environment = {
         **os.environ,
         _CHOICE: str(number),
@@ -328,7 +338,10 @@ def _fails(test: _Test, number: int, timeout: float) -> str:
 
 
 def run(mutants: Iterable[Mutant], tests: list[_Test], jobs: int, minutes: float) -> None:
-    """Find the outcome of every fault within `minutes`; tests that find most per second run first."""
+    """Determine the outcome of every fault within `minutes`.
+
+    Tests that find the most faults per second run first.
+    """
     for test in tests:
         begun = time.monotonic()
         if _fails(test, 0, 600):
@@ -412,7 +425,7 @@ def main() -> int:
     if arguments.rest:
         _report("\n".join(rest))
         return 0
-    # Everything is built, so that another sample needs no other build.
+    # Build all faults, so that another sample needs no further build.
     workspace = Workspace(arguments.package, arguments.tests or [])
     tests = workspace.build(able)
     random.Random(arguments.seed).shuffle(able)

@@ -31,7 +31,7 @@ SUFFIXES = {".rs", ".py", ".md"}
 # Pages whose text comes from tables in the crates, or from data.
 WRITTEN_PAGES = {*GENERATED, "docs/tc.md", "docs/fidelity.md"}
 ANCESTORS = 20
-# What is not prose: code, targets of links, addresses.
+# Code, targets of links and addresses, which are not prose.
 NOT_PROSE = re.compile(r"`[^`]*`|\]\([^)]*\)|https?://\S+|<!--.*?-->")
 HUNK = re.compile(r"@@ -\d+(?:,(?P<removed>\d+))? \+(?P<first>\d+)(?:,(?P<added>\d+))? @@")
 FUNCTION = {
@@ -51,13 +51,14 @@ class Pattern:
     name: str
     found: re.Pattern[str]
     instead: str
-    #: Where it is rejected: `prose`, `opening` (the first line of a doc comment) or `function` (its name).
+    #: The place in which it is rejected: `prose`, `opening` (first line of a doc comment) or `function` (its
+    #: name).
     place: str
 
 
 @dataclass(frozen=True)
 class Text:
-    """A piece of a line in which patterns are looked for."""
+    """A piece of a line in which patterns are searched for."""
 
     line: int
     place: str
@@ -123,7 +124,7 @@ def rust_texts(lines: Sequence[str]) -> Iterator[Text]:
 
 
 def python_texts(lines: Sequence[str]) -> Iterator[Text]:
-    """Yield the comments and docstrings of a Python file; nothing of a file that does not parse."""
+    """Yield the comments and docstrings of a Python file; nothing if the file does not parse."""
     source = "\n".join(lines) + "\n"
     try:
         tree = ast.parse(source)
@@ -149,9 +150,9 @@ TEXTS = {".md": markdown_texts, ".rs": rust_texts, ".py": python_texts}
 
 
 def texts(suffix: str, lines: Sequence[str]) -> Iterator[Text]:
-    """Yield what patterns are looked for in: prose without code, and names of functions."""
+    """Yield the texts in which patterns are searched for: prose without code, and names of functions."""
     for one in TEXTS[suffix](lines):
-        # A blank stands for code, so that the words around it do not become neighbors.
+        # A blank replaces code, so that the words around it do not become neighbors.
         yield Text(one.line, one.place, NOT_PROSE.sub("`", one.text))
     for number, line in enumerate(lines, 1):
         if suffix in FUNCTION and (named := FUNCTION[suffix].search(line)):
@@ -245,7 +246,7 @@ def added_lines(diff: str) -> dict[str, set[int]]:
 
 
 def changes(root: Path, since: str | None) -> dict[str, set[int]]:
-    """Return the numbers of changed lines by file, also of files that git does not know yet."""
+    """Return the numbers of changed lines by file, including untracked files."""
     commit = base(root, since)
     plain = ("--no-color", "--no-ext-diff", "--src-prefix=a/", "--dst-prefix=b/", "--relative")
     diff = git(root, "diff", "--unified=0", "--find-renames", *plain, commit)
@@ -258,14 +259,14 @@ def changes(root: Path, since: str | None) -> dict[str, set[int]]:
 
 
 def is_checked(root: Path, path: str) -> bool:
-    """Whether a changed file is there and holds prose that people write."""
+    """Whether a changed file exists and contains prose that people write."""
     is_built = any(path.startswith(f"{folder}/") for folder in BUILT)
     is_prose = Path(path).suffix in SUFFIXES and path not in WRITTEN_PAGES
     return is_prose and not is_built and (root / path).is_file()
 
 
 def check(root: Path, since: str | None) -> list[Fault]:
-    """Return what is rejected on the changed lines of a checkout."""
+    """Return the rejected wordings on the changed lines of a checkout."""
     rejected = patterns((root / PAGE).read_text(encoding="utf-8"))
     found: list[Fault] = []
     for path, changed in sorted(changes(root, since).items()):

@@ -24,7 +24,7 @@ GENERATED = {"docs/ios.md", "docs/ios-xr.md", "docs/nx-os.md"}
 BUILT = {"results", "dist", "docs/_build", "docs/reference/generated"}
 
 COMMENT = re.compile(r"(?P<indent>\s*)(?P<mark>//[/!]?)(?P<text>(?: .*)?)")
-# Code, then a comment: strings and characters are passed over, so that a `//` in them is none.
+# Code, then a comment. Strings and characters are skipped, because a `//` in them begins no comment.
 TRAILING = re.compile(
     r"""(?P<code>\s*(?:[^"'/]|/(?!/)|'(?:[^'\\]|\\.)'|'|"(?:[^"\\]|\\.)*")*?\S)\s+(?P<comment>//\s.*)"""
 )
@@ -32,7 +32,7 @@ FENCE = re.compile(r"\s*(?:>\s*)?(```+|~~~+|\$\$|:::+)")
 ITEM = re.compile(r"\s*(?:[-*+]|\d+[.)])\s+")
 # Lines that are not wrapped: headings, tables, quotes, HTML, definitions of links, rules.
 FIXED = re.compile(r"\s*(?:#{1,6} |\||>|<|\[[^\]]+\]: |\([\w-]+\)=|---|===)")
-# A word that would begin something else at the start of a line.
+# A word that has a meaning in Markdown or Rust at the start of a line.
 STARTER = re.compile(r"(?:[-*+>|=]+|#{1,6}|\d+[.)]|//[/!]?)$|[<|]")
 # Parts that stay on one line: code, formulas, the end of a link.
 WORD = re.compile(r"(?:`[^`]*`|\$[^$]+\$|\]\([^)]*\)|\S)+")
@@ -53,7 +53,7 @@ def words(text: str) -> list[str]:
 
 
 def is_over(prefix: str, line: str) -> bool:
-    """Whether a line is too long and could be broken."""
+    """Whether a line is too long and can be broken."""
     if len(prefix + line) <= WIDTH:
         return False
     item = ITEM.match(line)
@@ -63,7 +63,7 @@ def is_over(prefix: str, line: str) -> bool:
 
 
 def wrap(text: list[str], prefix: str, first: str, rest: str) -> list[str]:
-    """Fill lines with words; no line begins with what Markdown would take for more than a word."""
+    """Fill lines with words; no line begins with a word that Markdown would read as a mark."""
     lines: list[list[str]] = [[]]
     for word in text:
         indent = first if len(lines) == 1 else rest
@@ -102,7 +102,7 @@ def paragraphs(lines: list[str], is_page: bool) -> Iterator[tuple[int, int]]:
 
 
 def blocks(path: Path, text: list[str]) -> Iterator[Block]:
-    """Split a file into what is wrapped with one prefix."""
+    """Split a file into blocks, each of which is wrapped with one prefix."""
     if path.suffix == ".md":
         yield Block(0, "", text)
         return

@@ -1,4 +1,4 @@
-"""The licenses of the pinned Python packages in SPDX: of what is installed, by requirements/licenses.toml."""
+"""The SPDX licenses of the pinned Python packages, with the rules of requirements/licenses.toml."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def locked() -> dict[str, dict[str, set[str]]]:
 
 
 def license_of(name: str) -> str | None:
-    """Find the SPDX expression of an installed package; None if nothing says it, or only in unknown words."""
+    """Return the SPDX expression of an installed package; `None` if its metadata has no known license."""
     if name in RULES["stated"]:
         return str(RULES["stated"][name])
     fields = metadata.metadata(name)

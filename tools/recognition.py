@@ -2,8 +2,8 @@
 
     python tools/recognition.py [--platform NAME] [--sample N [--seed N]] [--open] FILE ...
 
-QoS lines are those inside classes, policies and tables, the QoS commands of interfaces, and those outside of
-all blocks; classes and policies of the control plane, of inspection and of subscribers are others. In a
+QoS lines are the lines inside classes, policies and tables, and the QoS commands of interfaces and outside of
+all blocks. Classes and policies of the control plane, of inspection and of subscribers do not count. In a
 Markdown file they are the lines of its code blocks. `--open` lists the lines that are not modeled, `--sample`
 draws lines with their states for a reader who judges the states.
 """
@@ -26,14 +26,14 @@ sys.path.insert(0, str(ROOT / "python"))
 from perhop.configuration import examined  # noqa: E402
 from perhop.errors import InvalidInputError  # noqa: E402
 
-# Blocks whose every line is about QoS.
+# Blocks in which every line is a QoS line.
 BLOCK = re.compile(r"(class-map|policy-map|table-map|system qos)\b")
-# Blocks with the words of QoS that treat no packet that passes through.
+# Blocks that have QoS commands, but do not treat transit packets.
 OTHER_BLOCK = re.compile(
     r"control-plane|(class-map|policy-map) (type (control|pbr|inspect|traffic|redirect|accounting|perf)|"
     r".*\bsystem-cpp-)"
 )
-# Such commands elsewhere.
+# QoS commands outside of these blocks.
 COMMAND = re.compile(
     r"(no )?(service-policy|mls qos|auto qos|qos|srr-queue|priority-queue|queue-set|queue-limit|wrr-queue|"
     r"rcv-queue|tx-queue|priority-flow-control|flowcontrol|random-detect|fair-queue|rate-limit|hold-queue|"
@@ -95,7 +95,7 @@ def share(part: int, whole: int) -> str:
 
 
 def main() -> int:
-    """Print the shares of each file and of all together."""
+    """Print the shares of each file and of all files together."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

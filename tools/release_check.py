@@ -2,9 +2,10 @@
 
     python tools/release_check.py [TAG] [--notes FILE]
 
-Without a tag, only what must hold on every commit: Cargo.toml, Cargo.lock and CITATION.cff have one version,
-and CHANGELOG.md has a section of that version. With a tag (v0.1.0) also what a release needs: the tag is that
-version, its section has text, and "Unreleased" has no entries. Prints the faults and exits with 1.
+Without a tag, it checks the rules for every commit: Cargo.toml, Cargo.lock and CITATION.cff have one version,
+and CHANGELOG.md has a section of that version. With a tag (v0.1.0), it also checks the rules for a release:
+the tag is that version, its section has text, and "Unreleased" has no entries. It prints the faults and exits
+with 1.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _UNRELEASED = "Unreleased"
 
 
 def faults(root: Path, tag: str | None = None) -> list[str]:
-    """Return what is wrong in the tree `root`, for a release as `tag` if one is given."""
+    """Return the faults of the tree `root` that prevent a release, as `tag` if it is given."""
     cargo = tomllib.loads((root / "Cargo.toml").read_text(encoding="utf-8"))
     version = cargo["workspace"]["package"]["version"]
     found = _versions(root, version)

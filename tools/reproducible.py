@@ -1,7 +1,8 @@
 """Build the wheel of a commit twice, in folders of different names, and compare the bytes.
 
-Exits with 1 where the two differ, naming each file that does, or where one names a folder of the machine that
-built it. It takes twice the time of a release build; the folders are removed unless something is found.
+The exit code is 1 if the two wheels differ, with a list of the files that differ, or if one of them contains
+the name of a folder of the build machine. It takes twice the time of a release build. The folders are kept
+only after a fault.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def build(commit: str, folder: Path, maturin: Path) -> dict[str, Path]:
-    """Build wheel and source distribution of `commit` in a clone at `folder`; the files by name."""
+    """Build wheel and source distribution of `commit` in a clone at `folder`; return the files by name."""
     subprocess.run(["git", "clone", "--quiet", "--no-checkout", ROOT, folder], check=True)
     subprocess.run(["git", "checkout", "--quiet", "--detach", commit], cwd=folder, check=True)
     environment = {name: value for name, value in os.environ.items() if name != "CARGO_TARGET_DIR"}
@@ -41,7 +42,7 @@ def contents(archive: Path) -> dict[str, bytes]:
 
 
 def differences(one: Path, other: Path) -> list[str]:
-    """List what differs between two archives; nothing if their bytes are the same."""
+    """List the differences between two archives; empty if their bytes are equal."""
     if one.read_bytes() == other.read_bytes():
         return []
     ours, theirs = contents(one), contents(other)
@@ -50,7 +51,7 @@ def differences(one: Path, other: Path) -> list[str]:
 
 
 def traces(archive: Path, words: list[str]) -> list[str]:
-    """Find which files of an archive name one of these folders."""
+    """Return the files of an archive that contain the name of one of these folders."""
     return [
         f"{name} names {word}"
         for name, data in contents(archive).items()

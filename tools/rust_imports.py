@@ -3,7 +3,7 @@
     python tools/rust_imports.py
 
 A file imports from another of its crate by a `use` or by a path in its code. An import counts for the file
-that defines what is imported: re-exports are followed. Modules only for tests are left out. A circle is a
+that defines the imported item: re-exports are followed. Modules only for tests are left out. A circle is a
 set of files in which each reaches each other by imports.
 """
 
@@ -24,7 +24,7 @@ _USE = re.compile(r"\buse\s+([^;]+);")
 _MOD = re.compile(r"\bmod\s+(\w+)\s*;")
 _PATH = re.compile(r"(?<![\w:$])[a-z_]\w*(?:::\w+)+")
 
-#: A path in segments. That of a module begins below the crate.
+#: The segments of a path. The path of a module begins below the crate.
 _Segments = tuple[str, ...]
 
 
@@ -35,9 +35,9 @@ class _Module:
     file: Path
     name: _Segments
     children: dict[str, _Module] = field(default_factory=dict)
-    #: Paths that it imports.
+    #: The paths that the file imports.
     imports: list[_Segments] = field(default_factory=list)
-    #: Paths by the names that it gives them: its imports, re-exports among them.
+    #: The paths of its imports and re-exports, by the names that they have in the file.
     names: dict[str, _Segments] = field(default_factory=dict)
 
 

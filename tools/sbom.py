@@ -2,10 +2,10 @@
 
 It lists the crates compiled into the extension module and the playground's module (`cargo tree`, hashes of
 Cargo.lock), the script in the report (requirements/bundled.toml) and those in the playground (its
-package-lock), and the Python packages that perhop needs or can use (what is installed, hashes of
-requirements/dev.lock). cargo-cyclonedx and cyclonedx-py know one of the three each, the latter either
-licenses or hashes, and the former names the folder of the build; cyclonedx-python-lib writes the document.
-The same commit gives the same bytes.
+package-lock), and the Python packages that perhop needs or can use (the installed versions, with hashes of
+requirements/dev.lock). cyclonedx-python-lib writes the document. cargo-cyclonedx and cyclonedx-py each know
+only one of the three kinds of packages; cyclonedx-py writes either licenses or hashes, and cargo-cyclonedx
+writes the name of the build folder. The same commit gives the same bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from python_licenses import license_of, locked, normalized
 
 ROOT = Path(__file__).parent.parent
 REPOSITORY = "https://github.com/perhop/perhop"
-# Extras whose packages are pinned; `notebook` is not, any Jupyter serves.
+# Extras whose packages are pinned. `notebook` is not pinned, because any Jupyter works.
 EXTRAS = ("plot", "pandas", "live")
 
 
@@ -142,13 +142,13 @@ def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope
 
     def add(requirement: Requirement) -> Component:
         name = normalized(requirement.name)
-        # KeyError where what is installed is not what is pinned.
+        # KeyError if the installed version is not pinned.
         version = metadata.version(name)
         hashes = pins[name][version]
         one = component("pypi", name, version, license_of(name), scope=scope)
         if known := existing.get(one.bom_ref.value):
             return known
-        # The lock does not say which of a package's files a machine takes.
+        # The lock does not name the file that a machine installs.
         files = ExternalReference(
             type=ExternalReferenceType.DISTRIBUTION,
             url=XsUri(str(one.purl)),
@@ -172,7 +172,7 @@ def python_packages(bom: Bom, requirements: Iterable[str], scope: ComponentScope
 
 
 def bundled(bom: Bom) -> list[Component]:
-    """Add the files of others that lie in the package, with what they are made of."""
+    """Add the third-party files in the package, with the sources that they are built from."""
     made = []
     for file in tomllib.loads((ROOT / "requirements" / "bundled.toml").read_text())["file"]:
         one = component("npm", file["name"], file["version"], file["license"], scope=ComponentScope.REQUIRED)
@@ -219,14 +219,14 @@ def bill() -> str:
     optional = [text for extra in EXTRAS for text in project["optional-dependencies"][extra]]
     direct += python_packages(bom, optional, ComponentScope.OPTIONAL)
     bom.register_dependency(top, direct)
-    # A number of its own for each content, and the same for the same.
+    # Equal contents have equal serial numbers, and different contents different ones.
     bom.serial_number = uuid.UUID(int=0)
     bom.serial_number = uuid.uuid5(uuid.NAMESPACE_URL, JsonV1Dot6(bom).output_as_string())
     return str(JsonV1Dot6(bom).output_as_string(indent=2)) + "\n"
 
 
 def main() -> int:
-    """Write it into the folder that is named."""
+    """Write the document into the given folder."""
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
     version = tomllib.loads((ROOT / "Cargo.toml").read_text())["workspace"]["package"]["version"]

@@ -3,9 +3,9 @@
     PYTHONPATH=python python tools/statements.py DIRECTORY --platform junos-mx --named junos
     PYTHONPATH=python python tools/statements.py DIRECTORY --sample 100 --seed 1
 
-The files are those of the reader: perhop has none of them. Counted are the lines of some hierarchies, by
-default those of class of service and of filters. `--sample` prints lines at random, with their states, for a
-review of those that are called irrelevant.
+The caller provides the files; perhop does not contain them. The tool counts the lines of some hierarchies, by
+default those of class of service and of filters. `--sample` prints random lines with their states, for a
+review of the lines that perhop reports as irrelevant.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from perhop.errors import InvalidInputError
 
 STATES = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 HIERARCHIES = ("class-of-service", "firewall")
-#: The largest file that is read, bytes.
+#: The size of the largest file that is read, bytes.
 MOST_BYTES = 20_000_000
 
 
@@ -88,7 +88,7 @@ def _words(text: str) -> list[str]:
 
 
 def _path(line: dict[str, Any], words: list[str], lines: dict[int, dict[str, Any]]) -> tuple[str, ...]:
-    """Return the words from the outermost statement in; of a command without its first word."""
+    """Return the words of a statement from the outermost inward; a command is without its first word."""
     if words[0] in ("set", "delete", "deactivate", "activate", "edit"):
         return tuple(words[1:])
     around: list[str] = []

@@ -1,4 +1,4 @@
-"""Run the steps of a tier next to each other, and print what each took: `make check`, `make thorough`.
+"""Run the steps of a tier in parallel, and print the time of each: `make check`, `make thorough`.
 
     python tools/steps.py check|thorough [--jobs N] [--step NAME]... [--list]
 
@@ -36,9 +36,9 @@ class Step:
     variables: tuple[str, ...] = ()
 
 
-#: In order of priority: of the steps that can start, the first starts. Steps of cargo share a folder and wait
-#: for each other, so the order keeps one processor on cargo and one on the tests of Python; the remaining
-#: time goes to the checks of types and pages.
+#: The steps in order of priority: the first step that can start does so. Steps of cargo share a folder and
+#: wait for each other, so the order keeps one processor on cargo and one on the tests of Python; the checks
+#: of types and pages use the remaining time.
 CHECK = (
     Step("extension", "test-setup"),
     Step("format", "format"),
@@ -52,7 +52,7 @@ CHECK = (
     Step("pages", "docs-pages", after=("extension", "page-scripts"), variables=("NOTEBOOKS=off",)),
 )
 
-#: Takes hours. A step whose tool is missing prints "skipped: ..." and passes.
+#: These steps take hours. A step whose tool is missing prints "skipped: ..." and passes.
 THOROUGH = (
     Step("check", "check"),
     Step("studies", "reproduce"),
@@ -70,7 +70,7 @@ TIERS = {"check": CHECK, "thorough": THOROUGH}
 
 @dataclass
 class Run:
-    """A step under way or ended: its process, and what it took."""
+    """A step that runs or has ended: its process, and its times."""
 
     step: Step
     log: Path
@@ -83,10 +83,10 @@ class Run:
 
 
 def _start(step: Step, folder: Path) -> Run:
-    """Start a step in a process group of its own, so that an interrupt ends all of it."""
+    """Start a step in a separate process group, so that an interrupt ends all its processes."""
     log = folder / f"{step.name}.log"
     line = ["make", "--no-print-directory", step.target, *step.variables]
-    # A job server of the make that called this one does not reach the steps.
+    # The steps do not use the job server of a make that called this program.
     environment = {name: value for name, value in os.environ.items() if name not in ("MAKEFLAGS", "MFLAGS")}
     with log.open("wb") as output:
         process = subprocess.Popen(
@@ -96,7 +96,7 @@ def _start(step: Step, folder: Path) -> Run:
 
 
 def _wait(running: list[Run]) -> Run:
-    """Return the next run that ends, with what it took."""
+    """Return the next run that ends, with its times."""
     while True:
         pid, status, used = os.wait4(-1, 0)
         for run in running:
@@ -159,7 +159,7 @@ def _report(run: Run, out: TextIO) -> None:
 
 
 def summary(ended: Sequence[Run], wall_s: float) -> str:
-    """Return the table of what each step took, and what was left out."""
+    """Return the table of the time of each step, and the steps that were left out."""
     rows = [f"{'step':<14} {'seconds':>8} {'processor s':>12}  result"]
     for run in ended:
         result = "passed" if run.code == 0 else "FAILED"
@@ -175,7 +175,7 @@ def main() -> int:
     """Run a tier; return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("tier", choices=TIERS)
-    # A step waits at times: for the lock of cargo, for packets in real time. One more step fills these gaps.
+    # Steps sometimes wait: for the lock of cargo, for packets in real time. One more step uses these gaps.
     jobs = (os.cpu_count() or 1) + 1
     parser.add_argument("--jobs", type=int, default=jobs, help=f"steps at a time ({jobs})")
     parser.add_argument("--step", action="append", help="only this step, without those that it needs")
