@@ -1,7 +1,7 @@
 """Time per packet of the data plane, and of DPDK's if it is installed, run in turn.
 
 The twins are crates/perhop-qos/benches/data_plane and benchmarks/dpdk/data_plane.c: the same packets,
-profiles and batches. Only ratios of runs side by side mean anything on a shared machine.
+profiles and batches. On a shared machine, only ratios of alternating runs are meaningful.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _run(command: list[str | Path]) -> Lines:
 
 
 def _twin(case: str) -> str:
-    """Return DPDK's case: its one scheduler is compared with each of ours."""
+    """Return DPDK's case: its only scheduler is compared with each scheduler of perhop."""
     kind, _, rest = case.partition("/")
     return f"port/rte-sched/{rest.partition('/')[2]}" if kind == "port" else case
 
@@ -66,7 +66,7 @@ def _row(case: str, taken: list[tuple[Lines, Lines]]) -> dict[str, object]:
         row["shares"] = {"perhop": taken[0][0][case][1], "dpdk": taken[0][1][twin][1]}
     fifo = _fifo(case)
     if fifo:
-        # The least of all rounds: what others do on a shared machine only adds to it.
+        # The minimum of all rounds, because other programs on a shared machine can only add to a time.
         row["over-fifo"] = _least(taken, 0, case) - _least(taken, 0, fifo)
         if twin in taken[0][1]:
             row["dpdk-over-fifo"] = _least(taken, 1, twin) - _least(taken, 1, fifo)

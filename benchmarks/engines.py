@@ -1,9 +1,9 @@
 """Time and memory of the engine for its benchmark scenarios, and of ns-2 and ns-3 if they are installed.
 
-The twins are crates/perhop-sim/benches/engine.rs, benchmarks/ns2 and benchmarks/ns3. A time is the
-processor's, of the whole process: perhop's from the scenario's text to its results, on one core. The time to
-the first result is that of one simulated second: the wait of a user after a change. A packet-hop is a packet
-that enters a wire.
+The equivalent programs are crates/perhop-sim/benches/engine.rs, benchmarks/ns2 and benchmarks/ns3. Times are
+processor times of the whole process; that of perhop goes from the scenario's text to its results, on one
+core. The time to the first result is that of one simulated second: the wait of a user after a change. A
+packet-hop is a packet that enters a wire.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ from pathlib import Path
 from measuring import machine
 
 _ROOT = Path(__file__).parent.parent
-# In seconds: what a newcomer waits for without a second thought.
+# The longest waits, in seconds, that a new user should have.
 _TARGETS = {"install": 15.0, "first run": 0.5}
 _REPEATED = 5
 
@@ -92,7 +92,7 @@ def pins() -> str:
 
 
 def clean_environment() -> dict[str, str]:
-    """Return this process's environment without what leads Python to another perhop."""
+    """Return this process's environment without the variables by which Python would import another perhop."""
     return {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL"))}
 
 

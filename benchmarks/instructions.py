@@ -2,9 +2,9 @@
 
     python benchmarks/instructions.py [--bless]
 
-Counted by callgrind, so neither the machine nor what else it does matters. More than 5 % above the
-baseline is a failure; `--bless` stores what is counted as the new baseline. Another compiler makes other
-instructions: then nothing is compared until the baseline is blessed with it.
+Callgrind counts, so the counts depend neither on the machine nor on its load. A count of more than 5 % above
+the baseline is a failure; `--bless` stores the counts as the new baseline. Another compiler generates other
+instructions: then nothing is compared until `--bless` has stored a baseline of that compiler.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from building import build_benchmark
 _BASELINE = Path(__file__).parent / "instructions.json"
 # Long enough for the engine to dominate set-up, short enough to wait for.
 _SCENARIOS = {"udp-50": "2s", "udp-500": "1s", "tcp-50": "2s", "tcp-500": "1s"}
-# A prefix of the names of crates/perhop-qos/benches/data_plane each: one case.
+# Prefixes of case names in crates/perhop-qos/benches/data_plane; each selects one case.
 _CASES = (
     "meter/srtcm-blind/1",
     "meter/trtcm-aware/1",

@@ -156,7 +156,7 @@ def main() -> int:
         sys.stdout.write(f"{size}\n{condition(1, machine())}\n")
         for command in (("network",), ("check",), ("trace", "--matrix")):
             begun = time.perf_counter()
-            # `check` ends with 1 where it finds something.
+            # The exit code of `check` is 1 if it finds a fault.
             taken = measure(["sh", "-c", '"$0" "$@" > /dev/null; [ $? -le 1 ]', _PERHOP, *command, folder])
             wall = time.perf_counter() - begun
             sys.stdout.write(

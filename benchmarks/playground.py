@@ -2,9 +2,9 @@
 
     python benchmarks/playground.py [--rounds N] [--output FILE]
 
-The starter scenario for a simulated minute: what a user of the page waits for after each change. Rounds
-alternate, and in each the least of several runs counts, so that a shared machine disturbs both. Needs what
-`make setup playground` builds.
+The run is the starter scenario for a simulated minute, for which a user of the page waits after each change.
+Rounds alternate, and the minimum of several runs counts in each round, so that a shared machine disturbs
+both. `make setup playground` builds the required files.
 """
 
 from __future__ import annotations

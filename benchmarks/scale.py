@@ -2,9 +2,9 @@
 
     python benchmarks/scale.py [--rounds N] [--kind KIND]...
 
-Every size runs in processes of its own, in rounds from the smallest to the largest; of their processor
-times the least counts, since other programs can only add to them and what is wanted is the difference of two.
-The table goes to docs/scale.md, which says what is measured.
+Every size runs in separate processes, in rounds from the smallest to the largest. The minimum of their
+processor times counts, because other programs can only add to them and the result is a difference of two
+times. The table goes to docs/scale.md, which describes the measurement.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""Compare a sweep with the ways that a user would take without one: a shell loop, and a pool of processes.
+"""Compare a sweep with the alternatives of a user: a shell loop, and a pool of processes.
 
     python benchmarks/sweeps.py [--points N] [--rounds N] [--output FILE]
 
-Points are runs of `examples/on-off-red.perhop.yaml` with 10 s and a seed each. Rates are points per second of
-wall time, medians over rounds in which all ways take turns, so that a shared machine disturbs all of them.
-The naive ways get fewer points, since they take longer. Overhead is the processor time of a stored sweep
-beyond that of the points alone (`_core.Batch`), which load, run and make their tables without Python. A local
-Dask cluster gets longer points (100 s), and the same on the threads of one process to compare with; its start
-and its end are not counted.
+Points are runs of `examples/on-off-red.perhop.yaml` for 10 s, each with another seed. Rates are points per
+second of wall time, medians over rounds in which all ways take turns, so that a shared machine disturbs all
+of them. The naive ways get fewer points, since they take longer. Overhead is the processor time of a stored
+sweep beyond that of the points alone (`_core.Batch`), which load, run and make their tables without Python. A
+local Dask cluster gets longer points (100 s), and the same on the threads of one process to compare with; its
+start and its end are not counted.
 """
 
 from __future__ import annotations
@@ -95,27 +95,27 @@ def swept(made: Plan, engine: Engine) -> float:
 
 
 class _Timed:
-    """An engine that notes when its first points come back."""
+    """An engine that records when its first points are complete."""
 
     def __init__(self, engine: Engine, *, is_local: bool) -> None:
         self._engine, self._is_local = engine, is_local
         self._first, self._points = 0.0, 0
 
     def simulate(self, task: Task, points: Iterator[Assignment]) -> Generator[Finished]:
-        """Generate what the engine gives."""
+        """Generate the results of the engine."""
         begin = time.monotonic()
         for finished in self._engine.simulate(task, points):
             self._note(finished, begin)
             yield finished
 
     def session(self) -> AbstractContextManager[Engine]:
-        """Give this engine: what it times has a session already."""
+        """Return this engine; the engine that it times already has a session."""
         return nullcontext(self)
 
     def _note(self, finished: Finished, begin: float) -> None:
         local = self._is_local
         if not self._first and (finished.ended or local):
-            # Of a cluster, what came with the first batches was simulated while it started.
+            # The first batches of a cluster were simulated while it started.
             self._first = begin if local else time.monotonic()
             self._points = len(finished.ended) if local else 0
         elif self._first:
