@@ -76,7 +76,7 @@ def converges(outcome: Outcome) -> Verdict:
 
 
 def af11_floor(outcome: Outcome) -> Verdict:
-    """Judge the least share of AF11 with 3 flows, whichever other class grows."""
+    """Judge the least share of AF11 with 3 flows, over all choices of the class that grows."""
     found = {
         (grows, number): outcome.point("figure-6", "af11_percent", grows=grows, flows=number).measured
         for grows in ("af12", "af13")
