@@ -56,7 +56,8 @@ class Scenario(Document):
         self.not_looked_at: list[str] = []
         #: The port and the queue of the router that each class of inferred traffic waits in, as in results.
         self.queues: dict[str, tuple[str, str]] = {}
-        #: Of an inferred scenario, its `file` and `interface`, the `offered` loads and what was `assumed`.
+        #: The origin of an inferred scenario: `file`, `interface`, the `offered` loads and the facts that
+        #: were `assumed`.
         self.origin: dict[str, Any] | None = None
 
     @classmethod
@@ -192,11 +193,11 @@ class Scenario(Document):
         return scenario
 
     def changed(self, changes: Mapping[str, object]) -> Self:
-        """Return a copy with the values at some paths replaced; what was inferred remains known."""
+        """Return a copy with the values at some paths replaced; the copy keeps `origin`."""
         return self._described(super().changed(changes))
 
     def embedded(self) -> Self:
-        """Return the scenario with configurations in place of files; what was inferred remains known."""
+        """Return the scenario with configurations in place of files; the copy keeps `origin`."""
         return self._described(super().embedded())
 
     def _described(self, copy: Self) -> Self:

@@ -30,7 +30,7 @@ _BESIDE = 34
 _NARROWEST = 10
 # Lines other than queues: headings, frame of the classes, progress.
 _FRAME = 8
-# The interval of drawings, at any pace of the run.
+# The interval between two drawings, regardless of the pace of the run.
 _DRAW_EVERY_S = 0.1
 # Odd, so that it can be halved after one more; more than the columns of a screen.
 _MOST_SNAPSHOTS = 1999

@@ -35,7 +35,7 @@ class Converted:
 
     text: str
     remarks: tuple[Remark, ...]
-    #: Of a configuration in the language of a device: whether each policy treats all packets as before.
+    #: For a configuration in the language of a device: whether each policy treats all packets as before.
     proofs: tuple[PolicyProof, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

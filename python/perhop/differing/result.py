@@ -73,7 +73,7 @@ class LineChange:
     section: list[str]
     #: The number (`line`) and the `text` in the old configuration, or `None`.
     old: dict[str, Any] | None
-    #: The same in the new configuration.
+    #: The changed part in the new configuration.
     new: dict[str, Any] | None
     #: `irrelevant`, `same`, `compared`, `elsewhere` or `not-compared`.
     effect: str

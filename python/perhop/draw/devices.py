@@ -24,7 +24,7 @@ _NAME, _NOTE = 12.0, 9.0
 _SEGMENT = 5.0
 # The room of the line to the left of a column.
 _TRUNK = 16.0
-# The width of the picture, in parts of the side of a square with its area.
+# The width of the picture, divided by the side of a square of the same area.
 _SHAPE = 1.25
 # The kinds of links, the best first.
 _RANKS = ("wire", "good", "doubtful", "bad")

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.cm import ScalarMappable
 
-# Labels of parallel coordinates, in parts of the size of the font.
+# The size of labels of parallel coordinates, as a fraction of the font size.
 _SMALL = 0.75
 
 

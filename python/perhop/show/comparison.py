@@ -15,9 +15,9 @@ PARTS: tuple[Part, ...] = ("configured", "load", "behavior")
 class Tolerances:
     """Differences between measured numbers that do not count."""
 
-    #: Of rates and packet sizes, percent of the device's.
+    #: The tolerance of rates and packet sizes, in percent of the device's value.
     percent: float = 5.0
-    #: Of shares, percentage points.
+    #: The tolerance of shares, in percentage points.
     points: float = 2.0
 
 

@@ -23,7 +23,7 @@ class Published:
     metric: str
     value: float
     unit: str
-    # : The reading error of a value from a chart, in its unit; `None` if the paper prints the value.
+    #: The reading error of a value from a chart, in its unit; `None` if the paper prints the value.
     reading_error: float | None = None
     #: The values of single runs, if the source has them; `value` is their mean.
     runs: tuple[float, ...] = ()
@@ -40,7 +40,7 @@ class Metric:
     absolute: float | None
     #: or as a part of the published value.
     relative: float | None
-    # : The reason why the two cannot be compared, if there is one.
+    #: The reason why the two cannot be compared, if there is one.
     incomparable: str | None
     #: Unit of a metric that is plotted but not published in a table.
     unit: str | None

@@ -36,7 +36,7 @@ class Errors:
     percent: tuple[float, ...]
     #: In multiples of the reading error, of those read off a chart.
     readings: tuple[float, ...]
-    # : For each figure published as 0: whether 0 was measured.
+    #: For each figure published as 0: whether 0 was measured.
     zeros: tuple[bool, ...]
 
     @property

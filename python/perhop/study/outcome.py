@@ -51,7 +51,7 @@ class Figure(Point):
 
     published: float
     verdict: Answer
-    # : The reading error of a published figure from a chart, in its unit; `None` if the paper prints the
+    #: The reading error of a published figure from a chart, in its unit; `None` if the paper prints the
     # figure.
     reading_error: float | None = None
 

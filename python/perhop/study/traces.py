@@ -18,7 +18,7 @@ class Trace:
     course: Course
     x: tuple[float, ...]
     published: tuple[float, ...]
-    #: Of the first replication.
+    #: The measured values of the first replication.
     measured: tuple[float, ...]
 
     def to_json(self) -> dict[str, Any]:

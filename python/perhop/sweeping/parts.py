@@ -32,7 +32,7 @@ from perhop.saving import named, put_on_disk
 
 #: The table of the points that have ended. Its parts are written after the parts of the other tables.
 POINTS = "points"
-# : The reasons for the removal of a part.
+#: The reasons for the removal of a part.
 DAMAGED = "is damaged, or a part of something else"
 ALONE = "has lost parts of other tables that belong to it"
 _SHORT = 16
@@ -59,8 +59,8 @@ class Part:
     content: bytes
     #: The SHA-256 of the content.
     digest: str
-    # : The two checksums in its name: of the part, and of the rows in other tables. The second is empty if
-    # there are none.
+    #: The two checksums in the name of a part: of the part itself, and of its rows in other tables. The
+    #: second checksum is empty if there are no such rows.
     own: str
     rows: str
 

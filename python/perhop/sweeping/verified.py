@@ -47,11 +47,11 @@ class Verified:
     digests: dict[str, dict[str, str]] = field(default_factory=dict)
     #: By table: the rows of each point.
     rows: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
-    #: Parts that do not fit their names: they are damaged, or belong to something else.
+    #: Parts that do not match their names: they are damaged, or belong to another sweep.
     wrong: list[Path] = field(default_factory=list)
-    # : Parts of `points` that fit, but lack some of their rows in other tables.
+    #: Parts of `points` that match their names, but lack some of their rows in other tables.
     alone: list[Path] = field(default_factory=list)
-    # : Parts that fit but are not used, because a part that belongs to them is missing.
+    #: Parts that match their names but are not used, because a part that belongs to them is missing.
     unused: list[Path] = field(default_factory=list)
 
     def rows_of(self, points: _Numbers | slice) -> dict[str, int]:

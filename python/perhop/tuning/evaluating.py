@@ -116,7 +116,7 @@ class StoredJournal:
         self.known: dict[Wanted, Evaluation] = {}
         #: By name, the SHA-256 of each part that is used.
         self.digests: dict[str, str] = {}
-        #: Parts that do not fit their names: they are damaged, or belong to something else.
+        #: Parts that do not match their names: they are damaged, or belong to another tuning.
         self.wrong: list[Path] = []
         # How many evaluations each part holds, by the number of its first.
         self._counts: dict[int, int] = {}
@@ -196,5 +196,5 @@ class Searched(Progress):
     failed: int
     #: Replications in all.
     runs: int
-    #: What is done: `exploring` or `deciding`.
+    #: The current phase: `exploring` or `deciding`.
     phase: str

@@ -31,9 +31,9 @@ _PART = 0.05
 
 @dataclass(frozen=True)
 class Goal:
-    """A condition on a metric of a class or on a parameter, or the wish that it be small or large."""
+    """A condition on a metric of a class or on a parameter, or the wish that the value is small or large."""
 
-    #: As it was written.
+    #: The text of the goal, unchanged.
     text: str
     kind: Kind
     #: The class, and the column of the table `classes`; for a parameter both are `None`.
@@ -41,9 +41,9 @@ class Goal:
     column: str | None
     #: The parameter of the goal.
     parameter: str | None = None
-    # : The classes whose total throughput a share refers to; empty means all classes.
+    #: The classes whose total throughput a share refers to; empty means all classes.
     whole: tuple[str, ...] = ()
-    # : The bound of a condition, in the base unit; `width` is the tolerance of an equality.
+    #: The bound of a condition, in the base unit; `width` is the tolerance of an equality.
     value: float = 0.0
     width: float = 0.0
     #: `s`, `b/s`, `%`, `packets`, `bytes`, `1/s` or nothing.

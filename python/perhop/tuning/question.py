@@ -33,7 +33,7 @@ class Question:
     seed: int
     #: Different points at most.
     trials: int
-    # : Initial replications of a trial, and replications of the trials that the answer is chosen from.
+    #: Initial replications of a trial, and replications of the trials that the answer is chosen from.
     least: int
     most: int
 

@@ -27,7 +27,7 @@ _REFINING = 0.25
 # The share of trials drawn uniformly before the estimator is used, and the least number.
 _EVENLY = 0.25
 _LEAST_EVENLY = 12
-# Distances of neighbors in parts of a range.
+# Distances of neighbors, as fractions of the range of a parameter.
 _STEPS = (0.1, 0.03, 0.01)
 
 Show = Callable[[Searched], None]
@@ -43,7 +43,7 @@ class Search:
         self._progress = progress
         self.judge = Judge(question)
         self.trials: dict[tuple[str, ...], Trial] = {}
-        # : The number of first trials that were drawn evenly; the sensitivities come from these.
+        #: The number of first trials that were drawn evenly; the sensitivities come from these.
         self.even = 0
         self._share = 0.0
 

@@ -22,7 +22,7 @@ SHORT = {
 }
 #: The class of ITU-T Y.1541, a number from 0 to 5.
 Y1541 = "y1541"
-#: Of a call through the class, and their units.
+#: The quantities of a call through the class, with their units.
 OF_CALLS = {"r": "", "mos": "", "mouth_to_ear": "s", "late": "%"}
 #: Columns of `tcp` in a summary, which a class without TCP does not have.
 OF_TCP = {

@@ -55,7 +55,7 @@ class Verdict:
     cause: str | None
     cause_percent: float | None
     port: str | None
-    #: Of a policed class, the rate above which it is dropped, in bits per second.
+    #: The rate, bits per second, above which a policed class is dropped; `None` if it is not known.
     limit_bps: float | None
     #: The class that obtains most of its port, if it starves or gets less than its guarantee.
     holder: Holder | None
