@@ -23,7 +23,7 @@ fn scenario(seed: u64) -> Value {
         let rest = json!({"name": "rest", "queueing": queueing});
         queueing = json!({"scheduler": "priority", "classes": [voice, rest]});
     }
-    // Of other schedulers under a shaper network calculus proves nothing, or less.
+    // For other schedulers under a shaper, network calculus proves a weaker bound or none.
     if ["drr", "scfq"].contains(&scheduler) && dice.chance(50) {
         let around = json!({"name": "all", "shape": shape(&mut dice), "queueing": queueing});
         queueing = json!({"scheduler": "fifo", "classes": [around]});
