@@ -142,6 +142,6 @@ pub struct Evidence {
     pub line: usize,
     /// Its text.
     pub text: String,
-    /// The conclusion from it.
+    /// The conclusion from the line, such as the name of the platform.
     pub says: String,
 }
