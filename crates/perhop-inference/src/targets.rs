@@ -221,8 +221,9 @@ impl<'a> Reached<'a> {
         self.hits.push(hit);
     }
 
-    /// Leaves out each stage before the queues that the packets of all queues pass: it is a limit of all
-    /// classes, whose load would halve theirs. Of several stages before one queue, the queue is left out.
+    /// Leaves out each stage that the packets of all queues pass before the queues: such a stage limits all
+    /// classes together, and its load would halve their loads. If several stages precede one queue, leaves
+    /// out the queue.
     fn leave_out_limiter_of_all(&mut self, network: &Network, wanted: &Wanted) {
         let is_queue = |hit: &Hit| matches!(hit.target.place, Place::Queue(_));
         let output = stages(network).filter(|(side, ..)| *side == Side::Output);
