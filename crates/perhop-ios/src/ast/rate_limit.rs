@@ -29,7 +29,7 @@ pub enum Field {
     QosGroup,
     /// The router's own drop precedence.
     DiscardClass,
-    /// The router's own class.
+    /// The router's own traffic class.
     TrafficClass,
 }
 

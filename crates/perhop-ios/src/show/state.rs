@@ -280,8 +280,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Returns the packets that the class classified: those at its nested policy, conditioner or queue, whichever
-/// comes first.
+/// Returns the packets that the class classified: those at the first of its nested policy, conditioner and
+/// queue.
 fn classified(
     config: &AttachedClass,
     stage: &ColorCounters,

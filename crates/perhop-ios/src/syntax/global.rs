@@ -1,4 +1,4 @@
-//! Global commands in the model.
+//! The global commands that perhop models.
 
 use perhop_lint::LineState;
 

@@ -68,8 +68,8 @@ pub(super) fn run<T>(
     })
 }
 
-/// Returns the longest command that `line` begins with. Of several commands with the same abbreviation,
-/// returns the one in the model, because perhop does not know the whole command set of any router.
+/// Returns the longest command that `line` begins with. If several commands have the same abbreviation,
+/// returns the modeled one, because perhop does not know the whole command set of any router.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],

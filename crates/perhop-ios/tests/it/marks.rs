@@ -59,8 +59,8 @@ class-map labeled
     assert_eq!(group(short, PLAIN), 0, "without a label no packet matches by EXP");
 }
 
-/// All packets of a sub-interface have its VLAN. Of a policy of the port, it runs the classes that match this
-/// VLAN.
+/// All packets of a sub-interface have its VLAN. In a policy of the port, only the classes that match this
+/// VLAN apply to it.
 #[test]
 fn classes_by_vlan_follow_the_sub_interface() {
     let node = Node::from_text(
