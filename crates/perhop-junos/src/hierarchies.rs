@@ -115,7 +115,7 @@ fn chassis(context: &mut Context) {
         let note = match word.text.as_str() {
             "traffic-manager" => {
                 for option in context.keywords(word.node) {
-                    // The interfaces of the card have read this one.
+                    // The interfaces of the card have already marked `egress-shaping-overhead`.
                     if option.text != "egress-shaping-overhead" || context.tree.mark_of(option.node).is_none()
                     {
                         context.not_modeled(option.node, "the mode and the counted bytes of queueing chips");

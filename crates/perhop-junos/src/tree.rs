@@ -143,7 +143,7 @@ impl Tree {
         self.words.word(self.node(id).symbol)
     }
 
-    /// Returns the word of a node, which stays while the tree changes.
+    /// Returns the word of a node as a shared copy, which stays valid while the caller changes the tree.
     pub(crate) fn kept_word(&self, id: NodeId) -> Arc<str> {
         self.words.word(self.node(id).symbol).clone()
     }

@@ -25,7 +25,7 @@ pub(super) struct Queues {
     pub(super) links: Vec<ClassLinks>,
 }
 
-/// The node of the queues.
+/// The scheduler node whose queues are built, with its rates.
 #[derive(Clone, Copy)]
 pub(super) struct QueuesAt<'q> {
     pub(super) name: &'q str,

@@ -12,7 +12,7 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
 use super::drops::Drops;
 
-/// The most entries of a policy.
+/// The maximum number of outcomes of a policy.
 const MOST_OUTCOMES: usize = 512;
 
 /// Packets and their treatment.
