@@ -135,11 +135,11 @@ pub struct TcpMeasurements {
     pub completions: Vec<(usize, Delays)>,
     /// In the order of the scenario's `measure.connections`.
     pub series: Vec<ConnectionSeries>,
-    /// Of each player of adaptive video, in the order of the scenario's traffic.
+    /// The tally of each player of adaptive video, in the order of the scenario's traffic.
     pub videos: Vec<VideoTally>,
     /// The results of each browser, in the order of the scenario's traffic.
     pub pages: Vec<PageTally>,
-    /// Of each speed test, in the order of the scenario's traffic.
+    /// The tally of each speed test, in the order of the scenario's traffic.
     pub speed_tests: Vec<SpeedTally>,
     /// The indices of classes in `completions`.
     completion_places: BTreeMap<usize, usize>,
