@@ -70,8 +70,7 @@ impl<E: Copy> Agenda<E> {
             checked_at: 0,
         }
     }
-    /// Registers `event` and returns its slot. Of simultaneous events, the one registered first happens
-    /// first.
+    /// Registers `event` and returns its slot. Simultaneous events happen in the order of registration.
     pub fn register(&mut self, event: E) -> Slot {
         self.registered.push(event);
         Slot(self.registered.len() as u32 - 1)
