@@ -85,9 +85,9 @@ pub(super) fn find(
 /// Ports with their addresses.
 type Ports = Vec<(PortId, IpAddr)>;
 
-/// Returns the ports with addresses in each subnet: of tunnels apart from others. Ports with one address
-/// (`/32`, `/128`) are in none. Of the ports of an interface that share a line with an address, as those of a
-/// tunnel with a policy for each group of ends, the first is in it.
+/// Returns the ports with addresses in each subnet; tunnels have separate entries. Host addresses (`/32`,
+/// `/128`) are in no subnet. If several ports of an interface have the same address line, as those of a
+/// tunnel with a policy for each group of ends, only the first port is listed.
 fn by_subnet(devices: &[SnapshotDevice], taken: &BTreeSet<PortId>) -> BTreeMap<(Prefix, bool), Ports> {
     let mut found: BTreeMap<(Prefix, bool), Ports> = BTreeMap::new();
     for (device, member) in devices.iter().enumerate() {
