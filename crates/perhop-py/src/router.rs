@@ -74,8 +74,8 @@ pub(crate) fn interface_for(
     serde_json::to_string(&made).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
-/// Returns the policies of a configuration that are attached to no interface. `configuration` belongs to a
-/// router in a scenario, as JSON. Raises a `ValueError` of message and help.
+/// Returns the policies of a configuration that are attached to no interface. `configuration` is the JSON of
+/// the router's configuration in a scenario. Raises a `ValueError` with the message and the help.
 #[pyfunction]
 pub(crate) fn unattached_policies(py: Python<'_>, text: &str, configuration: &str) -> PyResult<Vec<String>> {
     let found = py.detach(|| {
