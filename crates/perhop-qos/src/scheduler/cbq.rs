@@ -52,7 +52,7 @@ struct Class {
     fraction: f64,
     /// Bytes that the class may send in a turn.
     quantum: i64,
-    /// Bytes left in its turn.
+    /// Bytes that the class may still send in its turn.
     credit: i64,
     /// Packets in the class.
     waiting: u32,
@@ -84,7 +84,7 @@ struct Decision {
     ring: usize,
     /// The distance from the position of the turn.
     step: usize,
-    /// Bytes left in its turn.
+    /// Bytes that the chosen class may still send in its turn.
     credit: i64,
     /// Whether no class had bytes left in its turn.
     is_second_round: bool,
@@ -196,7 +196,7 @@ impl Cbq {
         })
     }
 
-    /// Makes all classes that want to send wait, and returns when the first of them may.
+    /// Delays all refused classes, and returns the time at which the first of them may send.
     fn hold_back(&mut self, now: i64) -> Option<i64> {
         self.rings.iter().flat_map(|ring| &ring.members).for_each(|leaf| {
             self.classes[usize::from(*leaf)].credit = 0;

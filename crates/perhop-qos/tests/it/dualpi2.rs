@@ -270,8 +270,8 @@ fn a_single_queue_keeps_the_order_and_couples_both_kinds() {
     }
 }
 
-/// Of five simultaneous packets the first leaves: the others wait at least 1 ms, with 0 to 3 packets in front
-/// of them.
+/// Five packets arrive at once and the first leaves. The others wait at least 1 ms, with 0 to 3 packets in
+/// front of them.
 #[test]
 fn the_step_spares_packets_in_short_queues() {
     let arrivals = vec![(0, 1000, Ecn::Capable1); 5];

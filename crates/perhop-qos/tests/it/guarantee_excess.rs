@@ -79,7 +79,8 @@ fn a_node_keeps_its_ceiling() {
     assert_near(&sent(&shaped, &[6000, 3000]), &[4000.0, 0.0]);
 }
 
-/// Nodes get their guarantees, then the excess by their own weights, whichever of their queues send.
+/// Nodes get their guarantees, then the excess by their own weights, regardless of which of their queues
+/// send.
 #[test]
 fn nodes_share_by_their_own_weights() {
     let share = |rate, weight| ShareConfig {

@@ -114,8 +114,8 @@ impl Mred {
 
 /// The averages for reports.
 impl Mred {
-    /// The averages, in packets or bytes as the thresholds: one single average, or one for each precedence.
-    /// Of [`Averages::CoupledSampled`] these are the terms before addition.
+    /// The averages in the unit of the thresholds, packets or bytes: a single average, or one for each
+    /// precedence. For [`Averages::CoupledSampled`], the terms before they are added.
     pub fn averages(&self) -> Vec<f64> {
         match self.profile.averages {
             Averages::Single => vec![self.profile.averaging.smoothing.value(self.level)],

@@ -13,8 +13,9 @@ const GAIN: f64 = 15.0 / 16.0;
 /// The estimator of Floyd and Jacobson 1995, appendix A.
 ///
 /// A packet of s bytes should end s / allotment after the end of the previous packet; the amount by which it
-/// ends later is its *idle* time. Of that an exponential average is kept. While the average is above 0, or
-/// the time has come at which it will be again, the class is within its allotment.
+/// ends later is its *idle* time. The estimator keeps an exponential average of the idle times. The class is
+/// within its allotment while the average is above 0, and again from the time at which an average below 0
+/// will have risen to 0.
 ///
 /// Instants and spans are picoseconds.
 #[derive(Clone, Debug)]
