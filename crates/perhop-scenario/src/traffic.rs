@@ -128,7 +128,7 @@ pub enum SourceConfig {
     FileTransfer(FileTransferConfig),
     /// TCP: many short transfers that start at random times.
     Web(WebConfig),
-    /// TCP: adaptive video, segment after segment in the bitrate that the player chooses.
+    /// TCP: adaptive video, segment after segment at the bitrate that the player chooses.
     Video(VideoConfig),
     /// TCP: a browser that loads web pages over several connections.
     PageLoad(PageConfig),
