@@ -1,5 +1,5 @@
-//! Catch-up of ports that are not polled when their wire becomes free, and of sources that send ahead of the
-//! agenda: which of them is brought to which time, and when.
+//! Catch-up of lagging objects: ports that are not polled when their wire becomes free, and sources that send
+//! ahead of the agenda. The module decides which of them must advance, when, and up to which time.
 
 use perhop_net::Flight;
 use perhop_net::source::Emission;

@@ -24,9 +24,9 @@ pub(crate) struct End {
     /// The time of its wake-up on the agenda, no later than its next timer; [`Time::MAX`] if there is none.
     pub(super) armed: Time,
     pub(super) session: usize,
-    /// Of the current transaction: bytes that have arrived here, and the number that the application waits
-    /// for.
+    /// Bytes of the current transaction that have arrived here.
     pub(super) arrived: u64,
+    /// Bytes of the current transaction that the application waits for.
     pub(super) awaited: u64,
     /// Payload bytes that arrived in order after the warm-up, on this connection.
     pub(super) received: u64,

@@ -56,8 +56,8 @@ pub(super) struct Ack {
     pub(super) round_trip: Option<u64>,
     /// Whether it may answer a tail loss probe or the data that the probe repeated.
     pub(super) answers_probe: bool,
-    /// Of the segments delivered now, the latest sent: the number of segments that had been delivered when it
-    /// was sent.
+    /// The number of segments that had been delivered at the send time of the last sent segment among those
+    /// that this acknowledgment delivers.
     pub(super) delivered_before: Option<u32>,
 }
 

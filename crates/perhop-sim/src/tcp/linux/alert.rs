@@ -64,7 +64,8 @@ impl LinuxSender {
             return false;
         }
         match self.state {
-            // Data beyond it must be acknowledged, so that CWR has reached the receiver.
+            // The state ends when data beyond `state_ends` are acknowledged: then CWR has reached the
+            // receiver.
             State::Cwr if stream.unacknowledged != self.state_ends => {
                 self.end_reduction();
                 self.enter(State::Open);

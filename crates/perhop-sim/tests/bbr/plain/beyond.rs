@@ -30,7 +30,7 @@ pub(super) struct Policer {
     pub(super) is_used: bool,
     rounds: u32,
     pub(super) rate: u128,
-    /// Of the interval: milliseconds, delivered and lost.
+    /// The begin of the interval in milliseconds, and the delivered and lost segments at that time.
     begins: (u64, u32, u32),
 }
 

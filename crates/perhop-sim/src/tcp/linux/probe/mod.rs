@@ -18,7 +18,8 @@ impl TailProbe {
     pub(super) fn is_retransmission(&self) -> bool {
         self.end.is_some() && self.is_retransmission
     }
-    /// Whether a reported duplicate that ends at `end` answers it.
+    /// Whether a duplicate that the receiver reports, and that ends at `end`, is the retransmission of this
+    /// probe.
     pub(super) fn is_answered_by(&self, end: u64) -> bool {
         self.is_retransmission && self.end == Some(end)
     }
