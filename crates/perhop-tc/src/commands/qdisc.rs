@@ -138,8 +138,8 @@ fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) 
     kind.name != "cake" || is_right_cake(kernel, number, options)
 }
 
-/// Checks `q_cake.c:cake_parse_opt`: one round-trip preset, overhead and mpu within their limits. Of keywords
-/// that exclude each other, the last applies.
+/// Checks `q_cake.c:cake_parse_opt`: one round-trip preset, overhead and mpu within their limits. If keywords
+/// exclude each other, the last one applies.
 fn is_right_cake(kernel: &mut Kernel, number: usize, options: &Options) -> bool {
     let given = |names: &[&str]| -> Vec<&'static str> {
         options.names().iter().filter(|name| names.contains(*name)).copied().collect()

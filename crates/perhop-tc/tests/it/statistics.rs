@@ -241,7 +241,7 @@ proptest! {
         let policies = shows().read_show(&output).expect("any text is read");
         let tolerances = Tolerances { percent: 5.0, points: 2.0 };
         let compared = serde_json::to_value(compare(&policies, &policies, tolerances)).expect("plain data");
-        // Of two classes with one name the last is compared.
+        // If two classes have one name, the last class is compared.
         prop_assert!(compared["missing"].as_array().is_some_and(Vec::is_empty));
     }
 }
