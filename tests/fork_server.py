@@ -71,7 +71,7 @@ def _end(code: int) -> None:
     try:
         sys.stdout.flush()
     except OSError:
-        # The exit code of the interpreter.
+        # The interpreter exits with 120 if it cannot flush standard output.
         code = 120
     os._exit(code)
 

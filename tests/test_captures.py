@@ -343,7 +343,8 @@ def test_a_capture_is_a_source(tmp_path: Path, perhop: Command) -> None:
     again = perhop("run", file, *once)
     (before,), (after,) = (ended.json()["classes"] for ended in (perhop_run, again))
     for column in ("delivered_packets", "dropped_packets"):
-        # Times are those of the wire, in nanoseconds: at the policy everything arrives when it did.
+        # The capture has the times at the wire, in nanoseconds, so packets arrive at the policy at the same
+        # times as before.
         assert after[column]["mean"] == pytest.approx(before[column]["mean"], abs=2)
 
 
