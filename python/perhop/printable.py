@@ -34,7 +34,7 @@ _HASH_COMMAND = re.compile(r"##(?=(?:vso)?\[)")
 
 
 def without_log_commands(text: str) -> str:
-    """Return a text whose lines no log of a pipeline takes for commands, with similar characters in place."""
+    """Return a text without log commands of pipelines: similar characters replace their marks."""
     if "::" in text:
         text = _COLON_COMMAND.sub("\\1\u2237", text)
     return _HASH_COMMAND.sub("\uff03#", text) if "##" in text else text

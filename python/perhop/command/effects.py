@@ -8,7 +8,7 @@ from typing import Any
 from perhop.differing import Felt, FeltClass, FeltFigure
 from perhop.quantity import counted, number, scale
 
-# Lines in all, the first included.
+# The maximum number of lines, including the first.
 _MOST_LINES = 5
 
 

@@ -45,7 +45,7 @@ class Verdict:
     state: State
     call: Call
     traffic: Traffic
-    #: Its queue where that has its name.
+    #: The queue of the class, if a queue has the name of the class.
     queue: Queue | None
     #: Whether it is fit for its role.
     fitness: Fitness
