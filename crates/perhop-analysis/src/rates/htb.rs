@@ -158,11 +158,11 @@ impl Node {
     /// classes.
     fn room(&self, step: Step) -> f64 {
         let most = match self.level.cmp(&step.level) {
-            // It lends, if it has tokens left.
+            // The class lends if it has tokens left.
             std::cmp::Ordering::Equal => self.rate.min(self.ceil).min(self.want),
             // Others lend to it, up to its ceiling.
             std::cmp::Ordering::Less => self.ceil.min(self.want),
-            // It lends only at a later step.
+            // The class lends only at a later step.
             std::cmp::Ordering::Greater => self.want,
         };
         (most - self.got).max(0.0)
