@@ -8,7 +8,7 @@ use perhop_qos::policy::WireConfig;
 /// The possible lengths of packets, IP bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Lengths {
-    /// These lengths; never empty.
+    /// The listed lengths; never empty.
     Few(BTreeSet<u32>),
     /// Any length from the first to the second.
     Between(u32, u32),

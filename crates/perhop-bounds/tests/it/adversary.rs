@@ -47,7 +47,7 @@ impl Pattern {
         let (first, then) = ((0..8).map(|_| length()).collect(), length());
         Pattern { starts: Time::from_seconds_f64(draws.uniform() * 0.02), first, then }
     }
-    /// One thing about it changed.
+    /// Returns the pattern with one random change.
     fn changed(&self, draws: &mut Draws, contract: &Contract) -> Pattern {
         let other = Pattern::draw(draws, contract);
         let mut changed = self.clone();
@@ -207,7 +207,7 @@ const CONTRACTS: [Contract; 3] = [
     Contract { burst: 15_000.0, rate: 4.0e5, lengths: &[300, 1499, 1500] },
 ];
 
-/// Each bound holds, and lies within a quarter of what the search reaches.
+/// Checks that each bound holds and exceeds the found maximum by at most a quarter.
 fn check(queueing: &Value) {
     let policy = policy(queueing);
     let node = Node { policy: &policy, wire: WIRE, contracts: &CONTRACTS };
@@ -284,7 +284,7 @@ fn combinations() -> Vec<Value> {
     ]
 }
 
-/// With any of them and any ring nothing that is found exceeds a bound.
+/// No search finds a delay above its bound, with any scheduler and any ring.
 #[test]
 fn no_search_exceeds_a_bound() {
     let rings = [
