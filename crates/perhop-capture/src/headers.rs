@@ -52,7 +52,7 @@ pub struct TcpFields {
     pub ece: bool,
     /// CWR (RFC 3168).
     pub cwr: bool,
-    /// AE (RFC 9768).
+    /// AE, the flag of accurate ECN (RFC 9768).
     pub ae: bool,
     /// Receive window, bytes.
     pub window: u16,

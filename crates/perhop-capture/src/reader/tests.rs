@@ -243,7 +243,7 @@ fn tags_and_labels_give_their_marks() {
         // The outer of two tags counts, regardless of its protocol number.
         (&[0x88, 0xa8, 0x60, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(3), None),
         (&[0x91, 0, 0x20, 5, 0x81, 0, 0xe0, 6, 8, 0], Some(1), None),
-        // Of two labels the one on top.
+        // Two labels: the top one is read.
         (&[0x88, 0x47, 0, 1, 0x0c, 63, 0, 1, 0x05, 63], None, Some(6)),
         (&[0x81, 0, 0x40, 5, 0x88, 0x47, 0, 1, 0x09, 63], Some(2), Some(4)),
         (&[0x81, 0, 0x40, 5, 0x88, 0x64, 0x11, 0, 0, 1, 0, 62, 0, 0x21], Some(2), None),
