@@ -59,9 +59,9 @@ pub enum RouteOrigin {
 /// The next hop or interface of the packets of a route.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RouteTarget {
-    /// To this router, through the port that leads there.
+    /// The packet goes to this router, through the port that leads there.
     NextHop(IpAddr),
-    /// Through an interface, optionally to this router.
+    /// The packet leaves through an interface, optionally to this router.
     Interface {
         /// Its name.
         name: String,

@@ -199,10 +199,10 @@ pub struct ParseOptions {
 /// as long as a proof, so questions that do not show findings skip it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HiddenParts {
-    /// They are reported.
+    /// Hidden parts are reported.
     #[default]
     Report,
-    /// They are not searched for.
+    /// The search is skipped.
     Skip,
 }
 

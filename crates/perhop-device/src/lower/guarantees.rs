@@ -9,7 +9,7 @@ use crate::intent::{Class, Guarantee as Written, Policy};
 use crate::policy::{Guarantee, GuaranteeKind};
 use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
 
-/// Returns the guarantee of each class as a rate, and its weight in the scheduler. Each class is paired with
+/// Returns the guarantee of each class as a rate, and its weight in the scheduler. The flag of each class is
 /// whether it has a queue.
 pub(super) fn guarantees(
     classes: &[(&Class, bool)],

@@ -242,9 +242,9 @@ pub enum WredTailLimit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EcnAboveMaximum {
-    /// They are dropped like all other packets.
+    /// The packets are dropped, as packets without ECN are.
     Dropped,
-    /// They are marked, up to the limit of the queue.
+    /// The packets are marked, up to the limit of the queue.
     Marked,
 }
 
@@ -284,9 +284,9 @@ pub enum CountedLength {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ExceedDefault {
-    /// They are dropped.
+    /// The packets are dropped.
     Drop,
-    /// They are transmitted up to the peak rate.
+    /// The packets are transmitted.
     Transmit,
 }
 
@@ -294,11 +294,11 @@ pub enum ExceedDefault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SubinterfaceQueues {
-    /// Only inside a shaper: without one a sub-interface is never congested.
+    /// Accepted only inside a shaper, because a sub-interface without a shaper is never congested.
     InsideShaper,
-    /// With or without a shaper.
+    /// Accepted with and without a shaper.
     Accepted,
-    /// Only in a mode of the hardware.
+    /// Accepted only in a certain mode of the hardware.
     InHardwareMode,
 }
 

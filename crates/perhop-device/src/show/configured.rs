@@ -10,7 +10,7 @@ pub struct ConfiguredCommand {
     pub name: &'static str,
     /// The whole command, as a user of the device writes it.
     pub whole: &'static str,
-    /// One of its objects.
+    /// The name of an object that the command prints.
     pub object: &'static str,
 }
 
