@@ -105,11 +105,11 @@ pub enum LineEffect {
     Irrelevant,
     /// The parts that depend on it are equal in both configurations.
     Same,
-    /// It changes the parts of [`LineChange::parts`].
+    /// The line changes the parts in [`LineChange::parts`].
     Compared,
-    /// It affects only interfaces that were not compared.
+    /// The line affects only interfaces that were not compared.
     Elsewhere,
-    /// It may change the treatment of packets, and the model does not contain it.
+    /// The line may change the treatment of packets, but perhop does not model it.
     NotCompared,
 }
 

@@ -6,11 +6,11 @@ use serde_json::Value;
 
 /// The difference between two matches with different texts.
 pub(crate) enum MatchDifference {
-    /// They match the same packets, or another part of the answer compares the packets.
+    /// Both match the same packets, or another part of the answer compares the packets.
     None,
     /// One matches this packet and the other does not.
     Packet(String),
-    /// They are too complex. Only their texts are known to differ.
+    /// The matches are too complex to compare. Only their texts are known to differ.
     Text,
 }
 

@@ -72,7 +72,7 @@ pub struct WalkChange {
     pub pairs: Vec<(String, String)>,
     /// The codepoints, as sent.
     pub codepoints: Vec<String>,
-    /// One of the packets.
+    /// A packet that the change affects.
     pub packet: String,
     /// The aspects that change.
     pub what: Vec<Aspect>,
