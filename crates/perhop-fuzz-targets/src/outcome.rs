@@ -5,7 +5,7 @@ use arbitrary::{Arbitrary, Unstructured};
 /// Whether an input reached the tested code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// It did, and is worth a place in the corpus.
+    /// The input reached the tested code, so the corpus keeps it.
     Kept,
     /// The input is too large, or is not an input of the target.
     Refused,
