@@ -157,9 +157,9 @@ fn reordered(
 
 /// The packets of a conditioner that marks.
 struct Marked<'a> {
-    /// Before the mark.
+    /// The packets as they are before the mark.
     taken: Set,
-    /// One of them.
+    /// One of these packets.
     packet: &'a Packet,
     /// The line of the mark.
     line: usize,
