@@ -64,13 +64,13 @@ pub(crate) struct Statement {
 /// A statement outside the tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Problem {
-    /// It has more levels than perhop reads.
+    /// The statement has more levels than perhop reads.
     TooDeep,
-    /// It changes the place of a statement that does not exist.
+    /// The command moves a statement that does not exist.
     NothingToMove,
-    /// It deletes or deactivates a statement that does not exist.
+    /// The command deletes or deactivates a statement that does not exist.
     NothingToChange,
-    /// It is a command that changes statements and that perhop does not implement.
+    /// The command changes statements, and perhop does not implement it.
     OtherCommand,
 }
 
@@ -239,7 +239,7 @@ impl Tree {
         Some(id)
     }
 
-    /// Copies the marks of existing places to the statements of groups with the same place.
+    /// Copies the marks of statements to those statements of groups that were merged into them.
     pub(crate) fn mark_merged(&mut self) {
         for (place, origin) in std::mem::take(&mut self.merged) {
             let mark = self.node(place).mark.clone();

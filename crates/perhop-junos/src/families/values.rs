@@ -29,11 +29,12 @@ pub(crate) enum ExcessOrder {
 /// The levels of the priorities of queues within their guarantees, served from 0 on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Levels {
-    /// A level for each priority.
+    /// Each priority has a level of its own.
     Own,
-    /// Strict-high and high share one, and so do the two medium ones; in a node strict-high is first.
+    /// Strict-high and high share a level, and so do the two medium priorities. In a node strict-high comes
+    /// first.
     Pairs,
-    /// Those of strict-high, high, medium-high, medium-low and low.
+    /// The levels of strict-high, high, medium-high, medium-low and low.
     Table([u16; 5]),
 }
 

@@ -16,13 +16,13 @@ use crate::cos::LossPriority;
 /// The commands for one direction of an interface, each below its hierarchy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
-    /// Below `[edit firewall]`.
+    /// The statements below `[edit firewall]`.
     pub(super) firewall: Vec<String>,
-    /// Below `[edit class-of-service]`.
+    /// The statements below `[edit class-of-service]`.
     pub(super) cos: Vec<String>,
-    /// Below the unit in `[edit interfaces]`.
+    /// The statements below the unit in `[edit interfaces]`.
     pub(super) unit: Vec<String>,
-    /// Below the unit in `[edit class-of-service interfaces]`.
+    /// The statements below the unit in `[edit class-of-service interfaces]`.
     pub(super) cos_unit: Vec<String>,
 }
 
