@@ -9,11 +9,11 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The router rejects it or its reaction cannot be intended; a scenario cannot run.
+    /// The router rejects the line, or its effect cannot be intended; a scenario cannot run.
     Error,
-    /// It works, but probably not as intended.
+    /// The line works, but probably not as intended.
     Warning,
-    /// It may be intended, and is worth knowing.
+    /// The line may be intended, but its effect is worth knowing.
     Note,
 }
 
