@@ -143,11 +143,11 @@ pub enum SentFrames {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OtherFrames {
-    /// They are counted and dropped: a router forwards only IP.
+    /// These frames are counted and dropped: a router forwards only IP.
     #[default]
     Drop,
-    /// They are sent on `sends-on` immediately, bypassing the port, since ARP must pass between existing
-    /// devices.
+    /// These frames are sent on `sends-on` at once and bypass the port, because ARP must pass between
+    /// existing devices.
     Pass,
 }
 

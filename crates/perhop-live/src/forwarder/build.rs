@@ -124,7 +124,7 @@ fn build_direction(
     // Frames that keep their tags and labels carry the marks in them, independent of the emulated wire.
     let keeps_marks = config.sends_on.is_some() && config.sent_frames == SentFrames::Kept;
     let output = if keeps_marks { output } else { wire.leaving_by(output, &port) };
-    // If another process conditions, this one does not.
+    // If another process conditions the packets, this process does not.
     let input = conditioner(
         config.input.as_deref().unwrap_or_default(),
         &config.input_interfaces,

@@ -44,11 +44,11 @@ pub(super) struct Leaving {
 #[derive(Debug)]
 pub(crate) struct Devices {
     pub(super) link_layer: LinkLayer,
-    /// By device; `None` if frames on it are unexpected.
+    /// The entrances by device; `None` if frames on the device are unexpected.
     pub(super) entrances: Vec<Option<Entrance>>,
     pub(crate) inputs: Vec<Input>,
     pub(super) routes: Routes,
-    /// By direction.
+    /// The far ends by direction.
     pub(super) far_ends: Vec<FarEnd>,
     /// Frames to send, in order of time.
     pub(super) outbox: Vec<Leaving>,

@@ -3,13 +3,13 @@
 /// The reason why a frame has no packet to forward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Refusal {
-    /// It is valid, but not IP: ARP, LLDP, spanning tree, a pseudowire.
+    /// The frame is valid, but not IP: ARP, LLDP, spanning tree, a pseudowire.
     NotInternet,
-    /// It is shorter than its Ethernet header, VLAN tags and MPLS labels.
+    /// The frame is shorter than its Ethernet header, VLAN tags and MPLS labels.
     ShortFrame,
-    /// It is shorter than its IP header.
+    /// The frame is shorter than its IP header.
     ShortHeader,
-    /// It is shorter than its IP packet.
+    /// The frame is shorter than its IP packet.
     ShortPacket,
     /// The version in the IP header does not match the Ethernet type.
     WrongVersion,

@@ -140,7 +140,7 @@ fn a_link_puts_its_own_tags_and_labels_around_packets() {
             [("10.0.0.1", "10.0.0.2", v4), ("2001:db8::1", "2001:db8::2", v6)]
         {
             let mut envelope = Envelope::new(&link, 2048);
-            // Independent of the received frame.
+            // The written headers do not depend on the received frame.
             for around in CASES.map(|(around, ..)| around) {
                 let is_v6 = source.contains(':');
                 let with_type = match around {
