@@ -41,9 +41,9 @@ pub struct Known {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Answer {
-    /// It keeps every bound.
+    /// The class keeps every bound.
     Fit,
-    /// It exceeds a bound.
+    /// The class exceeds a bound.
     Unfit,
     /// A bound lies within the 99 % confidence interval of its figure. At 95 %, two of fifty seeds would
     /// decide wrongly about a figure at its bound.

@@ -161,7 +161,7 @@ pub struct Measurements {
     pub ports: Vec<PortMeasurements>,
     /// The packets of conditioning stages.
     pub conditioners: Vec<Conditioned>,
-    /// In the order of the scenario's `measure.queues`.
+    /// The series in the order of the scenario's `measure.queues`.
     pub queues: Vec<QueueSeries>,
     /// Measurements of TCP.
     pub tcp: TcpMeasurements,

@@ -122,18 +122,18 @@ pub struct ConnectionSample {
 pub struct ConnectionSeries {
     /// The sampled end: [`CLIENT`] or [`SERVER`].
     pub end: usize,
-    /// In order of time.
+    /// The samples in order of time.
     pub samples: Vec<ConnectionSample>,
 }
 
 /// All measurements of TCP in one run.
 #[derive(Clone, Debug, Default)]
 pub struct TcpMeasurements {
-    /// In the order of the scenario's traffic.
+    /// The sessions in the order of the scenario's traffic.
     pub sessions: Vec<SessionMeasurements>,
     /// Completion times of transactions: index of the class, and their distribution.
     pub completions: Vec<(usize, Delays)>,
-    /// In the order of the scenario's `measure.connections`.
+    /// The series in the order of the scenario's `measure.connections`.
     pub series: Vec<ConnectionSeries>,
     /// The tally of each player of adaptive video, in the order of the scenario's traffic.
     pub videos: Vec<VideoTally>,

@@ -73,7 +73,7 @@ pub struct Rated {
 pub struct Call<'a> {
     /// The class.
     pub class: &'a str,
-    /// By replication.
+    /// The ratings by replication.
     pub rated: Vec<Rated>,
     /// The reason for a missing or unreliable rating; otherwise empty.
     pub remark: String,
