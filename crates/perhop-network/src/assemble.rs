@@ -368,7 +368,7 @@ impl<'s, 'f> Assembly<'s, 'f> {
         if let Some((written, read)) = framing {
             let message = format!("the framing is {written} here and {read} in {in_configuration}");
             let path = ValuePath::from("links").join(end.link).join("framing");
-            self.error(&path, message, "both ends of a link have the same framing: remove it here");
+            self.error(&path, message, "remove `framing` here: both ends of a link have the same framing");
         }
         let link = &self.scenario.links[end.link];
         if let Some(rate) = port.wire.rate.filter(|rate| *rate > link.rate) {

@@ -35,7 +35,7 @@ struct QueueRow {
     sent_packets: u64,
     sent_bytes: u64,
     marked_packets: u64,
-    /// By column.
+    /// The other counters by column.
     #[serde(flatten)]
     others: BTreeMap<String, u64>,
 }

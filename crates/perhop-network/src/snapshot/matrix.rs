@@ -27,14 +27,14 @@ pub struct MatrixRow {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "fate", rename_all = "kebab-case")]
 pub enum Fate {
-    /// They arrive with the sent codepoint.
+    /// The packets arrive with the sent codepoint.
     Kept,
-    /// They arrive with another codepoint.
+    /// The packets arrive with another codepoint.
     Changed {
         /// The last place that changes it.
         at: Place,
     },
-    /// They do not arrive on at least one of their paths.
+    /// The packets do not arrive on at least one of their paths.
     Lost {
         /// The end of this path.
         at: WalkEnd,

@@ -67,7 +67,7 @@ pub(super) struct Blocks {
 /// The names and subnets that a device has.
 pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
-    /// Those of its addresses first, then destinations of static routes.
+    /// The subnets of its addresses, followed by the destinations of static routes.
     subnets: Vec<(u32, u32)>,
     own_subnets: usize,
     pub(super) addresses: BTreeSet<Ipv4Addr>,

@@ -119,7 +119,7 @@ fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {
     first.intersection(second).count() as f64 >= SHARED * first.union(second).count() as f64
 }
 
-/// Reports a command of queues that the first block lacks, and the second has.
+/// Reports a queueing command that only the second block has.
 fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined], found: &mut Vec<Deviation>) {
     let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str), devices);
     let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
