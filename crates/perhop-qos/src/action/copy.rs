@@ -56,7 +56,7 @@ pub enum CopyDefault {
     Copy,
     /// No change.
     Ignore,
-    /// This value.
+    /// The given value.
     Value(Value),
 }
 

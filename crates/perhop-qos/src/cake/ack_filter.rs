@@ -12,9 +12,9 @@ pub enum CakeAckFilter {
     /// No acknowledgments.
     #[default]
     None,
-    /// The first of two that the latest makes redundant (`ack-filter`).
+    /// The earlier of two acknowledgments that the latest one makes redundant (`ack-filter`).
     Filter,
-    /// Single acknowledgments as well, directly before the latest (`ack-filter-aggressive`).
+    /// Also a single redundant acknowledgment directly before the latest one (`ack-filter-aggressive`).
     Aggressive,
 }
 

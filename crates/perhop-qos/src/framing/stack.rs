@@ -48,7 +48,7 @@ impl HeaderStack {
     pub fn added(&self) -> Option<u64> {
         self.headers().iter().map(|header| header.added()).sum()
     }
-    /// These headers without fragmentation, which both ends of a link must agree on.
+    /// Returns the headers without fragmentation: the part that both ends of a link must agree on.
     pub fn uncut(mut self) -> HeaderStack {
         for header in &mut self.headers {
             if let Header::Mlppp(multilink) = header {

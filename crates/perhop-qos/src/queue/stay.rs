@@ -10,7 +10,7 @@ pub struct Stay {
     pub since: Time,
     /// Remaining bytes in the queue of its flow, if flows have queues; up to 4 GiB.
     pub left: u32,
-    /// That queue.
+    /// The number of the flow's queue.
     pub flow: u16,
     /// Whether that queue was empty since the previous packet.
     pub was_idle: bool,

@@ -86,13 +86,13 @@ impl DropCurve {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct LevelCurves {
-    /// Below these levels nothing is dropped.
+    /// The levels below which no packet is dropped.
     min: [u64; Color::COUNT],
     /// Levels from `min` to `max`, the first slope.
     width: [u64; Color::COUNT],
     /// Last digits of a level that its part leaves out, so that a width takes at most 32 digits.
     shift: [u32; Color::COUNT],
-    /// The whole of all probabilities.
+    /// The denominator of all probabilities of the curve.
     whole: [u64; Color::COUNT],
     /// The part at `max`.
     at_max: [u64; Color::COUNT],
@@ -191,7 +191,7 @@ impl LevelCurves {
         // As many digits as the width has.
         (above_min < self.width[index]).then_some((above_min >> self.shift[index]) as u32)
     }
-    /// Below this level nothing is dropped.
+    /// The level below which no packet is dropped.
     #[inline]
     pub(super) fn min(&self, index: usize) -> u64 {
         self.min[index]
@@ -200,7 +200,7 @@ impl LevelCurves {
     pub(super) fn forced_from(&self, index: usize) -> u64 {
         self.forced_from[index]
     }
-    /// The whole of this precedence's probabilities.
+    /// The denominator of this precedence's probabilities.
     pub(super) fn whole(&self, index: usize) -> u64 {
         self.whole[index]
     }

@@ -49,9 +49,9 @@ pub(super) struct Limits {
     pub(super) thresholds: [u32; Color::COUNT],
     /// The part above the reserved units.
     pub(super) shared: u64,
-    /// That part when the limits have fallen by the use of the port.
+    /// The minimum of `shared`, reached when the port uses much memory.
     pub(super) port_minimum: u64,
-    /// That part when the limits have fallen by the use of the pool.
+    /// The minimum of `shared`, reached when the pool is in heavy use.
     pub(super) pool_minimum: u64,
     /// The factor of the free units of the pool, in parts of [`ALPHA_PARTS`].
     alpha_parts: u64,

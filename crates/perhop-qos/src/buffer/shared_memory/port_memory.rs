@@ -89,7 +89,7 @@ impl PortMemory {
     pub fn shared_units(&self) -> u64 {
         self.shared.get()
     }
-    /// Those of them that are units of the pool.
+    /// The part of [`shared_units`](Self::shared_units) that comes from the pool.
     pub fn units_of_pool(&self) -> u64 {
         self.pool_units(self.shared.get())
     }

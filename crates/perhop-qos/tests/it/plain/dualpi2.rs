@@ -246,7 +246,7 @@ impl Marker for Rfc {
 pub(crate) struct Kernel {
     pub(crate) pi2_target: i128,
     pub(crate) tupdate: Time,
-    /// In 256ths.
+    /// The factor alpha in 256ths.
     pub(crate) alpha: i128,
     pub(crate) beta: i128,
     pub(crate) header: u64,

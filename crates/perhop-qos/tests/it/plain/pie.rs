@@ -165,7 +165,7 @@ pub(crate) struct Kernel {
     pub(crate) target: i128,
     pub(crate) tupdate_us: u64,
     pub(crate) limit: usize,
-    /// In sixteenths, as tc passes them.
+    /// The factor alpha in sixteenths, as tc passes it.
     pub(crate) alpha: i128,
     pub(crate) beta: i128,
     pub(crate) ecn: bool,
