@@ -56,9 +56,9 @@ fn starts_with() -> Time {
 pub enum Adaptation {
     /// The highest bitrate below a fraction of the throughput of the last segments.
     Throughput(ThroughputRule),
-    /// From the buffer level: BBA-0 (Huang et al. 2014).
+    /// The bitrate is a function of the buffer level: BBA-0 (Huang et al. 2014).
     Bba(BbaRule),
-    /// From the buffer level and the utility of each bitrate: BOLA-BASIC (Spiteri et al. 2016).
+    /// The bitrate with the best utility at the buffer level: BOLA-BASIC (Spiteri et al. 2016).
     Bola(BolaRule),
 }
 
