@@ -35,7 +35,7 @@ enum Travel {
     Undecided,
     /// The flow does not permit fragmentation.
     Refused,
-    /// With this flow number.
+    /// The fragments have this flow number.
     As(u32),
 }
 

@@ -90,7 +90,7 @@ impl Hosts {
         })
     }
 
-    /// Turns its template into the packet that `source` sends now, and schedules the next one.
+    /// Turns the template in `packet` into the packet that `source` sends now, and schedules the next packet.
     #[allow(clippy::inline_always)] // a part of the fast engine's lookahead
     #[inline(always)]
     pub(crate) fn take_packet(&mut self, source: usize, packet: &mut Packet) {

@@ -137,7 +137,7 @@ fn microseconds(time: Time) -> u64 {
 /// The reason why a run gave no results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// It was cancelled.
+    /// The run was cancelled.
     Cancelled,
     /// The scenario cannot be built.
     Config(ConfigError),

@@ -11,9 +11,10 @@ use crate::hosts::Hosts;
 /// The kind of senders on a link that leaves a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entering {
-    /// At most sources: their packets do not depend on the rest of the network.
+    /// Only sources, whose packets do not depend on the rest of the network, or no sender.
     Sources,
-    /// Also TCP or a recording: packets enter by events of the agenda, because TCP reacts to arrivals.
+    /// TCP or a recording, possibly with sources: packets enter by events of the agenda, because TCP reacts
+    /// to arrivals.
     Reactive,
 }
 
@@ -35,7 +36,7 @@ pub struct Setup {
     /// The directions of links.
     pub(crate) directions: Vec<Direction>,
     pub(crate) hosts: Hosts,
-    /// By link.
+    /// The kind of senders on each link.
     pub(crate) entering: Vec<Entering>,
     /// By link.
     pub(crate) crossings: Vec<Crossing>,

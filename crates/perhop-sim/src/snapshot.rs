@@ -16,9 +16,9 @@ use perhop_scenario::routing::LinkId;
 pub struct Snapshot {
     /// The simulated time.
     pub time: Time,
-    /// By port, then by queue.
+    /// The queues by port, then by queue.
     pub queues: Vec<QueueState>,
-    /// In the order of results.
+    /// The classes in the order of results.
     pub classes: Vec<ClassState>,
     /// Snapshots that were discarded since the previous one because there was no room.
     pub left_out: u64,

@@ -77,11 +77,11 @@ impl Stepwise {
 /// Counts drops in intervals, by class.
 #[derive(Debug)]
 struct Losses {
-    /// By flow.
+    /// The class of each flow.
     classes: Vec<usize>,
     begins: Time,
     every: Time,
-    /// By class and interval.
+    /// The dropped packets by class and interval.
     dropped: Vec<Vec<u64>>,
 }
 

@@ -19,7 +19,7 @@ pub struct World<W = ()> {
     pub(super) agenda: SimAgenda,
     pub(super) links: Vec<Link>,
     pub(super) flights: Flights,
-    /// By [`Entry::Lookahead`](super::link::Entry).
+    /// The lookaheads by the index in [`Entry::Lookahead`](super::link::Entry).
     pub(super) lookaheads: Vec<Lookahead>,
     pub(super) hosts: Hosts,
     pub(super) observers: W,

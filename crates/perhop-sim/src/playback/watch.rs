@@ -21,7 +21,7 @@ pub(super) struct PortWatch {
     port: usize,
     /// By port: whether it leads to the node of the watched port.
     leads_here: Vec<bool>,
-    /// By flow.
+    /// The class of each flow.
     classes: Vec<u32>,
     next: u32,
     /// Packets that are at the port.

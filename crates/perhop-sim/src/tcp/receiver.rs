@@ -61,7 +61,7 @@ pub(super) struct Receiver {
     out_of_order: OutOfOrder,
     /// RFC 7323 §4.3: TS.Recent.
     ts_recent: Time,
-    /// For adaptive delays.
+    /// The state of adaptive delays.
     adaptive: Option<Box<AdaptiveDelay>>,
     /// The part of the buffer with data in order that the application has not read, bytes.
     unread: u64,
@@ -72,7 +72,7 @@ pub(super) struct Receiver {
     reports_duplicates: bool,
     /// Whether acknowledgments carry SACK blocks.
     reports_selectively: bool,
-    /// For estimated delays.
+    /// The state of estimated delays.
     estimated: Option<Box<EstimatedDelay>>,
     /// The tuning of the buffer, if it is tuned.
     tuning: Option<Box<Tuning>>,

@@ -11,7 +11,7 @@ use super::{LinuxSender, State, microseconds};
 #[allow(clippy::struct_excessive_bools)] // each is one of Linux's flags
 pub(super) struct Ack {
     pub(super) time: Time,
-    /// That time in microseconds, the unit of window arithmetic.
+    /// `time` in microseconds, the unit of window arithmetic.
     pub(super) now: u64,
     /// SND.UNA before it, and the offset after the highest that was SACKed.
     pub(super) previous: u64,

@@ -13,9 +13,9 @@ impl Marks {
     pub(super) const LOST: Marks = Marks(2);
     /// A retransmission of it is in flight.
     pub(super) const RETRANSMITTED: Marks = Marks(4);
-    /// It was sent more than once.
+    /// The segment was sent more than once.
     pub(super) const SENT_AGAIN: Marks = Marks(8);
-    /// It ends with a FIN, which SACK blocks do not cover.
+    /// The segment ends with a FIN, which SACK blocks do not cover.
     pub(super) const FIN: Marks = Marks(16);
 
     pub(super) fn has(self, marks: Marks) -> bool {
@@ -247,8 +247,8 @@ impl Records {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     Lost,
-    /// It may be late.
+    /// The segment may be late.
     NotYet,
-    /// It was sent after all delivered segments, and so were all that follow.
+    /// The segment was sent after all delivered segments, and so were all later ones.
     Unknown,
 }
