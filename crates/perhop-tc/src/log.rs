@@ -5,7 +5,7 @@ use perhop_lint::{Diagnostic, LineState, Rule, Severity};
 /// States, notes and diagnostics so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
-    /// By line number minus 1.
+    /// The notes by line number minus 1.
     lines: Vec<LineNotes>,
     pub(crate) diagnostics: Vec<Diagnostic>,
 }

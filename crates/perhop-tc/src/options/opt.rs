@@ -67,7 +67,7 @@ pub(crate) struct Opt {
     pub(crate) default: &'static str,
     /// The effect.
     pub(crate) effect: Effect,
-    /// Whether only `show` prints it.
+    /// Whether only the output of `tc … show` has the option.
     pub(crate) shown: bool,
     /// Whether tc refuses a repetition; otherwise the last value applies.
     pub(crate) once: bool,

@@ -73,7 +73,7 @@ pub(super) fn red(row: &PrecedenceConfig, config: &MredConfig, rate_bps: u64, no
     };
     let exponent = exponent(config.averaging, notes);
     let burst = burst_of(exponent, low, average).unwrap_or_else(|| {
-        let reason = "no burst results in it: the burst of tc-red(8) is used";
+        let reason = "no burst gives this exponent: the burst of tc-red(8) is used";
         notes.report(format!("averaging exponent {exponent}"), reason);
         ((2 * low + high) / (3 * average)).max(low / average + 1)
     });
