@@ -44,7 +44,7 @@ class Port {
   }
 }
 
-// A port of which only its queues are known.
+// Returns a port whose queues are its only known property.
 function plain(port, from, to) {
   const queues = port.queues.map((name) => ({ name, group: "", limit: NaN, manager: "", share: "" }));
   const wire = port.rate && !port.rate.startsWith("0") ? port.rate : "without a rate";
