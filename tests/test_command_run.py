@@ -221,7 +221,7 @@ def test_only_an_earlier_result_is_replaced(perhop: Command, scenario: Path, tmp
     (thesis / "chapter.tex").write_text("years of work")
     ended = perhop("run", scenario, "-o", "thesis")
     assert ended.code == 2
-    assert "holds no earlier result" in ended.err
+    assert "has no earlier result" in ended.err
     assert [path.name for path in thesis.iterdir()] == ["chapter.tex"]
 
 

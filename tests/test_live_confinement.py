@@ -169,7 +169,7 @@ def test_a_client_may_come_and_go_at_the_end(tmp_path: Path) -> None:
         config = {"node": "router", "seed": 1, "directions": [direction("m0", "m1")]}
         with forwarding(middle, tmp_path, config) as forwarder, socket.socket(socket.AF_UNIX) as silent:
             for _ in range(100):
-                # On a busy machine the socket is there before its owner listens.
+                # On a busy machine the socket exists before its owner listens.
                 with suppress(ConnectionRefusedError):
                     silent.connect(str(tmp_path / "control"))
                     break

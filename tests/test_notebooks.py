@@ -13,7 +13,7 @@ from conftest import ROOT
 from tiers import touched
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-# No cell computes for more than a few seconds; this ends one that hangs.
+# The timeout of a hanging cell; no cell computes for more than a few seconds.
 HANGS_S = 300
 
 

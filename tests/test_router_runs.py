@@ -52,7 +52,8 @@ def test_nothing_is_lost_outside_the_router(ran: tuple[Scenario, library.Results
     for row in results.ports.iter_rows(named=True):
         if row["port"] == port:
             continue
-        # The input conditioners of the router count with the link that leads to it; so do those for replies.
+        # The drops of the router's input conditioners count at the link that leads to the router, in both
+        # directions.
         is_conditioned = row["queue"] == "(beyond)" and row["port"] in (before, f"{FAR}->{router}")
         assert row["dropped_packets"] == 0 or is_conditioned, row
         assert row["dropped_policed"] == row["dropped_packets"], row

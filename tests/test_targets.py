@@ -142,7 +142,7 @@ def test_a_result_of_another_kind_is_kept(there: Kind, tmp_path: Path) -> None:
         if kind == there:
             check_target(out, kind)
             continue
-        with pytest.raises(InvalidInputError, match=r"holds an earlier result of another kind: .* \(`perhop"):
+        with pytest.raises(InvalidInputError, match=r"has an earlier result of another kind: .* \(`perhop"):
             check_target(out, kind)
         with pytest.raises(InvalidInputError, match="another kind"), whole_folder(out, kind):
             raise AssertionError
@@ -156,7 +156,7 @@ def test_a_run_does_not_replace_a_sweep(perhop: Command, scenario: Path, tmp_pat
     before = files_in(tmp_path / "out")
     refused = perhop("run", *short)
     assert refused.code == 2
-    assert "`out` holds an earlier result of another kind: sweep (`perhop sweep -o`)" in refused.err
+    assert "`out` has an earlier result of another kind: sweep (`perhop sweep -o`)" in refused.err
     assert files_in(tmp_path / "out") == before
     forced = perhop("run", *short, "--force")
     assert forced.code == 0
@@ -358,7 +358,7 @@ def test_plots_in_the_folder_are_part_of_the_results(perhop: Command, scenario: 
     perhop("plot", "queue", "out", "-o", "out/mine.svg")
     ended = perhop(*line)
     assert ended.code == 2
-    assert "holds `mine.svg`, not written by perhop with its results" in ended.err
+    assert "has files that are not part of the saved results: `mine.svg`" in ended.err
     before = files_in(tmp_path / "out")
     assert perhop(*line, "--force").code == 0
     assert files_in(tmp_path / "out.old-1") == before

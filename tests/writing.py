@@ -21,7 +21,7 @@ class Writing:
 
     line: str
     targets: tuple[str, ...]
-    #: What is there before: results to make something of.
+    #: The results that must exist before the command runs.
     needs: tuple[str, ...] = ()
     #: The plot in the results, whose error does not lose these: the words that ask for it, and its file.
     plot: tuple[str, str] | None = None
