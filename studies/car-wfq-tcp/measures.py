@@ -46,7 +46,7 @@ def goodput(results: Results, name: str) -> list[float]:
 
 
 def metered(results: Results, color: str) -> list[float]:
-    """Return the rate of what the policer gave a color; per replication."""
+    """Return the rate of the packets to which the policer gave a color; per replication."""
     rows = results.conditioners.filter(pl.col("color") == color)
     seconds = results.summary["duration_s"] - results.summary["warmup_s"]
     return [

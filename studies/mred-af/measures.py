@@ -20,7 +20,7 @@ def packets_dropped(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def dropped_percent(results: Results, case: dict[str, str]) -> list[float]:
-    """Return what is dropped of what is received; per replication."""
+    """Return the dropped percentage of the received packets; per replication."""
     return at_core(results, case, "dropped_percent")
 
 

@@ -22,12 +22,12 @@ SLOWER_MS = 1.08
 
 
 def goodput_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the rate of what reaches applications behind the bottleneck; per replication."""
+    """Return the rate of the payload that reaches applications behind the bottleneck; per replication."""
     return [sum(rates.values()) for rates in goodputs(results, back=False)]
 
 
 def back_goodput_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the rate of what reaches applications in the other direction."""
+    """Return the rate of the payload that reaches applications in the other direction."""
     return [sum(rates.values()) for rates in goodputs(results, back=True)]
 
 
@@ -83,7 +83,7 @@ def fairness(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def formula_percent(results: Results, case: dict[str, str]) -> list[float]:
-    """Return the goodput in percent of what Mathis' formula gives the flows at their loss and delay."""
+    """Return the goodput in percent of the rate by Mathis' formula, at the loss and delay of the flows."""
     flows = len(tcp(results).filter(replication=0))
     found = []
     for goodput, loss, wait in zip(
@@ -203,7 +203,7 @@ def payloads(results: Results) -> dict[str, float]:
 
 
 def base_delays(results: Results) -> dict[str, float]:
-    """Return the delay of full packets without queues, seconds, by class of what goes to the receivers."""
+    """Return the delay of full packets without queues, seconds, by class of the packets to the receivers."""
     scenario = results.scenario
     links = {frozenset(link["between"]): link for link in scenario["links"]}
     found = {}
