@@ -426,7 +426,7 @@ _DESCRIPTIONS = {
     "passed_over": "The number of files that are neither configurations nor outputs of devices.",
     "routes": "Routes by device: `PREFIX = NEXT HOP`, `PREFIX = INTERFACE`, `vrf NAME PREFIX = NEXT HOP`.",
     "guesses": "Links that descriptions of interfaces suggest. No packet takes them.",
-    "holds": "What the file is; null where it cannot be read as any of these.",
+    "holds": "The kind of the file; null if it cannot be read as any of these.",
     "left_out": "Traffic that is not run, with the end of its walk or the reason.",
     "loss_at": "The hop with most loss; `value` is the part of its packets that the queue loses, percent.",
     "missing": "Classes and ports without traffic.",

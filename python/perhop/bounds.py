@@ -200,12 +200,16 @@ class Bounds:
         columns.append(_texts("queue", (one["queue"] for one in self.queues)))
         rates = [one["guaranteed_bps"] for one in self.queues]
         columns.append(_numbers("guaranteed", "b/s", rates, _typical(rates)))
-        columns += _beside("delay", "s", [one["delay_s"] for one in self.queues], _delays(seen, found))
+        columns += _bound_and_maximum(
+            "delay", "s", [one["delay_s"] for one in self.queues], _delays(seen, found)
+        )
         bytes_seen = [one["backlog_max_bytes"] if one else None for one in found] if seen else None
-        columns += _beside("backlog", "B", [one["backlog_bytes"] for one in self.queues], bytes_seen)
+        columns += _bound_and_maximum(
+            "backlog", "B", [one["backlog_bytes"] for one in self.queues], bytes_seen
+        )
         packets_seen = [one["backlog_max_packets"] if one else None for one in found] if seen else None
         packets = [one["backlog_packets"] for one in self.queues]
-        columns += _beside("backlog", "packets", packets, packets_seen)
+        columns += _bound_and_maximum("backlog", "packets", packets, packets_seen)
         columns.append(_texts("limit", (_limit(one) for one in self.queues)))
         columns.append(_texts("by", (" ".join(step["rule"] for step in one["rules"]) for one in self.queues)))
         return _table("Bounds of queues", columns)
@@ -215,7 +219,7 @@ class Bounds:
         columns = [_texts("class", (str(one["class"]) for one in self.classes))]
         columns.append((Column("hops", numeric=True), [Cell(str(one["hops"])) for one in self.classes]))
         simulated = [seen.get(str(one["class"])) for one in self.classes] if seen is not None else None
-        columns += _beside("delay", "s", [one["delay_s"] for one in self.classes], simulated)
+        columns += _bound_and_maximum("delay", "s", [one["delay_s"] for one in self.classes], simulated)
         columns.append(_texts("", (_note(one) for one in self.classes)))
         return _table("Bounds from end to end", columns)
 
@@ -331,7 +335,7 @@ def _numbers(name: str, unit: str, values: Sequence[float | None], typical: floa
     return Column(f"{name} ({shown})", numeric=True), cells
 
 
-def _beside(
+def _bound_and_maximum(
     name: str, unit: str, values: list[float | None], seen: Sequence[float | None] | None
 ) -> list[_Shown]:
     """Return the bounds and, after a run, the maxima, in one unit."""

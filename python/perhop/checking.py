@@ -154,13 +154,13 @@ def _router(
         if (rule := STATE_RULES.get(line["state"])) is not None and is_supported(report):
             text_of = line["text"].strip()
             found.append(Finding(rule, "warning", line["number"], None, f"`{text_of}`", line.get("note")))
-    found += [*_whole(report), *further]
+    found += [*_findings_about_file(report), *further]
     kept = [one for one in found if not hidden.hides(one.rule, one.line)]
     kept.sort(key=lambda one: (one.line or 0, one.rule))
     return Checked(file, "router", kept, router=report, hidden=hidden)
 
 
-def _whole(report: RouterReport) -> list[Finding]:
+def _findings_about_file(report: RouterReport) -> list[Finding]:
     """Return the findings about the whole file."""
     counts, found = report["counts"], []
     total = sum(counts.values())

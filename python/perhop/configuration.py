@@ -60,7 +60,7 @@ def router_text(file: Path) -> str | None:
             raise unreadable(file, error) from error
         # Reading it as a scenario reports the error.
         return None
-    # A scenario is an object, what `tc -j` prints a list of them.
+    # A scenario is one object; the output of `tc -j` is a list of objects.
     if file.suffix == ".json" and not content.lstrip().startswith(b"["):
         return None
     text = _core.router_text(content)

@@ -56,7 +56,7 @@ class RouterLine(TypedDict):
 
 
 class RouterDiagnostic(TypedDict):
-    """An error or a warning about a line of a router configuration, and what the router does with it."""
+    """An error or a warning about a line of a router configuration, with the router's reaction."""
 
     line: int
     severity: Literal["error", "warning", "note"]
@@ -74,7 +74,7 @@ class RouterDiagnostic(TypedDict):
 
 
 class Wire(TypedDict):
-    """The wire of a router's interface; `None` for what the configuration does not define."""
+    """The wire of a router's interface; `None` for values that the configuration does not define."""
 
     rate: str | None
     framing: str | None

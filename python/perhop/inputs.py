@@ -37,7 +37,7 @@ class Limits:
     kind: str
     most_bytes: int
     most_lines: int | None = None
-    #: Bytes of one line, without its end.
+    #: The maximum length of a line, bytes, without its line ending.
     longest_line: int | None = None
 
     def require(self, content: bytes, file: Path | str) -> None:
@@ -63,7 +63,7 @@ class Limits:
         )
 
 
-#: IOS configurations, commands of tc, what tc and `show` print; `tc -j` prints one line.
+#: IOS configurations, commands of tc, and outputs of tc and `show`; the output of `tc -j` is one line.
 ROUTER = Limits("a router configuration", 32 * _MIB, 500_000, 4 * _MIB)
 #: Scenarios and policies, also on standard input; the extension module reads them.
 SCENARIO = Limits("a scenario", 16 * _MIB)

@@ -36,11 +36,11 @@ class Plots:
 
     def throughput(self, *, stacked: bool = False, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the throughput of each class over time, b/s, with 95 % confidence bands."""
-        return self._made("throughput", stacked=stacked, ax=ax)
+        return self._plot("throughput", stacked=stacked, ax=ax)
 
     def drops(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the dropped packets of each class over time, by interval."""
-        return self._made("drops", ax=ax)
+        return self._plot("drops", ax=ax)
 
     def queue(
         self,
@@ -54,36 +54,36 @@ class Plots:
 
         `port` (`from->to`) and `queue` select one of `measure.queues`; by default the first.
         """
-        return self._made("queue", port, queue, replication=replication, ax=ax)
+        return self._plot("queue", port, queue, replication=replication, ax=ax)
 
     def drop_curve(self, port: str | None = None, queue: str | None = None, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the configured drop probability of a queue over its average."""
-        return self._made("drop_curve", port, queue, ax=ax)
+        return self._plot("drop_curve", port, queue, ax=ax)
 
     def delay(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the one-way delay of each class over time, s: mean and range."""
-        return self._made("delay", ax=ax)
+        return self._plot("delay", ax=ax)
 
     def ipdv(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the variation of the delay of each class over time, s: mean and range."""
-        return self._made("ipdv", ax=ax)
+        return self._plot("ipdv", ax=ax)
 
     def delay_cdf(self, *, log_x: bool = False, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the cumulative distribution of the one-way delay of each class, % of its packets."""
-        return self._made("delay_cdf", log_x=log_x, ax=ax)
+        return self._plot("delay_cdf", log_x=log_x, ax=ax)
 
     def delay_histogram(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the distribution of the one-way delay of each class."""
-        return self._made("delay_histogram", ax=ax)
+        return self._plot("delay_histogram", ax=ax)
 
     def page_load_cdf(self, *, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the cumulative distribution of the times that web pages took to load, % of the pages."""
-        return self._made("page_load_cdf", ax=ax)
+        return self._plot("page_load_cdf", ax=ax)
 
     def congestion_window(self, *, replication: int = 0, ax: Axes | None = None) -> Any:  # noqa: ANN401 - a Chart, or the axes
         """Plot the congestion windows of the probed connections over time, segments."""
-        return self._made("congestion_window", replication=replication, ax=ax)
+        return self._plot("congestion_window", replication=replication, ax=ax)
 
-    def _made(self, kind: str, *given: object, ax: Axes | None, **options: object) -> Any:  # noqa: ANN401 - a Chart, or the axes
+    def _plot(self, kind: str, *given: object, ax: Axes | None, **options: object) -> Any:  # noqa: ANN401 - a Chart, or the axes
         chart = Drawing.function_of(kind)(self._results, *given, **options)
         return chart if ax is None else chart.draw(ax)

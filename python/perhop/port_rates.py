@@ -216,7 +216,7 @@ def _port(name: str, policy: PolicyConfig, line_bps: float | None, because: str)
     return PortRates(name, line_bps, because, list(_assumed(policy, line_bps, queues)), queues)
 
 
-def _counted(policy: PolicyConfig) -> int:
+def _bytes_beyond_ip(policy: PolicyConfig) -> int:
     """Return the bytes that rates count beyond the IP bytes: those of the port, or of its outer classes."""
     if own := policy.get("overhead"):
         return own
@@ -230,7 +230,7 @@ def _counted(policy: PolicyConfig) -> int:
 
 
 def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRates]) -> Iterator[str]:
-    counted = _counted(policy)
+    counted = _bytes_beyond_ip(policy)
     extra = f" and {counted} bytes more" if counted else ""
     yield f"Rates count the IP bytes of a packet{extra}; other headers of the line are extra."
     unlimited = [one["queue"] for one in queues if one["priority"] and one["limit_bps"] is None]
@@ -243,7 +243,7 @@ def _assumed(policy: PolicyConfig, line_bps: float | None, queues: list[QueueRat
             name = f" ({one['name']})" if one["name"] else ""
             yield (
                 f"Before the queues, a policer of {what}{name} drops above {rate_words(one['limit_bps'])},"
-                " regardless of promises: they hold for what it passes."
+                " regardless of promises, which hold for the packets that it passes."
             )
     approximate = [one["queue"] for one in queues if one["approximate"]]
     if approximate:

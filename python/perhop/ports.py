@@ -100,8 +100,8 @@ class Tin:
 
     #: As results name it, after its class.
     name: str
-    #: The part of the class's rate up to which it is served before those that come earlier; the first tin has
-    #: what the others leave.
+    #: The part of the rate up to which the class is served before the earlier tins; the first tin has the
+    #: rest.
     part: float
     #: The packets that it takes.
     codepoints: frozenset[int]

@@ -100,9 +100,9 @@ def verify(
     threads: int | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> Verified:
-    """Check every file of saved results, then repeat the simulated runs in them, of a sweep every point.
+    """Check every file of saved results, then repeat their simulated runs, including every point of a sweep.
 
-    Live runs, captures, and what a study makes of its runs are checked by their checksums alone.
+    Live runs, captures, and a study's evaluation of its runs are checked only by their checksums.
     Relative paths of traces start from `base`, by default the folder of each run.
 
     Raises:

@@ -184,7 +184,7 @@ def _wait(
     """Wait for the end of a run; an exception while waiting cancels it."""
 
     def poll() -> None:
-        while watch is not None and (seen := _seen(running)) is not None:
+        while watch is not None and (seen := _next_snapshot(running)) is not None:
             watch(seen)
             if pace is not None:
                 pace.reach(seen.time_s)
@@ -202,7 +202,7 @@ def _wait(
         raise
 
 
-def _seen(running: _core.Run) -> Snapshot | None:
+def _next_snapshot(running: _core.Run) -> Snapshot | None:
     """Return the next snapshot of a run."""
     seen = running.snapshot()
     if seen is None:

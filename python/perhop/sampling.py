@@ -231,7 +231,7 @@ def drawn_from(ranges: Mapping[str, Sequence[str]]) -> dict[str, Values]:
     """Parse the values to draw from: `1Mb/s:4Mb/s`, `log(1ms,1s)`, or names.
 
     Raises:
-        InvalidInputError: a range is none.
+        InvalidInputError: a text is not a range.
 
     """
     found: dict[str, Values] = {}

@@ -5,7 +5,7 @@ existing folder in one step (`disk.exchange`). Then the files of the earlier man
 others. If a file system cannot exchange two names, the earlier folder is renamed first and the new one after
 it; the next writer restores the earlier one if the second rename did not happen.
 
-Signals are held back while this must not be torn apart (`interrupts`), and what is in place is
+Signals are deferred during operations that must not be interrupted (`interrupts`). The files in place are
 remembered for the message of a command that ends early.
 """
 
@@ -80,10 +80,10 @@ def check_target(target: Path, kind: Kind, *, force: bool = False) -> None:
 def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool = False) -> Iterator[Path]:
     """Yield a hidden folder next to `target`, which replaces `target` at the end of the block.
 
-    The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` stays as it
-    was. What is in `target` must be an earlier result of the same kind and nothing else; with `force`,
-    anything else is moved aside to `target.old-1` and so on, and with `aside` an earlier result, too. A
-    symbolic link is followed.
+    The block ends with a manifest (`manifest.seal`). If writing is interrupted or fails, `target` is
+    unchanged. `target` may contain only an earlier result of the same kind; with `force`, anything else is
+    moved aside to `target.old-1` and so on, and with `aside` an earlier result, too. A symbolic link is
+    followed.
 
     Raises:
         InvalidInputError: the folder cannot be used, or another process is writing it.
@@ -93,7 +93,7 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
     place = place_of(target, kind, force=force)
     # No other process writes in a hidden folder, and a lock that cannot be removed would be a part of it.
     lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
-    with deferred() as signals, _made(place.folder.parent), lock:
+    with deferred() as signals, _created_parents(place.folder.parent), lock:
         _clear_remains(place.folder)
         # Again, since another writer may have been here before the lock was taken.
         place = place_of(target, kind, force=force)
@@ -253,7 +253,7 @@ def _is_within_hidden(path: Path) -> bool:
 
 
 @contextmanager
-def _made(folder: Path) -> Iterator[None]:
+def _created_parents(folder: Path) -> Iterator[None]:
     """Create a folder and its parents; if the block fails, remove the empty ones."""
     missing = []
     while not folder.exists():

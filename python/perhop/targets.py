@@ -82,19 +82,19 @@ def _foreign(folder: Path, kind: Kind) -> str | None:
     if not any(folder.iterdir()):
         return None
     if not is_file(folder / MANIFEST):
-        return "is not empty and holds no earlier result of perhop"
+        return "is not empty and has no earlier result of perhop"
     try:
         found = manifest.read(folder)
     except UnreadableFileError as error:
-        return f"holds no earlier result of perhop that can be replaced: {error}"
+        return f"has no earlier result of perhop that can be replaced: {error}"
     if found["kind"] != kind:
         what, command = WORDS.get(found["kind"], (f"results of kind `{found['kind']}`", "another command"))
-        return f"holds an earlier result of another kind: {what} (`{command}`)"
+        return f"has an earlier result of another kind: {what} (`{command}`)"
     names = sorted(manifest.foreign(folder, found))
     if not names:
         return None
     more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-    return f"holds `{names[0]}`{more}, not written by perhop with its results"
+    return f"has files that are not part of the saved results: `{names[0]}`{more}"
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def _github(found: Checked, finding: Finding) -> str:
     if finding.column is not None:
         properties["col"] = str(finding.column)
     written = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    return f"::{_GITHUB_COMMAND[finding.severity]} {written}::{_data(_whole(finding))}"
+    return f"::{_GITHUB_COMMAND[finding.severity]} {written}::{_data(_full_message(finding))}"
 
 
 def _data(text: str) -> str:
@@ -55,7 +55,7 @@ def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
 
 
-def _whole(finding: Finding) -> str:
+def _full_message(finding: Finding) -> str:
     return finding.message + (f" ({finding.remedy})" if finding.remedy else "")
 
 
@@ -75,7 +75,7 @@ def gitlab(checked: Sequence[Checked]) -> list[dict[str, Any]]:
             seen[text] = seen.get(text, 0) + 1
             report.append(
                 {
-                    "description": printable(_whole(finding)),
+                    "description": printable(_full_message(finding)),
                     "check_name": finding.rule,
                     "fingerprint": hashlib.sha256(f"{text}\n{seen[text]}".encode()).hexdigest(),
                     "severity": _GITLAB_SEVERITY[finding.severity],
@@ -102,7 +102,7 @@ def junit(checked: Sequence[Checked], failing: Sequence[str]) -> str:
             case = ET.SubElement(
                 suite, "testcase", name=printable(finding.rule + place), classname=printable(str(found.file))
             )
-            text = printable(f"{_place(found, finding)}: {_whole(finding)}")
+            text = printable(f"{_place(found, finding)}: {_full_message(finding)}")
             if finding.severity in failing:
                 message = printable(finding.message)
                 ET.SubElement(case, "failure", message=message, type=finding.severity).text = text

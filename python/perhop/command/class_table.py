@@ -50,7 +50,7 @@ def show_classes(results: Results, queues: Queues | None = None, *, wide: bool =
     _show_platforms(summary.get("platforms", {}), queues)
     classes = [one for one in summary["classes"] if not (queues and _is_quiet_reply(one))]
     names = _names(classes)
-    columns = [*_packets(classes, summary, queues), *_rest(classes, summary, queues)]
+    columns = [*_packets(classes, summary, queues), *_rates_and_delays(classes, summary, queues)]
     if wide or fit([names, *columns]):
         show(described(summary), [names], columns)
     else:
@@ -78,10 +78,10 @@ def _show_short(
 ) -> None:
     """Print the most important columns for a narrow terminal, without intervals that have no room."""
     names, more = _names(classes), ["drops by cause"]
-    columns = [*_packets_in_short(classes), *_rest(classes, summary, queues)]
+    columns = [*_packets_in_short(classes), *_rates_and_delays(classes, summary, queues)]
     if summary["replications"] > 1 and not fit([names, *columns]):
         means = [_without_intervals(one) for one in classes]
-        columns = [*_packets_in_short(means), *_rest(means, summary, queues)]
+        columns = [*_packets_in_short(means), *_rates_and_delays(means, summary, queues)]
         more.append("intervals")
     shown = most_important([names], columns)
     show(described(summary), [names], shown)
@@ -96,7 +96,7 @@ def _without_intervals(group: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _rest(
+def _rates_and_delays(
     classes: Sequence[Mapping[str, Any]], summary: Mapping[str, Any], queues: Queues | None
 ) -> Iterator[Column]:
     """Return the rates and delays of classes, and the fairness of their flows."""
@@ -171,7 +171,7 @@ def _rates(
         yield _column("throughput", "throughput_bps", classes)
         return
     figures = [_class_figures(str(one["class"]), summary, queues) for one in classes]
-    yield from _beside(figures, [one["throughput_bps"] for one in classes])
+    yield from _configured_and_obtained(figures, [one["throughput_bps"] for one in classes])
 
 
 def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
@@ -189,7 +189,7 @@ def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dic
     return {**usual, "limit_bps": min(limits)}
 
 
-def _beside(
+def _configured_and_obtained(
     rows: Sequence[Mapping[str, Any] | None], obtained: Sequence[Mapping[str, Any]]
 ) -> Iterator[Column]:
     """Return the configured and the obtained rates in one unit."""
@@ -220,7 +220,7 @@ def _show_queues(rows: Sequence[Mapping[str, Any]]) -> None:
     keys = [Column("port", [row["port"] for row in rows], numeric=False)] if several else []
     keys.append(Column("queue", [row["queue"] for row in rows], numeric=False))
     title = "queues" if several else f"queues of {rows[0]['port']}"
-    show(title, keys, list(_beside(rows, [row["obtained_bps"] for row in rows])))
+    show(title, keys, list(_configured_and_obtained(rows, [row["obtained_bps"] for row in rows])))
 
 
 def _show_marks(rows: Sequence[Mapping[str, Any]]) -> None:

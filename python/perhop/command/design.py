@@ -37,7 +37,7 @@ def wred(
         Default: 3=2, 4=5 and 5=10.
 
     """
-    denominators = {_whole(key): _whole(value) for key, value in pairs(precedence).items()}
+    denominators = {_whole_number(key): _whole_number(value) for key, value in pairs(precedence).items()}
     return _show(design.wred(bandwidth, delay, mtu=mtu, denominators=denominators or None), json=json)
 
 
@@ -271,7 +271,7 @@ def buffers(
     return _show(advice, json=json)
 
 
-def _whole(text: str) -> int:
+def _whole_number(text: str) -> int:
     try:
         return int(text)
     except ValueError:

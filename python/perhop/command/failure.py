@@ -20,7 +20,7 @@ class UsageError(Exception):
     """A command line that no command accepts."""
 
     def __init__(self, message: str, command: str) -> None:
-        """Create one with the message, and the command whose help lists what is accepted."""
+        """Create an error with the message, and the command whose help lists the accepted values."""
         super().__init__(message)
         self.command = command
 

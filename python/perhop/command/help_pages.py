@@ -39,19 +39,19 @@ class Formatter:
         """Print the options or commands of a group."""
         for entry in panel.entries:
             _flow(entry.description)
-        _usual()(console, options, panel)
+        _default_formatter()(console, options, panel)
 
     def render_usage(self, console: Console, options: ConsoleOptions, usage: Any) -> None:  # noqa: ANN401 - as cyclopts calls it
         """Print the line of usage."""
-        _usual().render_usage(console, options, usage)
+        _default_formatter().render_usage(console, options, usage)
 
     def render_description(self, console: Console, options: ConsoleOptions, description: Any) -> None:  # noqa: ANN401 - as cyclopts calls it
         """Print the help of a command."""
         _flow(description)
-        _usual().render_description(console, options, description)
+        _default_formatter().render_description(console, options, description)
 
 
-def _usual() -> Any:  # noqa: ANN401 - a formatter of cyclopts
+def _default_formatter() -> Any:  # noqa: ANN401 - a formatter of cyclopts
     from cyclopts.help.formatters import DefaultFormatter  # lazy: only for help
 
     return DefaultFormatter()

@@ -16,7 +16,7 @@ WIDTH_OF_A_FILE = 200
 # Lines of each kind in text; --json has all.
 _MOST_LINES = 12
 
-# A line that goes on is indented further by this, up to a third of the width.
+# The additional indentation of the continuation of a wrapped line, at most a third of the width.
 _FURTHER = 2
 #: Words of a judgment at the beginning of a line or after a name, and their styles.
 JUDGMENTS: Mapping[str, str] = {

@@ -130,7 +130,7 @@ def _bridged(
                 print(f"bridging {' and '.join(devices)} until Ctrl-C", file=sys.stderr, flush=True)
             control = state.folder / state.sockets["bridge"]
             given = configuration | {"control": str(control), "result": str(result)}
-            with _shown(state.scenario, control, page, quiet=quiet, json=json) as look:
+            with _display(state.scenario, control, page, quiet=quiet, json=json) as look:
                 _forward(given, files, look)
             report: dict[str, Any] = json_text.loads(result.read_text(encoding="utf-8"))
             if page is not None:
@@ -150,7 +150,7 @@ def _page(title: str, *, opened: bool) -> Iterator[PageView]:
 
 
 @contextmanager
-def _shown(
+def _display(
     title: str, control: Path, page: PageView | None, *, quiet: bool, json: bool
 ) -> Iterator[Callable[[], None]]:
     """Return the display of the bridge: its queues on a terminal, otherwise each new warning on stderr."""

@@ -124,7 +124,7 @@ def _guess_text(guess: Mapping[str, Any]) -> str:
 def facts_text(summary: Mapping[str, Any]) -> str:
     """Return the text of network.yaml with the inferred facts."""
     lines = [
-        "# What perhop inferred from the configurations of this folder. Correct what is wrong.",
+        "# The facts that perhop inferred from the configurations of this folder. Correct the wrong ones.",
         "links:",
     ]
     for link in summary["links"]:

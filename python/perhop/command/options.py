@@ -33,11 +33,11 @@ def in_order(source: Path, name: str | None) -> tuple[Path, str | None]:
     return source, name
 
 
-def _found(text: str) -> Path:
+def _existing_scenario(text: str) -> Path:
     return found_file(Path(text))
 
 
-ScenarioFile = Annotated[Path, Parameter(converter=_found)]
+ScenarioFile = Annotated[Path, Parameter(converter=_existing_scenario)]
 Seed = Annotated[
     int | None,
     Parameter(

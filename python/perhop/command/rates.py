@@ -82,7 +82,7 @@ def rates(
 def _show(port: PortRates) -> None:
     queues = port.queues
     line = "" if port.line_bps is None else f" {rate_words(port.line_bps)},"
-    divisor, unit = scale("b/s", max((_shown(one) for one in queues), default=0.0))
+    divisor, unit = scale("b/s", max((_rate_for_unit(one) for one in queues), default=0.0))
 
     def column(name: str, values: Sequence[float | None]) -> Column:
         return Column(
@@ -107,6 +107,6 @@ def _show(port: PortRates) -> None:
     print()
 
 
-def _shown(queue: QueueRates) -> float:
+def _rate_for_unit(queue: QueueRates) -> float:
     """Return the rate by which the unit of a table is chosen."""
     return max(queue["promised_bps"] or 0.0, queue["while_busy_bps"] or queue["maximum_bps"] or 0.0)

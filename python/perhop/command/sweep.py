@@ -187,7 +187,7 @@ def sweep(
                 print_note(f"{len(design):,} points are not shown: read or plot {output}")
             code = Exit.OK
         else:
-            code = _shown(held.read(), output, json=json, quiet=quiet)
+            code = _show_results(held.read(), output, json=json, quiet=quiet)
         # Last, so that an error in a plot does not lose the results.
         plots.write_rest(quiet=quiet)
         sys.stdout.flush()
@@ -213,7 +213,7 @@ class _Held:
         return wish.charts(self.read())
 
 
-def _shown(found: Sweep, output: Path | None, *, json: bool, quiet: bool) -> Exit:
+def _show_results(found: Sweep, output: Path | None, *, json: bool, quiet: bool) -> Exit:
     """Show the results of a sweep, and report failed points."""
     show_failures(found.failures, output)
     if json:

@@ -210,7 +210,7 @@ def _of_router(report: RouterReport) -> list[Attached]:
     found = []
     for port in report["router"]["ports"]:
         for side in _SIDES:
-            # What is sent to the router itself leaves for its processor through an input policy.
+            # Packets to the router itself reach its processor through an input policy.
             to_itself = port.get("leads_to_device", False) and side == "output"
             resolved = _resolved(port, "input" if to_itself else side)
             config = port[side]

@@ -16,7 +16,7 @@ class Written:
     """Policies in the language of a device."""
 
     text: str
-    #: The parts that the language does not have or has otherwise.
+    #: The properties that the language lacks or has in another form.
     remarks: tuple[Remark, ...]
     #: The interface of each policy in the text; `None` if the text is for any interface.
     interfaces: tuple[str | None, ...]

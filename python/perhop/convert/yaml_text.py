@@ -23,7 +23,7 @@ def to_yaml(source: Source) -> tuple[str, list[Remark]]:
     for name, (policy, users) in named.items():
         for user in users:
             lines.append(f"  # {one_line(_comment(user))}")
-            remarks += _beside(user, name)
+            remarks += _remarks_about_port(user, name)
         lines += [f"  {flow(name)}:", *block(policy, 4)]
     return "\n".join(lines) + "\n", remarks
 
@@ -58,7 +58,7 @@ def _arrivals(part: Any) -> set[str]:  # noqa: ANN401 - a policy, or a part of o
     return set().union(*map(_arrivals, part)) if isinstance(part, list) else set()
 
 
-def _beside(attached: Attached, name: str) -> list[Remark]:
+def _remarks_about_port(attached: Attached, name: str) -> list[Remark]:
     """Return the properties of the port or the network that do not belong to the policy."""
     if attached.port is None:
         return []

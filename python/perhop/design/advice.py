@@ -21,7 +21,7 @@ class Step:
 
     def __str__(self) -> str:
         """Return `name = formula = value unit`."""
-        return f"{self.name} = {self.formula} = {_shown(self.value)} {self.unit}".rstrip()
+        return f"{self.name} = {self.formula} = {_as_text(self.value)} {self.unit}".rstrip()
 
 
 @dataclass(frozen=True)
@@ -54,5 +54,5 @@ class Advice:
         return {"title": self.title, "steps": steps, "notes": list(self.notes), "ios": self.ios}
 
 
-def _shown(value: float) -> str:
+def _as_text(value: float) -> str:
     return f"{value:,.0f}" if value == round(value) else f"{value:,.4g}"

@@ -63,7 +63,7 @@ def changed_link(interface: str, first: Link | None, second: Link | None) -> Ite
     """Generate the changed properties of a link; `None` for a missing link."""
     if first is None or second is None:
         if first != second:
-            yield Changed(interface, "link", "", *(_whole(one) for one in (first, second)))
+            yield Changed(interface, "link", "", *(_joined_properties(one) for one in (first, second)))
         return
     for what in dict.fromkeys([*first, *second]):
         if first.get(what) != second.get(what):
@@ -75,11 +75,11 @@ def _worded(what: str, value: Any) -> str | None:  # noqa: ANN401 - any property
     if value is None:
         return None
     if not what:
-        return _whole({key: _worded(key, inner) or "" for key, inner in value.items()})
+        return _joined_properties({key: _worded(key, inner) or "" for key, inner in value.items()})
     return words.scheduler(value) if what == "scheduler" else words.values(value)
 
 
-def _whole(part: Mapping[str, str] | None) -> str | None:
+def _joined_properties(part: Mapping[str, str] | None) -> str | None:
     if part is None:
         return None
     return "; ".join(f"{key} {value}" for key, value in part.items()) or "nothing"

@@ -34,7 +34,7 @@ def difference(old: Side, new: Side, *, at: str | None, out: str | None) -> Diff
     found_changed: list[Changed] = []
     found_renamed: list[Renamed] = []
     remarks: list[str] = []
-    wanted = _wanted(first, second, node, out)
+    wanted = _ports_to_compare(first, second, node, out)
     # Packets that arrive on one interface pass no other input policy.
     arrivals = {f"{node}->{neighbor}"} if neighbor else {*(wanted if out is None else [])}
     for name in dict.fromkeys([*wanted, *sorted(arrivals)]):
@@ -145,7 +145,7 @@ def _refuse_link(network: _Network, node: str, neighbor: str) -> None:
     )
 
 
-def _wanted(first: _Network, second: _Network, node: str, out: str | None) -> list[str]:
+def _ports_to_compare(first: _Network, second: _Network, node: str, out: str | None) -> list[str]:
     """Return the ports to compare: the ports of a node, or all; they exist in both scenarios or in one."""
     both = {**first.ports, **second.ports}
     named = {name: port for name, port in both.items() if not node or port.sender == node}

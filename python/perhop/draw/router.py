@@ -50,7 +50,7 @@ def _interface(router: str, interface: RouterPort) -> list[Picture]:
     if stages:
         found.append(conditioner_picture(f"{name}{state}: input", stages))
     addresses = ", ".join(f"{address}/{length}" for address, length in interface["addresses"])
-    # A picture needs no other key of the link, and shows what is unknown as text.
+    # A picture needs no other key of the link, and shows unknown values as text.
     assumed = interface.get("assumed_rate")
     unset = f"{words.quantity(assumed)}, assumed" if assumed else interface["bandwidth"]
     rate = wire["rate"] or unset or "unknown rate"

@@ -42,7 +42,7 @@ def scheduler(config: object) -> str:
 
 
 def queueing(config: QueueingConfig) -> list[tuple[str, str]]:
-    """Return lines about a scheduler and what its queues hold together, each with the role of its color."""
+    """Return lines about a scheduler and the common limit of its queues, each with the role of its color."""
     lines = [(scheduler(config["scheduler"]), "muted")]
     if sharing := config.get("link-sharing"):
         lines.append((values(sharing), "muted"))

@@ -227,10 +227,10 @@ class _Stream:
         with suppress(TimeoutError):
             self._library.wait(list(self._sent), timeout=_EVERY_S, return_when="FIRST_COMPLETED")
         ended = [future for future in self._sent if future.done()]
-        found = [one for future in ended if (one := self._taken(future)) is not None]
+        found = [one for future in ended if (one := self._results_of_batch(future)) is not None]
         return self._together(found)
 
-    def _taken(self, future: Any) -> Done | None:  # noqa: ANN401
+    def _results_of_batch(self, future: Any) -> Done | None:  # noqa: ANN401
         """Return the results of a batch; `None` if its points must be sent again, one by one."""
         batch = self._sent.pop(future)
         try:

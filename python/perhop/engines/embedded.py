@@ -49,7 +49,7 @@ class Embedded:
                 room = max(0, ahead - batch.unfinished())
                 new = [(number, list(changes)) for number, changes in islice(points, room)]
                 batch.submit(new)
-                finished = _taken(batch)
+                finished = _finished_points(batch)
                 ahead = max(ahead, _INTERVALS * len(finished.ended))
                 yield finished
                 if not new and room and not finished.ended and not finished.failed and not batch.unfinished():
@@ -62,7 +62,7 @@ class Embedded:
         return nullcontext(self)
 
 
-def _taken(batch: _core.Batch) -> Finished:
+def _finished_points(batch: _core.Batch) -> Finished:
     """Return the finished points.
 
     The first columns load numpy from within Rust, which cannot end cleanly when a signal interrupts that.

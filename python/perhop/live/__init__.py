@@ -2,6 +2,6 @@
 
 Every host and every router is a namespace, every link a veth pair; perhop's forwarder runs where the scenario
 has routers. Reading order: `owner` (process that owns a testbed), `kernel` (system calls), `rights`,
-`network` (what is built), `namespaces`, `building`, `children` and `inside` (processes in nodes),
+`network` (the nodes and cables), `namespaces`, `building`, `children` and `inside` (processes in nodes),
 `testbed` (all of them, and their removal), `running`.
 """

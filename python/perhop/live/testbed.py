@@ -34,7 +34,7 @@ class LiveTestbed:
         """Describe a testbed; nothing is built yet.
 
         Args:
-            network: what to build.
+            network: the nodes and cables to build.
             scenario: name of the scenario.
             congestion_controls: TCP congestion control by host; by default the system's.
 

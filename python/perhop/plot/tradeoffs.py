@@ -127,7 +127,7 @@ def before_after(
 
     """
     along = Parameter.from_frame(frame, parameter, units or {})
-    ends = [_taken(along, one) for one in (first, second)]
+    ends = [_as_parameter_value(along, one) for one in (first, second)]
     others = [one for one in swept.parameters(frame) if one != parameter]
     row_parameters = [Parameter.from_frame(frame, one, units or {}) for one in swept.several(frame, others)]
     rows: list[list[Cell]] = []
@@ -169,7 +169,7 @@ def _compared(words: str, unit: str, row: Mapping[str, Any]) -> list[Cell]:
     return [*cells, Cell(interval(difference, ends, divisor), sortable(difference))]
 
 
-def _taken(along: Parameter, value: float | str) -> float | str:
+def _as_parameter_value(along: Parameter, value: float | str) -> float | str:
     """Return a value in the form of the parameter; raises `InvalidInputError` for other values."""
     if value not in along.values:
         known = ", ".join(map(along.shown, along.values[:12]))

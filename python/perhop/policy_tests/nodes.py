@@ -147,7 +147,7 @@ def _data(node: yaml.Node) -> Any:  # noqa: ANN401 - any YAML value
         return [_data(one) for one in node.value]
     if node.style is not None:
         return str(node.value)
-    # What is not quoted and is a number, true, false or null in YAML 1.2 is that in JSON too.
+    # An unquoted number, true, false or null of YAML 1.2 has the same type in JSON.
     try:
         return json.loads(node.value)
     except ValueError:

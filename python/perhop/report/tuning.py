@@ -112,7 +112,9 @@ class Tuned:
             if (share := row["share"]) is not None
         ]
         heads = [Column("goal"), Column("parameter"), Column("part of the variance, %", numeric=True)]
-        return Table("What a parameter alone explains, over the points drawn evenly", heads, rows)
+        return Table(
+            "The variance that a parameter alone explains, over the points drawn evenly", heads, rows
+        )
 
     @cached_property
     def _of_parameters(self) -> set[str]:

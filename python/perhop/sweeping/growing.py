@@ -1,6 +1,6 @@
 """The folder of a sweep while it grows, and how an interrupted one is continued.
 
-`sweep.json` and `scenario.json` define what is simulated; every table is a folder of parts (`parts.py`). A
+`sweep.json` and `scenario.json` define the simulated points; every table is a folder of parts (`parts.py`). A
 point has ended once it is in the table `points`. When all points have ended, each table is rewritten in parts
 that depend only on its rows, these parts replace the first ones in one step, and the manifest covers every
 file.
@@ -138,7 +138,7 @@ class Growing:
         parts.require_unchanged(self._shown / table, digests, parts.digests_of(folder))
         rows = self._rows if table == parts.POINTS else None
         with parts.anew(folder) as new:
-            # Where every point failed, a table has no part.
+            # If every point failed, a table has no parts.
             if digests:
                 source = pl.scan_parquet([folder / name for name in sorted(digests)], glob=False)
                 digests = parts.write_whole(
@@ -218,7 +218,7 @@ def is_continued(target: Path, plan: Plan, *, force: bool = False) -> bool:
         InvalidInputError: it holds other results, and `force` is not given.
 
     """
-    found = _found(target)
+    found = _manifest_of_earlier(target)
     if found is None:
         return False
     texts = plan.texts()
@@ -246,7 +246,7 @@ def _other_sweep(target: Path) -> str:
     return f"a sweep of format {version}, but this version of perhop continues only format {SCHEMA_VERSION}"
 
 
-def _found(target: Path) -> dict[str, Any] | None:
+def _manifest_of_earlier(target: Path) -> dict[str, Any] | None:
     """Return the manifest of a folder that perhop wrote, `None` for anything else."""
     if not is_file(target / MANIFEST):
         return None

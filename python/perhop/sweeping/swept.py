@@ -381,7 +381,7 @@ def _plan(saved: Saved) -> Plan:
         plan = Plan.of_json(document, Document(scenario, saved.folder))
         if plan.tables[:1] != ("classes",):
             raise ValueError("it does not have `classes`")
-        # What is not a scenario is refused here, and not where it is used.
+        # An invalid scenario is refused here, before its use.
         plan.scenario.check()
         if plan.to_json() == document:
             return plan

@@ -120,11 +120,11 @@ class Search:
     def _neighbors(self, front: Sequence[Trial]) -> list[Point]:
         """Return untried neighbors of the best points, at most the remaining number of trials."""
         left = self._question.trials - len(self.trials)
-        near = (point for one in front for point in self._beside(one.point))
+        near = (point for one in front for point in self._neighbors_of(one.point))
         new = {self._key(point): point for point in near if self._key(point) not in self.trials}
         return list(new.values())[: max(0, min(left, _ROUND))]
 
-    def _beside(self, point: Point) -> Iterator[Point]:
+    def _neighbors_of(self, point: Point) -> Iterator[Point]:
         """Generate the neighbors of a point: one parameter changed, the nearest first."""
         several = [
             [{**point, one.name: text} for text in _nearest(one, point[one.name])]

@@ -31,7 +31,7 @@ def queues_by_class(scenario: ScenarioConfig | Mapping[str, Any]) -> dict[str, l
     for traffic in known["traffic"]:
         name = str(traffic.get("class") or traffic["name"])
         codepoint = _number(dscp_number, traffic.get("dscp", "default"))
-        way = _way(parents, traffic["from"], traffic["to"])
+        way = _path_in_tree(parents, traffic["from"], traffic["to"])
         queues = list(_waits(way, busy, codepoint)) if codepoint is not None else None
         certain = None if queues is None or None in queues else [one for one in queues if one is not None]
         found[name] = certain if name not in found or found[name] == certain else None
@@ -78,7 +78,7 @@ def _parents(scenario: ScenarioConfig) -> dict[str, str]:
     return parents
 
 
-def _way(parents: Mapping[str, str], start: str, end: str) -> list[tuple[str, str]]:
+def _path_in_tree(parents: Mapping[str, str], start: str, end: str) -> list[tuple[str, str]]:
     """Return the only way between two nodes of a tree, link by link; empty if there is none."""
     up, down = _ancestors(parents, start), _ancestors(parents, end)
     if up[-1] != down[-1]:
@@ -111,7 +111,7 @@ def _waits(
 def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
     """Return the leaf that takes packets with a codepoint; `None` if there is none or it is unknown."""
     for config in queueing["classes"]:
-        takes = _takes(config.get("match") or {}, codepoint)
+        takes = _takes_codepoint(config.get("match") or {}, codepoint)
         if takes is None:
             return None
         if takes:
@@ -122,7 +122,7 @@ def _queue(queueing: QueueingConfig, codepoint: int, prefix: str) -> str | None:
     return None
 
 
-def _takes(match: Mapping[str, Any], codepoint: int) -> bool | None:
+def _takes_codepoint(match: Mapping[str, Any], codepoint: int) -> bool | None:
     """Return whether a class takes packets with a codepoint; `None` if it matches something else."""
     criteria = {key: value for key, value in match.items() if value is not None}
     if not criteria.keys() <= _RECORDED:

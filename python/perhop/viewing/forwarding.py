@@ -62,7 +62,7 @@ class Forwarding:
         self._hub.publish(
             "doubts", {"doubts": [one for report in reports.values() for one in report["doubts"]]}
         )
-        self._hub.frame({"at": now - self._began, "ports": [_counted(one) for one in directions]})
+        self._hub.frame({"at": now - self._began, "ports": [_queue_counters(one) for one in directions]})
 
     def progress(self, share: float) -> None:
         """Publish the share of the run that is done."""
@@ -78,7 +78,7 @@ class Forwarding:
         raise InvalidInputError(f"unknown question `{question['ask']}`")
 
 
-def _counted(direction: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _queue_counters(direction: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return the counters of each queue of a direction, summed over drop precedences."""
     found = []
     for waiting in direction["waiting"]:

@@ -80,8 +80,7 @@
   }, { rootMargin: "300px" });
   alike.forEach((picture) => watcher.observe(picture));
 
-  // One part of a long report is shown at a time, so that an address leads to the beginning of its part,
-  // regardless of what the previous parts still have to draw.
+  // One part of a long report is shown at a time, so that a link leads to the beginning of its part even if earlier parts are not drawn yet.
   const views = [...document.querySelectorAll(".view")];
   if (views.length > 1) {
     const links = [...document.querySelectorAll(".top nav a")];
@@ -112,7 +111,7 @@
   addEventListener("hashchange", unfold);
   unfold();
 
-  // All parts are printed, with pictures that never came into view; of what is folded what the reader has opened.
+  // All parts are printed, including pictures that were never in view; folded parts only if the reader has opened them.
   const routed = root.classList.contains("routed");
   let unfolded = [];
   addEventListener("beforeprint", () => {
