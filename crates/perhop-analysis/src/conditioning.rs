@@ -142,7 +142,7 @@ fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Eff
     let mut rest = Set::ALL;
     for (read, set) in values.iter().enumerate() {
         let Some(set) = set else { continue };
-        let Some(packets) = reads(space, copy.from, read as u128)? else { continue };
+        let Some(packets) = packets_with_mark(space, copy.from, read as u128)? else { continue };
         let fields = match copy.to {
             CopyField::Dscp => Dscp::new(*set).map(marked).unwrap_or_default(),
             // RFC 2474 §4.2.2.2: the class selector.
@@ -160,7 +160,11 @@ fn effects_of_copy(space: &mut PacketSpace, copy: &CopyConfig) -> Result<Vec<Eff
 }
 
 /// The packets whose mark is `value`; `None` if it has no such value.
-fn reads(space: &mut PacketSpace, field: CopyField, value: u128) -> Result<Option<Set>, TooComplex> {
+fn packets_with_mark(
+    space: &mut PacketSpace,
+    field: CopyField,
+    value: u128,
+) -> Result<Option<Set>, TooComplex> {
     let (field, has, bits) = match field {
         CopyField::Dscp => (Field::Dscp, None, 6),
         CopyField::Precedence => {
@@ -214,7 +218,10 @@ pub fn departures(
 ) -> Result<[Vec<Effect>; 2], TooComplex> {
     let tag = if encapsulation.tag {
         let new = space.equals(Field::HasCos, 0)?;
-        vec![kept(space, new)?, Effect { packets: new, fields: vec![(Field::HasCos, 1), (Field::Cos, 0)] }]
+        vec![
+            unchanged_packets(space, new)?,
+            Effect { packets: new, fields: vec![(Field::HasCos, 1), (Field::Cos, 0)] },
+        ]
     } else {
         Effect::on_all(vec![(Field::HasCos, 0)])
     };
@@ -222,7 +229,7 @@ pub fn departures(
         return Ok([tag, Effect::on_all(vec![(Field::HasExp, 0)])]);
     }
     let new = space.equals(Field::HasExp, 0)?;
-    let mut labels = vec![kept(space, new)?];
+    let mut labels = vec![unchanged_packets(space, new)?];
     for precedence in 0..8 {
         let of_precedence = space.begins(Field::Dscp, precedence << 3, 3)?;
         let packets = space.and(new, of_precedence)?;
@@ -232,7 +239,7 @@ pub fn departures(
 }
 
 /// The packets outside of `changed`, which stay the same.
-fn kept(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
+fn unchanged_packets(space: &mut PacketSpace, changed: Set) -> Result<Effect, TooComplex> {
     Ok(Effect { packets: space.minus(Set::ALL, changed)?, fields: Vec::new() })
 }
 
