@@ -8,7 +8,8 @@
 /// Bounds computed in floating point are widened once, at the end ([`crate::deviation::widened`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrival {
-    /// The buckets that are the smallest somewhere, by decreasing rate and increasing burst. Never empty.
+    /// The buckets that are the minimum for some interval, by decreasing rate and increasing burst. Never
+    /// empty.
     buckets: Vec<Bucket>,
 }
 

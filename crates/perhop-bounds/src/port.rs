@@ -54,7 +54,7 @@ impl Port<'_> {
             Some(config) => walk.node(config, 0, &above),
         }
         if self.queueing.is_some_and(|config| !may_hold_back(config)) {
-            walk.rest(&above);
+            walk.improve_by_rest_of_rate(&above);
         }
         bounds
     }
@@ -419,7 +419,7 @@ impl<'a> Walk<'a, '_> {
 
     /// Improves the bound of every queue by the rest of the line rate, because the wire is never idle while
     /// packets wait.
-    fn rest(&mut self, above: &Above) {
+    fn improve_by_rest_of_rate(&mut self, above: &Above) {
         let carried: Vec<Option<Arrival>> =
             self.port.streams.iter().map(|streams| stream::arrival(streams, above.measure)).collect();
         for place in 0..self.bounds.len() {

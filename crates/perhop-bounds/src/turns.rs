@@ -46,19 +46,19 @@ impl Turns {
     /// The largest delay of departures after arrivals, seconds; `None` if it is unbounded or needs too many
     /// turns to compute.
     pub fn delay(&self, arrival: &Arrival) -> Option<f64> {
-        let (least, most) = (self.whole(arrival.burst()), self.busy_amount(arrival)?);
+        let (least, most) = (self.whole_grains(arrival.burst()), self.busy_amount(arrival)?);
         if (most - least) / self.grant > MOST_TURNS {
             return None;
         }
         let at = |amount: f64| self.time(amount) - arrival.time_of(amount);
         let mut greatest = at(least).max(0.0);
         for corner in arrival.corners().filter(|corner| corner.is_finite()) {
-            greatest = greatest.max(at(self.whole(arrival.at(corner))));
+            greatest = greatest.max(at(self.whole_grains(arrival.at(corner))));
         }
         // Between two steps the delay is linear, so its maximum is at the end of a step.
         let mut turn = (least / self.grant).floor();
         while turn * self.grant <= most {
-            let end = self.whole(turn * self.grant);
+            let end = self.whole_grains(turn * self.grant);
             for amount in [end, end + self.grain] {
                 if amount >= least {
                     greatest = greatest.max(at(amount));
@@ -70,7 +70,7 @@ impl Turns {
     }
 
     /// The largest number of grains in `amount`.
-    fn whole(&self, amount: f64) -> f64 {
+    fn whole_grains(&self, amount: f64) -> f64 {
         ((amount / self.grain + 1e-9).floor() * self.grain).max(self.grain)
     }
     /// The largest amount that arrives during one busy period of the class.

@@ -174,7 +174,7 @@ fn bounds(node: Node) -> Vec<Option<f64>> {
     port.bounds().into_iter().map(|bound| bound.unwrap().delay.ok()).collect()
 }
 
-/// Classes of the three codepoints; the last takes what is left.
+/// Classes of the three codepoints; the last takes all other packets.
 fn classes(properties: &[Value; 3]) -> Vec<Value> {
     let class = |(index, properties): (usize, &Value)| {
         let mut class = properties.clone();

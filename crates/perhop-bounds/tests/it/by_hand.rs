@@ -74,7 +74,8 @@ fn a_fifo_counts_cells() {
     assert_eq!(bounds[0].backlog_packets, Ok(3.0));
 }
 
-/// Three packets of 200 + 18 bytes take a unit of 256 bytes each. Other queues may use what is not reserved.
+/// Three packets of 200 + 18 bytes take a unit of 256 bytes each. Other queues may use the units that are not
+/// reserved.
 #[test]
 fn only_the_reserved_part_of_a_shared_memory_is_certain() {
     for (reserved, thresholds, overflows) in
@@ -168,7 +169,7 @@ fn a_cap_that_is_never_reached() {
         let queueing = classes("priority", &[cap, json!({})]);
         bounds(queueing, vec![stream(200, Some((burst, 0.05))), stream(1000, None)])
     };
-    // As late as with priority, 1400 µs, what leaves at once is no more than 400 + 0.05 · 1400 bytes.
+    // After 1400 µs, the delay with priority, at most 400 + 0.05 · 1400 bytes leave at once.
     assert_delay(&bounds_behind(400.0)[0], 1000.0 + 400.0);
     // 1900 and 0.05 · 2900 would be more than 2000.
     assert!(bounds_behind(1900.0)[0].delay.as_ref().unwrap_err().contains("above its cap"));
@@ -190,11 +191,11 @@ fn a_shaper_next_to_other_classes() {
         let queueing = classes("scfq", &[shaped(burst), json!({})]);
         bounds(queueing, vec![stream(1000, Some((2000.0, 0.01))), stream(1500, None)])
     };
-    // Half of the wire, behind one packet of the other and what is on the wire: 2000 + 1500 + 1500 for each
-    // of the two packets, and 8 µs for each byte at an eighth of a byte per microsecond.
+    // Half of the wire, behind one packet of the other class and the packet on the wire: 2000 + 1500 + 1500
+    // for each of the two packets, and 8 µs for each byte at an eighth of a byte per microsecond.
     assert_delay(&bounds_at("1500B")[0], 2.0 * 5000.0 + 2.0 * 8000.0);
-    // A burst with room for two packets and what comes in 3 ms, 2375 bytes, makes up for that: the latency is
-    // paid once, and one packet at half of the wire.
+    // A burst with room for two packets and the bytes of 3 ms, 2375 bytes, compensates for that: the delay
+    // includes the latency once, and one packet at half of the wire.
     assert_delay(&bounds_at("2375B")[0], 2.0 * 8000.0 + 3000.0 + 2000.0);
 }
 
