@@ -276,7 +276,7 @@ mod tests {
         }
     }
     /// The packet with its payload of zeros.
-    fn whole(packet: &Packet, transport: &Transport) -> Vec<u8> {
+    fn packet_of_zeros(packet: &Packet, transport: &Transport) -> Vec<u8> {
         let Headers { mut bytes, length, .. } = headers(packet, transport);
         bytes.resize(length, 0);
         bytes
@@ -297,7 +297,7 @@ mod tests {
             for (protocol, transport) in
                 [(Protocol::UDP, Transport::Plain), (Protocol::TCP, Transport::Tcp(fields.clone()))]
             {
-                let bytes = whole(&packet(source, destination, protocol, 500), &transport);
+                let bytes = packet_of_zeros(&packet(source, destination, protocol, 500), &transport);
                 assert_eq!(bytes.len(), 500);
                 let PacketHeaders { net, transport, payload, .. } =
                     PacketHeaders::from_ip_slice(&bytes).unwrap();
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn an_ip_header_has_codepoint_ecn_and_hops() {
-        let bytes = whole(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100), &Transport::Plain);
+        let bytes = packet_of_zeros(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100), &Transport::Plain);
         let (header, rest) = Ipv4Header::from_slice(&bytes).unwrap();
         assert_eq!((header.dscp.value(), header.ecn.value(), header.time_to_live), (12, 2, 62));
         assert_eq!(header.header_checksum, header.calc_header_checksum());
@@ -329,8 +329,11 @@ mod tests {
         let first = packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20 + 304);
         let rest = packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20 + 196);
         let parts = [
-            whole(&first, &Transport::Fragment(fields)),
-            whole(&rest, &Transport::Fragment(FragmentFields { offset: 38, has_more: false, ..fields })),
+            packet_of_zeros(&first, &Transport::Fragment(fields)),
+            packet_of_zeros(
+                &rest,
+                &Transport::Fragment(FragmentFields { offset: 38, has_more: false, ..fields }),
+            ),
         ];
         let mut datagram = Vec::new();
         for bytes in &parts {
@@ -349,7 +352,7 @@ mod tests {
 
     #[test]
     fn a_packet_too_short_for_its_headers_is_as_long_as_they_are() {
-        let bytes = whole(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20), &Transport::Plain);
+        let bytes = packet_of_zeros(&packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 20), &Transport::Plain);
         assert_eq!(bytes.len(), 28);
     }
 }

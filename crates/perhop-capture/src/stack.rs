@@ -290,7 +290,8 @@ impl Around<'_> {
         self.in_ip(self.behind_udp(inside, over, ports), over, Protocol::UDP)
     }
 
-    /// RFC 768. Over IPv4, tunnels send no checksum (RFC 7348 §5, RFC 3948 §2.1).
+    /// Puts a UDP header (RFC 768) in front of `inside`. Over IPv4, tunnels send no checksum (RFC 7348 §5,
+    /// RFC 3948 §2.1).
     fn behind_udp(&self, inside: Encapsulated, over: IpVersion, [from, to]: [u16; 2]) -> Encapsulated {
         let length = inside.length + 8;
         let header = [from.to_be_bytes(), to.to_be_bytes(), (length as u16).to_be_bytes(), [0; 2]].concat();

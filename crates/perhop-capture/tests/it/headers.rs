@@ -233,6 +233,6 @@ fn esp_shows_its_index_and_counts() {
         // The codepoint and ECN field are those of the packet (RFC 4301 §5.1.2.1), the protocol 50.
         assert_eq!((frame[0], frame[1], frame[9]), (0x45, 0xba, 50));
         assert_eq!(frame[20..28], [0, 0, 1, 4, 0, 0, 0, number]);
-        assert!(frame[28..].iter().all(|byte| *byte == 0), "what is encrypted cannot be seen");
+        assert!(frame[28..].iter().all(|byte| *byte == 0), "encrypted fields cannot be read");
     }
 }
