@@ -71,7 +71,7 @@ fn absolute(bandwidth: Written, rate: Rate) -> Option<u64> {
 }
 
 /// Bits per second of the rate that the priority and the minimum of a class reserve.
-fn taken(class: &Class, rate: Rate) -> u64 {
+fn reserved_rate(class: &Class, rate: Rate) -> u64 {
     let priority = class.priority.and_then(|priority| priority_rate(priority.value.rate, rate));
     let promised = class.guarantee.and_then(|guarantee| absolute(guarantee.value, rate));
     priority.map_or(0, Rate::as_bits_per_second).saturating_add(promised.unwrap_or(0))
@@ -79,7 +79,7 @@ fn taken(class: &Class, rate: Rate) -> u64 {
 
 /// Bits per second of the rate that priority classes and minima leave.
 fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
-    let taken = classes.iter().map(|(class, _)| taken(class, rate)).fold(0, u64::saturating_add);
+    let taken = classes.iter().map(|(class, _)| reserved_rate(class, rate)).fold(0, u64::saturating_add);
     rate.as_bits_per_second().saturating_sub(taken)
 }
 
@@ -244,7 +244,7 @@ pub fn guarantee_total(policy: &Policy, reference: Reference, rules: &ProfileRul
             let percent = if default_asks { with_class_default_percent } else { percent };
             let rate = reference.queueing;
             let total_bps =
-                policy.classes.iter().map(|class| taken(class, rate)).fold(0, u64::saturating_add);
+                policy.classes.iter().map(|class| reserved_rate(class, rate)).fold(0, u64::saturating_add);
             GuaranteeTotal { total_bps, limit_bps: percent_of(rate, percent).as_bits_per_second() }
         }
     }
