@@ -158,11 +158,11 @@ impl Comparison {
                         (what == MATCH).then(|| matches.compare(is_queue, before, after))
                     });
                 }
-                None => self.push(interface, &part.name, "", Some(whole(part)), None),
+                None => self.push(interface, &part.name, "", Some(all_properties(part)), None),
             }
         }
         for part in new.iter().filter(|part| left.contains_key(part.name.as_str())) {
-            self.push(interface, &part.name, "", None, Some(whole(part)));
+            self.push(interface, &part.name, "", None, Some(all_properties(part)));
         }
     }
 
@@ -206,7 +206,7 @@ impl Comparison {
 }
 
 /// All properties of a part that exists in one configuration only.
-fn whole(part: &Part) -> Value {
+fn all_properties(part: &Part) -> Value {
     let mut properties = part.properties.clone();
     properties.shift_remove(MATCH);
     Value::Object(properties)

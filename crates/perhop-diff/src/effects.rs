@@ -52,7 +52,7 @@ impl<'a> Ablation<'a> {
             return None;
         }
         let without: Vec<&str> =
-            self.lines.iter().copied().zip(1..).map(|line| self.kept(line, number)).collect();
+            self.lines.iter().copied().zip(1..).map(|line| self.line_outside_block(line, number)).collect();
         let model = self.front_end.parse(&without.join("\n"), &self.options).ok()?;
         let other = properties_of_device(&Device::from_model(&model));
         let keys = self.properties.keys().chain(other.keys());
@@ -60,7 +60,7 @@ impl<'a> Ablation<'a> {
     }
 
     /// A line of the text; an empty line for the line `number` and the lines of its block.
-    fn kept(&self, (text, own): (&'a str, usize), number: usize) -> &'a str {
+    fn line_outside_block(&self, (text, own): (&'a str, usize), number: usize) -> &'a str {
         let mut at = Some(own);
         while let Some(line) = at.filter(|line| *line > number) {
             at = self.blocks.get(&line).copied().filter(|opener| *opener < line);

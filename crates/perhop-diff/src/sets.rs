@@ -38,7 +38,7 @@ impl Matches {
         if is_queue {
             return MatchDifference::None;
         }
-        let sets = self.taken(old).and_then(|old| Ok([old, self.taken(new)?]));
+        let sets = self.packets_of(old).and_then(|old| Ok([old, self.packets_of(new)?]));
         self.difference(sets)
     }
 
@@ -56,7 +56,7 @@ impl Matches {
         let decision = |value: &Value| value.as_str() == Some("permit");
         let mut set = if decision(&list["rest"]) { Set::ALL } else { Set::NONE };
         for entry in list["entries"].as_array().into_iter().flatten().rev() {
-            let taken = self.taken(Some(&entry[1]))?;
+            let taken = self.packets_of(Some(&entry[1]))?;
             set = if decision(&entry[0]) {
                 self.space.or(taken, set)?
             } else {
@@ -87,11 +87,11 @@ impl Matches {
 
     /// A packet of a match.
     pub(crate) fn witness(&mut self, condition: Option<&Value>) -> Option<String> {
-        let taken = self.taken(condition).ok()?;
+        let taken = self.packets_of(condition).ok()?;
         self.space.witness(taken).ok()?.map(|witness| witness.to_string())
     }
 
-    fn taken(&mut self, condition: Option<&Value>) -> Result<Set, TooComplex> {
+    fn packets_of(&mut self, condition: Option<&Value>) -> Result<Set, TooComplex> {
         let config = condition.and_then(|value| serde_json::from_value::<MatchConfig>(value.clone()).ok());
         config.map_or(Ok(Set::ALL), |config| self.space.taken_by(&config))
     }

@@ -122,7 +122,7 @@ impl Lifting<'_, '_, '_> {
                 match self.try_pair(space, set, *ends) {
                     Ok(Some((packet, walked))) => {
                         self.found.push(walked);
-                        self.others(space, set, *ends, packet.dscp);
+                        self.add_other_pairs(space, set, *ends, packet.dscp);
                         return true;
                     }
                     Ok(None) => {}
@@ -161,7 +161,7 @@ impl Lifting<'_, '_, '_> {
     }
 
     /// Adds the other pairs of sites whose packets of this kind are treated differently.
-    fn others(&mut self, space: &mut PacketSpace, set: Set, first: Ends, dscp: Dscp) {
+    fn add_other_pairs(&mut self, space: &mut PacketSpace, set: Set, first: Ends, dscp: Dscp) {
         let is_other = |ends: &&Ends| !std::ptr::eq(ends[0], first[0]) || !std::ptr::eq(ends[1], first[1]);
         for ends in self.ends.iter().filter(is_other).take(MOST_PAIRS) {
             let Ok(Some(packet)) = between(space, set, *ends) else { continue };

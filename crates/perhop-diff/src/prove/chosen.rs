@@ -137,7 +137,7 @@ fn choose(
         (Some(port), None, _) | (Some(port), Some(_), Some(_)) => {
             Ok(Chosen { port: port.name.clone(), directions: directions(port) })
         }
-        (None, _, Some(policy)) => made(side, policy, rate),
+        (None, _, Some(policy)) => choose_unattached(side, policy, rate),
         (Some(_), Some(_), None) => {
             let with = ports.iter().filter(|port| has_policy(port));
             Err(ConfigError::new("at", format!("{} has several ports with policies", side.name))
@@ -158,7 +158,7 @@ fn listed<'p>(ports: impl Iterator<Item = &'p Port>) -> String {
 }
 
 /// Adds an interface for an unattached policy.
-fn made(side: &mut Side, policy: &str, rate: Option<Rate>) -> Result<Chosen, ConfigError> {
+fn choose_unattached(side: &mut Side, policy: &str, rate: Option<Rate>) -> Result<Chosen, ConfigError> {
     let Some(rate) = rate else {
         return Err(ConfigError::new("policy", format!("{}: no port has a policy `{policy}`", side.name))
             .help("for a policy that is attached to no port: --rate 50Mb/s makes an interface for it"));
