@@ -69,9 +69,9 @@ fn replay(name: &str, target: Target, runs: u64) {
         };
         kept += u64::from(outcome == Outcome::Kept);
     }
-    println!("{name}: {kept} reached what is tested");
+    println!("{name}: {kept} reached the tested code");
     // Otherwise the test would check nothing.
-    assert!(kept > 0, "{name}: no input of {runs} reached what is tested");
+    assert!(kept > 0, "{name}: none of {runs} inputs reached the tested code");
 }
 
 /// The targets that libFuzzer runs are replayed, each under its own name.
