@@ -138,9 +138,9 @@ impl<'a> Network<'a> {
             None => Vec::new(),
         };
         let names = names_of(&leaves);
-        let senders = usual(&entering, SENDERS, SENDERS_6, site, None);
+        let senders = default_addresses(&entering, SENDERS, SENDERS_6, site, None);
         // Interfaces in different VRFs may have the same subnet.
-        let receivers = usual(&leaving, RECEIVERS, RECEIVERS_6, site, Some(senders[0]));
+        let receivers = default_addresses(&leaving, RECEIVERS, RECEIVERS_6, site, Some(senders[0]));
         Network {
             site,
             entering,
@@ -268,7 +268,7 @@ pub(crate) fn subnets_of(port: &Port) -> impl Iterator<Item = Subnet> {
 
 /// Returns the default addresses of a side: from the interface's subnet, or from the first of `otherwise`
 /// without an address of the router; and from `six`.
-fn usual(
+fn default_addresses(
     interface: &Interface,
     otherwise: [&str; 4],
     six: &str,

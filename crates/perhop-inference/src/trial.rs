@@ -137,11 +137,11 @@ impl Way {
         packet.depart(self.arrival);
         packet.arrive(self.ingress);
         let mut places = BTreeSet::new();
-        if !taken(&mut self.input, Side::Input, self.now, packet, &mut places) {
+        if !passes_conditioner(&mut self.input, Side::Input, self.now, packet, &mut places) {
             return (places, false);
         }
         packet.length = packet.length.min(self.longest);
-        if !taken(&mut self.output, Side::Output, self.now, packet, &mut places) {
+        if !passes_conditioner(&mut self.output, Side::Output, self.now, packet, &mut places) {
             return (places, false);
         }
         let queue = match &self.classifier {
@@ -159,7 +159,7 @@ impl Way {
 }
 
 /// Conditions a packet, adds the stages that take it, and returns whether the packet remains.
-fn taken(
+fn passes_conditioner(
     conditioner: &mut TrafficConditioner,
     side: Side,
     now: Time,

@@ -1,4 +1,4 @@
-//! Rates by class for classes that depend on where packets enter, and on what an input policy sets.
+//! Rates by class for classes that depend on the entrance of packets and on the marks of an input policy.
 
 use perhop_front_ends::FRONT_ENDS;
 use perhop_inference::{ClassLoad, Failure, Given, Inferred, Request, infer};

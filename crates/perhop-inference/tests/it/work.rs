@@ -1,4 +1,4 @@
-//! The work for an inference, counted: a configuration is read once, regardless of what is tried.
+//! The counted work for an inference: a configuration is read once, regardless of the number of trials.
 
 use perhop_front_ends::FRONT_ENDS;
 use perhop_inference::{Request, infer};
