@@ -65,10 +65,10 @@ fn traffic_classes(configuration: &Configuration) -> impl Iterator<Item = usize>
 
 /// Whether `marking` sets or reads `field`.
 fn names(marking: &Marking, field: Field) -> bool {
-    marking.field() == Some(field) || reads(marking, field)
+    marking.field() == Some(field) || copies_from(marking, field)
 }
 
-fn reads(marking: &Marking, field: Field) -> bool {
+fn copies_from(marking: &Marking, field: Field) -> bool {
     matches!(marking, Marking::Copy { from, .. } if *from == field)
 }
 
@@ -148,7 +148,7 @@ impl Configuration {
             let detect = class.random_detect.as_ref();
             detect.is_some_and(|detect| {
                 field == Field::DiscardClass && detect.value.basis == Basis::DiscardClass
-            }) || markings(class).any(|marking| reads(marking, field))
+            }) || markings(class).any(|marking| copies_from(marking, field))
         };
         self.is_matched(field) || self.policy_maps.iter().flat_map(|policy| &policy.classes).any(asks)
     }

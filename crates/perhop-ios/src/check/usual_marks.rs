@@ -22,7 +22,7 @@ const SIGNALLING: &str = "signal";
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     for class in configuration.policy_maps.iter().flat_map(|policy| &policy.classes) {
         found.extend(crossed(class));
-        let Some(usual) = usual(&class.name) else { continue };
+        let Some(usual) = usual_codepoints(&class.name) else { continue };
         for mark in &class.marks {
             let Marking::Dscp(dscp) = &mark.value else { continue };
             let is_usual = usual.iter().any(|name| name.parse::<Dscp>().is_ok_and(|known| known == *dscp));
@@ -83,7 +83,7 @@ fn user_priority(dscp: Dscp) -> u8 {
     }
 }
 
-fn usual(class: &str) -> Option<&'static [&'static str]> {
+fn usual_codepoints(class: &str) -> Option<&'static [&'static str]> {
     let class = class.to_ascii_lowercase();
     let is_called = |names: &[&str]| names.iter().any(|name| class.contains(name));
     let is_signalling = class.contains(SIGNALLING);

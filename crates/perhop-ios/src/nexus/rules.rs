@@ -29,7 +29,13 @@ pub(super) fn rows(model: &Model, has_dynamic_sharing: bool, options: &MemoryOpt
             Documented,
             GUIDE,
         ),
-        words("without-share", "remaining percent 0", "what the other queues leave", Recalled, GUIDE),
+        words(
+            "without-share",
+            "remaining percent 0",
+            "the rate that the other queues leave",
+            Recalled,
+            GUIDE,
+        ),
         words(
             "random-detect",
             "limit of a queue with random-detect",

@@ -35,7 +35,7 @@ impl Pattern {
     /// Returns the numbers of a line of `words`; `None` if the line does not match.
     pub(super) fn numbers(&self, words: &[String]) -> Option<Numbers> {
         let mut found = Numbers::new();
-        taken(&self.0, words, &mut found).map(|_| found)
+        words_after_match(&self.0, words, &mut found).map(|_| found)
     }
 }
 
@@ -108,7 +108,7 @@ fn parts(rest: &mut Peekable<Chars>) -> Vec<Part> {
 }
 
 /// Returns the words after those that match `parts`; `None` if they do not match.
-fn taken<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option<&'w [String]> {
+fn words_after_match<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option<&'w [String]> {
     let mut rest = words;
     for part in parts {
         match part {
@@ -132,7 +132,7 @@ fn taken<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option
             }
             Part::Optional(inner) => {
                 let before = found.len();
-                match taken(inner, rest, found) {
+                match words_after_match(inner, rest, found) {
                     Some(behind) => rest = behind,
                     None => found.truncate(before),
                 }

@@ -91,7 +91,7 @@ pub(super) fn configuration(
         let entry = &source.policies[*place];
         let block = add_block(&mut blocks, source, *place);
         if let (Some(device), Some(port)) = (source.device, source.port(entry))
-            && !blocks::attaches(device, port, way(entry))
+            && !blocks::attaches(device, port, attachment_word(entry))
         {
             continue;
         }
@@ -104,7 +104,9 @@ pub(super) fn configuration(
             names.insert(called, (*place, written.clone()));
             written
         };
-        attached.extend(written.as_ref().map(|written| format!("service-policy {} {written}", way(entry))));
+        attached.extend(
+            written.as_ref().map(|written| format!("service-policy {} {written}", attachment_word(entry))),
+        );
         attached.extend(hold_queue(entry));
         if let Some(block) = blocks.get_mut(&block) {
             block.attach(attached, written.as_deref());
@@ -147,7 +149,7 @@ fn add_policy(
 }
 
 /// Returns the direction word that attaches a policy.
-fn way(entry: &PolicyToWrite) -> &'static str {
+fn attachment_word(entry: &PolicyToWrite) -> &'static str {
     // Packets to the router itself leave for its processor through an input policy.
     if entry.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(entry.direction) }
 }

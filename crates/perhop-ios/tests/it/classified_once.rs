@@ -15,7 +15,7 @@ use proptest::prelude::*;
 /// The codepoints that classes match and write.
 const CODEPOINTS: [&str; 5] = ["cs1", "cs2", "cs3", "cs4", "cs5"];
 
-/// A class of a policy: which of [`CODEPOINTS`] it takes, what it does, and the classes inside it.
+/// A class of a policy: the [`CODEPOINTS`] that it takes, its actions, and its inner classes.
 #[derive(Clone, Debug)]
 struct Class {
     takes: Vec<bool>,

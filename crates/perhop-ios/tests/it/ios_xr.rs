@@ -1,4 +1,4 @@
-//! IOS XR: the states of its lines, the limits and shares of its policies, and what its hardware refuses.
+//! IOS XR: the states of its lines, the limits and shares of its policies, and the refusals of its hardware.
 
 use perhop_device::Port;
 use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};

@@ -53,7 +53,7 @@ const PARENTS: &[&[&str]] = &[
 /// Three packets of 1000 bytes pass at once.
 const POLICE: &str = "police cir 8000 bc 3200 conform-action transmit exceed-action drop";
 
-/// Policies called `child`, with what each does to packets of the class `inside`.
+/// Policies called `child`, each with its effect on packets of the class `inside`.
 const CHILDREN: &[Child] = &[
     Child {
         name: "only marks",

@@ -1,5 +1,5 @@
 //! NX-OS: lines of its three types of policies, the classes and policies of the system, the memory of the
-//! queues, and what the switch refuses.
+//! queues, and the refusals of the switch.
 
 use perhop_device::{
     DeviceModel, FrontEnd, MemoryOptions, ParseOptions, Port, PortMemory, QueueMemory, SwitchMemory,

@@ -80,7 +80,7 @@ fn see(policy: &mut Policy, encrypted: &Condition, outer: &Outer) {
             } else {
                 Condition::all(vec![encrypted.clone().negated(), class.condition.clone()])
             };
-            let wrapped = Condition::all(vec![encrypted.clone(), outer.seen(config)]);
+            let wrapped = Condition::all(vec![encrypted.clone(), outer.condition_when_encrypted(config)]);
             class.seen = Some(Condition::any(vec![plain, wrapped]));
         }
         if let Some(inner) = class.children_mut() {
@@ -98,7 +98,7 @@ fn implies(config: &MatchConfig, condition: &Condition) -> bool {
 impl Outer<'_> {
     /// Evaluates `config` for encrypted packets: the outer header is known, other fields are copied or
     /// unchanged.
-    fn seen(&self, config: &MatchConfig) -> Condition {
+    fn condition_when_encrypted(&self, config: &MatchConfig) -> Condition {
         let within = |prefixes: &[Prefix], addresses: &[Ipv4Addr]| {
             let holds = |address: &Ipv4Addr| {
                 prefixes.iter().any(|prefix| prefix.contains(std::net::IpAddr::from(*address).into()))
@@ -113,10 +113,12 @@ impl Outer<'_> {
         if !is_esp || source_port.is_some() || destination_port.is_some() {
             return Condition::Never;
         }
-        let inner = |list: &[MatchConfig]| list.iter().map(|condition| self.seen(condition)).collect();
+        let inner = |list: &[MatchConfig]| {
+            list.iter().map(|condition| self.condition_when_encrypted(condition)).collect()
+        };
         parts.extend(config.all.as_ref().map(|list| Condition::all(inner(list))));
         parts.extend(config.any.as_ref().map(|list| Condition::any(inner(list))));
-        parts.extend(config.not.as_ref().map(|not| self.seen(not).negated()));
+        parts.extend(config.not.as_ref().map(|not| self.condition_when_encrypted(not).negated()));
         let rest = MatchConfig {
             source: None,
             destination: None,

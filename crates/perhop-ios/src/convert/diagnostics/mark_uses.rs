@@ -63,7 +63,7 @@ fn followed(space: &mut PacketSpace, ports: &[ConvertedPort]) -> Result<Vec<Diag
                 None => Set::ALL,
             };
             let taken = space.and(left, matches)?;
-            if !has(conditioner, |action| matches!(action, Action::Continue)) {
+            if !has_action(conditioner, |action| matches!(action, Action::Continue)) {
                 left = space.minus(left, matches)?;
             }
             if !marks(conditioner) {
@@ -99,10 +99,10 @@ fn queues<'a>(
 }
 
 fn marks(conditioner: &ConditionerConfig) -> bool {
-    has(conditioner, |action| matches!(action, Action::Mark(_)))
+    has_action(conditioner, |action| matches!(action, Action::Mark(_)))
 }
 
-fn has(conditioner: &ConditionerConfig, is_meant: impl Fn(&Action) -> bool) -> bool {
+fn has_action(conditioner: &ConditionerConfig, is_meant: impl Fn(&Action) -> bool) -> bool {
     let all = [&conditioner.green, &conditioner.yellow, &conditioner.red, &conditioner.actions];
     all.into_iter().flatten().any(is_meant)
 }

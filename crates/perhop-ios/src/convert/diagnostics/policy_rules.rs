@@ -106,7 +106,7 @@ fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
     let rate = attached.resolved.rate_bps;
     let rate = (rate > 0 && attached.port.has_known_line).then(|| Rate::from_bits_per_second(rate));
     let mut limits = BTreeMap::new();
-    held(attached.resolved, &mut limits);
+    collect_policed_rates(attached.resolved, &mut limits);
     let subject = Subject { policy: attached.config, rate, wire, limits: &limits, interfaces: &[] };
     let found = perhop_lint::check_sharing(&subject).into_iter();
     // If the queue limits of the port are unknown, the policy has the limits of a router.
@@ -135,7 +135,7 @@ fn known_wire(port: &Port) -> Option<WireConfig> {
 }
 
 /// Collects the rates to which policers limit the packets of queues, bits per second.
-fn held(policy: &ResolvedPolicy, limits: &mut BTreeMap<String, Rate>) {
+fn collect_policed_rates(policy: &ResolvedPolicy, limits: &mut BTreeMap<String, Rate>) {
     for class in &policy.classes {
         if let (Some(queue), Some(police)) = (&class.queue, &class.police) {
             let drops = |actions: &Vec<Action>| actions.iter().any(|action| action.then == Then::Drop);
@@ -144,6 +144,6 @@ fn held(policy: &ResolvedPolicy, limits: &mut BTreeMap<String, Rate>) {
                 limits.insert(queue.clone(), Rate::from_bits_per_second(rate));
             }
         }
-        class.policy.iter().for_each(|inner| held(inner, limits));
+        class.policy.iter().for_each(|inner| collect_policed_rates(inner, limits));
     }
 }

@@ -63,7 +63,7 @@ impl Context<'_> {
             let mut shares: BTreeMap<usize, Vec<Share>> = BTreeMap::new();
             for protocol in Protocol::ALL {
                 let neighbors = neighbors(self.configuration, protocol);
-                for (index, share) in taken(&port.output, &names, &neighbors) {
+                for (index, share) in dropping_conditioners(&port.output, &names, &neighbors) {
                     shares.entry(index).or_default().push(share);
                 }
             }
@@ -80,7 +80,11 @@ impl Context<'_> {
 }
 
 /// Returns the conditioners that drop some packets of the neighbors.
-fn taken(policy: &PolicyConfig, names: &[String], neighbors: &Neighbors) -> Vec<(usize, Share)> {
+fn dropping_conditioners(
+    policy: &PolicyConfig,
+    names: &[String],
+    neighbors: &Neighbors,
+) -> Vec<(usize, Share)> {
     let mut found: BTreeMap<usize, Share> = BTreeMap::new();
     for packets in &neighbors.packets {
         let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
