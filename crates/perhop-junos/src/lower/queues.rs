@@ -55,7 +55,7 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     let mut found = resolved(device, at);
     scale(device, &mut found, at, findings);
     let weights = weights(device, &found, at.reference);
-    let rest = rest(&found);
+    let rest = unassigned_buffer(&found);
     let around = Around { reference: at.reference, is_in_node: at.is_in_node, link_layer: at.link_layer };
     let mut classes = Vec::new();
     let mut links = Vec::new();
@@ -278,7 +278,7 @@ fn scale(device: Device, queues: &mut [Queue], at: QueuesAt, findings: &mut Find
     }
 }
 
-fn rest(queues: &[Queue]) -> Rest {
+fn unassigned_buffer(queues: &[Queue]) -> Rest {
     let size = |queue: &Queue| queue.scheduler.and_then(|own| own.buffer).map(|at| at.value);
     let used: f64 = queues
         .iter()

@@ -1,4 +1,4 @@
-//! Policies as Junos: the commands, and what perhop reads from them.
+//! Policies as Junos: the written commands, and the policies that perhop reads from them.
 
 use perhop_device::intent::Direction;
 use perhop_device::{DeviceModel, FrontEnd, PoliciesToWrite, PolicyToWrite, SourceConfiguration, Written};
