@@ -359,6 +359,6 @@ mod tests {
             assert_eq!(check_nqb(&policy, &[], &[]), found, "{first} {second}");
             without_sets += usize::from(!may_matter(&policy, &[]));
         }
-        assert_eq!(without_sets, 25, "of pairs of the five conditions that treat both alike");
+        assert_eq!(without_sets, 25, "pairs of the five conditions that treat both codepoints equally");
     }
 }

@@ -48,7 +48,7 @@ impl Walk<'_, '_> {
             let class = rates.class;
             let place = Place::Class(path.clone());
             let service = rates.service.filter(|_| is_rate_known || class.shape.is_some());
-            self.shaper(class, rate.map(whole), &place);
+            self.shaper(class, rate.map(rate_from_f64), &place);
             bursts::check_class(self.subject, class, queueing.scheduler, &place, self.found);
             self.found.extend(rates_above_parent(class, &place));
             let has_priority = has_priority(queueing, index);
@@ -68,7 +68,7 @@ impl Walk<'_, '_> {
                 self.level(inner, service.is_some() && !starves, path);
             } else {
                 let (has_priority, limit) = (rates.has_priority, queueing.limit);
-                let sure = service.map(whole);
+                let sure = service.map(rate_from_f64);
                 let (subject, path) = (self.subject, rates.path.as_str());
                 Leaf { subject, class, path, place, sure, has_priority, limit }.check(self.found);
             }
@@ -132,7 +132,7 @@ impl Walk<'_, '_> {
             Some(inner) => inner.queue_names().join(", "),
             None => class.name.clone(),
         };
-        let rate = whole(rate);
+        let rate = rate_from_f64(rate);
         self.found.push(Finding::new(
             &rules::CLASS_STARVES,
             place.clone(),
@@ -184,7 +184,7 @@ fn part(rate: f64, of: f64) -> f64 {
     rate / of.max(1.0)
 }
 
-fn whole(rate: f64) -> Rate {
+fn rate_from_f64(rate: f64) -> Rate {
     Rate::from_bits_per_second(rate as u64)
 }
 
