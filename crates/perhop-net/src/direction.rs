@@ -72,8 +72,8 @@ pub struct Direction {
     pub port: Port,
     /// The time of the scheduled poll; `None` if there is none.
     pub poll_at: Option<Time>,
-    /// The other directions whose ports share memory with this one ([`memory_groups`]). All transmit what is
-    /// due before a packet joins a queue of one of them.
+    /// The other directions whose ports share memory with this one ([`memory_groups`]). All of them transmit
+    /// their due packets before a packet joins a queue of one of them.
     pub sharers: Box<[LinkId]>,
 }
 
