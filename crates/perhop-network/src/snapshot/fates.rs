@@ -276,20 +276,20 @@ fn is_plain(port: &Port) -> bool {
 /// Whether a condition of a policy, or a condition inside it, has a property.
 fn looks_at(config: &PolicyConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let mut conditions = config.conditioners.iter().filter_map(|one| one.matches.as_ref());
-    conditions.any(|condition| has(condition, property))
+    conditions.any(|condition| has_property(condition, property))
         || config.queueing.as_ref().is_some_and(|queueing| queueing_looks_at(queueing, property))
 }
 
 fn queueing_looks_at(queueing: &QueueingConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     queueing.classes.iter().any(|class| {
-        class.matches.as_ref().is_some_and(|condition| has(condition, property))
+        class.matches.as_ref().is_some_and(|condition| has_property(condition, property))
             || class.queueing.as_ref().is_some_and(|inner| queueing_looks_at(inner, property))
     })
 }
 
-fn has(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
+fn has_property(condition: &MatchConfig, property: &dyn Fn(&MatchConfig) -> bool) -> bool {
     let lists = condition.all.iter().chain(&condition.any).flatten();
-    property(condition) || lists.chain(condition.not.as_deref()).any(|inner| has(inner, property))
+    property(condition) || lists.chain(condition.not.as_deref()).any(|inner| has_property(inner, property))
 }
 
 fn has_address(condition: &MatchConfig) -> bool {

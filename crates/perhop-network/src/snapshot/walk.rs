@@ -39,7 +39,7 @@ pub struct WalkPath {
     /// Its end.
     #[serde(flatten)]
     pub end: WalkEnd,
-    /// The codepoint at the end, of the innermost header.
+    /// The codepoint of the innermost header at the end of the path.
     pub dscp: Dscp,
     /// The places where a codepoint changes.
     pub changes: Vec<Change>,

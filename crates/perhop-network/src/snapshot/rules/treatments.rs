@@ -35,7 +35,7 @@ pub(super) fn check(snapshot: &Snapshot, treatments: &Treatments, found: &mut Ve
     for dscp in (1..64).filter_map(Dscp::new) {
         let kinds: Vec<(PortId, Treatment)> =
             with_queues.iter().filter_map(|id| Some((*id, treatments.at(snapshot, *id, dscp)?))).collect();
-        let Some(usual) = usual(&kinds) else { continue };
+        let Some(usual) = usual_treatment(&kinds) else { continue };
         let name = common_name(&kinds, usual);
         for (id, own) in kinds.iter().filter(|(_, own)| own.kind < usual) {
             let line = line_of_exception(snapshot, *id, own, &name);
@@ -68,7 +68,7 @@ fn queues_by_codepoint(snapshot: &Snapshot, id: PortId) -> bool {
 }
 
 /// Returns the treatment that most ports give or exceed; `None` if most have no class.
-fn usual(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
+fn usual_treatment(kinds: &[(PortId, Treatment)]) -> Option<Kind> {
     let at_least = |kind: Kind| {
         let count = kinds.iter().filter(|(_, own)| own.kind >= kind).count();
         count > 1 && count as f64 > MOST * kinds.len() as f64

@@ -1,4 +1,4 @@
-//! [`Block`]: the blocks of configurations, grouped by what they configure.
+//! [`Block`]: the blocks of configurations, grouped by the kind of their objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;

@@ -14,8 +14,8 @@ const OTHERS: usize = 3;
 /// A value of a line that a device has once: the path of the block, the shape and the place.
 type Key<'b> = (&'b str, &'b str, usize);
 
-/// Reports addresses that two lines of a device do not share, though all other devices with both lines repeat
-/// one address in them: at the line that differs from most of the others.
+/// Reports a device on which two lines have different addresses, if both lines have one common address on
+/// every other device. The finding is at the line that differs from the most other lines.
 pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     let devices = keys(blocks);
     let mut equal: BTreeMap<(Key, Key), Vec<&str>> = BTreeMap::new();
