@@ -59,7 +59,7 @@ impl Meter for EarlyTcm {
         if self.has_excess || color == Color::GREEN {
             return color;
         }
-        // Without the second bucket, what exceeds the first is yellow.
+        // Without the second bucket, the excess of the first is yellow.
         self.mode.color_before(packet).max(Color::YELLOW)
     }
 }

@@ -1,5 +1,4 @@
-//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115, a committed bucket and one
-//! for what exceeds it.
+//! [`Buckets`]: the state of the three color markers of RFC 2697, 2698 and 4115, a committed bucket and one for the excess.
 
 use std::sync::Arc;
 

@@ -90,7 +90,7 @@ impl Order {
             Order::Tin => Stay::default(),
         }
     }
-    /// The head of `flow`, a packet of `length` IP bytes that had left it, was dropped, not sent.
+    /// Records that the packet that left the head of `flow`, of `length` IP bytes, was dropped and not sent.
     pub(super) fn refund(&mut self, flow: u16, length: u32) {
         match self {
             Order::Fair(_) | Order::Tin => {}

@@ -12,7 +12,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 const TAKES: Takes = Takes {
     scheduler: "three-parameter",
     shares: &["minimum", "weight"],
-    help: "three-parameter takes minimum (a rate that is guaranteed) and weight (its share of what the minima leave, 1 by default); a maximum is the class's shape",
+    help: "three-parameter takes minimum (a rate that is guaranteed) and weight (its share of the rate that the minima leave, 1 by default); a maximum is the class's shape",
 };
 
 /// The scheduler of routers with three parameters per class: minima first, then the excess by weight.

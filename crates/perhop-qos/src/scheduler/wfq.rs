@@ -172,7 +172,8 @@ impl Scheduler for Wfq {
         self.advance(now);
         self.clock.start(now, length);
     }
-    /// Receives no drops at heads: the fluid server cannot take back service of a packet.
+    /// The configuration check refuses queues that drop heads, because the fluid server cannot take back
+    /// service of a packet.
     fn dropped(&mut self, _: Time, child: usize, length: u32, _: u32) {
         self.children[child].remove(length);
     }

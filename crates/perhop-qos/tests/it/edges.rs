@@ -1,4 +1,4 @@
-//! Values at the limits of what is valid, and the queries of configurations.
+//! Values at the limits of their valid ranges, and the queries of configurations.
 
 use perhop_qos::buffer::BufferConfig;
 use perhop_qos::conditioner::Count;

@@ -186,8 +186,8 @@ fn greedy(memory: &Value) -> Value {
     json!({"memory": memory, "classes": [{"name": "all", "buffer": {"shared-memory": {}}}]})
 }
 
-/// By hand: 60 units are 10 packets of 6 units. The units of one port are not free for the other until a
-/// packet departs.
+/// By hand: 60 units are 10 packets of 6 units. The units that one port uses are not available to the other
+/// until a packet departs.
 #[test]
 fn ports_with_the_same_pool_share_it() {
     let mut pools = MemoryPools::default();

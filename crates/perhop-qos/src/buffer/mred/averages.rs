@@ -24,7 +24,7 @@ impl Mred {
         self.update_what_is_held(index, queue, (unit.held(queue), unit.held_by_precedence(queue)), update)
     }
 
-    /// [`Mred::update_averages`] in frames, for laws that count frames.
+    /// Does the same as [`Mred::update_averages`] for laws that count the bytes of frames.
     #[inline]
     pub(super) fn update_by_law(
         &mut self,

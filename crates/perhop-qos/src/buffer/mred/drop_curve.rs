@@ -9,9 +9,9 @@ use crate::{Color, QueueSize};
 /// A fraction of two integers: no division, no rounding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Probability {
-    /// A probability from 0 to the whole.
+    /// The numerator of the probability, from 0 to `whole`.
     pub(super) part: u64,
-    /// 1 to 2⁶².
+    /// The denominator of the probability, from 1 to 2⁶².
     pub(super) whole: u64,
 }
 

@@ -35,7 +35,7 @@ impl Bucket {
     }
     /// Adds the tokens of `since` ns and spends the tokens of a packet of `length` bytes.
     pub(super) fn spend(&mut self, since: i64, length: u32) {
-        let tokens = (self.tokens + since).min(self.depth) - self.pace.takes(length);
+        let tokens = (self.tokens + since).min(self.depth) - self.pace.nanoseconds_of_packet(length);
         self.tokens = if tokens <= -LONGEST_MEMORY { 1 - LONGEST_MEMORY } else { tokens };
     }
     /// Adds the tokens of `since` ns; the excess over the depth is removed when tokens are spent next.
@@ -88,7 +88,7 @@ impl Pace {
         Pace { byte: (NANOSECONDS_PER_SECOND << shift) / rate, shift, link }
     }
     /// The whole nanoseconds of a packet of `length` bytes (`psched_l2t_ns`).
-    fn takes(&self, length: u32) -> i64 {
+    fn nanoseconds_of_packet(&self, length: u32) -> i64 {
         ((u128::from(self.link.counted(length)) * u128::from(self.byte)) >> self.shift) as i64
     }
 }
