@@ -255,11 +255,11 @@ impl Shared {
                 append(&mut tables, more);
                 next += 1;
                 if stop {
-                    return Ok(self.kept(next, tables));
+                    return Ok(self.outcome_of_point(next, tables));
                 }
             }
         }
-        Ok(self.kept(next, tables))
+        Ok(self.outcome_of_point(next, tables))
     }
 
     /// Runs one replication and returns its kept tables, and `classes` if the stop rule reads it.
@@ -275,7 +275,7 @@ impl Shared {
         Ok(found.into_tables().into_iter().filter(is_needed).collect())
     }
 
-    fn kept(&self, replications: u32, mut tables: Vec<Table>) -> Outcome {
+    fn outcome_of_point(&self, replications: u32, mut tables: Vec<Table>) -> Outcome {
         tables.retain(|table| self.is_kept(table));
         Outcome { replications, tables }
     }

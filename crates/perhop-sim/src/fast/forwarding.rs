@@ -33,7 +33,7 @@ impl<W: PortObservers> World<W> {
         }
     }
 
-    /// Passes `packet` through `link`'s output conditioners and its port, after what is due there by `now`.
+    /// Passes `packet` through `link`'s output conditioners and its port, after all events there up to `now`.
     /// Returns the time of arrival at the far end if the packet is delivered inline.
     #[inline(always)]
     fn pass(&mut self, now: Time, link: LinkId, packet: &mut Packet) -> Option<Time> {

@@ -16,8 +16,8 @@ use perhop_scenario::routing::LinkId;
 pub(super) enum Entry {
     /// Events of the agenda.
     Agenda,
-    /// Only the sources of the host that the link leads away from. The rest of the network does not change
-    /// what they send, so they send ahead of the agenda. The value is the index of their lookahead.
+    /// Only the sources of the host that the link leads away from. The rest of the network does not affect
+    /// these sources, so they send ahead of the agenda. The value is the index of their lookahead.
     Lookahead(u32),
     /// Only this link, which leads away from a host, ahead of the agenda.
     Upstream(LinkId),

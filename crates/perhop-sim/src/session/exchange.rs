@@ -50,8 +50,8 @@ pub(crate) trait Sessions: Engine {
         let Hosts { transport: Transport { ends, segments, .. }, measurements, .. } = hosts;
         let carried = segments.at(held);
         let place = carried.end as usize;
-        // A recording's segment has no end. A late segment may belong to a closed connection whose place is
-        // used again; on the wire its successor has other ports.
+        // A segment of a recording has no [`End`]. A late segment may belong to a closed connection whose
+        // place a new one uses; the new connection has other ports.
         let Some(end) = ends.get_mut(place).filter(|end| end.generation == carried.generation) else {
             segments.give_back(held);
             return None;

@@ -139,8 +139,8 @@ impl Sender {
         information
     }
 
-    /// RFC 5681 §2: an acknowledgment without data, SYN or FIN, of what is already acknowledged, while data
-    /// are in flight, with the window unchanged.
+    /// RFC 5681 §2: an acknowledgment without data, SYN or FIN, that repeats the highest acknowledged number,
+    /// while data are in flight, with the window unchanged.
     fn is_duplicate(&self, segment: &Segment) -> bool {
         segment.acknowledgment == self.unacknowledged
             && self.next > self.unacknowledged

@@ -141,8 +141,8 @@ mod tests {
         assert_eq!(bounds.high_flight, 70);
     }
 
-    /// A round with losses leaves 0.7, but at least what was delivered in it; the next one leaves 0.7 of
-    /// that.
+    /// A round with losses reduces the bounds to 0.7, but not below the data delivered in it; the next round
+    /// reduces them to 0.7 of that.
     #[test]
     fn losses_lower_the_bounds_once_a_round() {
         let mut bounds = Bounds { latest_rate: 40, latest_flight: 60, ..Bounds::default() };
