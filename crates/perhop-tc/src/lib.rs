@@ -1,7 +1,7 @@
 //! Linux queueing: parsing of `tc` commands and output, and conversion to policies of the devices.
 //!
 //! ```text
-//! text → parse → Configuration (what is in the kernel then, a state for every line, diagnostics)
+//! text → parse → Configuration (the resulting objects of the kernel, a state for every line, diagnostics)
 //!      → convert → Router { ports: a device each }
 //! ```
 //!

@@ -23,11 +23,11 @@ const ELSEWHERE: [&str; 9] = [
 /// The marks that packets may have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Marks {
-    /// The lowest eight bits of the marks that a line sets: what perhop keeps of them.
+    /// The marks that a line sets, of which perhop keeps the lowest eight bits.
     values: BTreeSet<u8>,
     /// Whether a line sets marks that are not known.
     is_open: bool,
-    /// Whether the file has commands: what `tc` prints does not have the rules of the firewall.
+    /// Whether the file has commands; output of `tc` does not contain the rules of the firewall.
     has_commands: bool,
 }
 

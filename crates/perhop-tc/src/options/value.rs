@@ -11,7 +11,7 @@ use crate::units;
 use crate::words::Words;
 
 /// Parses a whole number; also returns the expected form.
-fn whole(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'static str) {
+fn parse_whole_number(argument: Argument, word: &str, is_shown: bool) -> (Option<Value>, &'static str) {
     // A hexadecimal number has no unit: the last digit of 0x1b is b.
     let has_unit = is_shown && !matches!(argument, Argument::Hexadecimal) && !word.starts_with("0x");
     let digits = if has_unit { word.strip_suffix(['p', 'b']).unwrap_or(word) } else { word };
@@ -69,7 +69,9 @@ pub(super) fn value_of(
             let packets = packets.and_then(|digits| units::integer(digits, 10)).map(Value::Number);
             (units::time(word).map(Value::Time).or(packets), "a time such as 1ms, or packets such as 5pkt")
         }
-        Argument::Integer | Argument::Decimal | Argument::Hexadecimal => whole(argument, word, is_shown),
+        Argument::Integer | Argument::Decimal | Argument::Hexadecimal => {
+            parse_whole_number(argument, word, is_shown)
+        }
         Argument::Signed => (word.parse().ok().map(Value::Signed), "a whole number such as 44 or -14"),
         Argument::Fraction => (units::fraction(word).map(Value::Fraction), "a number such as 0.02"),
         Argument::Percent => (units::percent(word).map(Value::Part), "a percentage such as 10%"),

@@ -30,7 +30,7 @@ pub(super) fn promised(
                 return minimum.unwrap_or((inside_bps / LEAST_PART).max(1));
             }
             if let Some(fraction) = share.fraction {
-                return whole(port_bps as f64 * fraction);
+                return rounded_rate(port_bps as f64 * fraction);
             }
             let written = share.bandwidth.or(share.real_time.map(|curve| curve.m2));
             if let Some(rate) = written.filter(|rate| rate.as_bits_per_second() > 0) {
@@ -39,7 +39,7 @@ pub(super) fn promised(
             if classes.len() == 1 {
                 return inside_bps;
             }
-            whole(inside_bps as f64 * weight / total)
+            rounded_rate(inside_bps as f64 * weight / total)
         })
         .collect();
     let sum: u64 = rates.iter().sum();
@@ -50,7 +50,7 @@ pub(super) fn promised(
     rates.into_iter().map(|rate| scaled(rate).max(1)).collect()
 }
 
-fn whole(bits: f64) -> u64 {
+fn rounded_rate(bits: f64) -> u64 {
     (bits.round_ties_even() as u64).max(1)
 }
 

@@ -37,7 +37,7 @@ const CONDITIONS: [&str; 6] = [
     "protocol ip {} flower ip_tos 0x20/0xe0",
 ];
 
-/// A class below an earlier one: its parent, its rate and what it may borrow in Mb/s, and its queue.
+/// A class below an earlier one: its parent, its rate and the rate that it may borrow, Mb/s, and its queue.
 type Class = (usize, u64, u64, &'static str);
 
 fn conditioned(condition: &str, preference: usize) -> String {
