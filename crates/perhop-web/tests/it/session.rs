@@ -110,7 +110,7 @@ fn a_router_gets_traffic_for_each_of_its_classes() {
     let less = ok(&mut session, less);
     assert_eq!((&less["rate"], &less["scenario"]["links"][2]["rate"]), (&json!(8_000_000), &json!("8Mb/s")));
     assert_eq!(less["scenario"]["links"][2]["interfaces"]["branch"]["ring"], json!({"packets": 1}));
-    assert_eq!(less["scenario"]["traffic"].as_array().unwrap().len(), 2, "a load of zero is none");
+    assert_eq!(less["scenario"]["traffic"].as_array().unwrap().len(), 2, "a load of zero adds no traffic");
 }
 
 #[test]
