@@ -214,14 +214,14 @@ export class Lessons {
       const { student, texts, entries } = JSON.parse(localStorage.getItem(STORE) ?? "{}");
       Object.assign(this, { student: student ?? "", texts: texts ?? {}, entries: entries ?? {} });
     } catch {
-      // Nothing is kept.
+      // Without storage, no progress is kept.
     }
   }
   #save() {
     try {
       localStorage.setItem(STORE, JSON.stringify({ student: this.student, texts: this.texts, entries: this.entries }));
     } catch {
-      // Nothing is kept.
+      // Without storage, no progress is kept.
     }
   }
 }

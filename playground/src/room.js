@@ -1,4 +1,4 @@
-// Texts on a canvas in the room that they have. What was measured is kept: a drawing repeats its texts.
+// Texts on a canvas, fitted to the available width. Measured widths are cached, because a drawing repeats its texts.
 
 // The most texts that are kept.
 const MOST_KEPT = 2000;

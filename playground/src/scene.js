@@ -261,7 +261,7 @@ export class Scene {
     context.strokeStyle = line;
   }
 
-  // The names of the queues, cut to what the numbers of waiting packets leave of lanes of this width.
+  // The names of the queues, cut to the width that the numbers of waiting packets leave in their lanes.
   names(room, small) {
     const { context, port } = this;
     if (this.named?.port !== port || this.named.room !== room) {
