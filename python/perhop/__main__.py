@@ -26,7 +26,7 @@ def _leave_out_current_folder() -> None:
 
     Files in it, such as `json.py`, would replace modules of Python. `-I` does this from the start.
     """
-    # Without a current folder there is nothing to remove.
+    # Without a current folder, `sys.path` has no entry for it.
     with suppress(FileNotFoundError):
         here = Path.cwd()
         if Path(sys.path[0]) == here and Path(__file__).resolve().parents[1] != here:

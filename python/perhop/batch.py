@@ -16,7 +16,7 @@ from perhop.interrupts import deferred
 from perhop.results import Results
 from perhop.running import Progress, simulate
 
-# Interval of checking for finished jobs.
+# The interval between checks for finished jobs.
 _POLL_EVERY_S = 0.05
 
 
@@ -53,7 +53,7 @@ def simulate_all(
     Each thread works on one job; with fewer jobs than threads, the rest work on replications. The results do
     not depend on the number of threads.
     """
-    # The longest first, so that at the end no thread works alone on a late job.
+    # The longest job comes first, so that no single thread works on a late job at the end.
     distinct = sorted({job.key: job for job in jobs}.values(), key=lambda job: -job.length_s)
     total = sum(job.replications for job in distinct)
     state = {job.key: Progress(0.0, 0.0, 0) for job in distinct}

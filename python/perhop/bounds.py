@@ -55,11 +55,11 @@ class QueueBound(TypedDict):
     guaranteed_bps: float | None
     #: Arrival curves that bound its arrivals; empty without a bound.
     arrival: list[Bucket]
-    #: At least the largest of these is sent; empty without a guarantee.
+    #: The service curve: the maximum of these lines is sent at least; empty without a guarantee.
     service: list[Line]
-    #: From arrival to the last bit on the wire.
+    #: The bound of the delay from arrival to the last bit on the wire.
     delay_s: float | None
-    #: IP bytes and packets that wait.
+    #: The bounds of the waiting IP bytes and packets.
     backlog_bytes: float | None
     backlog_packets: float | None
     #: The bound of its backlog, as text.
@@ -93,9 +93,9 @@ class Expedited(TypedDict):
     queue: str
     rate_bps: int
     packets: int
-    #: E_a.
+    #: The error term E_a of RFC 3246.
     aggregate_s: float
-    #: E_p.
+    #: The error term E_p of RFC 3246.
     packet_s: float
 
 

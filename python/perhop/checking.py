@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 STATE_RULES = {"not-recognized": "command-unknown", "not-modelled": "command-not-modelled"}
 # The first key of a file of tests.
 _TESTS = re.compile(rb"^perhop-tests:", re.MULTILINE)
-# The least share of known commands in a configuration.
+# The minimum share of known commands in a configuration.
 _LITTLE = 0.5
 
 
@@ -46,7 +46,7 @@ class Finding:
 
     rule: str
     severity: Severity
-    #: From 1; `None` if the finding is about the whole file.
+    #: The line number, from 1; `None` if the finding is about the whole file.
     line: int | None
     column: int | None
     message: str

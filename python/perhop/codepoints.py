@@ -6,7 +6,7 @@ import re
 
 # RFC 2474 (default), 8622 (le), 5865 (va), 9956 (nqb, non-queue-building), 3246 (ef).
 _NAMED = {"default": 0, "le": 1, "va": 44, "voice-admit": 44, "nqb": 45, "ef": 46}
-# RFC 791, starting with 0.
+# The IP precedences of RFC 791, starting with 0.
 _PRECEDENCES = (
     "routine",
     "priority",

@@ -29,7 +29,7 @@ class QueueDescription(TypedDict):
 
     port: str
     queue: str
-    #: `None` where it has no limit, or one that counts bytes.
+    #: The limit; `None` if the queue has no limit, or a limit in bytes.
     limit_packets: int | None
     #: The buffer manager with its limit, then its parameters and thresholds.
     lines: list[DescriptionLine]
@@ -65,7 +65,7 @@ class RouterDiagnostic(TypedDict):
     router: str
     #: The interfaces whose policies it concerns.
     interfaces: list[str]
-    #: The number of those that are not listed, in the report of a large configuration.
+    #: The number of omitted interfaces, in the report of a large configuration.
     further_interfaces: NotRequired[int]
     #: The corrected line, if a change of words is enough.
     fixed: NotRequired[str]
@@ -96,7 +96,7 @@ class ResolvedPriority(TypedDict):
     """`priority` of a class; `None` if nothing bounds it."""
 
     level: int
-    #: Whether the level is written.
+    #: Whether the configuration contains the level.
     has_level: NotRequired[bool]
     kind: Literal["strict", "kbps", "percent"]
     value: int
@@ -109,9 +109,9 @@ class ResolvedPolice(TypedDict):
 
     kind: Literal["bps", "percent", "pps"]
     value: int
-    #: Bits per second, or packets per second where written so.
+    #: The rate in bits per second, or in packets per second if the configuration has that unit.
     cir_bps: int
-    #: Bytes, or packets.
+    #: The burst in bytes, or in packets.
     bc_bytes: int
     pir_bps: int | None
     be_bytes: int | None
@@ -157,7 +157,7 @@ class RandomDetectRow(TypedDict):
     """WRED's thresholds of a precedence (by its number) or a codepoint (by its name)."""
 
     value: str
-    #: Whether the thresholds are written.
+    #: Whether the configuration contains the thresholds.
     is_written: NotRequired[bool]
     min: int
     max: int
@@ -182,7 +182,7 @@ class ResolvedClass(TypedDict):
     combination: Literal["match-all", "match-any"]
     #: Its match lines as the router prints them.
     matches: list[str]
-    #: Its queue in results; `None` where its packets wait in another class's queue.
+    #: Its queue in results; `None` if its packets wait in the queue of another class.
     queue: str | None
     #: Its conditioner in results, if it polices or marks.
     conditioner: str | None
@@ -214,9 +214,9 @@ class ResolvedPolicy(TypedDict):
 class CountedBytes(TypedDict):
     """Bytes that a router counts on each packet besides those of IP."""
 
-    #: In counters of classes, and in policers.
+    #: The bytes added in counters of classes, and in policers.
     classes: int
-    #: In queues and shapers.
+    #: The bytes added in queues and shapers.
     queues: int
 
 
@@ -246,16 +246,17 @@ class RouterPort(TypedDict):
     """An interface of a router, or a part or circuit of one."""
 
     name: str
-    #: The interface that it is, or is a part or circuit of.
+    #: The interface itself, or the interface of which it is a part or circuit.
     interface: str
-    #: Where it is defined.
+    #: The line that defines the interface.
     line: int
     shutdown: bool
     addresses: list[tuple[str, int]]
     bandwidth: str | None
-    #: False for a tunnel for which no line defines the interface that its packets leave through.
+    #: Whether the outgoing interface is known; false for a tunnel without a line that determines it.
     has_known_line: NotRequired[bool]
-    #: The rate of its line, where no line of the text sets it; `bandwidth` may be that of a shaper then.
+    #: The assumed rate of the wire, if the configuration does not set it; `bandwidth` may then be that of a
+    #: shaper.
     assumed_rate: NotRequired[str]
     wire: Wire
     input: PolicyConfig
@@ -265,7 +266,7 @@ class RouterPort(TypedDict):
     counted_bytes: NotRequired[CountedBytes]
     #: Whether its packets go to the device itself.
     leads_to_device: NotRequired[bool]
-    #: Why the queues of departing packets are not modeled.
+    #: The reason why the queues of departing packets are not modeled.
     unmodeled_queues: NotRequired[str]
 
 
@@ -289,11 +290,11 @@ class RecognizedPlatform(TypedDict):
 
     profile: str
     dialect: str
-    #: The name of the operating system that wrote it.
+    #: The name of the operating system that wrote the configuration.
     system: str
-    #: Whether perhop simulates it, or the user chose a platform for it.
+    #: Whether perhop simulates the system, or the user chose a platform.
     supported: bool
-    #: Whether the user chose it.
+    #: Whether the user chose the platform.
     chosen: bool
     certain: bool
     because: list[PlatformSign]
@@ -330,7 +331,7 @@ class ShownDevice(TypedDict):
     profile: str
     #: The command with which a user requests the output.
     heading: str
-    #: One for each interface, with the same numbers in `documents`.
+    #: A text for each interface, with the same numbers in `documents`.
     texts: list[str]
     documents: list[Any]
     #: Interfaces without a link, whose counters are zero.
@@ -349,7 +350,7 @@ class ShownObject(TypedDict):
 class ConfiguredOutput(TypedDict):
     """The output of a command that shows a configuration."""
 
-    #: `None` if the configuration has none.
+    #: The hostname; `None` if the configuration has none.
     hostname: str | None
     profile: str
     objects: list[ShownObject]
@@ -358,7 +359,7 @@ class ConfiguredOutput(TypedDict):
 class ShowReading(TypedDict):
     """The policies in the output of a device."""
 
-    #: Each with `interface`, `side`, `name` and `classes`.
+    #: The policies, each with `interface`, `side`, `name` and `classes`.
     policies: list[dict[str, Any]]
     #: The commands that have such output.
     commands: list[str]

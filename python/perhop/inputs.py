@@ -47,7 +47,7 @@ class Limits:
         if self.most_lines is not None and content.count(b"\n") > self.most_lines:
             raise self.beyond(file, f"more than {self.most_lines} lines", "a shorter file")
         longest = self.longest_line
-        # Without a list of all lines in memory; a short line costs one search.
+        # Search for line ends instead of splitting, which would need a list of all lines in memory.
         begin = 0
         while longest is not None and len(content) - begin > longest:
             end = content.rfind(b"\n", begin, begin + longest + 1)

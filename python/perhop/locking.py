@@ -158,7 +158,7 @@ def _take(folder: Path) -> int | None:
                 ) from error
             file.unlink(missing_ok=True)
             return None
-        # Its owner has removed it in the meantime, so no other process will open the locked file.
+        # The owner of the file has removed it in the meantime, so no other process will open the locked file.
         os.close(opened)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from perhop.errors import InvalidInputError
 
-#: Without a limit.
+#: The pace without a limit.
 MAX = math.inf
 _SPEED = re.compile(r"(\d+(?:\.\d+)?|\.\d+)x")
 _LEAST, _GREATEST = 1e-6, 1e6

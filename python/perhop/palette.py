@@ -57,7 +57,7 @@ def of_classes(names: Iterable[str]) -> dict[str, str]:
     """Return the role of each class, equal in every plot; a class named after a color has that color."""
     roles: dict[str, str] = {}
     for name in dict.fromkeys(names):
-        # As a word: `assured` is not red.
+        # Match whole words: `assured` is not red.
         words = re.findall("[a-z]+", name.lower())
         named = next((color for color in PRECEDENCES if color in words), None)
         taken = sum(role in _CLASSES for role in roles.values())

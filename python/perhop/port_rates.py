@@ -42,9 +42,9 @@ class PortRates:
     port: str
     #: The rate of its line, bits per second; `None` where it is not known.
     line_bps: float | None
-    #: Where that rate is from, as text.
+    #: The source of that rate, as text.
     line: str
-    #: Limits of the rates, a sentence each.
+    #: The limitations of the rates, one sentence each.
     assumed: list[str]
     queues: list[QueueRates]
     #: Lines of its configuration without a model, which these rates ignore.

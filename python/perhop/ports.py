@@ -98,7 +98,7 @@ def _leaves(port: str, queueing: QueueingConfig, prefix: str) -> Iterator[Queue]
 class Tin:
     """A tin of CAKE."""
 
-    #: As results name it, after its class.
+    #: The name in results, which follows the name of the class.
     name: str
     #: The part of the rate up to which the class is served before the earlier tins; the first tin has the
     #: rest.

@@ -9,7 +9,7 @@ _PICTURES = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\t
 # C1 characters, which terminals take for commands, and marks that change the reading order (Unicode
 # Technical Report 36, section 2.6).
 _UNSEEN = (*range(0x80, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-# Half of a pair of UTF-16, from a file name that is not UTF-8: no output takes it.
+# Halves of surrogate pairs, from a file name that is not UTF-8: no output accepts them.
 _HALVES = range(0xD800, 0xE000)
 # Code points that XML 1.0, section 2.2, excludes, and the other noncharacters (Unicode, section 23.7).
 _NONCHARACTERS = (

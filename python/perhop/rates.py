@@ -25,7 +25,7 @@ class QueueRates(TypedDict):
     queue: str
     #: Whether it has strict priority.
     priority: bool
-    #: The rate for any traffic of the others; `None` without a promise.
+    #: The rate that the class gets for any traffic of the others; `None` without a promise.
     promised_bps: float | None
     #: The rate while all classes send as much as they may; `None` for an unknown line.
     while_busy_bps: float | None
@@ -35,7 +35,7 @@ class QueueRates(TypedDict):
     limit_holds: Literal["always", "under-congestion"] | None
     #: Its highest rate: the lowest of its limit, those of the classes around it, and the line.
     maximum_bps: float | None
-    #: Whether these rates are an approximation, because queues of HTB are promised more than it has.
+    #: Whether these rates are an approximation, because the queues of HTB are promised more than its rate.
     approximate: bool
     #: Its share of the excess among the classes of its scheduler, 0 to 1.
     excess: float | None

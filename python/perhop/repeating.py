@@ -34,7 +34,7 @@ class Difference:
     #: The number of different cells of a table or values of a JSON file, and their total.
     differing: int
     of: int
-    #: The first of them, or another difference.
+    #: The first difference, as text.
     first: str
 
     def __str__(self) -> str:

@@ -27,10 +27,10 @@ class Rule:
     #: The finding, in a sentence.
     what: str
     why: str
-    #: Where it comes from, and how certain that is.
+    #: The source of the rule, and the certainty of the source.
     source: str
     remedy: str
-    #: A file in which it finds something, and one in which it does not; none where no file can show it.
+    #: A file with the fault that the rule finds, and a file without it; `None` if no file can show the fault.
     bad: str | None
     good: str | None
 

@@ -65,7 +65,7 @@ class ClassState:
     delivered: int
     #: Dropped packets, by cause in the order of `_core`.
     dropped: list[int]
-    #: Delays of the delivered packets in all.
+    #: The sum of the delays of the delivered packets.
     delay_sum_s: float
 
 
@@ -75,7 +75,7 @@ class Snapshot:
 
     #: Simulated time.
     time_s: float
-    #: By port, then by queue.
+    #: The queues by port, then by queue.
     queues: list[QueueState]
     #: IP bytes received by each class since the end of the warm-up.
     received_bytes: dict[str, int]

@@ -81,7 +81,7 @@ class Design:
                 found[path] = one
                 continue
             texts = _expanded(one, path)
-            # Of every combination, a value given twice is one.
+            # A grid has each value once, even if it is given twice.
             found[path] = list(dict.fromkeys(texts)) if self.kind == "grid" else texts
         return found
 
@@ -294,7 +294,7 @@ def _stepped(text: str, path: str) -> list[str] | None:
     if count > _MOST:
         raise InvalidInputError(f"{path}: `{text}` has {count:,} values; the limit is {_MOST:,}", _RANGES)
     written = _number(parts[0])
-    # With the space before it, if there is one.
+    # The unit includes the space before it, if any.
     unit = parts[0].strip().removeprefix(written[0]) if written else ""
     one = _exact(f"1{unit}")
     return [f"{_text((start + place * step) / one)}{unit}" for place in range(count)]
@@ -340,7 +340,7 @@ def _ends(parts: Sequence[str], path: str, text: str, *, log: bool) -> Range:
     low, high = (_exact(part) / _exact(f"1{unit}") for part in parts)
     if low == high or (log and min(low, high) <= 0):
         raise InvalidInputError(f"{path}: `{text}` is not a range", _RANGES)
-    # There is no part of a packet.
+    # Packets are whole numbers.
     whole = all(_WHOLE.fullmatch(part.strip().removesuffix("packets").strip()) for part in parts)
     return Range(_text(low), _text(high), unit, log, whole)
 

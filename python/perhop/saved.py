@@ -198,7 +198,7 @@ def _all_wrong(wrong: Mapping[str, UnreadableFileError]) -> UnreadableFileError:
 
 def _is_replaced(folder: Path, opened: int | None) -> bool:
     if opened is None:
-        # It may have been; a damaged folder is read some times more.
+        # The folder may have been replaced; a damaged folder is therefore read several times.
         return True
     try:
         return not os.path.samestat(folder.stat(), os.fstat(opened))

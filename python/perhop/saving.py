@@ -95,7 +95,7 @@ def whole_folder(target: Path, kind: Kind, *, force: bool = False, aside: bool =
     lock = nullcontext() if _is_within_hidden(place.folder) else locked(place.folder)
     with deferred() as signals, _created_parents(place.folder.parent), lock:
         _clear_remains(place.folder)
-        # Again, since another writer may have been here before the lock was taken.
+        # Check again, because another writer may have changed the folder before the lock was taken.
         place = place_of(target, kind, force=force)
         if aside and place.is_there and any(place.folder.iterdir()):
             place = replace(place, aside=True)
@@ -134,7 +134,7 @@ def _put_in_place(new: Path, place: Place, target: Path) -> None:
         return
     new.chmod(folder.stat().st_mode & 0o7777)
     old = _move_aside(new, folder) if place.aside else _exchange(new, folder)
-    # It is now an earlier result and not unfinished.
+    # The folder is now an earlier result, and no longer unfinished.
     _unfinished.discard(new)
     _record(target, folder)
     try:
@@ -364,7 +364,7 @@ def give_up() -> None:
 
 atexit.register(give_up)
 if hasattr(os, "register_at_fork"):
-    # They belong to the process that created them.
+    # Unfinished folders belong to the process that created them, not to its forks.
     os.register_at_fork(after_in_child=_unfinished.clear)
     os.register_at_fork(after_in_child=forget_all)
 

@@ -107,7 +107,7 @@ class PortMemory(TypedDict):
     queues: list[QueueMemory]
     assumed: list[str]
     printed: str | None
-    #: Why the switch refuses the policy: the queues are those of the configuration as written.
+    #: The reason why the switch refuses the policy; the queues are those of the written configuration.
     refused: NotRequired[str]
     #: Settings of ports with shaped round robin, as `perhop_device::SrrPort`.
     has_qos: NotRequired[bool]

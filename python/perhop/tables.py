@@ -102,7 +102,7 @@ class Application:
     figures: Sequence[tuple[str, str]]
 
 
-#: In the order in which they are shown.
+#: The tables in the order in which they are shown.
 APPLICATIONS = (
     Application(
         "calls",

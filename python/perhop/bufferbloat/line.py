@@ -25,7 +25,7 @@ CONNECTIONS = 4
 # A ping of 64 bytes each 20 ms, and the time between two samples.
 _PING_RATE, _PING_BYTES = "25600b/s", "64B"
 SAMPLE_S = 0.2
-#: The times of idling and loading, seconds.
+#: The durations of the idle phase, the loaded phase and the warm-up, seconds.
 IDLE_S, LOADED_S, WARMUP_S = 5.0, 10.0, 1.0
 
 

@@ -55,11 +55,11 @@ def _understood(given: Sequence[str]) -> Iterator[str]:
 def _guarded(tokens: list[str], output: streams.Output) -> Exit:
     try:
         try:
-            # Inside the try: signal handlers raise exceptions, which are caught below.
+            # Inside the `try`, because signal handlers raise exceptions, which are caught below.
             interrupts.handle()
             return _dispatch(tokens)
         finally:
-            # The rest is short and must not be interrupted.
+            # The remaining steps are short and must not be interrupted.
             interrupts.handle_as(signal.SIG_IGN)
     except BrokenPipeError:
         return Exit.WRITE_FAILED

@@ -10,7 +10,7 @@ from perhop.command.ink import painted
 from perhop.command.lines import show_lines, table_width, wrapped
 from perhop.printable import printable
 
-# Between two columns.
+# The space between two columns.
 _PADDING = 2
 # The indentation of rows below the name of their group.
 _INDENT = 2
@@ -99,7 +99,7 @@ def _lines(columns: Sequence[Column], width: int) -> Iterator[str]:
     heads = [printable(column.name).split("\n") for column in columns]
     rows = [[_in_one_line(cell) for cell in column.cells] for column in columns]
     widths = [max(map(_length, [*head, *cells])) for head, cells in zip(heads, rows, strict=True)]
-    # A single column that is wider than the terminal.
+    # A single column may be wider than the terminal.
     excess = sum(widths) + _PADDING * (len(widths) - 1) - width
     if excess > 0:
         widest = widths.index(max(widths))

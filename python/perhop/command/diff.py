@@ -137,7 +137,7 @@ def diff(
         raise InvalidInputError("--no-simulate contradicts --scenario", "leave one of them out")
     if chart is not None:
         _check_chart(chart, simulates=simulates)
-    # Read once: one may be standard input.
+    # Each side is read once, because one may be standard input.
     sides = opened(old, new)
     is_brief = simulate is None and not simulates and sides[0].scenario is None
     if not simulates and not is_brief and (seed is not None or replications is not None):

@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 from perhop.command.commands import Command, Group
 from perhop.command.parameter import Parameter
 
-# Numbers as most people write them.
+# The usual forms of numbers; the full parser reads the others.
 _INTEGER, _DECIMAL = re.compile(r"[0-9]+", re.ASCII), re.compile(r"[0-9]+(\.[0-9]+)?", re.ASCII)
 
 

@@ -47,7 +47,7 @@ class Keys:
         """Restore the terminal."""
         if self._is_open:
             self._is_open = False
-            # Unread keys would be a command for the shell.
+            # The shell would run unread keys as a command.
             termios.tcsetattr(self._descriptor, termios.TCSAFLUSH, self._before)
             signal.signal(signal.SIGTSTP, self._stopped)
 
@@ -61,7 +61,7 @@ class Keys:
         termios.tcsetattr(self._descriptor, termios.TCSADRAIN, self._before)
         signal.signal(signal.SIGTSTP, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGTSTP)
-        # The process continues here.
+        # Execution continues here when the stopped process is resumed.
         signal.signal(signal.SIGTSTP, self._stop)
         if self._is_open and _is_in_foreground(self._descriptor):
             self._open()

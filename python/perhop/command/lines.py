@@ -68,7 +68,7 @@ def _parts(text: str, width: int) -> Iterator[str]:
 
 def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
     """Print lines; on a terminal, style the matches of the patterns in `styles`."""
-    # Again, because a continued line begins with other words.
+    # Repeated, because a continued line begins with other words.
     width = columns_of(sys.stdout)
     text = printable(wrapped(printable(text), width))
     if not sys.stdout.isatty():

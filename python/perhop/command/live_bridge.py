@@ -157,7 +157,7 @@ def _display(
     reported: set[str] = set()
 
     def reports() -> Iterator[dict[str, Any]]:
-        # Only after the server listens.
+        # The address is known only after the server listens.
         with suppress(OSError, ValueError):
             yield read_counters(control)
 

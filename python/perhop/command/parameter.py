@@ -41,6 +41,6 @@ class Parameter:
     validator: Number | None = None
     converter: Callable[[str], object] | None = None
     allow_leading_hyphen: bool | None = None
-    #: Whether the help lists the parameter, and with its default.
+    #: Whether the help lists the parameter, and whether with its default.
     show: bool | None = None
     show_default: bool | None = None

@@ -28,9 +28,9 @@ class Callbacks:
 class Viewed:
     """A run that is shown."""
 
-    #: Shows it within the block.
+    #: Shows the run within the block.
     during: Callable[[], AbstractContextManager[Callbacks]]
-    #: Shows its results.
+    #: Shows the results of the run.
     finish: Callable[[Results], None] = lambda _: None
 
 

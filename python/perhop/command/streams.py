@@ -55,5 +55,5 @@ def give_up(output: Output) -> None:
     if output.failure is not None and not isinstance(output.failure, BrokenPipeError):
         with suppress(OSError):
             print(f"error: standard output: {output.failure.strerror}", file=sys.stderr)
-    # The rest of the buffer would fail again when the interpreter ends.
+    # The interpreter would try to write the rest of the buffer at its end, and fail again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), _OUT)

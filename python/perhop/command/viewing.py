@@ -16,7 +16,7 @@ from perhop.viewing.hub import Hub
 from perhop.viewing.page import Kind, page, script
 from perhop.viewing.server import Answer, Server
 
-# How long a page waits to be opened, and opened again, after the command has ended.
+# The times, after the end of the command, within which a page must be opened, and opened again.
 _FIRST_S, _AGAIN_S = 60.0, 4.0
 
 
@@ -69,7 +69,7 @@ def stay(hub: Hub) -> None:
         print_note("everything is done; the page stays until it is closed, or until Ctrl-C")
         hub.wait_until_left(_FIRST_S, _AGAIN_S)
     except KeyboardInterrupt:
-        # The command is done.
+        # The work of the command has ended.
         print_note("")
 
 

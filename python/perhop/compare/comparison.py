@@ -57,8 +57,8 @@ class Row:
     quantity: Quantity
     first: Sample
     second: Sample
-    #: The first over the replications with the same random draws as the second's, and so with equal offered
-    #: traffic; equal to `first` where the draws are unknown.
+    #: The first figure, over the replications with the same random draws as the second result, and so with
+    #: equal offered traffic; equal to `first` if the draws are unknown.
     same_draws: Sample
     tolerance: Tolerance
 

@@ -55,7 +55,7 @@ _TRANSACTIONS = (
     Quantity("transactions_per_s", "transactions", "1/s"),
     Quantity("completion_mean_s", "completion mean", "s"),
 )
-#: By class and quantity one value per replication.
+#: The values per replication, by class and quantity.
 Figures = dict[str, dict[Quantity, list[float]]]
 
 

@@ -11,7 +11,7 @@ from perhop.compare.quantities import GOODPUT_SHARE, SHARE, Quantity
 class Tolerance:
     """A difference between two figures that does not matter in practice."""
 
-    #: In the figure's unit,
+    #: The tolerance in the figure's unit,
     absolute: float
     #: or as a share of the first of the two.
     relative: float = 0.0
@@ -36,14 +36,14 @@ class Tolerance:
 class Tolerances:
     """The tolerances of a comparison."""
 
-    #: Percentage points for shares and drops, without TCP in the scenario
+    #: The tolerance of shares and drops in percentage points, without TCP in the scenario
     udp_points: float = 2.0
     #: and with TCP, which affects everything that shares a queue with it.
     tcp_points: float = 10.0
-    #: For delays and delay variation: seconds, or a share.
+    #: The tolerances of delays and delay variation: in seconds, and as a share.
     delay_s: float = 1e-3
     delay_share: float = 0.05
-    #: For rates: a share.
+    #: The tolerance of rates, as a share.
     rate_share: float = 0.05
 
     def for_quantity(self, quantity: Quantity, *, tcp: bool) -> Tolerance:

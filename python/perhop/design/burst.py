@@ -14,7 +14,7 @@ _CAR = "Cisco, IOS Quality of Service Solutions, committed access rate; a rule o
 _SAWTOOTH = "RFC 5681 (one segment more each round trip, half at a loss); derived here"
 _TIMES_RTT = "product of bandwidth and delay"
 _STAIRCASE = "Le Boudec and Thiran, Network Calculus: a periodic flow with jitter and its token bucket"
-# IP and TCP headers.
+# The length of the IP and TCP headers, bytes.
 _HEADERS = 40
 # Cisco's rule for CAR: the normal burst lasts 1.5 s, the extended one twice as long.
 _CAR_SECONDS = 1.5

@@ -31,7 +31,7 @@ class Moved:
 class Changed:
     """A part of an interface's policy that has changed; `None` for a missing part."""
 
-    #: Empty for the device itself.
+    #: The interface; empty for the device itself.
     interface: str
     part: str
     what: str
@@ -99,7 +99,7 @@ class Difference:
     examples: list[Example] = field(default_factory=list)
     #: For router configurations: the changed lines that are irrelevant or in the compared model.
     lines: list[LineChange] = field(default_factory=list)
-    #: For router configurations: the changed lines that the compared model does not hold.
+    #: For router configurations: the changed lines that the compared model does not contain.
     not_compared: list[LineChange] = field(default_factory=list)
     #: Facts that the files do not contain.
     assumed: list[str] = field(default_factory=list)

@@ -162,7 +162,7 @@ def _link(
         bend = 0.0
         way = f"M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}"
     label = _label(link)
-    # In the middle of the space between the chips of its ends.
+    # The label is in the middle of the space between the chips at the ends of the link.
     free = x1 - widths[first] / 2 + reach[first, True], x2 + widths[second] / 2 - reach[second, False]
     t = _place_of(sum(free) / 2, x1, x1 + bend, x2 - bend, x2) if abs(y2 - y1) > 1 and bend else 0.5
     middle_x = _bezier(t, x1, x1 + bend, x2 - bend, x2)

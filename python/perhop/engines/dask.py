@@ -31,7 +31,7 @@ _AHEAD = 3
 _EVERY_S = 0.25
 # The scheme of addresses with encrypted connections that require a certificate.
 _PROTECTED = "tls://"
-# How long a scheduler may take to answer, in seconds.
+# The time within which a scheduler must answer, seconds.
 _ANSWERS_WITHIN_S = 10.0
 
 
@@ -101,7 +101,7 @@ class Dask:
             raise InvalidInputError(
                 "the engine dask needs the package distributed", "pip install 'perhop[dask]'"
             ) from error
-        # It has no types.
+        # Dask has no types.
         self._library: Any = distributed
         self._scheduler = scheduler
         self._threads = threads or processors()
@@ -177,7 +177,7 @@ class _Stream:
         points: Iterator[Assignment],
     ) -> None:
         self._library, self._client, self._points = library, client, points
-        # Sent to each worker once, not with every batch.
+        # The task is sent to each worker once, and not with every batch.
         self._task = client.scatter(task, broadcast=True)
         self._sent: dict[Any, list[Assignment]] = {}
         self._again: list[Assignment] = []
@@ -217,7 +217,8 @@ class _Stream:
 
     def _next(self) -> list[Assignment]:
         if self._again:
-            # Their worker died. Sent one at a time, they show which point is at fault.
+            # These points were lost with a worker. They are sent again one at a time, which shows the point
+            # that ends the worker.
             return [self._again.pop()]
         size = 1 if self._point_s is None else max(1, round(_BATCH_S / max(self._point_s, 1e-6)))
         return list(islice(self._points, size))

@@ -17,7 +17,7 @@ import distributed
 # Failures reach the client as exceptions; the log is not shown.
 _SILENT = "CRITICAL"
 _IN_MEMORY = "inproc"
-# Its functions have no types.
+# The functions of Dask have no types.
 _LIBRARY: Any = distributed
 
 
@@ -46,7 +46,7 @@ def local_client(threads: int) -> Iterator[Any]:
         settings = {
             # The worker would stop a hundred times a second for a profile that is not shown: 3 % of its time.
             "distributed.worker.profile.enabled": False,
-            # By default a folder with the same name for all users.
+            # The default is a folder with the same name for all users.
             "temporary-directory": private,
         }
         scheduler = {"protocol": _IN_MEMORY, "port": 0, "dashboard": False}

@@ -45,9 +45,9 @@ class Finished:
     ended: Sequence[tuple[int, int]] = ()
     #: Failed points, with reasons.
     failed: Sequence[tuple[int, str]] = ()
-    #: Since the beginning: completed points; running points count by their completed share.
+    #: The points completed since the beginning; running points count by their completed share.
     points_done: float = 0.0
-    #: Since the beginning: simulated seconds, and packets times links crossed.
+    #: The seconds simulated since the beginning, and the sum of the links that packets crossed.
     simulated_s: float = 0.0
     packet_hops: int = 0
 

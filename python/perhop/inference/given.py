@@ -18,7 +18,7 @@ from perhop.inference.table import Row, rows_of
 from perhop.inputs import CAPTURE, TRAFFIC, read_rest, regular_file, unreadable
 from perhop.quantity import quantity
 
-#: The names of kinds of traffic in a file: as roles, or as kinds.
+#: The names of kinds of traffic in a file, which are roles or kinds of sources.
 KINDS = {
     **dict.fromkeys(("signalling", "routing", "management", "datagrams", "poisson", "udp"), "datagrams"),
     **dict.fromkeys(("scavenger", "bulk", "best effort", "greedy", "tcp"), "greedy"),

@@ -57,7 +57,8 @@ class Checked:
     """A goal or a condition with the measured value."""
 
     text: str
-    #: In the base unit; `None` if there is nothing to measure, and then the goal is not met.
+    #: The measured value in the base unit; `None` if there is nothing to measure, so that the goal is not
+    #: met.
     measured: float | None
     unit: str
     met: bool

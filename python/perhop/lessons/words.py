@@ -25,7 +25,7 @@ _SENTENCES = {
     "retransmissions": "{name} sends {bound} segments again",
     "timeouts": "{name} has {bound} timeouts",
 }
-# The same for a bound of at most zero.
+# Sentences by column for a bound of at most zero.
 _NONE = {
     "dropped_percent": "no packet of {name} is lost",
     "retransmissions": "{name} sends no segment again",

@@ -23,7 +23,7 @@ Need = Literal["required", "optional"]
 _AF_XDP = 44
 _TUNSETIFF = 0x400454CA
 _IFF_TUN_NO_PI = 0x1001
-# One for a forwarder that busy-waits, one for the hosts.
+# One processor for a forwarder that busy-waits, and one for the hosts.
 _WANTED_PROCESSORS = 2
 _PROGRAMS = {
     "iperf3": "sends traffic with --exec; install iperf3",
@@ -43,7 +43,7 @@ class Ability:
     works: bool
     #: The result.
     found: str
-    #: How to enable it, if it does not work.
+    #: The way to enable it, if it does not work.
     remedy: str | None = None
 
     def to_dict(self) -> dict[str, Any]:

@@ -67,6 +67,6 @@ def _locked(folder: int, name: str, device: str) -> int:
                 "end that one first (Ctrl-C, or kill -INT and its number), or choose another interface",
             ) from error
         except FileNotFoundError:
-            # Its holder has removed it in the meantime, so the name now means another file.
+            # The holder of the lock has removed the file in the meantime, so the name now means another file.
             pass
         os.close(file)

@@ -31,7 +31,7 @@ class Place:
     namespace: str | None
     #: A file mounted over `/etc/hosts`, so that the scenario's host names resolve.
     hosts: str | None = None
-    #: The process with which it ends; `None` for an interactive program.
+    #: The process at whose end the program ends; `None` for an interactive program.
     parent: int | None = None
     #: Files of a user and a mount namespace to enter first, for another testbed of this user.
     outer: tuple[str, ...] = ()

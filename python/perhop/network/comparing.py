@@ -55,7 +55,7 @@ def proved(
     proof: Proof = found["proof"]
     for key in ("assumed", "not_looked_at"):
         proof[key] = [*proof[key], *found[key]]
-    # A walk that leaves the folder or stops is not followed to its end.
+    # The end of a walk that leaves the folder or stops is not known.
     if proof["verdict"] == "equal" and found["not_compared"]:
         proof["not_looked_at"] = [*found["not_compared"], *proof["not_looked_at"]]
     return proof

@@ -22,7 +22,7 @@ _BUCKETS = 300
 _DIGITS = 6
 # Beyond this many decades a logarithmic axis has ticks only at powers of ten, at most this number.
 _FINE_DECADES, _MOST_DECADES = 3, 10
-# Steps between the ticks of a scale, about.
+# The approximate number of steps between the ticks of a scale.
 _STEPS = 4
 _LISTS = ("x", "y", "low", "high", "values")
 
@@ -40,7 +40,7 @@ class Axis:
     greatest: float | None = None
     #: Logarithmic: all positions must be positive.
     log: bool = False
-    #: From the greatest on the left to the least on the right.
+    #: Whether the axis goes from the greatest value on the left to the least on the right.
     reversed: bool = False
 
     @property
@@ -131,7 +131,7 @@ class Parallel:
     #: The quantity that the colors show, with its unit.
     name: str
     axes: tuple[Axis, ...]
-    #: For each line its place on every axis.
+    #: The place of each line on every axis.
     rows: tuple[tuple[float, ...], ...]
     values: Sequence[float]
     #: The tooltip of each line.
@@ -231,7 +231,7 @@ def _log_ticks(least: float, greatest: float) -> list[float]:
     if last - first > _FINE_DECADES:
         stride = math.ceil((last - first) / _MOST_DECADES)
         return [10.0**power for power in range(first, last + stride, stride)]
-    # Written and read, since 2 * 10 ** -3 is not 0.002 in binary.
+    # Converted through text, because 2 * 10 ** -3 is not 0.002 in binary.
     every = [float(f"{digit}e{power}") for power in range(first, last + 1) for digit in (1, 2, 5)]
     begin = max((one for one in every if one <= least), default=every[0])
     end = min((one for one in every if one >= greatest), default=every[-1])

@@ -146,7 +146,7 @@ def spread(figure: Figure, notes: Sequence[Annotation], axes: Axes) -> None:
     figure.draw_without_rendering()
     order = sorted(notes, key=lambda one: one.xy[1])
     anchors = [float(axes.transData.transform((0.0, one.xy[1]))[1]) for one in order]
-    # Without the line to its rule.
+    # The extent of the text does not include the line to its rule.
     gap = max(Text.get_window_extent(one).height for one in order)
     box = axes.get_window_extent()
     for note, anchor, place in zip(order, anchors, apart(anchors, gap, box.y0, box.y1), strict=True):

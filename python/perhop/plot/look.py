@@ -27,11 +27,11 @@ class Look:
     title: str | None = None
     #: The text in place of a name: of a class, a run or a parameter, or the label of the axis `x` or `y`.
     labels: Mapping[str, str] = field(default_factory=dict)
-    #: Inches.
+    #: The width in inches.
     width: float | None = None
     height: float | None = None
     font: str | None = None
-    #: Points.
+    #: The size of the font in points.
     font_size: float | None = None
 
     @classmethod

@@ -94,7 +94,7 @@ class Pen:
         )
         self._place(*drawn)
         if stroke != usual:
-            # The legend has the line as it would be alone.
+            # The legend shows the line without the dashes of overlapping lines.
             self._place(*self.axes.plot([], [], label=self.legend(mark.name), linestyle=usual, **how))
 
     def _rule(self, mark: Rule, stroke: Any) -> None:  # noqa: ANN401 - as matplotlib takes it

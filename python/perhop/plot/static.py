@@ -36,7 +36,7 @@ _MOST_COLUMNS = 4
 # Below this width the legend has the names of rules.
 _ROOM_FOR_RULES = 5.0
 _PASSES = 3
-# Inches of a figure that its axes do not have, about.
+# The approximate part of a figure's width that its axes do not use, inches.
 _BESIDE_AXES = 1.0
 # Characters with a meaning in TeX.
 _TEX = {one: f"\\{one}" for one in "&%$#_{}"}
@@ -329,7 +329,7 @@ def _label(axes: Axes, chart: Description, words: Callable[[str], str]) -> None:
         side = 0.5 if any(isinstance(mark, Cells) for mark in chart.marks) else 0.6
         axes.set_ylim(-side, len(chart.y.categories) - 1 + side)
     else:
-        # A line at the greatest value is drawn whole.
+        # Leave room for the full width of a line at the greatest value.
         top = None if chart.y.greatest is None else chart.y.greatest * 1.02
         axes.set_ylim(bottom=chart.y.least, top=top)
     _label_logarithms(axes, chart)

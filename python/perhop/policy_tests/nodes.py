@@ -15,11 +15,11 @@ from perhop.errors import MOST_LEVELS, NESTED_TOO_DEEPLY, InvalidInputError
 from perhop.inputs import POLICY_TESTS, read_input
 from perhop.quantity import counted
 
-# Aliases can stand for far more than a file holds.
+# Aliases can stand for far more nodes than the file contains.
 _MOST_NODES = 100_000
 # Characters that names of files and scenarios cannot have; escapes in quotes can produce them.
 _NOT_TEXT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
-# Of a whole number: those of 2**64.
+# The maximum digits of a whole number: the digits of 2**64.
 _MOST_DIGITS = 20
 
 

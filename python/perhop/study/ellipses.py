@@ -28,7 +28,7 @@ class Ellipse:
     center: tuple[float, float]
     #: Standard deviations: of the decimal logarithm of the first quantity, and of the second.
     deviation: tuple[float, float]
-    #: Between the logarithm of the first and the second.
+    #: The correlation between the logarithm of the first quantity and the second quantity.
     correlation: float
 
     def to_json(self) -> dict[str, Any]:

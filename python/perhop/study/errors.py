@@ -32,9 +32,9 @@ class Errors:
     """The errors of one metric's figures, or of all."""
 
     metric: str
-    #: In percent, of the figures that were printed and are not 0.
+    #: The errors in percent of the printed figures that are not 0.
     percent: tuple[float, ...]
-    #: In multiples of the reading error, of those read off a chart.
+    #: The errors in multiples of the reading error, of the figures read from a chart.
     readings: tuple[float, ...]
     #: For each figure published as 0: whether 0 was measured.
     zeros: tuple[bool, ...]

@@ -43,11 +43,11 @@ class Findings:
     figures: list[Figure]
     #: The points of curves, which the paper draws without numbers.
     curves: list[Point]
-    #: By claim id.
+    #: The verdicts by the id of the claim.
     claims: dict[str, Verdict]
-    #: By name of the assumption and value tried.
+    #: The trials by the name of the assumption and the tried value.
     trials: dict[tuple[str, str], Trial]
-    #: By name of the case.
+    #: The results by the name of the case.
     results: dict[str, Results]
     #: Wall-clock time of the run, in seconds.
     seconds: float

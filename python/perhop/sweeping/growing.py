@@ -31,7 +31,7 @@ from perhop.sweeping.parts import Label
 from perhop.sweeping.plan import FILE, SCHEMA_VERSION, Plan
 from perhop.sweeping.verified import verified
 
-# Parts of one table at most, about: after a quarter of an hour a part is added every second.
+# The approximate maximum of parts of one table: after a quarter of an hour, a part is added every second.
 _PARTS = 1000
 # The least time for which finished points are kept in memory: a hundred times the duration of the last write,
 # so that writes take a hundredth of the time. `_LONGEST_S` limits it on slow disks.

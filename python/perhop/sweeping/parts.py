@@ -46,7 +46,7 @@ POINTS_OF_A_PART = 8192
 class Label:
     """Identity of a part: its sweep or tuning, and its table."""
 
-    #: As of `identity`.
+    #: The value of `identity` for the sweep.
     identity: str
     table: str
 

@@ -22,10 +22,10 @@ class Until:
     class_name: str
     #: The column of `classes`.
     column: str
-    #: In the column's unit, or as a part of the mean's magnitude.
+    #: The half-width in the column's unit, or as a fraction of the mean's magnitude.
     half_width: float
     relative: bool
-    #: The most replications of a point.
+    #: The maximum number of replications of a point.
     most: int
 
     @classmethod

@@ -43,9 +43,9 @@ class Verified:
     ended: npt.NDArray[np.bool_]
     #: How many points failed.
     failed: int = 0
-    #: By table and part: the SHA-256.
+    #: The SHA-256 by table and part.
     digests: dict[str, dict[str, str]] = field(default_factory=dict)
-    #: By table: the rows of each point.
+    #: The number of rows of each point, by table.
     rows: dict[str, npt.NDArray[np.uint32]] = field(default_factory=dict)
     #: Parts that do not match their names: they are damaged, or belong to another sweep.
     wrong: list[Path] = field(default_factory=list)

@@ -22,7 +22,7 @@ def junit(outcomes: Sequence[Outcome]) -> str:
         if one.error:
             case = _case(suite, one, "the scenario runs", one.seconds)
             _problem(case, "error", one.error, one.error + (f"\nhelp: {one.help}" if one.help else ""))
-        # A run is one, however many assertions are about it: the first case has its time.
+        # Several assertions may be about one run, so only the first case has the time of the run.
         for place, judged in enumerate(one.judged):
             case = _case(suite, one, judged.text, one.seconds if place == 0 else 0.0)
             _result(case, judged)

@@ -22,9 +22,9 @@ class Outcome:
     test: Test
     judged: Sequence[Judged]
     verdicts: Sequence[Verdict]
-    #: Why it could not run; empty where it did.
+    #: The reason why the test could not run; empty if it ran.
     error: str
-    #: How to fix that, if known.
+    #: The correction, if it is known.
     help: str | None
     #: Seed and replications of the run.
     seed: int | None

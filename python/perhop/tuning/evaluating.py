@@ -114,11 +114,11 @@ class StoredJournal:
         parts.clear(folder)
         #: The evaluations of earlier processes.
         self.known: dict[Wanted, Evaluation] = {}
-        #: By name, the SHA-256 of each part that is used.
+        #: The SHA-256 of each part that is used, by its name.
         self.digests: dict[str, str] = {}
         #: Parts that do not match their names: they are damaged, or belong to another tuning.
         self.wrong: list[Path] = []
-        # How many evaluations each part holds, by the number of its first.
+        # The number of evaluations in each part, by the number of its first evaluation.
         self._counts: dict[int, int] = {}
         for path in parts.listed(folder):
             part = parts.read(path, self._label)
@@ -190,11 +190,11 @@ def _read(table: pl.DataFrame) -> dict[Wanted, Evaluation]:
 class Searched(Progress):
     """Progress of a tuning."""
 
-    #: Different points that were tried, of at most how many; those that failed.
+    #: The number of tried points, the maximum, and the number of failed points.
     trials: int
     of: int
     failed: int
-    #: Replications in all.
+    #: The total number of replications.
     runs: int
     #: The current phase: `exploring` or `deciding`.
     phase: str

@@ -40,7 +40,7 @@ class Optimizer:
         self._library: Any = optuna
         optuna.logging.set_verbosity(optuna.logging.ERROR)
         with warnings.catch_warnings():
-            # Optuna calls parts of it experimental.
+            # Optuna warns that parts of this sampler are experimental.
             warnings.simplefilter("ignore")
             sampler = optuna.samplers.TPESampler(
                 n_startup_trials=self.startup,

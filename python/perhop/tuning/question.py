@@ -31,7 +31,7 @@ class Question:
     goals: tuple[Goal, ...]
     #: Seed of every trial (common random numbers) and of the search.
     seed: int
-    #: Different points at most.
+    #: The maximum number of different points.
     trials: int
     #: Initial replications of a trial, and replications of the trials that the answer is chosen from.
     least: int

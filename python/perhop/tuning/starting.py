@@ -33,7 +33,7 @@ def _present(question: Question) -> Point:
         try:
             found[one.name] = as_text(paths.at(dict(question.scenario), one.name))
         except UnknownNameError:
-            # The scenario does not set it: it is a default.
+            # The scenario does not set this value: it is a default.
             continue
     return found
 

@@ -33,7 +33,7 @@ _UNIT_WORDS = {
     "bytes": ("a size", "20kB"),
     "%": ("a part", "1%"),
 }
-#: Stands for each class.
+#: The name that means every class.
 EVERY = "*"
 # The number of names that are shown.
 _MOST = 12
@@ -43,13 +43,13 @@ _MOST = 12
 class Assertion:
     """An assertion about a quantity of a class."""
 
-    #: As it was given.
+    #: The text of the assertion, unchanged.
     text: str
     #: The class; `*` is each of them.
     name: str
     quantity: str
     sign: str
-    #: In the unit of the quantity.
+    #: The bound in the unit of the quantity.
     bound: Figure
 
     def is_met(self, value: float) -> bool:
@@ -63,7 +63,7 @@ class Judged:
 
     assertion: Assertion
     name: str
-    #: `None` if it was not measured; then `why` has the reason, and the assertion fails.
+    #: The measured value; `None` if it was not measured. Then `why` has the reason, and the assertion fails.
     measured: Figure | None
     why: str
     passed: bool

@@ -38,7 +38,7 @@ class Compared:
     #: The ends of the 99 % interval, which decides; `None` with one replication.
     range: tuple[float, float] | None
     bound: float
-    #: Whether figures above the bound keep it.
+    #: Whether the bound is a minimum.
     is_least: bool
     answer: Answer
 
@@ -50,7 +50,7 @@ class Compared:
         bound = f"{number(self.bound / divisor, 3)}{suffix}"
         if self.answer == "undecided" and self.range is not None:
             low, high = (number(max(end, 0.0) / divisor, 3) for end in self.range)
-            # The bound of R is the scale's own.
+            # The bound of R comes from its scale.
             about = f", {'at least' if self.is_least else 'at most'} {bound}" if unit else ""
             return f"{self.words} {low}–{high}{suffix}{about}"  # noqa: RUF001
         sign = "<" if self.is_least else ">"
@@ -61,11 +61,11 @@ class Compared:
 class Fitness:
     """Whether a class is fit for its role."""
 
-    #: `None` for replies, which have no role of their own.
+    #: The role; `None` for replies, which have no role of their own.
     role: str | None = None
     #: `scenario`, `source` or `codepoint`.
     origin: str | None = None
-    #: `None` where something was not measured.
+    #: The answer; `None` if a figure was not measured.
     answer: Answer | None = None
     compared: tuple[Compared, ...] = ()
 

@@ -31,7 +31,7 @@ class Queue:
     limit_bps: float | None
     #: Bits per second of the bytes that its policy counts.
     obtained_bps: float
-    #: Those bytes for each IP byte that it sent.
+    #: The counted bytes for each sent IP byte.
     counted: float
     #: IP bits per second of all queues of its port.
     port_bps: float

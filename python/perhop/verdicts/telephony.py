@@ -38,7 +38,7 @@ HISTOGRAM_COLUMNS = ("replication", "class", "quantity", "up_to_s", "packets")
 DEFAULT_CODEC = "g711"
 #: The de-jitter buffer that follows the variation of the delay (Ramjee et al. 1994, algorithm 1).
 ADAPTIVE = "adaptive"
-# Beyond this a de-jitter buffer is none for conversation.
+# The longest de-jitter buffer with which a conversation is possible.
 _LONGEST_BUFFER_S = 10.0
 
 
@@ -56,7 +56,7 @@ class Codec:
     delay_s: float
 
 
-#: By the name that `--codec` takes.
+#: The codecs by the name that `--codec` takes.
 CODECS = {one[0]: Codec(*one) for one in _core.codecs()}
 
 
@@ -71,7 +71,8 @@ class Telephony:
     burst_ratio: float = 1.0
     #: The advantage factor A of G.107: 0 for telephones on a wire.
     advantage: float = 0.0
-    #: Whether the caller chose any of it; otherwise classes with calls of their own are rated as these are.
+    #: Whether the caller chose any of these settings; otherwise classes with calls are rated by the settings
+    #: of their calls.
     is_chosen: bool = False
 
     @classmethod

@@ -23,7 +23,7 @@ class Traffic:
     """The offered load and results of a class, means over the replications."""
 
     offered_packets: float
-    #: IP bits per second.
+    #: The offered rate, IP bits per second.
     offered_bps: float
     obtained_bps: float
     #: Dropped packets per offered ones, percent; `None` where none arrived or was dropped.
@@ -47,7 +47,7 @@ class Verdict:
     traffic: Traffic
     #: The queue of the class, if a queue has the name of the class.
     queue: Queue | None
-    #: Whether it is fit for its role.
+    #: Whether the class is fit for its role.
     fitness: Fitness
     #: The first class of ITU-T Y.1541 whose bounds it meets.
     y1541: int | None

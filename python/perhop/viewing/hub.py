@@ -10,10 +10,10 @@ from typing import Any
 
 Event = Mapping[str, Any]
 
-#: Frames that wait for one page, at most; the oldest are left out.
+#: The maximum number of frames that wait for one page; the oldest are left out.
 MOST_WAITING = 64
-#: Frames kept for a page that opens later, at most; beyond it every other frame is discarded. Odd, so that
-#: the newest frame stays.
+#: The maximum number of frames kept for a page that opens later; above it, every other frame is discarded.
+#: The number is odd, so that the newest frame is kept.
 MOST_KEPT = 1999
 
 

@@ -28,7 +28,7 @@ from perhop.viewing.hub import Hub
 
 #: The only address it listens on.
 LOOPBACK = "127.0.0.1"
-# Connections at the same time, and how long one may be silent while it is read or written.
+# The maximum number of simultaneous connections, and the longest silence of one while it is read or written.
 _MOST_CONNECTIONS = 32
 _PATIENCE_S = 10.0
 # The longest time in which a whole request arrives.
@@ -88,7 +88,7 @@ class Server:
 
     def allows(self, headers: Message, token: str, *, changes: bool) -> bool:
         """Whether a request comes from the page of the link."""
-        # Both as bytes: text that is not ASCII cannot be compared.
+        # Compare bytes, because `compare_digest` does not accept text outside of ASCII.
         knows = hmac.compare_digest(token.encode(errors="replace"), self._token.encode())
         is_here = headers.get("Host") == self.host
         origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")

@@ -15,7 +15,7 @@ from perhop.results import Results
 from perhop.running import Progress, Snapshot
 from perhop.viewing.hub import Hub
 
-# Ports whose queues are drawn over time, at most.
+# The maximum number of ports whose queues are drawn over time.
 _MOST_PORTS = 24
 _MOST_PACKETS = 5000
 

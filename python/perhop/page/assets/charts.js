@@ -56,7 +56,7 @@
     };
   }
 
-  // Marks are above those before them.
+  // Each mark is drawn above the marks before it.
   function isAbovePoints(mark, chart) {
     return chart.marks.slice(0, chart.marks.indexOf(mark)).some((one) => one.type === "points");
   }

@@ -64,7 +64,7 @@
     const next = themes[(themes.indexOf(root.dataset.theme ?? "auto") + 1) % themes.length];
     show(next);
   });
-  // A picture like one before it is drawn when it comes into view.
+  // A picture that repeats an earlier one is drawn when it comes into view.
   const drawLike = (picture) => {
     const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
     use.setAttribute("href", `#${picture.dataset.like}`);
