@@ -103,7 +103,7 @@ def test_a_guarantee_changes_for_the_pairs_that_pass_it(compared: Any) -> None:
     assert proof["place"].startswith("from B1 ")
     lines = found["devices"][0]["difference"]["lines"]
     assert [one["new"]["text"] for one in lines if one["effect"] == "compared"] == ["priority percent 20"]
-    # One screen.
+    # The output fits on one screen.
     assert len(text.splitlines()) < 30, text
 
 

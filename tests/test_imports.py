@@ -188,7 +188,7 @@ MAY_LOAD: dict[str, set[str]] = {
     f"run {STEPS} --duration 2s --json": set(),
     f"run {STEPS} --duration 2s -q": set(),
 }
-# The most modules of perhop that a command loads. Without bytecode each of them costs 1 to 4 ms.
+# The maximum number of perhop's modules that a command loads. Without bytecode each of them costs 1 to 4 ms.
 MOST_MODULES = {"--help": 18, f"check {ROUTER}": 40, f"run {ROUTER} --replications 1": 90}
 
 

@@ -75,7 +75,7 @@ def play(writing: Writing, runs: Path, tmp_path: Path, *inject: str, twice: bool
     assert recorded.code == 0, recorded.said
     (tmp_path / "log").unlink()
     new = {target: tree(folder / target) for target in writing.targets}
-    # The recording is complete and has been understood.
+    # The model, applied to the whole recording, gives the real folder.
     disk = Disk(before)
     for change in recorded.changes:
         disk.apply(change)

@@ -13,13 +13,13 @@ from perhop.study import identifiers
 
 pytestmark = pytest.mark.touched
 
-# A report is sent about: mail takes 10 MB.
+# The maximum size of a report, which must fit into a mail of 10 MB.
 MOST_BYTES = 7_000_000
 # Guidelines, which publish no figures.
 WITHOUT_FIGURES = {"rfc7928"}
-# A study on the screen, in pixels at a width of 1440.
+# The maximum height of a study on the screen, pixels at a width of 1440.
 MOST_HEIGHT = 12_000
-# One study in print, on average.
+# The maximum number of printed pages of a study, on average.
 MOST_PAGES = 6
 
 
