@@ -7,7 +7,7 @@ from itertools import combinations
 
 from perhop.study import Figure, Outcome, Verdict, judged
 
-#: The part of the cells that has to be near.
+#: The fraction of the cells that must agree.
 MOST = 0.9
 # Waits that are nearer to each other have no order.
 EQUAL_MS = 1.0

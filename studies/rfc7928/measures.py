@@ -15,7 +15,8 @@ from perhop.results import Results
 MATHIS = math.sqrt(1.5)
 SEGMENT_BYTES = 1448
 ROUND_TRIP_S = 0.1
-# Below this, a logarithm of a delay would tell nothing: a packet of 1500 bytes takes 1.2 ms.
+# The minimum delay in logarithms; shorter delays have no meaning, because a packet of 1500 bytes takes 1.2
+# ms.
 LEAST_DELAY_MS = 0.1
 # The additional time of a packet of 1500 bytes at 10 Mb/s compared with 100 Mb/s.
 SLOWER_MS = 1.08
