@@ -28,7 +28,7 @@ from perhop.scenario import Scenario
 if TYPE_CHECKING:
     from perhop.schema_types import ClassConfig, PolicyConfig
 
-#: The least weight of a class, a part of the rate (`crates/perhop-device/src/lower/guarantees.rs`).
+#: The minimum weight of a class, as a fraction of the rate (`crates/perhop-device/src/lower/guarantees.rs`).
 _LEAST = 1e-6
 #: The rule about shapers that exceed the port which they share.
 _COMMON_PORT = "shapers-above-port"

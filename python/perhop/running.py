@@ -22,7 +22,7 @@ from perhop.saving import whole_folder
 _WATCH_EVERY_S = 0.1
 # The interval of a run that follows a clock: short enough to look continuous.
 _PACE_EVERY_S = 0.03
-# More than the processors of any machine.
+# The maximum number of threads, more than the processors of any machine.
 _MOST_THREADS = 4096
 
 

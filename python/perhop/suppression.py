@@ -1,8 +1,8 @@
 """Comments that make `perhop check` leave out rules.
 
 `! perhop: ignore RULE, RULE` before a command of a router's configuration, or `# perhop: ignore RULE` before
-a key of a file of policies, holds for that line and those that are further indented below it; behind
-something on the same line, for that line. `perhop: ignore-file RULE` holds for the whole file.
+a key of a file of policies, holds for that line and the lines that are further indented below it. Behind a
+command or a key, it holds for that line only. `perhop: ignore-file RULE` holds for the whole file.
 """
 
 from __future__ import annotations

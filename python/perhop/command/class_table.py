@@ -35,7 +35,7 @@ _TRANSACTIONS = [
     ("completion\np95", "completion_p95_s"),
     ("completion\np99", "completion_p99_s"),
 ]
-# Longer tables of queues are in the JSON document only.
+# The maximum number of queues in a table; longer tables are only in the JSON document.
 _MOST_QUEUES = 40
 
 

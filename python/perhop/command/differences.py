@@ -12,7 +12,7 @@ from perhop.differing import Changed, Difference, Example, LineChange, Moved
 from perhop.printable import as_code, in_markdown, printable
 from perhop.quantity import counted, number
 
-# Changed lines of each kind in text; --json has all.
+# The maximum number of changed lines of each kind in text; --json has all.
 _MOST_LINES = 40
 
 

@@ -13,7 +13,7 @@ from perhop.printable import printable
 
 #: The width of tables in a file or a pipe.
 WIDTH_OF_A_FILE = 200
-# Lines of each kind in text; --json has all.
+# The maximum number of lines of each kind in text; --json has all.
 _MOST_LINES = 12
 
 # The additional indentation of the continuation of a wrapped line, at most a third of the width.

@@ -25,9 +25,9 @@ from perhop.verdicts import Telephony, document
 _PAIRS = "network.json"
 # The options of a router that also apply to a network.
 _OPTIONS = ("platform", "assume", "traffic", "load")
-# Longer tables are in the JSON document only; the worst rows are shown.
+# The maximum number of rows in text, the worst ones; the JSON document has all.
 _MOST_ROWS = 60
-# Lines of one kind below the table.
+# The maximum number of lines of one kind below the table.
 _MOST_LINES = 12
 # Longer names of interfaces are abbreviated in the table.
 _LONGEST_INTERFACE = 10

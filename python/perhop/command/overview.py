@@ -14,7 +14,7 @@ from perhop.command.ink import painted
 
 # The width of help in a file or a pipe, and on a terminal without a known width.
 _WIDTH = 80
-# The least width of descriptions, also if the box is then wider than the terminal.
+# The minimum width of descriptions, even if the box is then wider than the terminal.
 _LEAST_ROOM = 10
 # Border and space on each side of the box, and the space between names and descriptions.
 _SIDES, _BETWEEN = 4, 2

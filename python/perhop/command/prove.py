@@ -19,7 +19,7 @@ from perhop.proving import Counterexample, Proof, Verdict, prove
 _EQUALS = "=="
 #: The exit code of each verdict.
 EXITS: dict[Verdict, Exit] = {"equal": Exit.OK, "differ": Exit.NOT_MET, "not-decided": Exit.FINDINGS}
-# Longer values are not printed next to each other.
+# The maximum width of values that are printed next to each other.
 _MOST_WIDTH = 40
 
 

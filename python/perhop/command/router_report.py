@@ -25,7 +25,7 @@ MEANINGS = {
 _COUNTED = ("modelled", "irrelevant", "not-modelled", "suspicious", "not-recognized")
 # The states of lines that can make a simulation differ from the router.
 _CHANGING = ("suspicious", "not-recognized", "not-modelled")
-# Notes that are shown; all of them with `--lines`.
+# The maximum number of shown notes; `--lines` shows all.
 _MOST_NOTES = 20
 
 

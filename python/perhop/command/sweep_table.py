@@ -12,7 +12,7 @@ from perhop.command.terminal import print_note
 from perhop.quantity import WIDE, shortened
 from perhop.sweeping import Sweep
 
-# Points and reasons of failures that are shown; the folder has all of them.
+# The maximum number of shown points and reasons of failures; the folder has all of them.
 _MOST = 100
 _REASONS = 5
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # A run of less time has no progress bar: importing rich would take a large part of it.
 _QUICK_S = 0.15
-# The warnings about a configuration that a run shows.
+# The maximum number of warnings about a configuration that a run shows.
 _MOST_WARNINGS = 4
 
 

@@ -6,7 +6,7 @@ from perhop.command.columns import Column, show
 from perhop.quantity import number
 from perhop.tuning import Tuning
 
-# Trials of the front that are shown; the folder has all of them.
+# The maximum number of shown trials of the front; the folder has all of them.
 _MOST = 12
 
 

@@ -32,7 +32,8 @@ _NARROWEST = 10
 _FRAME = 8
 # The interval between two drawings, regardless of the pace of the run.
 _DRAW_EVERY_S = 0.1
-# Odd, so that it can be halved after one more; more than the columns of a screen.
+# The maximum number of snapshots, more than the columns of a screen; odd, so that one more makes it divisible
+# by 2.
 _MOST_SNAPSHOTS = 1999
 _HELP = "space: pause  + -: speed  n: next port  q: leave"
 

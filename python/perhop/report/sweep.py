@@ -18,7 +18,7 @@ from perhop.tables import Table
 if TYPE_CHECKING:
     import polars as pl
 
-# Points of which the page has a table; the folder has all.
+# The maximum number of points in the table of the page; the folder has all.
 _MOST = 500
 # Parameters against which shares are plotted: with more of them there are too many combinations of the
 # others, and a line across an axis for each parameter shows a point.

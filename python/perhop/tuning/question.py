@@ -17,7 +17,7 @@ from perhop.tuning.space import Parameter, Point, Space
 SCHEMA_VERSION = 2
 #: The file that marks a folder as holding a tuning.
 FILE = "tuning.json"
-# Intervals and the share of noise need two runs.
+# The minimum number of replications: intervals and the share of noise need two.
 _FEWEST = 2
 
 

@@ -35,7 +35,7 @@ _UNIT_WORDS = {
 }
 #: The name that means every class.
 EVERY = "*"
-# The number of names that are shown.
+# The maximum number of shown names.
 _MOST = 12
 
 
