@@ -29,7 +29,8 @@ impl fmt::Display for TooComplex {
 }
 impl Error for TooComplex {}
 
-/// About 150 MB with the tables. Two thousand random access-list entries take 600,000.
+/// The maximum number of nodes: about 150 MB with the tables. Two thousand random access-list entries take
+/// 600,000.
 const MOST_NODES: usize = 2_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

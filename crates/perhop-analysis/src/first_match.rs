@@ -12,7 +12,7 @@ use crate::witness::value_of;
 /// One bit for each variable.
 type Bits = [u64; 6];
 
-/// The most comparisons in one list: a few seconds.
+/// The maximum number of comparisons in one list, which take a few seconds.
 const MOST_COMPARISONS: u64 = 20_000_000;
 
 /// Sets in order, found by a packet without checking each of them.
