@@ -118,7 +118,8 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
-/// The least weight as a fraction of the rate. Vendors do not publish it; schedulers have no smaller weights.
+/// The reciprocal of the minimum weight, a fraction of the rate. Vendors do not publish it; schedulers have
+/// no smaller weights.
 const LEAST_PART: u64 = 1_000_000;
 
 /// Returns the least weight as a rate, bits per second.

@@ -85,7 +85,7 @@ pub(super) fn rate_of_times(
     }
 }
 
-/// Percent of the enclosing rate, for a class without a guaranteed service rate.
+/// The service rate of a class without a guarantee, in percent of the enclosing rate.
 const LEAST_SERVICE_PERCENT: u64 = 1;
 
 /// The limit as the hardware stores it.
