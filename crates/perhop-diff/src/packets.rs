@@ -14,9 +14,9 @@ use crate::answer::{Changed, End, Example, Moved};
 use crate::parts::{MATCH, conditioner_names};
 use crate::sets::Matches;
 
-/// The most pairs of an entrance and an exit that are compared: each takes milliseconds to a second.
+/// The maximum number of compared pairs of an entrance and an exit; each takes milliseconds to a second.
 const MOST_PAIRS: usize = 400;
-/// The most exits for which the end of an example is shown.
+/// The maximum number of exits for which the end of an example is shown.
 const MOST_EXITS: usize = 4;
 
 /// Two models of a device, and the names of the interfaces in either.
