@@ -25,7 +25,7 @@ use crate::words::{as_rate, nanoseconds, number, rate_in_words};
 const UNEXPLAINED: f64 = 0.01;
 /// The difference of dropped parts above which the answer reports it, below the 2 points of a reproduction.
 const DIFFERENT: f64 = 0.015;
-/// The most packets of a rehearsal: of a longer run, it has a part.
+/// The maximum number of packets of a rehearsal, which covers only a part of a longer run.
 const MOST_PACKETS: f64 = 100_000.0;
 /// The bursts of a class change the drops of others, which are then solved again.
 const ROUNDS: usize = 3;
