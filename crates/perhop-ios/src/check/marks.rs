@@ -8,7 +8,7 @@ use crate::ast::{
 };
 use crate::grammar::Grammar;
 
-/// The last group with eight labels below the labels of perhop's classes.
+/// The highest group whose eight labels are below the labels of perhop's classes.
 const MOST_COMBINED_GROUP: u32 = 11;
 
 const TWO_RATES_AROUND: &str =

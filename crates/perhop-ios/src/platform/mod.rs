@@ -29,7 +29,7 @@ pub(crate) const PORT_UNITS: &str = "port-units";
 pub(crate) const SHARED_UNITS: &str = "shared-units";
 /// The setting for the number of neighboring ports that share them.
 pub(crate) const POOL_PORTS: &str = "pool-ports";
-/// The most units of a memory: those of the data plane.
+/// The maximum number of units of a memory, which is the limit of the data plane.
 pub(crate) const MOST_UNITS: u64 = 1 << 30;
 
 /// Properties of hardware and release that are not part of a configuration: a profile, and values that a

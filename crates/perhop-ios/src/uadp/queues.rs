@@ -24,11 +24,11 @@ const CONTROL_CODEPOINTS: [u8; 3] = [32, 48, 56];
 const DEFAULT_WEIGHTS: [u32; 2] = [50, 75];
 /// Parts of a threshold in the chip.
 const THRESHOLD_PARTS: u64 = 64;
-/// The queues of a port.
+/// The maximum number of queues of a port.
 const MOST_QUEUES: usize = 8;
-/// The priority levels of a port.
+/// The maximum number of priority levels of a port.
 const MOST_LEVELS: u8 = 2;
-/// The queues of a port with random drops; recalled.
+/// The maximum number of queues of a port with random drops; recalled.
 const MOST_RANDOM: usize = 4;
 
 /// The shared memory of a port above which the limits of its queues fall: 0.9 of the sum of the soft parts.
@@ -36,7 +36,8 @@ pub(super) fn soft_start(soft: u64) -> u64 {
     soft * 9 / 10
 }
 
-/// The shared memory of a port at which these limits reach their minimum: 1.2 times that sum.
+/// The shared memory of a port at which the limits of its queues reach their minimum: 1.2 times the sum of
+/// the soft parts.
 pub(super) fn soft_end(soft: u64) -> u64 {
     soft * 6 / 5
 }

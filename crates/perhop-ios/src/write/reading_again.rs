@@ -17,7 +17,7 @@ use super::words::name;
 use crate::grammar::Grammar;
 use crate::platform::{Platform, Profile};
 
-/// Range of `account user-defined`, bytes: -63 to 63.
+/// The maximum of `account user-defined`, bytes; the minimum is -63.
 const MOST_ACCOUNTED: i32 = 63;
 
 /// Writes policies as an IOS configuration, and reads it again.

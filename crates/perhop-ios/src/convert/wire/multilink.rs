@@ -11,7 +11,7 @@ const DEFAULT_DELAY: u64 = 30_000;
 /// Overhead that routers subtract for address, control, protocol and multilink header: `show ppp multilink`
 /// gives 152 bytes for 10 ms at 128 kb/s, which are 160 bytes.
 const HEADERS: u64 = 8;
-/// Least fragment size in perhop, bytes.
+/// The minimum fragment size in perhop, bytes.
 const LEAST: u64 = 16;
 
 /// Whether `interface` bundles PPP links.

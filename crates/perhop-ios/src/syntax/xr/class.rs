@@ -139,7 +139,7 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     Ok(finding)
 }
 
-/// Groups above the labels of perhop.
+/// The largest group for which perhop has a label.
 const LARGEST_GROUP: u64 = 99;
 
 fn set(class: &mut PolicyClass, reader: &mut Reader) -> Reading {

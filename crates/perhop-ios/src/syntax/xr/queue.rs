@@ -118,7 +118,7 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
     if reader.eat("probability") {
         reader.keyword(&["percentage", "percent"]);
         let percent = reader.number("a percentage", 1..=100)?;
-        // Only parts of one can be kept.
+        // perhop stores the probability as one in a whole number.
         if !100_u64.is_multiple_of(percent) {
             return Err(Finding::not_modelled(format!(
                 "a probability of {percent} % is not one in a number"
