@@ -16,7 +16,7 @@ const RANGE: &str = "interface-range";
 const MOST_COPIES: usize = 2_000_000;
 /// Limit on the comparisons of names with wildcards.
 const MOST_COMPARISONS: usize = 10_000_000;
-/// The interfaces of one range.
+/// The maximum number of interfaces of one range.
 const MOST_MEMBERS: usize = 4096;
 
 /// The problems of inheritance.

@@ -74,7 +74,7 @@ pub(crate) enum Problem {
     OtherCommand,
 }
 
-/// The levels of a statement that perhop reads. Real statements have fewer than 25.
+/// The maximum number of levels of a statement. Real statements have fewer than 25.
 pub(crate) const MOST_LEVELS: u16 = 64;
 
 /// The statements of a configuration.

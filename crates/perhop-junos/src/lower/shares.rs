@@ -15,7 +15,7 @@ const HARDWARE_WEIGHT: f64 = 125.0;
 const WHOLE_WEIGHT: f64 = 127.0;
 /// Milliseconds of a guarantee that a queue can save up; no document has the number.
 const GUARANTEE_MS: u64 = 10;
-/// The least burst, bytes: a few packets.
+/// The minimum burst, bytes: a few packets.
 pub(super) const LEAST_BURST: u64 = 15_000;
 
 /// One queue with its resolved numbers.

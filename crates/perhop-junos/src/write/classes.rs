@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The queues of a port.
+/// The maximum number of queues of a port.
 pub(super) const MOST_QUEUES: usize = 8;
 /// The class of packets without another, on queue 0.
 pub(super) const DEFAULT: &str = "best-effort";

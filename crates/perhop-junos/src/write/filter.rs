@@ -115,8 +115,7 @@ impl Filter<'_> {
         !FIELDS.into_iter().any(|field| !fields.contains(&field) && self.space.asks(set, field))
     }
 
-    /// Returns the only field that decides, if a classifier can replace the filter: marks of the device
-    /// alone.
+    /// Returns the only field that decides, if a classifier can replace the filter.
     fn only_field(&self) -> Option<Field> {
         let sets_marks = |one: &Outcome| {
             let Treatment { is_dropped, dscp, cos, exp, metered, .. } = &one.treatment;

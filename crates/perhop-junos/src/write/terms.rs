@@ -12,7 +12,7 @@ use perhop_device::Missing;
 use super::outcomes::too_complex;
 use crate::cos::LossPriority;
 
-/// The most terms for one set.
+/// The maximum number of terms for one set.
 const MOST_BOXES: usize = 256;
 /// Fields that a filter of Junos does not match.
 const UNSEEN: [(Field, &str, &str); 5] = [
