@@ -74,7 +74,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
     pub fn step(&mut self) -> Result<Round, WireError> {
         let Forwarder { wire, network, last, .. } = self;
         let received = wire.receive(&mut |device, arrived, frame| {
-            // Events that are due before it happen before it.
+            // Events that are due before the frame happen before it.
             let now = arrived.max(*last);
             network.run_until(now);
             *last = now;

@@ -325,7 +325,7 @@ impl Exchange {
     }
 }
 
-/// Number of ports that are tried for one connection.
+/// The maximum number of ports that are tried for one connection.
 const MOST_ATTEMPTS: u32 = 64;
 
 fn is_taken(error: &io::Error) -> bool {
