@@ -7,7 +7,7 @@ use super::block::{Blocks, PART};
 use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
 
-/// The number of lines that must obey a rule before one that does not is an exception.
+/// The minimum number of lines that follow a rule, so that another line is an exception to it.
 const LEAST: usize = 3;
 
 /// A line that has the address of a device.

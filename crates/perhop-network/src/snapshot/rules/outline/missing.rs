@@ -6,10 +6,10 @@ use super::block::{Block, Defined};
 use super::form::{Deviation, DeviationKind, Form, OTHER_INTERFACES};
 use super::words::Entry;
 
-/// Lines that take something from packets are reported where only one block has them. Other rules know what
-/// marks and policers of a class do.
+/// Commands that stop or drop packets, which are reported if only one block has them. Other rules know the
+/// effects of marks and policers.
 const TAKING: &[&str] = &["shutdown"];
-/// An interface with fewer lines in common with its peers has another task.
+/// The minimum number of common lines of peers: an interface with fewer common lines has another task.
 const LEAST_COMMON: usize = 3;
 /// The number of interfaces that share this number of lines which no others have.
 const LEAST_ALIKE: usize = 2;
@@ -38,7 +38,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     }
 }
 
-/// Reports lines that take something from packets and that no peer has.
+/// Reports lines that stop or drop packets and that no peer has.
 fn report_taking(block: &Block, own: &Form, near: &[&Form], found: &mut Vec<Deviation>) {
     let peers: Vec<&Block> = near.iter().flat_map(|form| form.blocks.iter().copied()).collect();
     let is_extra = |shape: &str| !near.iter().any(|form| form.has(shape));

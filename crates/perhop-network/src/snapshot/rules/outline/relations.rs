@@ -7,7 +7,7 @@ use super::form::{Deviation, DeviationKind, Form};
 use super::values::is_renamed;
 use super::words::{Entry, numbers};
 
-/// The number of blocks from which on a rule between values is one.
+/// The minimum number of blocks that show a rule between values.
 const LEAST: usize = 4;
 /// An address has its own numbers.
 const NUMBERS_OF_ADDRESS: usize = 4;

@@ -58,7 +58,7 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// Returns the entry of words.
+    /// Returns the entry of a line with these words.
     pub(super) fn new(line: usize, words: &[String], names: &BTreeSet<&str>) -> Entry {
         let (mut shape, mut values) = (String::new(), Vec::new());
         for word in words {
