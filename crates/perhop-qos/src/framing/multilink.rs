@@ -53,7 +53,7 @@ impl Multilink {
     pub(super) const fn added(self) -> u64 {
         self.sequence.bytes() + PPP_PROTOCOL
     }
-    /// Fewer bytes than this would be less than the headers of a fragment.
+    /// The minimum fragment size, bytes: a smaller fragment would be shorter than its headers.
     const LEAST: u64 = 16;
 
     /// Whether its parameters exist and go together.

@@ -136,7 +136,7 @@ impl Smoothing {
     }
 }
 
-/// An average.
+/// An average in fixed point.
 ///
 /// After any number of samples it differs from exact arithmetic by less than a step, 2⁻²⁹ of a packet or
 /// byte.

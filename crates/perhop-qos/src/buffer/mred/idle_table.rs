@@ -18,7 +18,7 @@ pub(super) struct IdleTable {
 
 /// Ticks of tc in a microsecond: 1 s over 64 ns.
 const TICKS_PER_MICROSECOND: f64 = 15.625;
-/// No entry is larger.
+/// The upper bound of all entries.
 const LARGEST_SHIFT: u8 = 31;
 
 impl IdleTable {

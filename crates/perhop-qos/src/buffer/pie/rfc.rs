@@ -90,7 +90,7 @@ impl RfcPie {
         self.burst = self.burst.saturating_sub(self.update_interval);
     }
 
-    /// Whether a packet is selected that finds `backlog` bytes.
+    /// Whether a packet that finds `backlog` bytes is selected.
     pub(super) fn selects(&mut self, backlog: u64, random: &mut Stream) -> bool {
         let is_calm = self.current < self.target / 2.0 && self.old < self.target / 2.0;
         // §4.4: the allowance is whole again where congestion has gone away.

@@ -43,7 +43,8 @@ impl SchedulerTree {
         }
     }
 
-    /// Notes the head of the child at `place`; if its shaper holds it back, returns the end of this time.
+    /// Updates the head of the child at `place`. Returns the end of the delay if the child's shaper delays
+    /// it.
     #[inline]
     fn look_at(&mut self, now: Time, place: Place, queues: &[Queue]) -> Option<Time> {
         let node = &self.nodes[place.node];
