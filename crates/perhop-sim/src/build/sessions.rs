@@ -20,7 +20,7 @@ use perhop_scenario::routing::LinkId;
 use perhop_scenario::tcp::Parameters;
 use perhop_scenario::{SourceConfig, TrafficConfig};
 
-/// The number of parameters that are compared with another entry.
+/// The maximum number of parameters that are compared with those of another entry.
 const MOST_COMPARED: usize = 16;
 
 impl<'a> Builder<'a> {

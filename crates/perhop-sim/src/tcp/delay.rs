@@ -88,7 +88,7 @@ pub(super) struct AdaptiveDelay {
     largest_window: u64,
 }
 
-/// Segments with fewer payload bytes do not grow the window.
+/// The minimum payload of a segment that grows the window, bytes.
 const LEAST_FOR_GROWTH: u32 = 128;
 
 impl AdaptiveDelay {

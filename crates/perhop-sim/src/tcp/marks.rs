@@ -6,7 +6,7 @@ use perhop_scenario::tcp::{EcnFeedback, Flags};
 pub(super) const FIRST_COUNT: u8 = 5;
 /// RFC 9768 §3.2.2.1, table 3: the SYN-ACK arrived without ECN, because SYN-ACKs are sent without it here.
 const SYN_ACK_NOT_CAPABLE: Flags = Flags::CWR;
-/// RFC 9768 §3.2.2.5.1: the number of marks that are reported at once, if data await acknowledgment.
+/// RFC 9768 §3.2.2.5.1: the number of marks that trigger an immediate report, if data await acknowledgment.
 const MOST_UNREPORTED: u8 = 2;
 
 /// The properties of an arriving segment that the feedback depends on.

@@ -9,7 +9,7 @@ use perhop_scenario::tcp::{CongestionControl, Parameters};
 use cubic::Cubic;
 pub(super) use window::CongestionWindow;
 
-/// The least threshold, segments (RFC 5681 §3.1, equation 4).
+/// The minimum threshold, segments (RFC 5681 §3.1, equation 4).
 const LEAST_THRESHOLD: f64 = 2.0;
 
 /// The signal of congestion.

@@ -27,7 +27,7 @@ const FIRST_PHASES: f64 = 7.0;
 const RATE_ROUNDS: u64 = 10;
 /// Segments delivered up to which the window always grows (`TCP_INIT_CWND`).
 const INITIAL_WINDOW: u32 = 10;
-/// Below this rate, bytes per second, single segments are sent (`bbr_min_tso_rate`).
+/// The rate, bytes per second, below which single segments are sent (`bbr_min_tso_rate`).
 const LEAST_BURST_RATE: u64 = 1_200_000 / 8;
 
 /// BBR version 1.
@@ -44,7 +44,8 @@ pub(in crate::tcp::linux) struct First {
     probe_round_done: bool,
     rates: Windowed,
     rounds: u64,
-    /// The delivery count that a segment must have been sent after for its acknowledgment to end the round.
+    /// The delivery count that ends the round: that of the first acknowledged segment that was sent with this
+    /// count or a higher one.
     round_ends: u32,
     round_begins: bool,
     phase: usize,

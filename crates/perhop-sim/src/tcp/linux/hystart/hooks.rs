@@ -3,7 +3,7 @@
 use super::super::super::sender::Sender;
 use super::{BATCH, Hystart, MOST_FOR_BATCHES};
 
-/// Windows smaller than this, segments, do not end slow start.
+/// The minimum window, segments, at which HyStart ends slow start.
 const LEAST_WINDOW: u32 = 16;
 /// Maximum gap between the acknowledgments of a train, microseconds.
 const TRAIN_GAP: u64 = 2000;

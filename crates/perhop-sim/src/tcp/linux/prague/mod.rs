@@ -276,7 +276,7 @@ mod tests {
         (1..40).for_each(|round| prague.on_marks(100_000 + round * 25_000, &path));
         assert_eq!(prague.rate, 12_500.0);
         assert!(prague.window < 0.1, "less than a segment");
-        // The pace: 3 % above it in the first half of 25 ms, then below it.
+        // The pace is 3 % above the rate in the first half of 25 ms, then 3 % below it.
         prague.update_pace(12_499, &path, 1);
         assert_eq!(prague.pace, Some(12_890));
         prague.update_pace(12_500, &path, 1);
