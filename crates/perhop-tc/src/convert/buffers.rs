@@ -101,7 +101,7 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
         target: options.time("target").unwrap_or(usual.target),
         interval: options.time("interval").unwrap_or(usual.interval),
         flows: small("flows").map_or(usual.flows, |flows| flows as u16),
-        // tc does not configure which sockets send.
+        // tc does not determine whether sockets distinguish flows.
         flow_hash: usual.flow_hash,
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),

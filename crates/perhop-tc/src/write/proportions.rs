@@ -8,7 +8,7 @@ use perhop_qos::scheduler::{HTB_QUANTA, SchedulerConfig};
 
 /// Length of a frame, bytes; a smaller quantum takes several rounds to send one.
 pub(super) const FRAME: u64 = 1514;
-/// Divisor for the rate of a class without a guarantee: a hundredth.
+/// The divisor of the rate for a class without a guarantee, which gets a hundredth.
 pub(super) const LEAST_PART: u64 = 100;
 
 /// Returns the guaranteed rate of each class, bits per second; the sum is at most `inside_bps`.
