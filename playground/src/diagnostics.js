@@ -1,7 +1,7 @@
 // The remarks on the text, shown below it.
 import { $, element } from "./page.js";
 
-// The most remarks that are listed.
+// The maximum number of listed remarks.
 const MOST = 30;
 
 // Whether a comment on the line or before it hides a remark: `# perhop: ignore RULE`.

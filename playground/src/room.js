@@ -1,6 +1,6 @@
 // Texts on a canvas, fitted to the available width. Measured widths are cached, because a drawing repeats its texts.
 
-// The most texts that are kept.
+// The maximum number of cached texts.
 const MOST_KEPT = 2000;
 
 function kept(known, context, words, most, make) {
