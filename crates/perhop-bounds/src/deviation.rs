@@ -10,7 +10,8 @@ pub fn delay(arrival: &Arrival, service: &Service) -> Option<f64> {
         return None;
     }
     let corners = arrival.corners().map(|corner| arrival.at(corner)).chain(service.corners());
-    // Concave in the amount: the corners decide. Amounts below the burst come as early as the burst.
+    // The delay is concave between the corners, so the corners decide. Amounts below the burst arrive as
+    // early as the burst.
     let amounts = corners.filter(|amount| amount.is_finite()).chain([arrival.burst()]);
     let late = |amount: f64| service.time(amount) - arrival.time_of(amount);
     let greatest = amounts.filter(|amount| *amount >= arrival.burst()).map(late).fold(0.0, f64::max);
@@ -71,7 +72,8 @@ mod tests {
         let (arrival, service) = (Arrival::token_bucket(1400.0, 1e5), Service::rate_latency(5e5, 2e-3));
         assert!((delay(&arrival, &service).unwrap() - 4.8e-3).abs() < 1e-12);
         assert!((delay_of_grains(&arrival, &service, 1000.0).unwrap() - 4e-3).abs() < 1e-12);
-        // As fast as it is served, each is as late as the first; faster, and there is no end.
+        // At the rate of the service, each packet is as late as the first; at a higher rate the delay is
+        // unbounded.
         let even = Arrival::token_bucket(1400.0, 5e5);
         assert!((delay_of_grains(&even, &service, 1000.0).unwrap() - 4.8e-3).abs() < 1e-3);
         assert_eq!(delay_of_grains(&Arrival::token_bucket(1400.0, 6e5), &service, 1000.0), None);

@@ -113,10 +113,10 @@ impl Port<'_> {
                 let holds = match admission {
                     RingAdmission::Strict => most(count),
                     RingAdmission::Overshoot => most(count) + longest,
-                    // The batch handed over last, and the one that is gathered.
+                    // The batch handed over last, and the batch that is gathered.
                     RingAdmission::Batches => most(count.saturating_sub(4)) + 2.0 * most(2).max(longest),
                 };
-                // If the packet on the wire has freed its particles, it is added.
+                // The packet on the wire is added if it has freed its particles.
                 let sent = if release == RingRelease::FirstBit { longest } else { 0.0 };
                 holds.max(longest) + sent
             }

@@ -29,7 +29,7 @@ pub fn shapers(config: &QueueingConfig, first: usize, longest: f64) -> Vec<(Rang
         found.extend(inside);
         if let Some(shape) = &class.shape {
             let (rate, depth) = bucket(shape);
-            // A packet longer than the bucket leaves when that is full.
+            // A packet longer than the bucket leaves when the bucket is full.
             let curve = Arrival::token_bucket(depth.max(longest) + rate * PICOSECOND, rate);
             found.push((next..next + count, curve));
         }
