@@ -89,7 +89,7 @@ fn every_known_link_layer_is_removed() {
 #[test]
 fn lengths_are_those_of_the_header_or_of_the_wire() {
     let mut packet = PACKET;
-    // A network card was to fill in the length when it cut the packet into pieces.
+    // The sender left the length to a network card that would split the packet.
     packet[2..4].fill(0);
     assert_eq!(only(&pcap(0xa1b2_c3d4, false, 101, 0, &packet)).packet.length, 74);
 }
