@@ -79,7 +79,7 @@ impl FrontEnd for Ios {
         let settings = Settings::read(options)?;
         let mut recognized = recognized(&recognition, &platform, is_chosen);
         if let Some(name) = options.platform.as_ref().filter(|_| platform.has_shared_memory()) {
-            // With its settings, so that the same text can be read again by this name.
+            // The name includes the settings, so that the same text can be read again by this name.
             recognized.name.clone_from(name);
         }
         if !recognized.supported {

@@ -231,7 +231,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let ring_holds = ring_holds(configuration);
     for line in &mut configuration.lines {
         if line.state != LineState::NotModelled {
-            // The note in the table belongs to another device.
+            // The note in the table of commands is about another device.
             line.note = line.note.take().filter(|_| !configuration.mls.lines.contains(&line.number));
             continue;
         }

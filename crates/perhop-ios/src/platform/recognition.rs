@@ -234,7 +234,7 @@ mod tests {
                  255.255.255.0\n",
                 ("hqf", Catalyst, true),
             ),
-            // Switching ports of a router.
+            // A router with switching ports.
             (
                 "version 15.2\ninterface FastEthernet0\n switchport access vlan 2\ninterface FastEthernet4\n \
                  ip address 192.0.2.1 255.255.255.0\n",

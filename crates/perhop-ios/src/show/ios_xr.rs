@@ -70,7 +70,7 @@ fn policed(police: &PoliceState, state: &ClassState, indent: usize, around: Arou
     lines.push(format!("{pad}Policing statistics                (packets/bytes)     (rate - kbps)"));
     let zero = (Traffic::default(), 0.0);
     let pair = |policed: super::state::Policed| (policed.traffic, policed.bps);
-    // With one rate packets above it violate; the router has no other color then.
+    // With one rate, packets above the rate violate, and the router has no other color.
     let (exceeded, violated) = match police.violated {
         Some(violated) => (pair(police.exceeded), pair(violated)),
         None => (zero, pair(police.exceeded)),
@@ -83,7 +83,7 @@ fn policed(police: &PoliceState, state: &ClassState, indent: usize, around: Arou
     let dropped = state.dropped - own.sum::<Traffic>();
     lines.push(amount(indent + 2, "Policed and dropped", Some(dropped)));
     if around == Around::Policer {
-        // The run counts drops of the policer around for all classes inside together.
+        // The run counts the drops of the outer policer for all inner classes together.
         let label = "Policed and dropped(parent policer)";
         lines.push(format!("{:width$}{label}  : {UNKNOWN}", "", width = indent + 2));
     }

@@ -39,7 +39,7 @@ fn class_text(state: &ClassState, lines: &mut Vec<String>) {
     lines.extend(commands(state.config).map(|command| format!("      {command}")));
     if let Some(queue) = state.queue {
         lines.push(format!("      queue dropped pkts : {}", queue.drops.packets));
-        // A run has packets.
+        // A run has the depth in packets, and not in bytes.
         let depth = if queue.depth == 0 { "0" } else { UNKNOWN };
         lines.push(format!("      queue depth in bytes : {depth}"));
     }

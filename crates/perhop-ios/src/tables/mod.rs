@@ -16,7 +16,7 @@ const SIGNS: [&str; 4] = ["Gateway of last resort", "Codes:", "Device ID", "Loca
 /// Returns the tables of a text, line by line. Lines that are not known are passed over.
 pub(crate) fn read(text: &str) -> DeviceTables {
     let mut found = DeviceTables::default();
-    // Most texts are configurations, and large.
+    // Most texts are large configurations without tables.
     if !SIGNS.iter().any(|sign| text.contains(sign)) {
         return found;
     }

@@ -197,7 +197,7 @@ impl Written {
             return None;
         }
         let percent = self.percent.unwrap_or(100);
-        // perhop keeps one packet in a whole number.
+        // perhop stores the probability as one packet in a whole number.
         let denominator = (100 + percent / 2) / percent;
         let note = (!100_u64.is_multiple_of(percent))
             .then(|| format!("a probability of {percent} % is treated as one packet in {denominator}"));

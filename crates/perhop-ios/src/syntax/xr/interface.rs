@@ -64,7 +64,7 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
         interface.load_interval = seconds.map(|seconds| At::new(reader.line, seconds));
     }),
     recorded("l2transport", LAYER_2, |_, reader| {
-        // It contains commands of the interface, for example policies.
+        // The block contains commands of the interface, for example policies.
         reader.opens = Some(reader.mode).filter(|_| !reader.negated());
         Ok(())
     }),
