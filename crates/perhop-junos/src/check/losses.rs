@@ -40,7 +40,7 @@ fn losses(checked: Checked) -> BTreeSet<usize> {
     let cos = checked.cos;
     let tables = cos.attachments.all().flat_map(|attached| &attached.classifiers);
     let tables = tables.map(|(kind, name)| (*kind, name.value.as_str()));
-    // A unit without a classifier has this one (Junos CoS User Guide, "Default IP Precedence Classifier").
+    // The classifier of a unit without one (Junos CoS User Guide, "Default IP Precedence Classifier").
     let default = (CodePoints::InetPrecedence, "ipprec-compatibility");
     for (kind, name) in tables.chain([default]) {
         let table: Vec<Treatment> = cos.classifiers.table(kind, name, &cos.classes);

@@ -313,7 +313,7 @@ impl Device {
         lines.push("set chassis network-services enhanced-ip".to_owned());
         let is_slow = |one: &Interface| one.name.starts_with("ge-") || one.name.starts_with("xe-");
         if !self.interfaces.values().any(is_slow) {
-            // Without it the text does not show that the device is an MX.
+            // Without this statement the text does not show that the device is an MX.
             lines.push("set chassis fpc 0 flexible-queuing-mode".to_owned());
         }
         for (key, interface) in &self.interfaces {
