@@ -35,7 +35,8 @@ impl Leaf<'_> {
         match &self.class.buffer {
             Some(BufferConfig::TailDrop(config)) => Some(config.limit),
             Some(BufferConfig::FillProfile(config)) => Some(config.limit),
-            // These bound the waiting time or part of the queue, so the limit does not determine the delay.
+            // These buffer managers bound the waiting time or a part of the queue, so the limit does not
+            // determine the delay.
             Some(
                 BufferConfig::WeightedTailDrop(_)
                 | BufferConfig::SharedMemory(_)
