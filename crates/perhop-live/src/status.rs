@@ -120,7 +120,7 @@ impl Status {
             "load": self.load(),
             "resident-bytes": self.resident_bytes,
             "ending": self.ending,
-            // The key is older than the name of the method; scripts read it.
+            // The key keeps its old name, because scripts read it.
             "doubts": self.fidelity_warnings(),
         });
         if let (Value::Object(all), Value::Object(own)) = (&mut all, own) {
