@@ -45,7 +45,7 @@ pub(super) fn assign(devices: &mut [SnapshotDevice], outputs: &[Output]) -> Show
                 None => format!("{}:{}", neighbor.device, neighbor.far_interface),
             };
             let source = format!("{} ({})", output.file, neighbor.protocol);
-            // Both ends report it.
+            // Both ends report the link.
             let mut ends = [near, far];
             ends.sort_unstable();
             if known.insert(ends.clone()) {

@@ -31,7 +31,7 @@ pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
         }
         let Some((usual, count)) = counts.into_iter().max_by_key(|(_, count)| *count) else { continue };
         let is_usual = count >= LEAST && count as f64 >= NEARLY_ALL * attachments.len() as f64;
-        // Two or more are an intended variant.
+        // Two or more attachments elsewhere are an intended variant.
         let is_usual = is_usual && attachments.len() - count == 1;
         for attachment in attachments.iter().filter(|one| is_usual && one.place != usual) {
             let message = format!(

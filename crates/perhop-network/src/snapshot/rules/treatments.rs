@@ -142,7 +142,7 @@ fn check_marking(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
             ports.len()
         );
         let effect = "its hosts choose their own marks".to_owned();
-        // A policy without queues in the other direction is the one that is missing here.
+        // A policy without queues in the other direction is the policy that is missing here.
         let port = snapshot.port(*id);
         let is_turned = port.intent.output.iter().any(|policy| !policy.queues);
         let line = port.forwarding.output_line.filter(|_| is_turned).unwrap_or(port.line);
@@ -157,7 +157,7 @@ fn check_ends(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
     let both = wires.iter().filter(|[a, b]| has_queues(*a) && has_queues(*b)).count();
     let one_end = wires.iter().filter(|[a, b]| has_queues(*a) && !has_queues(*b)).count();
     for [own, other] in wires.iter().filter(|[own, other]| !has_queues(*own) && has_queues(*other)) {
-        // Where most links have queues at one end only, that is the design.
+        // If most links have queues at one end only, this is the design of the network.
         let has_some = snapshot.router(own.device).ports.iter().any(|port| queueing_policy(port).is_some());
         let is_exception = both > one_end || (both == one_end && has_some);
         if !is_exception {

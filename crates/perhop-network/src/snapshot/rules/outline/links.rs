@@ -88,7 +88,8 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
         })
         .collect();
     let count = both.iter().map(|(_, [first, _])| first.values.len()).min().unwrap_or(0);
-    // Of a group of routers with one address, one is to be active: one other group shows the custom.
+    // One router of a group with a common address must be active; a single other group is enough to show the
+    // convention.
     let is_of_group = both.iter().any(|(_, [first, _])| GROUPS.contains(&first.command()));
     for place in 0..count {
         let is_equal =

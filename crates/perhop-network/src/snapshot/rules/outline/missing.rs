@@ -21,7 +21,7 @@ pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviati
     for own in forms {
         let [block] = own.blocks.as_slice() else { continue };
         let near: Vec<&Form> = forms.iter().filter(|other| is_near(own, other, block)).collect();
-        // The peers that have one line more, by that line.
+        // The peers that have one additional line, by that line.
         let mut lacking: BTreeMap<&str, Vec<&Block>> = BTreeMap::new();
         for form in &near {
             let shape = form.shapes.iter().find(|shape| !own.has(shape));
@@ -111,7 +111,7 @@ pub(super) fn check_lacking(group: &[&Block], devices: &[Defined], found: &mut V
 }
 
 pub(super) fn first_word(shape: &str) -> &str {
-    // These begin lines of many kinds.
+    // Lines of many kinds begin with these words.
     let count = if ["ip ", "set "].iter().any(|start| shape.starts_with(start)) { 2 } else { 1 };
     let end = shape.match_indices(' ').nth(count - 1).map_or(shape.len(), |(end, _)| end);
     &shape[..end]
@@ -143,7 +143,7 @@ pub(super) fn are_enough(block: &Block, peers: &[&Block]) -> bool {
 fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], found: &mut Vec<Deviation>) {
     let example = peers.iter().flat_map(|peer| &peer.entries).find(|entry| entry.shape == shape);
     let Some(example) = example else { return };
-    // A name that the device does not have is another one there.
+    // The device may have another name in place of a name that it does not have.
     let own = &devices[block.device];
     let examples: Vec<&Entry> =
         peers.iter().flat_map(|peer| &peer.entries).filter(|entry| entry.shape == shape).collect();

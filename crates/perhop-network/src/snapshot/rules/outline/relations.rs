@@ -98,7 +98,7 @@ fn check_places(
     with_mappings: bool,
     found: &mut Vec<Deviation>,
 ) {
-    // By the block, the place of the value and the words for the first rule.
+    // The place of the value and the words for the first rule, by the block.
     let mut broken: BTreeMap<usize, BTreeMap<usize, (usize, String)>> = BTreeMap::new();
     let mut add = |odd: usize, place: usize, words: &dyn Fn() -> String| {
         let entry = broken.entry(odd).or_default().entry(place).or_insert_with(|| (0, words()));
