@@ -348,7 +348,7 @@ mod tests {
             }
             sent
         };
-        // One is sent and five wait: three handed over, two gathered.
+        // One packet is sent and five wait: three are handed over, and two are gathered.
         send(&mut ring, Time::ZERO, 284, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 284, 9), 5);
         assert!(!ring.has_room());
@@ -357,7 +357,7 @@ mod tests {
         assert_eq!(send(&mut ring, Time::from_milliseconds(1), 284, 9), 0);
         assert_eq!(send(&mut ring, Time::from_milliseconds(2), 284, 9), 2);
         assert_eq!((ring.packets(), ring.has_room()), (5, false));
-        // Of packets that fill a batch each, one waits before the one that is gathered.
+        // If each packet fills a batch, one packet waits in front of the gathered packet.
         let mut ring = config.build().unwrap();
         send(&mut ring, Time::ZERO, 1028, 1);
         assert_eq!(send(&mut ring, Time::ZERO, 1028, 9), 2);

@@ -35,8 +35,8 @@ impl Port {
 
     /// The head at `place`, which has been copied and has `length` IP bytes, leaves its queue after this
     /// stay.
-    // In a tuple with its place it would go through memory, in pieces that the processor cannot hand on from
-    // a store to a load: 8 ns.
+    // In a tuple with its place, the packet would pass through memory, in pieces that the processor cannot
+    // forward from a store to a load: 8 ns.
     #[expect(clippy::inline_always, reason = "a call would take a tenth of the time")]
     #[inline(always)]
     pub(super) fn take_head(&mut self, now: Time, place: Place, length: u32) -> Stay {

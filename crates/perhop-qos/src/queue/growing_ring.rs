@@ -48,8 +48,8 @@ impl<T: Copy + Default> GrowingRing<T> {
     #[inline]
     pub fn drop_front(&mut self) {
         self.held -= 1;
-        // When it becomes empty, it restarts at the beginning: a ring that usually has few packets stays in
-        // few cache lines.
+        // An empty ring restarts at its beginning, so that a ring that usually has few packets uses few cache
+        // lines.
         self.first = if self.held == 0 { 0 } else { (self.first + 1) & (self.slots.len() - 1) };
     }
     /// Removes the oldest item.

@@ -187,7 +187,7 @@ impl Cbq {
             let class = &self.classes[child];
             let account = match class.is_refused {
                 _ if heads[child] == 0 => return None,
-                // The refusal shortened its wait.
+                // The refusal shortened the wait of the class.
                 true => (class.estimator.refused_until(now) <= now).then_some(Account::Own),
                 false => self.account_known(child, now),
             };

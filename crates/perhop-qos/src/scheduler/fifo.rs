@@ -25,7 +25,7 @@ pub struct Fifo {
 impl Fifo {
     pub(super) fn build(classes: &[ClassConfig]) -> Result<Fifo, ConfigError> {
         TAKES.check(classes)?;
-        // It grows to its high-water mark once; after that the packet path allocates nothing.
+        // The queue grows once to its largest length; after that the packet path does not allocate.
         Ok(Fifo { order: VecDeque::with_capacity(64), is_alone: classes.len() == 1 })
     }
 }

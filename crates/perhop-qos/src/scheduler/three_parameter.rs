@@ -136,7 +136,7 @@ impl Guarantees {
         let before = std::mem::replace(&mut guarantee.head, head);
         match (before, head) {
             (_, 0) => self.withdraw(index),
-            // It begins when its first packet is counted. The two calls come in either order.
+            // The backlog begins when its first packet is counted. The two calls come in either order.
             (0, _) if guarantee.waiting == 0 => {}
             (0, _) => self.early.set(index, Some(guarantee.start)),
             _ if guarantee.is_due => self.due.set(index, Some(guarantee.deadline(head))),
@@ -175,7 +175,7 @@ impl Guarantees {
         self.early.set(index, None);
         let Some(guarantee) = &mut self.of[index] else { return };
         if std::mem::take(&mut guarantee.was_held) {
-            // It could not have been sent before, regardless of its start time.
+            // The packet could not have been sent before, regardless of its start time.
             guarantee.start = clock;
         }
         guarantee.is_due = true;

@@ -56,7 +56,7 @@ impl Tournament {
     #[inline]
     pub(super) fn winner(&self) -> Option<usize> {
         let player = self.winner as usize % Tournament::MOST_PLAYERS;
-        // Read half by half as it was written: the halves may be on their way to memory still.
+        // Read in halves, as it was written: a store of the halves may not have reached memory yet.
         let is_absent = (self.winner >> 64) as u64 == (ABSENT >> 64) as u64;
         (!is_absent).then_some(player)
     }
@@ -71,7 +71,7 @@ impl Tournament {
 /// `entry` plays on `side`: who wins.
 #[inline(never)] // in a loop the compiler makes branches of its choices
 fn play(sides: &mut [Entry; 4], side: usize, entry: Entry) -> Entry {
-    // The others first: who is the lowest of them is known before the new tag is.
+    // The comparison with the other leaves comes first: the lowest of them is known before the new tag.
     let lowest_other = lower(lower(sides[side ^ 1], sides[side ^ 2]), sides[side ^ 3]);
     sides[side] = entry;
     lower(lowest_other, entry)

@@ -59,7 +59,7 @@ impl LinuxDualPi2 {
             .wrapping_mul(self.alpha)
             .wrapping_add((delay - self.last_delay).wrapping_mul(self.beta));
         self.last_delay = delay;
-        // The kernel adds 32 bits of the step and looks whether the sum has turned over.
+        // The kernel adds 32 bits of the step and tests whether the sum has overflowed.
         let step = (change.unsigned_abs() >> GRANULARITY) as u32;
         self.base = if change > 0 {
             self.base.checked_add(step).unwrap_or(ONE)

@@ -126,7 +126,7 @@ impl SinceDrop<'_> {
             DropSpacing::Uniform | DropSpacing::Geometric => 1,
             DropSpacing::UniformPerDrop => return self.draw(whole, random),
             DropSpacing::Wait => whole,
-            // As if one had been kept: the drop itself counts.
+            // The drop itself counts, as if one packet had been kept.
             DropSpacing::CountedFirst | DropSpacing::Unguarded => {
                 (*self.next, *self.due) = (2, 1);
                 return;

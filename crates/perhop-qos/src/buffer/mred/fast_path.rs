@@ -22,7 +22,7 @@ impl Mred {
         precedence: Color,
         queue: &Occupancy,
     ) -> Verdict {
-        // An empty queue does not take it: 0 − 1 wraps to the largest number.
+        // An empty queue does not take this path: 0 − 1 wraps to the largest number.
         if queue.packets.wrapping_sub(1) >= self.profile.shifting_up_to {
             return self.admit_unless_shifting(now, packet, precedence, queue);
         }

@@ -174,7 +174,7 @@ impl Average {
     /// fractional.
     #[inline]
     pub(super) fn decay(&mut self, samples: f64, smoothing: &Smoothing) {
-        // It is always below 64. The mask tells the compiler, which would otherwise generate a 128-bit shift.
+        // The shift is always below 64. Without the mask, the compiler would generate a 128-bit shift.
         let shift = smoothing.shift % u64::BITS;
         // A level below a step does not decay.
         if self.level >> shift > 0 {

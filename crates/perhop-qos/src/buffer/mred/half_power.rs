@@ -65,7 +65,7 @@ impl HalfPower {
         let (high, low) = ((value >> 64) as u64, value as u64);
         let product = u128::from(high << 1) * u128::from(self.fraction)
             + ((u128::from(low) * u128::from(self.fraction)) >> 63);
-        // It is below 64, which the compiler does not know.
+        // The shift is below 64; the mask tells the compiler.
         product >> (self.halvings % u64::BITS)
     }
 }

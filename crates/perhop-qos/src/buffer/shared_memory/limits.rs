@@ -60,7 +60,8 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(config: &SharedMemoryConfig) -> Result<Limits, ConfigError> {
         config.check()?;
-        // No queue has as many units: pool, port and queue together have less.
+        // An absent threshold is above the units of any queue, since pool, port and queue together have
+        // fewer.
         let last = config.thresholds.last().copied().unwrap_or(u32::MAX);
         let threshold = |index| config.thresholds.get(index).copied().unwrap_or(last);
         let shared = config.limit.map_or(UNLIMITED, u64::from);

@@ -136,7 +136,7 @@ mod tests {
     fn a_class_back_to_back_waits_for_its_average_and_its_packet() {
         let mut class = quarter(Time::ZERO, Time::ZERO);
         class.sent(1000 * US, 100 * US, 100);
-        // It ended 600 us later than was due: idle, but nothing may be saved up.
+        // The packet ended 600 us late. The class was idle, but may not save up idle time.
         assert_eq!((class.average, class.until), (0, (1000 + 300) * US));
         class.sent(1100 * US, 100 * US, 100);
         // 300 us early: the average is -300/16; 15 of that and 300 us for the packet.

@@ -99,7 +99,7 @@ impl Built {
             "a second direct class"
         } else {
             self.direct = Some(self.leaves.len());
-            // It stores the number of its queue, and never has a packet.
+            // The class stores the number of its queue, and never has a packet.
             let none =
                 Bucket::full(Rate::from_bits_per_second(8), ByteSize::default(), LinkLayerConfig::default());
             self.leaves.push(Class::new(None, none.clone(), none));

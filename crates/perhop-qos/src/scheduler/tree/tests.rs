@@ -36,7 +36,7 @@ fn queueing(scheduler: usize, inner: &[Option<Value>], shaped: u32) -> Value {
         if !share.is_empty() {
             class["share"] = serde_json::from_str(&format!("{{\"{share}\": {}}}", shares[index])).unwrap();
         }
-        // CBQ inside CBQ, and HTB inside HTB, is one scheduler: there is nothing around a class to hold back.
+        // CBQ inside CBQ, and HTB inside HTB, is one scheduler, so no enclosing node can delay a class.
         let is_one =
             inner.as_ref().is_some_and(|inner| inner["scheduler"] == name) && ["cbq", "htb"].contains(&name);
         if shaped >> index & 1 == 1 && !is_one {
@@ -93,7 +93,7 @@ fn compare(
         }
         let selection = tree.select(now, &queues);
         prop_assert_eq!(selection, afresh.select(now, &queues));
-        // Now and then a choice is not followed at once: the ring has no room.
+        // Sometimes a choice is not carried out at once, as if the ring had no room.
         if let (Selection::Serve(id), true) = (selection, step > 2) {
             let length = queues[id.index()].pop().unwrap().length;
             tree.dequeued(now, id, length, &queues[id.index()]);
