@@ -51,7 +51,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             let wire = WireConfig { rate, framing: link.framing(), headers, ring: interface.ring };
             // Interfaces of one node with the same policies and wire have the same errors.
             let same = (node, &interface.input, &interface.output, format!("{wire:?}"));
-            // The limit of shown errors is reached.
+            // Stop at the limit of shown errors, and do not build the same port twice.
             if findings.is_full() || !built.insert(same) {
                 continue;
             }
