@@ -15,7 +15,7 @@ impl Builder<'_> {
         let captured: BTreeSet<&[String; 2]> = captured.iter().collect();
         let links = taps.iter_mut().zip(link_ends).zip(&self.directions);
         for (number, ((tap, ends), direction)) in links.enumerate() {
-            // Every link has two directions.
+            // `number` counts directions, two for every link.
             let config = &self.scenario.links[number / 2];
             if !captured.contains(ends) {
                 continue;

@@ -138,7 +138,7 @@ impl<W: PortObservers> World<W> {
     #[inline]
     pub(super) fn arrive(&mut self, now: Time, link: LinkId) {
         let Link { entry, far_end, direction, .. } = &mut self.links[link.index()];
-        // Copied once; the rest changes it in place.
+        // The packet is copied once; the following code changes the copy in place.
         let mut packet;
         if let Entry::Lookahead(lookahead) = *entry
             && let Prescheduled::Next(feeder) = self.lookaheads[lookahead as usize].prescheduled
@@ -211,7 +211,7 @@ impl<W: PortObservers> World<W> {
                 hop.await_arrival(arrives);
                 break;
             }
-            // It remains in flight until it has arrived, so that no other is delivered first.
+            // The packet remains in flight until it has arrived, so that no other packet is delivered first.
             self.go_on(arrives, link, &mut packet);
             self.flights.drop_front(&mut self.links[link.index()].direction.in_flight);
         }

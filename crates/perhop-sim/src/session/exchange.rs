@@ -61,7 +61,7 @@ pub(crate) trait Sessions: Engine {
         }
         carried.segment.ecn = packet.marks.ecn();
         end.connection.on_segment(now, &carried.segment);
-        // The answer overwrites it.
+        // The answer overwrites the packet.
         let tally = &mut measurements.counters[flow_of(&end.template)];
         let served = end.serve(now, now >= measurements.warmup, held, carried, tally, packet);
         if served.transmitted == Transmitted::Last && served.heard.is_none() {

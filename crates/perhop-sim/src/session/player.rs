@@ -302,7 +302,7 @@ mod tests {
         assert_eq!([rung(2, 3.75), rung(0, 9.0)], [0, 2]);
         // 2 Mb/s at 5.5 s: below it the lowest remains, above it the second follows.
         assert_eq!([rung(0, 5.4), rung(0, 5.6), rung(1, 8.9)], [0, 1, 1]);
-        // Downwards it changes where the map gives the next bitrate below: between 4 and 2 Mb/s, 4 remains.
+        // The bitrate falls only where the map gives the next lower one: between 4 and 2 Mb/s, 4 remains.
         assert_eq!([rung(2, 5.6), rung(2, 5.4), rung(1, 3.8)], [2, 1, 1]);
     }
 

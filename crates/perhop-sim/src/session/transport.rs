@@ -180,7 +180,7 @@ impl Transport {
                 timeout: sampled.retransmission_timeout(),
             });
         }
-        // Places are reused: a connection may come before an earlier one.
+        // Places are reused, so a connection may be listed before an earlier one.
         samples[first..].sort_by_key(|sample| (sample.session, sample.connection));
         (*slot, now + *every)
     }

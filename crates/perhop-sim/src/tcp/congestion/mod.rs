@@ -44,7 +44,7 @@ pub(super) enum Congestion {
 impl Congestion {
     pub(super) fn new(control: CongestionControl) -> Congestion {
         match control {
-            // The others need a record of every segment: `linux`.
+            // The other algorithms need a record of every segment: `linux`.
             CongestionControl::Reno
             | CongestionControl::Dctcp
             | CongestionControl::Prague
