@@ -159,7 +159,9 @@ fn not_looked_at_of(
     if let Some(only) = question.only {
         let elsewhere = lines.iter().filter(|line| line.effect == LineEffect::Elsewhere).count();
         let names = only.join(", ");
-        found.push(format!("interfaces other than {names}: {elsewhere} changed lines concern only those"));
+        found.push(format!(
+            "interfaces other than {names} ({elsewhere} changed lines concern only these interfaces)"
+        ));
     }
     if matches.too_complex > 0 {
         found.push(format!("the packets of {} matches, which are too complex", matches.too_complex));
