@@ -108,6 +108,6 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
         def _split_scope(self, nodeid: str) -> str:
             return unit(nodeid)
 
-    # In the order of the tests, and not by the number of tests in a unit.
+    # Units run in the order of their tests, and not by their number of tests.
     config.option.loadscopereorder = False
     return Scheduling(config, log)

@@ -105,9 +105,9 @@ def key_of(flow: dict[str, Any]) -> tuple[Any, ...]:
 class Predicted:
     """The counts of packets that walks predict."""
 
-    #: By node, device, flow, DSCP and TTL: as they leave a router, and as they arrive at a host.
+    #: Packets that leave a router or arrive at a host, by node, device, flow, DSCP and TTL.
     passing: dict[tuple[Any, ...], int] = field(default_factory=dict)
-    #: By device, interface and class.
+    #: Packets that wait in a queue, by device, interface and class.
     waiting: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def add(self, lab: Lab, walk: dict[str, Any], receiver: str) -> int:

@@ -75,7 +75,7 @@ def test_runs_are_overlaid(folders: list[Path], report: Path, tmp_path: Path) ->
     assert names == ["voice, priority", "bulk, priority", "voice, fifo", "bulk, fifo"]
     assert len({(mark.color, mark.stroke) for mark in both.marks}) == 4
     assert "One-way delay (CDF), 2 runs" in report.read_text()
-    # In one unit, because the delays of one may be in milliseconds and those of the other in seconds.
+    # Convert to one unit, because one chart may have milliseconds and the other seconds.
     assert max(both.marks[0].x) == pytest.approx(
         max(charts[0].marks[0].x) * (1e-3 if both.x.unit == "s" else 1)
     )

@@ -279,7 +279,7 @@ def test_goals_are_read() -> None:
 
 
 def test_placeholders_are_filled_and_multiplied() -> None:
-    """`{2*min}` is twice the value, whole where the value is."""
+    """`{2*min}` is twice the value, and a whole number if the value is one."""
     found = space({"min": "2:9", "rate": "1Mb/s:4Mb/s"}, {"a": "[x {min} {2*min}]", "b": "{0.5*rate}"})
     assert found.changes({"min": "7", "rate": "3Mb/s"}) == {"a": "[x 7 14]", "b": "1.5Mb/s"}
 
