@@ -35,7 +35,7 @@ class Axis:
     unit: str = ""
     #: Names in place of numbers.
     categories: tuple[str, ...] = ()
-    #: Fixed limits, where the data should not set them.
+    #: Fixed limits of the axis; `None`: the data determine the limit.
     least: float | None = None
     greatest: float | None = None
     #: Logarithmic: all positions must be positive.

@@ -26,12 +26,12 @@ _Numbers = npt.NDArray[np.uint64]
 
 @dataclass(frozen=True, eq=False)
 class _Known:
-    """A part that fits, without its content."""
+    """A part that matches its name, without its content."""
 
     part: Part
-    #: Its points, each once.
+    #: The points of the part, each once.
     points: _Numbers
-    #: How many of its points failed.
+    #: The number of failed points of the part.
     failed: int = 0
 
 
@@ -41,7 +41,7 @@ class Verified:
 
     #: Whether each point has ended.
     ended: npt.NDArray[np.bool_]
-    #: How many points failed.
+    #: The number of failed points.
     failed: int = 0
     #: The SHA-256 by table and part.
     digests: dict[str, dict[str, str]] = field(default_factory=dict)
