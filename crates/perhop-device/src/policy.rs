@@ -155,7 +155,7 @@ pub struct Policer {
     pub kind: PoliceKind,
     /// The number as written.
     pub value: u64,
-    /// Committed rate: bits per second, or packets per second where written so.
+    /// Committed rate in bits per second, or in packets per second if the configuration has that unit.
     pub cir_bps: u64,
     /// Committed burst: bytes, or packets.
     pub bc_bytes: u64,
