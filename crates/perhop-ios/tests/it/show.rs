@@ -368,7 +368,7 @@ fn queues_of_a_level_of_priority_add_up() {
     assert!(!shown.has("priority level 1"));
 }
 
-/// Whole kilobits and three zeros: `0000` for none.
+/// Rates are printed as whole kilobits and three zeros, and a rate of 0 as `0000`.
 #[test]
 fn rates_are_whole_kilobits() {
     let empty = PortCounters { seconds: 10.0, ..PortCounters::default() };

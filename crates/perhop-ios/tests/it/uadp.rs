@@ -95,7 +95,7 @@ fn thresholds_of_a_policy() {
     // 105 units × 4 × 12; 40 % are a tenth of the ceiling, 6 of 64 parts.
     assert_eq!((parts(web), limits(web)), ((0, 5040), vec![472, 5040]));
     assert_eq!((web.thresholds[1].packets.len(), web.thresholds[1].line), (0, None));
-    // 40 % are left of the ratios.
+    // The ratios of the other queues leave 40 %.
     assert_eq!(parts(rest), (0, 5760));
 }
 
