@@ -88,9 +88,9 @@ struct Packets {
 /// The labels of packets that arrive at a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Arriving {
-    /// Any: the device classifies all packets before.
+    /// Any label, because the device classifies all packets before the policy.
     Any,
-    /// 0, and those that other policies set.
+    /// Label 0, and the labels that other policies set.
     Labels(BTreeSet<u8>),
 }
 
