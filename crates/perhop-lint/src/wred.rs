@@ -91,7 +91,7 @@ fn curve_of<'a>(
 ) -> Option<&'a PrecedenceConfig> {
     let dscp: Dscp = dscp.parse().ok()?;
     match source {
-        // More colors than AF has are discard classes or classes of service.
+        // If there are more curves than AF colors, the curves are for discard classes or classes of service.
         PrecedenceSource::Color if curves.len() > AF_COLORS => None,
         PrecedenceSource::Dscp | PrecedenceSource::Color => curves.get(dscp.color().index()),
         PrecedenceSource::ByDscp(lists) => {
