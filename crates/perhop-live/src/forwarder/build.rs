@@ -69,7 +69,7 @@ impl<W: Wire, O: PortObservers> Forwarder<W, O> {
                 slots: Slots::new(config.slots, config.longest_frame as usize),
                 totals: Totals::default(),
                 flows: FlowDrops::new(),
-                passed: config.directions.iter().map(|direction| Passed::by(direction.rate)).collect(),
+                passed: config.directions.iter().map(|direction| Passed::with_rate(direction.rate)).collect(),
                 counts_from: Time::ZERO,
             },
             observers,

@@ -35,7 +35,7 @@ pub(crate) struct Passed {
 
 impl Passed {
     /// Creates empty counters for a port of `rate`.
-    pub(super) fn by(rate: Rate) -> Passed {
+    pub(super) fn with_rate(rate: Rate) -> Passed {
         Passed { rate, kinds: [None; KINDS], others: Count::default() }
     }
     /// Counts `frame`.
@@ -90,7 +90,7 @@ mod tests {
     }
     #[test]
     fn kinds_above_the_limit_are_counted_together() {
-        let mut passed = Passed::by(Rate::from_bits_per_second(1));
+        let mut passed = Passed::with_rate(Rate::from_bits_per_second(1));
         for number in 0..20 {
             passed.add(&frame(&[0x9000 + number]));
             passed.add(&frame(&[0x9000 + number]));
