@@ -204,7 +204,7 @@ impl Mred {
         packet: &Packet,
         queue: &Occupancy,
     ) -> Verdict {
-        let scalable = self.profile.scalable.filter(|scalable| scalable.takes(packet));
+        let scalable = self.profile.scalable.filter(|scalable| scalable.applies_to(packet));
         if let Some(scalable) = scalable {
             return self.test_scalable(scalable, index, average, queue).verdict(&self.profile, packet);
         }
@@ -417,7 +417,7 @@ impl BufferManager for Mred {
         queue: &Occupancy,
     ) -> Verdict {
         self.departed(now, precedence, packet.length, queue);
-        let Some(scalable) = self.profile.scalable.filter(|scalable| scalable.takes(packet)) else {
+        let Some(scalable) = self.profile.scalable.filter(|scalable| scalable.applies_to(packet)) else {
             return Verdict::Pass;
         };
         let waited = now.saturating_sub(stay.since);

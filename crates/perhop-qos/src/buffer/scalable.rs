@@ -105,7 +105,7 @@ impl ScalableConfig {
 impl Scalable {
     // RFC 9331 §5.1: ECT(1) and CE are treated as L4S; RFC 8257 leaves the codepoint of DCTCP open.
     #[inline]
-    pub(super) fn takes(&self, packet: &Packet) -> bool {
+    pub(super) fn applies_to(&self, packet: &Packet) -> bool {
         match packet.marks.ecn() {
             Ecn::NotCapable => false,
             Ecn::Capable0 => self.any_ect,

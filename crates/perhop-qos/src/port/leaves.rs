@@ -151,7 +151,7 @@ impl Leaves {
         class.precedence.check().map_err(|error| error.within("precedence"))?;
         let flows = class.fair_queueing.as_ref().map(FairQueueingConfig::build).transpose();
         let queue = match flows.map_err(|error| error.within("fair-queueing"))? {
-            Some(_) if goes_by_order(&buffer) => {
+            Some(_) if needs_departure_order(&buffer) => {
                 return Err(with_fair_queueing(
                     class,
                     "drops by waiting time, which fair-queueing does not record",
@@ -193,7 +193,7 @@ fn inner_memory(inner: &QueueingConfig) -> Result<(), ConfigError> {
 }
 
 /// Whether a buffer manager must know in which order packets leave.
-fn goes_by_order(buffer: &AnyBuffer) -> bool {
+fn needs_departure_order(buffer: &AnyBuffer) -> bool {
     buffer.needs_sojourn_times() || matches!(buffer, AnyBuffer::Pie(_) | AnyBuffer::DualPi2(_))
 }
 

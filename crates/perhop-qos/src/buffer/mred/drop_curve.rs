@@ -247,7 +247,8 @@ mod tests {
             let (min, forced_from) = (levels.min(index), levels.forced_from(index));
             let max = min + levels.width[index];
             let average = min + ((forced_from - min) as f64 * place) as u64;
-            // Where averages move by shifts, levels have digits of which none counts.
+            // If averages move by shifts, levels have additional digits, which must not change the
+            // probability.
             let shifting = smoothing.shifting(2 * thresholds.max.count());
             let shifted = LevelCurves::new(&all, above_max, &shifting, 0);
             let scale = shifted.min(index).checked_div(min).unwrap_or(1).max(1);

@@ -94,7 +94,7 @@ impl Mred {
         self.decide_above_min(index, packet)
     }
 
-    /// Steps 3 to 5.
+    /// Steps 3 to 5 for an average above `min`.
     #[inline(never)]
     fn decide_above_min(&mut self, index: usize, packet: &Packet) -> Verdict {
         self.draw(TestOn::Deciding, index, self.level, None).verdict(&self.profile, packet)

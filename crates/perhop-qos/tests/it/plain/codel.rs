@@ -131,7 +131,7 @@ pub(crate) struct LinuxQueue {
     dropping: bool,
 }
 
-/// Its uptime before the run, in steps.
+/// The uptime of the system before the run, in steps.
 const BOOTED: u32 = 1 << 30;
 
 fn steps(picoseconds: u64) -> u32 {
