@@ -279,8 +279,8 @@ fn feeding(hosts: &Hosts) -> Vec<Feeding> {
     feeding
 }
 
-/// For each link whether something else than its own packets reads the queues in front of it: a probe, or
-/// ports that share memory with them. Packets then arrive there in the order of time.
+/// Returns whether a probe, or another port that shares memory, reads the queues in front of each link.
+/// Packets then arrive there in the order of time.
 fn read_links(hosts: &Hosts, directions: &[Direction]) -> Vec<bool> {
     let mut probed: Vec<bool> = directions.iter().map(|direction| !direction.sharers.is_empty()).collect();
     for probe in &hosts.queue_probes {

@@ -107,7 +107,7 @@ impl Prague {
         !is_in_slow_start && self.rounds >= TRANSITION
     }
     /// Whether the rate is controlled and the window follows from it.
-    fn goes_by_rate(&self, path: &Path) -> bool {
+    fn controls_rate(&self, path: &Path) -> bool {
         self.is_small && self.is_independent(path.is_in_slow_start)
     }
     /// `prague_virtual_rtt`, eighths of a microsecond.
@@ -147,7 +147,7 @@ impl Prague {
     }
     /// Reduces the controlled variable, rate or window, by the fraction `part`; the other one follows.
     fn shrink_by(&mut self, part: f64, path: &Path) {
-        if self.goes_by_rate(path) {
+        if self.controls_rate(path) {
             self.rate = (self.rate - self.rate * part).max(LEAST_RATE);
             self.window = self.window_of_rate(path);
         } else {
@@ -176,7 +176,7 @@ impl Prague {
     /// `prague_update_cwnd` outside slow start: `unmarked` segments grow the window or the rate.
     fn grow(&mut self, unmarked: u32, path: &Path) {
         let unmarked = f64::from(unmarked);
-        if self.goes_by_rate(path) {
+        if self.controls_rate(path) {
             let round_trip = self.virtual_round_trip(path);
             // Per virtual round trip, one packet per virtual round trip more.
             let increase = unmarked * FULL_PACKET * SECOND / round_trip;
@@ -194,7 +194,7 @@ impl Prague {
     /// rate in the first half of a virtual round trip and below it in the second half.
     fn update_pace(&mut self, now: u64, path: &Path, in_flight: u32) {
         self.pace = None;
-        if !self.goes_by_rate(path) {
+        if !self.controls_rate(path) {
             self.rate = path.rate(libm::floor(self.window).max(f64::from(in_flight)));
             return;
         }
@@ -221,7 +221,7 @@ impl Prague {
     /// `prague_pacing_rate_to_max_mtu`: the packet length with which two packets are sent per virtual round
     /// trip, bytes.
     fn packet_of_rate(&self, path: &Path) -> f64 {
-        let bytes = if self.goes_by_rate(path) {
+        let bytes = if self.controls_rate(path) {
             self.rate * self.virtual_round_trip(path) / SECOND
         } else {
             let round_trip = path.smoothed.max(1) as f64;
