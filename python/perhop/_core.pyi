@@ -358,7 +358,7 @@ def open_thresholds(text: str, commands: Sequence[str]) -> str:
     """
 
 def reading_platform(text: str, platform: str) -> str | None:
-    """Return `platform`, or `None` where the text is in another language; raises `ValueError`."""
+    """Return `platform`, or `None` if the text is in another language; raises `ValueError`."""
 
 def shown_links(scenario: str, base: str, commands: Sequence[str]) -> list[tuple[str, str]]:
     """Return the links, as node and neighbor, whose queues `commands` show; raises `ValueError`."""

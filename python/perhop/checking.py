@@ -245,7 +245,7 @@ def findings_table(found: Mapping[str, Iterable[Finding]]) -> Table:
 
 
 def _content(file: Path) -> bytes:
-    """Return the content of a file of policies; empty where reading it as a scenario reports the error."""
+    """Return the content of a file of policies; empty if it has errors, which a scenario check reports."""
     try:
         with regular_file(file) as stream:
             return read_rest(stream, SCENARIO, file)

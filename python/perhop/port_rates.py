@@ -38,9 +38,9 @@ _COMMON_PORT = "shapers-above-port"
 class PortRates:
     """The rates of the queues of one port, or of one policy."""
 
-    #: Its name in results, or that of the interface or of the policy.
+    #: The name of the port in results, or the name of the interface or of the policy.
     port: str
-    #: The rate of its line, bits per second; `None` where it is not known.
+    #: The rate of the port's line, bits per second; `None` if it is not known.
     line_bps: float | None
     #: The source of that rate, as text.
     line: str

@@ -45,7 +45,7 @@ class Queue:
 
     @property
     def limit(self) -> str | None:
-        """Its limit as written; `None` where only the averages bound it."""
+        """The configured limit; `None` if only the averages limit the queue."""
         limit = self.buffer[1].get("limit")
         return None if limit is None else str(limit)
 

@@ -68,7 +68,7 @@ class Attached:
     #: The name of the policy.
     name: str
     policy: PolicyConfig
-    #: `input` or `output`; `None` where the file attaches it to nothing.
+    #: `input` or `output`; `None` if the file does not attach it.
     direction: Direction | None
     #: The interface, as the router names it.
     interface: str | None

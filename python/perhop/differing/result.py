@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Moved:
-    """A packet that waits in another queue than before, as it arrives; no queue is `None`."""
+    """An arriving packet that waits in another queue than before; `None` stands for no queue."""
 
     #: The interface of a router; in a scenario the port, as `R1->R2`.
     interface: str

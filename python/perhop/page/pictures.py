@@ -28,5 +28,5 @@ class Pictures:
         if name is not None:
             return Markup(f'<svg {picture.frame} data-like="{name}"></svg>')
         name = self._names[picture.content] = f"picture-{len(self._names) + 1}"
-        # It has its own class, as the elements around it differ where it is shown again.
+        # The picture has its own class, because the elements around its repetitions differ.
         return Markup(f'<svg {picture.frame}><g id="{name}" class="pd">{picture.content}</g></svg>')

@@ -46,7 +46,7 @@ class Errors:
 
     @property
     def median_percent(self) -> float | None:
-        """The median error in percent of the published value; `None` where most figures were not measured."""
+        """The median error in percent of the published value; `None` if most figures were not measured."""
         middle = median(self.percent) if self.percent else math.inf
         return middle if math.isfinite(middle) else None
 

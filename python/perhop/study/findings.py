@@ -28,7 +28,7 @@ class Moved:
 
     assumption: str
     value: str
-    #: The study's highlights; `None` where their table was not run.
+    #: The study's highlights; `None` if their table was not run.
     measured: list[float | None]
     #: The claims with another verdict.
     claims: dict[str, Verdict]

@@ -26,7 +26,7 @@ class Traffic:
     #: The offered rate, IP bits per second.
     offered_bps: float
     obtained_bps: float
-    #: Dropped packets per offered ones, percent; `None` where none arrived or was dropped.
+    #: Dropped packets per offered ones, percent; `None` if no packet arrived or was dropped.
     loss_percent: float | None
     #: Packets that are queued or in transit at the end, per offered ones, percent.
     unseen_percent: float

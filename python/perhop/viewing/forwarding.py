@@ -1,4 +1,4 @@
-"""The view of forwarders of real packets: their counters, as they report them."""
+"""The view of forwarders of real packets, with the counters that they report."""
 
 from __future__ import annotations
 
