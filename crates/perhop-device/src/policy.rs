@@ -35,7 +35,7 @@ pub struct AttachedClass {
     pub combination: Combination,
     /// Its criteria as the device prints them.
     pub matches: Vec<String>,
-    /// The name of its queue in results; `None` where its packets wait in another class's queue.
+    /// The name of its queue in results; `None` if its packets wait in the queue of another class.
     pub queue: Option<String>,
     /// The name of the conditioner that marks and polices its packets.
     pub conditioner: Option<String>,

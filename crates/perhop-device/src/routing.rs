@@ -51,10 +51,10 @@ pub struct PortRouting {
     pub process: usize,
     /// The area of OSPF.
     pub area: Option<String>,
-    /// The cost of packets that leave via the port, with the line that sets it, or that which starts the
+    /// The cost of packets that leave via the port, with the line that sets it, or the line that starts the
     /// process.
     pub cost: At<u32>,
-    /// The line by which the port announces its subnet and has no neighbors; `None` where it may have some.
+    /// The line by which the port announces its subnet and has no neighbors; `None` if it may have neighbors.
     pub passive: Option<usize>,
     /// The subnet that the port announces where it is not the whole subnet of its address: a loopback
     /// interface is one host (RFC 2328 §9.1).

@@ -115,7 +115,7 @@ pub struct QueueSample {
 pub struct QueueCounters {
     /// The counters of each drop precedence.
     pub precedences: BTreeMap<u64, PrecedenceCounters>,
-    /// The last sample; `None` where the run took none.
+    /// The last sample; `None` if the run took no sample.
     pub sample: Option<QueueSample>,
 }
 
@@ -162,7 +162,7 @@ pub struct PortCounters {
 }
 
 impl PortCounters {
-    /// Returns the counters of the conditioner `name`; empty where nothing was counted.
+    /// Returns the counters of the conditioner `name`; empty if nothing was counted.
     pub fn stage(&self, direction: Direction, name: &str) -> ColorCounters {
         let stages = match direction {
             Direction::Input => &self.input,
@@ -171,7 +171,7 @@ impl PortCounters {
         stages.get(name).cloned().unwrap_or_default()
     }
 
-    /// Returns the counters of the queue `name`; empty where nothing was counted.
+    /// Returns the counters of the queue `name`; empty if nothing was counted.
     pub fn queue(&self, name: &str) -> QueueCounters {
         self.queues.get(name).cloned().unwrap_or_default()
     }
