@@ -46,7 +46,7 @@ struct Class {
     packets: u64,
     /// Bits per second of IP packets.
     rate: f64,
-    /// The dropped part that the output shows, where bursts can be solved for.
+    /// The dropped fraction that the output shows; `None` if no bursts are computed from it.
     dropped: Option<f64>,
 }
 

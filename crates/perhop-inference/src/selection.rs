@@ -322,8 +322,8 @@ fn interface_of(added: &AddedInterface) -> Interface<'static> {
     Interface { name: added.name.clone(), rate: added.rate, port: None, is_assumed: false }
 }
 
-/// Returns the network with the interfaces that the classes of its path match as input, and with remarks
-/// about assumed lines.
+/// Adds the input interfaces that the classes on the path match, and remarks about assumed lines, to the
+/// network.
 fn with_others<'a>(mut network: Network<'a>, ports: impl IntoIterator<Item = &'a Port>) -> Network<'a> {
     let mut mentioned = BTreeSet::new();
     inputs_in(network.input(), &mut mentioned);
