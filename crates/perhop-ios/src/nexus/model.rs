@@ -28,7 +28,7 @@ const BANKS_OF_SLICE: u64 = 12;
 const OWN_BANKS: u64 = 6;
 /// The banks that the two slices share in this mode.
 const SHARED_BANKS: u64 = 12;
-/// The units of a Nexus 3064, and the bytes of them that are not shared.
+/// The units of a Nexus 3064, and its bytes outside of the shared memory.
 const UNITS_OF_3064: u64 = 46_080;
 const STATIC_BYTES_OF_3064: u64 = 1_700_000;
 

@@ -17,8 +17,8 @@ pub(super) struct Name {
 /// the line rate if there is one.
 struct Kind(&'static str, &'static [&'static str], Hardware, Option<u64>);
 
-/// The kinds. Default bandwidths are from `show interfaces`. Modems and bundles have none; that of tunnels
-/// depends on the release. POS counts as OC-3.
+/// The kinds of interfaces. Default bandwidths are from `show interfaces`. Modems and bundles have no default
+/// bandwidth; the one of tunnels depends on the release. POS counts as OC-3.
 const KINDS: &[Kind] = &[
     Kind("ATM", &["at"], Hardware::Atm, Some(149_760)),
     Kind("AppGigabitEthernet", &["ap"], Hardware::Ethernet, Some(1_000_000)),

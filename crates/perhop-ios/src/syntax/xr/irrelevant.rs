@@ -1,4 +1,4 @@
-//! Global commands of IOS XR without effect on packets, or with one outside the model.
+//! Global commands of IOS XR that have no effect on packets, or an effect that perhop does not model.
 
 use crate::ast::Configuration;
 use crate::syntax::command::{Command, irrelevant, irrelevant_block, not_modelled, not_modelled_block};
