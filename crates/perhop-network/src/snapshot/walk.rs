@@ -54,7 +54,7 @@ pub struct Hop {
     pub file: String,
     /// The interface on which the packet arrives; `None` at its sender.
     pub arrives: Option<String>,
-    /// The interface through which it leaves; `None` where it ends here.
+    /// The interface through which the packet leaves; `None` if its path ends here.
     pub leaves: Option<String>,
     /// The queue that it joins; `None` for an only queue without a name.
     pub queue: Option<String>,
