@@ -189,7 +189,8 @@ fn empty(key: &str) -> ConfigError {
     ConfigError::new(key, "the list is empty").help("name at least one, or leave the key out")
 }
 
-/// The conjunction, with all that concerns the DS field in one test, and that one first: it is the cheapest.
+/// Returns the conjunction. All conditions on the DS field are one test, which comes first because it is the
+/// cheapest.
 fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
     let mut dscps = DscpSet::ALL;
     let mut others = Vec::new();
@@ -218,7 +219,7 @@ fn all_of(conditions: Vec<Condition>) -> Result<Condition, ConfigError> {
     })
 }
 
-/// The disjunction; conditions on the DS field alone stay one.
+/// Returns the disjunction; one test if all conditions are on the DS field.
 fn any_of(conditions: Vec<Condition>) -> Condition {
     let union = conditions.iter().try_fold(DscpSet::ALL.complement(), |union, condition| match condition {
         Condition::BehaviorAggregate(set) => Some(union.union(*set)),

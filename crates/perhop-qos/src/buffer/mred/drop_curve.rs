@@ -126,7 +126,7 @@ impl Slope {
     }
 }
 
-/// The largest whole of a probability: twice as much, as some rules count, still fits 64 bits.
+/// The largest denominator of a probability. Some rules double it, and the result still fits 64 bits.
 const LARGEST_WHOLE: f64 = (1_u64 << 62) as f64;
 
 /// The number below which Linux draws R, where a probability reaches `at_max` after `width` bytes.
@@ -204,7 +204,7 @@ impl LevelCurves {
     pub(super) fn whole(&self, index: usize) -> u64 {
         self.whole[index]
     }
-    /// [`DropCurve::probability`] for a level of at least `min`; `None` where everything is dropped.
+    /// [`DropCurve::probability`] for a level of at least `min`; `None` if everything is dropped.
     #[inline]
     pub(super) fn probability(&self, index: usize, average: u64) -> Option<Probability> {
         let (above_min, whole) = (average - self.min[index], self.whole[index]);

@@ -94,7 +94,7 @@ impl Smoothing {
     pub(super) fn shifts(&self) -> bool {
         self.shift > 0
     }
-    /// A longer queue, in packets or bytes, counts as this length.
+    /// The maximum length of a queue in averages, packets or bytes; a longer queue counts as this length.
     #[inline]
     pub(super) fn longest(&self) -> u64 {
         self.longest

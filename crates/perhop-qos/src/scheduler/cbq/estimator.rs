@@ -92,7 +92,7 @@ impl Estimator {
         -(self.average / FILTER).saturating_mul(FILTER - 1)
     }
 
-    /// Whether it has used less than its allotment, or just that.
+    /// Whether the class has used at most its allotment.
     pub(super) fn is_within(&self, now: i64) -> bool {
         self.until <= now
     }
