@@ -18,9 +18,9 @@ ABOUT, MORE_THAN = 2.0, 10.0
 
 
 def udp_starves(outcome: Outcome) -> Verdict:
-    """Judge each stream count against half the guarantee, the growth, and the published numbers.
+    """Judge the rate for each number of streams: half of the guarantee, the growth, the published numbers.
 
-    Growing slowly is growing, but less than half as fast as the number of streams, at either step.
+    Slow growth is growth that is less than half as fast as the number of streams, at both steps.
     """
     figures = [
         outcome.figure("scenario-1", "priority_mbps", priority_streams=number) for number in ("1", "10", "20")
@@ -70,9 +70,9 @@ def many_streams(outcome: Outcome) -> Verdict:
 
 
 def drop_costs(outcome: Outcome) -> Verdict:
-    """Judge dropping against transmitting in every row that both scenarios have.
+    """Compare dropping with transmitting in every row that both scenarios have.
 
-    With 1 against 1 the paper's own figures do not say what its sentence says.
+    For 1 stream of each class, the paper's figures contradict its sentence.
     """
     pairs = {
         f"{priority}/{background}": (
@@ -93,7 +93,7 @@ def drop_costs(outcome: Outcome) -> Verdict:
 
 
 def counters(outcome: Outcome) -> Verdict:
-    """Judge what the policer counts with 10 streams against 1 and with 20 against 20."""
+    """Judge the counters of the policer for 10 streams against 1, and for 20 against 20."""
     free, crowded = (
         {
             metric: outcome.figure("scenario-3", metric, priority_streams=priority, background=background)
@@ -123,7 +123,7 @@ def agrees(figure: Figure) -> bool:
 
 
 def ratio(outcome: Outcome, priority: str, background: str) -> float:
-    """Return marked over unmarked in scenario 2."""
+    """Return the ratio of the rates of marked and unmarked TCP in scenario 2."""
     rows = {"priority_streams": priority, "background": background}
     if (priority, background) == ("10", "10"):
         rows["run"] = "first"
@@ -132,7 +132,7 @@ def ratio(outcome: Outcome, priority: str, background: str) -> float:
 
 
 def priority_of(outcome: Outcome, table: str, priority: str, background: str) -> float:
-    """Return what marked TCP gets."""
+    """Return the rate of marked TCP."""
     rows = {"priority_streams": priority, "background": background}
     if (table, priority, background) == ("scenario-2", "10", "10"):
         rows["run"] = "first"
@@ -140,5 +140,5 @@ def priority_of(outcome: Outcome, table: str, priority: str, background: str) ->
 
 
 def series(values: list[float]) -> str:
-    """Return `values` in two decimals, slashes between them."""
+    """Return `values` with two decimals, separated by slashes."""
     return "/".join(f"{value:.2f}" for value in values)

@@ -21,17 +21,17 @@ def conformed_kbps(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def exceeded_kbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the rate of IP bytes that exceed."""
+    """Return the rate of IP bytes that exceed CAR."""
     return metered(results, "red")
 
 
 def tcp_mbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return what all marked connections get where things are changed that the paper did not change."""
+    """Return the goodput of all marked connections in the cases that the paper does not have."""
     return goodput(results, "priority")
 
 
 def exceeding_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the part of their bytes that exceeds."""
+    """Return the fraction of the marked bytes that exceeds CAR."""
     both = zip(metered(results, "red"), metered(results, "green"), strict=True)
     return [100 * red / (red + green) if red + green else 0.0 for red, green in both]
 

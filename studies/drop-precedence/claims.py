@@ -9,7 +9,7 @@ from perhop.study import Outcome, Verdict, judged
 MARKERS = {"2": "TCM", "3": "RBM"}
 UDP_RATES = ("1.28 Mb/s", "128 kb/s")
 CIRS = ("192 kb/s", "256 kb/s")
-# "Adds nothing", "nearly the same".
+# The largest difference of "adds nothing" and "nearly the same".
 NEAR_FACTOR, NEAR_FAIRNESS = 1.1, 0.1
 # "Radically": fairness rises by this difference (without precedences it is 0.1 where UDP floods, else 0.6),
 # and throughput at least doubles.
@@ -18,7 +18,7 @@ METRICS = ("tcp_max", "tcp_min", "tcp_mean", "udp_max", "udp_min", "fairness")
 
 
 def none_starves(outcome: Outcome) -> Verdict:
-    """Without precedences, 1.28 Mb/s of UDP a group, in both tables."""
+    """Judge the rows without precedences and with 1.28 Mb/s of UDP per group, in both tables."""
     rows = [row(outcome, f"{marker}:none", "1.28 Mb/s", "none") for marker in MARKERS]
     parts = {
         "average below 1 kb/s": all(throughput < 1 for throughput, _ in rows),
@@ -28,7 +28,7 @@ def none_starves(outcome: Outcome) -> Verdict:
 
 
 def two_suffice(outcome: Outcome) -> Verdict:
-    """Every row with two precedences against the one without, and the one with three against it."""
+    """Compare every row with two precedences with the row without, and with the row with three."""
     fair = third = True
     least, steps = dict.fromkeys(UDP_RATES, float("inf")), []
     for marker, rate, cir in product(MARKERS, UDP_RATES, CIRS):
@@ -53,7 +53,7 @@ def two_suffice(outcome: Outcome) -> Verdict:
 
 
 def cir(outcome: Outcome) -> Verdict:
-    """Every row with 192 kb/s against the one with 256 kb/s."""
+    """Compare every row with 192 kb/s with the row with 256 kb/s."""
     tcp = fair = udp = True
     steps = []
     for marker, part, rate in product(MARKERS, ("2dp", "3dp"), UDP_RATES):
@@ -71,7 +71,7 @@ def cir(outcome: Outcome) -> Verdict:
 
 
 def tcm_rbm(outcome: Outcome) -> Verdict:
-    """Every row of table 2 against the same of table 3."""
+    """Compare every row of table 2 with the same row of table 3."""
     alike = same = True
     farthest = 0.0
     for part, rate in product(("none", "2dp", "3dp"), UDP_RATES):

@@ -44,12 +44,12 @@ def fairness(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def jain(throughputs: list[float]) -> float:
-    """(Σx)² / (n Σx²): 1 if all are equal, 1/n if one has everything."""
+    """Return Jain's index, (Σx)² / (n Σx²): 1 if all are equal, 1/n if one flow has everything."""
     return fsum(throughputs) ** 2 / (len(throughputs) * fsum(one * one for one in throughputs))
 
 
 def each(results: Results, of: Callable[[list[float], list[float]], float]) -> list[float]:
-    """Return what `of` makes of the throughputs of TCP and of UDP flows, kb/s, in each replication."""
+    """Return the result of `of` for the throughputs of TCP and of UDP flows, kb/s, in each replication."""
     flows = results.flows.select("replication", "class", "delivered_packets").to_dicts()
     rates: dict[tuple[int, str], list[float]] = {}
     for flow in flows:

@@ -30,7 +30,7 @@ BE_MS = cells_ms(1028)
 
 
 def waiting_ms(delay_ms: float, frame: int) -> float:
-    """Return what of the delay of an EF frame was spent behind other packets: in queue and ring."""
+    """Return the part of the delay of an EF frame that it waited behind other packets, in queue and ring."""
     on_lan = 2 * (frame + 20) * 8 / LAN * 1e3
     return delay_ms - cells_ms(frame - 18) - on_lan - PROPAGATION_MS
 
@@ -75,7 +75,7 @@ def size(outcome: Outcome) -> Verdict:
 
 
 def ipdv_flat(outcome: Outcome) -> Verdict:
-    """Judge the spread of mean IPDV above the arrival rate, and where a ratio of 1 leaves that."""
+    """Judge the spread of mean IPDV above the arrival rate, and its exceptions at a ratio of 1."""
     spreads, departures = [], {}
     for frame in frames(outcome):
         curve = {
@@ -109,7 +109,7 @@ def ipdv_max(outcome: Outcome) -> Verdict:
 
 
 def periodic(outcome: Outcome) -> Verdict:
-    """Judge length and regularity of the period, and at every service rate what the delay does in it.
+    """Judge length and regularity of the period, and the course of the delay in it at every service rate.
 
     A mean distance of jumps would be there without any period: each distance is near the mean. Delay and IPDV
     have one period, as the IPDV is the difference of delays.
@@ -183,11 +183,11 @@ def priority(outcome: Outcome) -> Verdict:
 
 
 def tx_ring(outcome: Outcome) -> Verdict:
-    """Judge what an EF packet waits for that need not wait in its queue: the ring and the packet sent."""
+    """Judge the wait of an EF packet whose queue is empty: for the ring and the packet in transmission."""
     results = outcome.results("figure-2: frame_size 1024, service_rate 1200")
     least = waiting_ms(1e3 * ef(results, "delay_min_s").min(), 1024) / BE_MS
     most = waiting_ms(1e3 * ef(results, "delay_max_s").max(), 1024) / BE_MS
-    # A packet that comes while the last bits of another go out may wait for next to nothing more.
+    # A packet that arrives during the last bits of another may wait for a negligible time.
     holds = 1.99 <= least <= 2.05 and 2.95 < most <= 3.001
     return agrees_if(holds, f"EF waits for {least:.2f} to {most:.2f} BE packets, one of them being sent")
 
@@ -244,14 +244,15 @@ def frames(outcome: Outcome) -> list[str]:
 
 
 def slopes_of(outcome: Outcome, rate: str) -> list[tuple[str, float, bool]]:
-    """Return by frame size the BE packets for an EF packet, and whether the delay rises in a period."""
+    """Return the BE packets per EF packet, and whether the delay rises in a period, by frame size."""
     slopes = []
     for frame in frames(outcome):
         results = outcome.results(f"figure-1: frame_size {frame}, service_rate {rate}")
         ratio = packets(results, "be", 1028) / packets(results, "ef", int(frame) - 18)
-        # Below one BE packet for an EF packet there is no such decimal part to speak of.
+        # With less than one BE packet per EF packet, the decimal part has no meaning.
         if ratio > 1:
-            # The delay creeps one way and jumps back: the jump is the greater of the two.
+            # The delay moves slowly in one direction and jumps back: the larger of the two changes is the
+            # jump.
             rises = -ef(results, "ipdv_min_s").min() > ef(results, "ipdv_max_s").max()
             slopes.append((frame, ratio, bool(rises)))
     return slopes

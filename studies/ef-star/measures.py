@@ -43,7 +43,7 @@ def jitter_p50_percent(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def jitter_p90_percent(results: Results, case: dict[str, str]) -> list[float]:
-    """Return the 90th percentile of the same."""
+    """Return the 90th percentile of the target flow's jitter in percent of a packet time; per replication."""
     return jitter_percent(results, case, 90)
 
 

@@ -21,7 +21,7 @@ def advantage(outcome: Outcome) -> Verdict:
 
 
 def rtt_unfairness(outcome: Outcome) -> Verdict:
-    """Judge how two flows with round trips of 160 and 10 ms share."""
+    """Judge the shares of two flows with round trips of 160 and 10 ms."""
     prague = share(outcome, "s1:dualpi2-50", ("prague", "prague"), ("160", "10"))
     cubic = share(outcome, "s1:pfifo-50", ("cubic", "cubic"), ("160", "10"))
     parts = {
@@ -35,7 +35,7 @@ def rtt_unfairness(outcome: Outcome) -> Verdict:
 
 
 def classic_queues(outcome: Outcome) -> Verdict:
-    """Judge the ratios of Prague to the other in one queue."""
+    """Judge the ratios of Prague's rate to that of the other flow in one queue."""
     found = [figure for figure in outcome.figures if figure.table == "s6" and figure.metric == "ratio"]
     measured = [figure.measured for figure in found]
     published = [figure.published for figure in found]
@@ -56,7 +56,7 @@ def queues_of_flows(outcome: Outcome) -> Verdict:
 
 
 def coexistence(outcome: Outcome) -> Verdict:
-    """Judge Prague's rate over CUBIC's, by round trip."""
+    """Judge the ratio of Prague's rate to CUBIC's, by round trip."""
     parts, evidence = {}, []
     points = outcome.curve("coexistence", "prague_over_cubic")
     for rtt in dict.fromkeys(point.case["rtt_ms"] for point in points):

@@ -11,12 +11,12 @@ def first_percent(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def ratio(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return how many times the goodput of the second flow the first has."""
+    """Return the ratio of the first flow's goodput to the second's."""
     return [first / second for first, second in rates(results)]
 
 
 def prague_over_cubic(results: Results, case: dict[str, str]) -> list[float]:
-    """Return how many times CUBIC's goodput Prague has, which is the first flow."""
+    """Return the ratio of Prague's goodput, that of the first flow, to CUBIC's."""
     return ratio(results, case)
 
 

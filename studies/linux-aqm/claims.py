@@ -9,12 +9,12 @@ from perhop.study import Figure, Outcome, Verdict, judged
 
 #: The fraction of the cells that must agree.
 MOST = 0.9
-# Waits that are nearer to each other have no order.
+# Waits that differ by less have no order.
 EQUAL_MS = 1.0
 
 
 def cells(outcome: Outcome) -> Verdict:
-    """Judge how many cells are near: of all, of each metric, of each discipline."""
+    """Judge the number of cells that agree: of all, of each metric, of each discipline."""
     figures = [one for one in outcome.figures if one.table != "windows"]
     groups = {"all": figures}
     for figure in figures:
@@ -73,7 +73,7 @@ def windows(outcome: Outcome) -> Verdict:
 
 
 def every(figures: list[Figure], column: str) -> Verdict:
-    """Judge whether all cells are near, for each value of a column."""
+    """Judge whether all cells agree, for each value of a column."""
     groups: dict[str, list[Figure]] = {}
     for figure in figures:
         groups.setdefault(figure.case[column], []).append(figure)
@@ -82,7 +82,7 @@ def every(figures: list[Figure], column: str) -> Verdict:
 
 
 def near(figures: Iterable[Figure]) -> int:
-    """Return how many cells are near."""
+    """Return the number of cells that agree."""
     return sum(one.verdict == "agrees" for one in figures)
 
 

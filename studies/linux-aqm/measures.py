@@ -13,7 +13,7 @@ import polars as pl
 
 from perhop.results import Results
 
-# A frame of 1000 bytes at 10 Mb/s, which CAKE's own shaper does not add: the wire behind it takes no time.
+# The time of a frame of 1000 bytes at 10 Mb/s; not with CAKE's own shaper, whose wire takes no time.
 FRAME_MS = 0.8
 # The kernel's windows; samples every 10 ms until 3 s, then every 100 ms.
 WINDOWS = Path(__file__).parent / "reference" / "windows.toml"
@@ -74,7 +74,7 @@ def call(results: Results) -> pl.DataFrame:
 
 
 def waits(table: pl.DataFrame, column: str, case: dict[str, str]) -> list[float]:
-    """Return delays without what the way takes: half of the round trip, or the frame of a slow wire."""
+    """Return delays without the time of the path: half of the round trip, or the frame on a slow wire."""
     if "rtt_ms" in case:
         base_ms = float(case["rtt_ms"]) / 2
     else:
@@ -94,12 +94,12 @@ def window_mean_segments(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def window_apart_segments(results: Results, case: dict[str, str]) -> list[float]:
-    """Return by how much the congestion windows are apart, on average."""
+    """Return the mean difference of the congestion windows."""
     return [apart(samples) for samples in both(results, case, "window")]
 
 
 def threshold_apart_segments(results: Results, case: dict[str, str]) -> list[float]:
-    """Return by how much the slow-start thresholds are apart, where the kernel has one."""
+    """Return the mean difference of the slow-start thresholds while the kernel has one."""
     return [apart(samples) for samples in both(results, case, "threshold")]
 
 
@@ -109,12 +109,12 @@ def round_trip_mean_ms(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def round_trip_apart_ms(results: Results, case: dict[str, str]) -> list[float]:
-    """Return by how much the smoothed round trips are apart, on average."""
+    """Return the mean difference of the smoothed round trips."""
     return [apart(samples) for samples in both(results, case, "smoothed_us")]
 
 
 def congestion_window(results: Results, case: dict[str, str]) -> list[tuple[float, float, float]]:
-    """Return the windows over time: seconds, the kernel's, that of the first replication."""
+    """Return the windows over time: seconds, the kernel's window, and the window of the first replication."""
     return [(ms / 1000, kernels, ours) for ms, kernels, ours in next(both(results, case, "window"))]
 
 
@@ -160,5 +160,5 @@ def apart(samples: Sequence[Sample]) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """Return the mean; of nothing it is not a number."""
+    """Return the mean; NaN without values."""
     return math.fsum(values) / len(values) if values else math.nan

@@ -11,7 +11,7 @@ from perhop import Results
 from perhop.study import Figure, Outcome, Verdict, agrees_if, judged
 
 KIB = 1024.0
-# Green loss "near RIO-C": no further than a tenth of a percent. "No packet" is none.
+# Green loss "near RIO-C": at most a tenth of a percent away. "No packet" is 0.
 NEAR_PERCENT = 0.1
 # "About a hundredth of a percent", within a factor of two.
 HUNDREDTH = (0.005, 0.02)
@@ -21,13 +21,13 @@ SCHEMES = ("rio-c", "wred")
 GROSS = ("11:30-55", "11:40-65", "11:45-70", "11:50-75")
 # Figure 4 is sampled every 20 ms; a burst lasts 120 ms.
 BURST_SAMPLES = 6
-# Thresholds of the staggered model, and how near "around" is.
+# Thresholds of the staggered model, and the largest distance of "around".
 DP1_MAX, DP0_MIN, DP0_MAX = 25 * KIB, 25 * KIB, 50 * KIB
 AROUND = 0.1
 
 
 def onoff_rioc_protects(outcome: Outcome) -> Verdict:
-    """Green loss of RIO-C in each model: not one packet in any replication."""
+    """Judge the green loss of RIO-C in each model: no packet in any replication."""
     lost = {model: green(outcome, table, "rio-c") for table, model in MODELS.items()}
     evidence = "; ".join(f"{model} {figure.measured:.3f} %" for model, figure in lost.items())
     parts = {f"none when {model}": figure.measured == 0 for model, figure in lost.items()}
@@ -35,7 +35,7 @@ def onoff_rioc_protects(outcome: Outcome) -> Verdict:
 
 
 def onoff_wred_order(outcome: Outcome) -> Verdict:
-    """Green loss of WRED from model to model."""
+    """Judge the green loss of WRED from model to model."""
     lost = [green(outcome, table, "wred") for table in MODELS]
     evidence = ", ".join(
         f"{model} {one.measured:.2f} %" for model, one in zip(MODELS.values(), lost, strict=True)
@@ -49,7 +49,7 @@ def onoff_wred_order(outcome: Outcome) -> Verdict:
 
 
 def onoff_yellow(outcome: Outcome) -> Verdict:
-    """Yellow loss in the staggered model: both within two points of 87 %."""
+    """Judge the yellow loss in the staggered model: both within two points of 87 %."""
     rioc, wred = (
         outcome.figure("2", "dropped_percent", scheme=scheme, drop_precedence="dp1").measured
         for scheme in ("rio-c", "wred")
@@ -59,7 +59,7 @@ def onoff_yellow(outcome: Outcome) -> Verdict:
 
 
 def transactions_order(outcome: Outcome) -> Verdict:
-    """Transactions per second: RIO-C before WRED in each model, the staggered one before the others."""
+    """Judge the transactions per second: RIO-C above WRED in each model, staggered above the others."""
     rates = {
         scheme: [transaction_rate(outcome, table, scheme) for table in TRANSACTIONS] for scheme in SCHEMES
     }
@@ -74,7 +74,7 @@ def transactions_order(outcome: Outcome) -> Verdict:
 
 
 def transactions_protected(outcome: Outcome) -> Verdict:
-    """Green loss of transactions: none under RIO-C; under WRED less than 1 % staggered, above 10 % else."""
+    """Judge the green loss of transactions: 0 with RIO-C; with WRED below 1 % staggered, else above 10 %."""
     rioc = [green(outcome, table, "rio-c").measured for table in TRANSACTIONS]
     staggered, *others = wred = [green(outcome, table, "wred").measured for table in TRANSACTIONS]
     evidence = "; ".join(
@@ -93,13 +93,13 @@ def transactions_protected(outcome: Outcome) -> Verdict:
 
 
 def bulk_staggered(outcome: Outcome) -> Verdict:
-    """Bulk throughput in the staggered model: WRED's at most a fifth below RIO-C's, and not above it."""
+    """Judge the bulk throughput in the staggered model: WRED's is 80 to 100 % of RIO-C's."""
     rioc, wred = (bulk_throughput(outcome, "8", scheme) for scheme in SCHEMES)
     return agrees_if(0.8 * rioc <= wred <= rioc, f"Mb/s: RIO-C {rioc:.2f}, WRED {wred:.2f}")
 
 
 def bulk_overlapped(outcome: Outcome) -> Verdict:
-    """Bulk throughput in the other two models: RIO-C's at least three times WRED's."""
+    """Judge the bulk throughput in the other two models: RIO-C's at least three times WRED's."""
     pairs = {table: [bulk_throughput(outcome, table, scheme) for scheme in SCHEMES] for table in ("9", "10")}
     evidence = "; ".join(
         f"table {table} RIO-C {rioc:.2f}, WRED {wred:.2f}" for table, (rioc, wred) in pairs.items()
@@ -111,9 +111,9 @@ def bulk_overlapped(outcome: Outcome) -> Verdict:
 
 
 def gross_stagger(outcome: Outcome) -> Verdict:
-    """Green loss of WRED as the thresholds move up; the last step must come near RIO-C's, the first not.
+    """Judge the green loss of WRED as the thresholds rise: near RIO-C's at the last step, not at the first.
 
-    RIO-C's is none at all (onoff-rioc-protects).
+    RIO-C has no green loss (onoff-rioc-protects).
     """
     lost = [_gross(outcome, table) for table in GROSS]
     falls = all(before > after for before, after in pairwise(lost))
@@ -129,10 +129,10 @@ def gross_stagger(outcome: Outcome) -> Verdict:
 
 
 def figure4(outcome: Outcome) -> Verdict:
-    """Averages at all times, before and during a burst.
+    """Judge the averages at all times, before and during a burst.
 
-    RIO-C's are judged at all times: yellow's around its maximum on the mean. WRED's is, before and in bursts,
-    on the mean of all bursts for each sample.
+    The averages of RIO-C are judged at all times: the mean of yellow's is around its maximum. The average of
+    WRED is judged before and during bursts, by the mean of all bursts for each sample.
     """
     rioc, wred = outcome.results("figure 4a rio-c"), outcome.results("figure 4b wred")
     green_peak = series(rioc, 0, "deciding_average").max()
@@ -176,7 +176,7 @@ def bulk_throughput(outcome: Outcome, table: str, scheme: str) -> float:
 
 
 def _gross(outcome: Outcome, table: str) -> float:
-    """Return the green loss; the paper prints no percentage in the last row, so both counts make it."""
+    """Return the green loss, from both counts, because the paper prints no percentage in the last row."""
     dropped = outcome.figure(table, "packets_dropped", drop_precedence="dp0").measured
     return 100 * dropped / outcome.figure(table, "packets_received", drop_precedence="dp0").measured
 

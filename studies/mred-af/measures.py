@@ -5,7 +5,7 @@ import polars
 from perhop import Results
 
 BOTTLENECK = "C1->E3"
-# Netperf's test length; in the scenarios from the end of the warm-up to `stop`.
+# The length of netperf's test; in the scenarios, the time from the end of the warm-up to `stop`.
 NETPERF_SECONDS = 600.0
 
 
@@ -36,7 +36,7 @@ def transactions_per_flow(results: Results, _case: dict[str, str]) -> list[float
 
 
 def throughput(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return what the bulk transfers carry together, payload that arrived in order, Mb/s; per replication."""
+    """Return the payload that arrived in order of all bulk transfers together, Mb/s; per replication."""
     flows = results.tcp.group_by("replication").agg(polars.col("received_bytes").sum()).sort("replication")
     return [8e-6 * value / NETPERF_SECONDS for value in flows["received_bytes"]]
 

@@ -9,7 +9,7 @@ from perhop.study import Outcome, Verdict, judged
 
 AQMS = ("red", "codel", "fq-codel", "pie", "dualpi2", "fq-pie", "cake")
 ALL = ("tail-drop", *AQMS)
-# Those with a queue for each flow.
+# Queueing disciplines with a queue for each flow.
 BY_FLOW = ("fq-codel", "fq-pie", "cake")
 LEVELS = ("mild", "medium", "heavy")
 ROUND_TRIPS = (5, 20, 50, 200, 560)
@@ -35,7 +35,7 @@ def codel_target(outcome: Outcome) -> Verdict:
 
 
 def target(outcome: Outcome, aqm: str, near: float, *, varies: bool) -> Verdict:
-    """Judge how near the mean delay is to the target, at each level and while it varies."""
+    """Judge the distance of the mean delay from the target, at each level and while the level varies."""
     wanted = TARGETS_MS[aqm]
     found = {level: outcome.point("8.2", "delay_ms", aqm=aqm, level=level).measured for level in LEVELS}
     if varies:
@@ -64,7 +64,7 @@ def trade_off(outcome: Outcome) -> Verdict:
 
 
 def loss_levels(outcome: Outcome) -> Verdict:
-    """Judge the losses before tail drop, also of flows that count every segment acknowledged."""
+    """Judge the losses with tail drop, including those of flows that count every acknowledged segment."""
     parts, evidence = {}, []
     for level, wanted, share in zip(LEVELS, (0.1, 0.5, 1.0), (0.036, 0.081, 0.114), strict=True):
         found = outcome.point("8.2", "loss_percent", aqm="tail-drop", level=level).measured
@@ -76,7 +76,7 @@ def loss_levels(outcome: Outcome) -> Verdict:
 
 
 def formula(outcome: Outcome) -> Verdict:
-    """Compare goodput with the formula's, by queue."""
+    """Compare the goodput with that of the formula, by queue."""
     parts, evidence = {}, []
     for aqm in ALL:
         found = [point.measured for point in outcome.curve("8.2", "formula_percent", aqm=aqm)]
@@ -104,7 +104,7 @@ def aggressive(outcome: Outcome) -> Verdict:
 
 
 def overload(outcome: Outcome) -> Verdict:
-    """Judge losses before 12 Mb/s that do not respond, and PIE's delay."""
+    """Judge the losses with 12 Mb/s of traffic that does not respond, and PIE's delay."""
     losses = {aqm: outcome.point("5.3:alone", "loss_percent", aqm=aqm).measured for aqm in ALL}
     delays = {aqm: outcome.point("5.3:alone", "delay_ms", aqm=aqm).measured for aqm in ALL}
     parts = {f"loss of {aqm}": abs(loss - EXCESS_PERCENT) <= 1 for aqm, loss in losses.items()}
@@ -166,7 +166,7 @@ def bursts(outcome: Outcome) -> Verdict:
 
 
 def series(outcome: Outcome) -> Verdict:
-    """Judge the share of flows through two queues with the same loss: 1 / sqrt(2) for 1."""
+    """Judge the share of flows through two queues with the same loss, which is 1 / sqrt(2) of the other's."""
     found = {aqm: outcome.point("10", "through_percent", aqm=aqm).measured for aqm in ALL}
     wanted = 100 / (1 + math.sqrt(2))
     parts = {aqm: abs(share - (50 if aqm in BY_FLOW else wanted)) <= 5 for aqm, share in found.items()}

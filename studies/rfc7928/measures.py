@@ -96,7 +96,7 @@ def formula_percent(results: Results, case: dict[str, str]) -> list[float]:
 
 
 def fallen_ms(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the mean delay from 10 to 20 s after each fall to 10 Mb/s, when what the fall left has gone."""
+    """Return the mean delay from 10 to 20 s after each fall to 10 Mb/s, when its backlog has gone."""
     base = base_delays(results)
     assert results.delays is not None
     late = pl.any_horizontal(pl.col("time_s").is_between(fall + 10.4, fall + 20.1) for fall in (30, 70, 110))
@@ -187,7 +187,7 @@ def share(results: Results, name: str) -> list[float]:
 
 
 def payloads(results: Results) -> dict[str, float]:
-    """Return by class how much of its IP bytes applications get, by TCP's counters or the datagrams' size."""
+    """Return the payload per IP byte of each class, from TCP's counters or the size of datagrams."""
     found = {}
     for one in results.scenario["traffic"]:
         name, source = one.get("class") or one["name"], one["source"]

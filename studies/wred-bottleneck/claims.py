@@ -11,13 +11,13 @@ CLASSES = ("af11", "af12", "af13")
 PROBABILITIES = {"af11": 0.1, "af12": 0.2, "af13": 0.5}
 NUMBERS = ("3", "5", "10", "15", "20")
 FLOWS_EACH = ("3", "10")
-# "Clearly ordered": the shares of neighbors are this far apart, in percentage points.
+# "Clearly ordered": the minimum distance of the shares of neighbors, in percentage points.
 CLEARLY = 5.0
 # "Converges", "a good approximation": within these percentage points. "Directly proportional": within a
 # tenth.
 NEAR, GOOD = 3.0, 7.0
 PROPORTIONAL = 0.1
-# The split that `bandwidth 666` and `bandwidth 2000` ask for, and IP bytes for a byte of payload: datagrams
+# The split by `bandwidth 666` and `bandwidth 2000`, and IP bytes for a byte of payload: datagrams
 # of 576 B have headers of 28 B, segments of 1460 B have 40.
 UDP_PART, IP_BYTES = 666 / 2666, {"udp": 604 / 576, "tcp": 1500 / 1460}
 
@@ -42,7 +42,7 @@ def rates(outcome: Outcome) -> Verdict:
 def differentiation(outcome: Outcome) -> Verdict:
     """Judge the order over the middle thresholds, and whether there is an interval of most differentiation.
 
-    Such an interval has an end on either side: below it and above it the classes are less far apart.
+    The interval has an end on both sides: the classes are closer to each other below and above it.
     """
     parts, evidence = {}, []
     for flows in FLOWS_EACH:
@@ -128,9 +128,9 @@ def balanced(outcome: Outcome, flows: str) -> dict[int, dict[str, float]]:
 def distance(
     outcome: Outcome, table: str, weight: Callable[[str], float], *, relative: bool = False
 ) -> tuple[float, str]:
-    """Return how far a share is at most from number of flows times weight, and where.
+    """Return the largest distance of a share from the number of flows times the weight, and its place.
 
-    In points, or `relative`, as a part of the share that the rule gives.
+    The distance is in points or, with `relative`, a fraction of the share by the rule.
     """
     worst, where = 0.0, ""
     for point in outcome.curve(table, "af11_percent"):

@@ -20,17 +20,17 @@ def af11_percent(results: Results, _case: dict[str, str]) -> list[float]:
 
 
 def af12_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the share of AF12."""
+    """Return the share of AF12 in TCP's goodput; per replication."""
     return share(results, "af12")
 
 
 def af13_percent(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return the share of AF13."""
+    """Return the share of AF13 in TCP's goodput; per replication."""
     return share(results, "af13")
 
 
 def udp_kbps(results: Results, _case: dict[str, str]) -> list[float]:
-    """Return UDP's goodput."""
+    """Return UDP's goodput; per replication."""
     return goodput_kbps(results, {"traffic": "udp"})
 
 
