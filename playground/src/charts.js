@@ -43,7 +43,7 @@ export class Series {
 export class Charts {
   constructor(figures, palette, isDark, onTime) {
     Object.assign(this, { palette, isDark });
-    // Those that the page has.
+    // The charts that the page has.
     this.charts = KINDS.filter(({ key }) => figures.querySelector(`[data-kind=${key}]`)).map((kind) => {
       const figure = figures.querySelector(`[data-kind=${kind.key}]`);
       const chart = globalThis.echarts.init(figure.querySelector(".plot"), null, { renderer: "canvas" });
@@ -85,7 +85,7 @@ export class Charts {
         grid: { left: 8, right: 24, top: 12, bottom: 4, containLabel: true },
         xAxis: { ...axis, type: "value", min: now.started.warmup, max: now.started.duration, splitLine: { show: false }, axisLabel: { ...axis.axisLabel, formatter: "{value} s", hideOverlap: true, showMinLabel: false } },
         yAxis: { ...axis, type: "value", min: 0, splitNumber: 3, minInterval: kind.key === "queue" ? 1 : undefined, ...(kind.key === "loss" ? lossAxis(lines) : {}), axisLabel: { ...axis.axisLabel, formatter: AXES[kind.key] } },
-        // Rich text, and so no HTML made of names.
+        // Rich text instead of HTML, because names could contain HTML.
         tooltip: { trigger: "axis", renderMode: "richText", confine: true, backgroundColor: card, borderColor: line, textStyle: { color: ink, fontSize: 12 }, valueFormatter: (value) => (value === null || value === undefined ? "–" : kind.shown(value)) },
         series: lines,
       }, { replaceMerge: ["series"] });

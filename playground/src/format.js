@@ -1,4 +1,4 @@
-// Numbers as text, with the unit that suits them.
+// Numbers as text, with a suitable unit.
 
 const RATES = [[1e9, "Gb/s"], [1e6, "Mb/s"], [1e3, "kb/s"], [1, "b/s"]];
 const TIMES = [[1, "s"], [1e-3, "ms"], [1e-6, "µs"], [1e-9, "ns"]];

@@ -54,7 +54,7 @@ export class Engine {
     let at = 4 + size;
     const found = {};
     for (const [name, count] of columns) {
-      // A copy: the memory is the module's, and grows.
+      // A copy, because the memory belongs to the module and may move when it grows.
       const values = new Float64Array(count);
       for (let row = 0; row < count; row += 1) values[row] = view.getFloat64(at + 8 * row, true);
       found[name] = values;

@@ -42,7 +42,7 @@ export class Scene {
     Object.assign(this, { port, classes, causes, colors });
     const names = port.queues.map(({ name }) => name).join(", ");
     this.canvas.setAttribute("aria-label", `The port from ${port.from} to ${port.to} with its queues ${names} and their packets; the step buttons describe each event`);
-    // A lane of its own height for each queue; the page scrolls where there are many.
+    // Each queue has a lane; the page scrolls if there are many.
     this.canvas.style.height = `${Math.max(340, 96 + port.queues.length * 92)}px`;
     this.places.clear();
     this.resize();

@@ -17,7 +17,7 @@ export function readSheet(text, known) {
   return { name: found.name, version: String(found.perhop), entries };
 }
 
-// A cell that a spreadsheet does not take for a formula (OWASP, "CSV Injection"), in quotation marks where it has to be.
+// A cell that a spreadsheet does not read as a formula (OWASP, "CSV Injection"), quoted if necessary.
 function cell(value) {
   const text = String(value);
   const plain = /^[=+@\t\r-]/.test(text) ? `'${text}` : text;

@@ -10,7 +10,7 @@ const common = (a, b) => {
   return length;
 };
 
-// The longest text that fits of those that `make` gives for up to `most` letters, or else another one.
+// The longest fitting text among those that `make` returns for up to `most` letters, else `otherwise`.
 function longest(most, make, fits, otherwise = make(1)) {
   let length = most;
   while (length > 0 && !fits(make(length))) length -= 1;
@@ -20,10 +20,10 @@ function longest(most, make, fits, otherwise = make(1)) {
 const WAYS = [
   // The beginning.
   (name, names, fits) => longest(name.length - 1, (length) => name.slice(0, length) + GAP, fits),
-  // The part with the difference from the name most like it, and as much of the beginning as there is room for.
+  // The part that differs from the most similar name, and as much of the beginning as fits.
   (name, names, fits) => {
     const alike = Math.max(...names.filter((one) => one !== name).map((one) => common(one, name)));
-    // The word in which the difference is, unless it is long.
+    // The word with the difference, unless it is long.
     const word = name.slice(0, alike).search(/[\p{L}\p{N}]*$/u);
     const rest = name.slice(alike - word <= LONG ? word : alike);
     if (fits(GAP + rest)) return longest(name.length - rest.length - 1, (length) => name.slice(0, length) + GAP + rest, fits, GAP + rest);

@@ -16,7 +16,7 @@ export class SliderPanel {
     const found = around ? ofRouter(text) : ofScenario(text);
     const isSame = found.length === this.sliders.length && found.every((one, index) => one.label === this.sliders[index].label);
     if (!isNew && isSame) {
-      // A number of another length moves those behind it.
+      // A number of another length moves the numbers behind it.
       found.forEach((one, index) => Object.assign(this.sliders[index], { from: one.from, to: one.to }));
       return;
     }

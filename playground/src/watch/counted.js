@@ -49,7 +49,7 @@ export class Counted {
 }
 
 const part = (some, all) => (all > 0 ? some / all : null);
-// Of a class: bytes received, packets offered, delivered and dropped, and the sum of delays.
+// The counters of a class: bytes received, packets offered, delivered and dropped, and the sum of delays.
 const VALUES = {
   throughput: (before, now, seconds) => (8 * (now[0] - before[0])) / seconds,
   delay: (before, now) => part(now[4] - before[4], now[2] - before[2]),

@@ -5,7 +5,7 @@ import { $ } from "../page.js";
 import { Player } from "../player.js";
 
 const SPEEDS = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100, 200, 500];
-// How fast packets are shown where the run is not held against the clock.
+// The speed at which packets are shown if the run has no pace.
 const UNHURRIED = 0.01;
 const words = (speed) => (speed === Infinity ? "max" : `${speed}x`);
 const numberOf = (text) => (text === "max" ? Infinity : Number.parseFloat(text));
