@@ -27,7 +27,7 @@ from perhop.quantity import counted
 NOT_SIMULATED = "queues were not simulated: delays and losses under load are not compared"
 # Random variation needs several.
 _REPLICATIONS = 10
-# In text; --json has all.
+# The maximum number of changes in text; --json has all.
 _MOST_CHANGES = 8
 _MOST_LINES = 6
 _MOST_PAIRS = 3
