@@ -4,8 +4,8 @@ use perhop_measure::applications::{PageTally, SpeedTally, VideoTally};
 use perhop_measure::tcp::{ConnectionSeries, TcpMeasurements};
 use perhop_measure::{Measurements, QueueSeries};
 use perhop_net::Direction;
+use perhop_qos::Port;
 use perhop_qos::packet::Protocol;
-use perhop_qos::port::is_memory_conserved;
 use perhop_scenario::routing::LinkId;
 
 use super::part::Part;
@@ -93,7 +93,7 @@ impl Joint {
             carrying += usize::from(packet.protocol == Protocol::TCP);
         }
         let ports = links.map(|link| &world.direction(LinkId(link)).port);
-        debug_assert!(is_memory_conserved(ports), "units of memory and the packets that have them");
+        debug_assert!(Port::is_memory_conserved(ports), "units of memory and the packets that have them");
         debug_assert_eq!(
             carrying,
             world.hosts().transport.segments.len(),
