@@ -58,6 +58,13 @@ impl Load {
     }
 }
 
+/// The time of an event in a network of `nodes` nodes, compared with one that fits into the private cache of a
+/// processor: a quarter more for each doubling, about as in `docs/scale.md`.
+fn cache_misses(nodes: usize) -> f64 {
+    const IN_CACHE: f64 = 125.0;
+    1.0 + 0.25 * libm::log2(nodes as f64 / IN_CACHE).max(0.0)
+}
+
 /// The estimated time of a run in parts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Cost {
@@ -65,10 +72,12 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The time on `threads` threads of parts that forward packets in proportion to `weights`, of which
-    /// `crossing` packets reach another part. Each round lasts for the `shortest` delay of a border.
+    /// The time on `threads` threads of parts of `nodes` nodes together, which forward packets in proportion to
+    /// `weights`, of which `crossing` packets reach another part. Each round lasts for the `shortest` delay of
+    /// a border.
     pub(super) fn new(
         weights: &[u64],
+        nodes: usize,
         threads: usize,
         crossing: u64,
         load: &Load,
@@ -81,7 +90,8 @@ impl Cost {
         });
         let crossing = load.factor * crossing as f64 * CROSSING / threads as f64;
         let rounds = rounds * (ROUND + PART * weights.len() as f64);
-        Cost { seconds: load.one_thread * share + crossing + rounds }
+        let local = cache_misses(nodes / weights.len().max(1)) / cache_misses(nodes);
+        Cost { seconds: load.one_thread * share * local + crossing + rounds }
     }
 }
 

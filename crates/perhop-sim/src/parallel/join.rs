@@ -128,7 +128,7 @@ impl Joint {
         if cfg!(debug_assertions) {
             measurements.assert_conservation();
         }
-        let directions = near.into_iter().zip(far).flat_map(|(near, far)| {
+        let directions = near.into_iter().zip(far).filter_map(|(near, far)| {
             let mut direction = near?;
             if let Some(far) = far {
                 direction.input = far.input;

@@ -18,9 +18,9 @@ use crate::hosts::{FarNode, Hosts};
 /// The largest number of parts, and of delays that are tried as the shortest of a border.
 const MOST_PARTS: usize = 256;
 const MOST_DELAYS: usize = 6;
-/// Parts for each thread that are tried: with more, threads are busy for equal times, and more packets cross
-/// borders.
-const PARTS_OF_A_THREAD: [usize; 3] = [1, 2, 4];
+/// Parts for each thread that are tried: with more, threads are busy for equal times and a part fits into the
+/// cache, and more packets cross borders.
+const PARTS_OF_A_THREAD: [usize; 4] = [1, 2, 4, 8];
 
 /// A division of a network's nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,7 +229,9 @@ impl Graph {
                 weights[groups.find(one)] = sum;
             }
         };
-        between.iter().for_each(|(ends, _)| unite(&mut groups, *ends));
+        for (ends, _) in between {
+            unite(&mut groups, ends);
+        }
         // The rest are small groups without room in their neighbors.
         let mut left: Vec<usize> =
             (0..self.weights.len()).filter(|node| groups.find(*node) == *node).collect();
@@ -268,7 +270,8 @@ impl Graph {
                 onward[near].push(far);
             }
         }
-        Cost::new(&weights, threads, crossing, load, (!is_acyclic(&onward)).then_some(shortest))
+        let shortest = (!is_acyclic(&onward)).then_some(shortest);
+        Cost::new(&weights, self.weights.len(), threads, crossing, load, shortest)
     }
 }
 

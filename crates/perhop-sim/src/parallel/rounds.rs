@@ -206,13 +206,16 @@ impl<'a> Rounds<'a> {
 
     /// Begins the next round, or ends the run. No part runs meanwhile.
     fn begin_next(&self) {
-        let due: Vec<Time> = (0..self.parts.len()).map(|number| self.due(number)).collect();
+        let mail: Vec<Time> = self.mailboxes.iter().map(|mailbox| lock(mailbox).begin_round()).collect();
+        let own = self.next.iter().map(|next| Time::from_picoseconds(next.load(Ordering::Relaxed)));
+        let due: Vec<Time> = own.zip(&mail).map(|(own, mail)| own.min(*mail)).collect();
         let earliest = self.earliest(&due);
         let least = earliest.iter().copied().min().unwrap_or(Time::MAX);
         let mut active = 0;
         for (number, is_active) in self.is_active.iter().enumerate() {
             let horizon = self.horizon(number, &earliest);
-            let has_events = due[number] < horizon;
+            // A packet that is ready may be received inline before its time.
+            let has_events = due[number] < horizon || mail[number] < Time::MAX;
             self.horizons[number].store(horizon.as_picoseconds(), Ordering::Relaxed);
             is_active.store(has_events, Ordering::Relaxed);
             active += usize::from(has_events);
@@ -240,13 +243,6 @@ impl<'a> Rounds<'a> {
         if round.sleeping > 0 {
             self.bell.notify_all();
         }
-    }
-
-    /// The time of the next event of part `number`, or of the next arrival from another part. The packets
-    /// from other parts are ready for the next round.
-    fn due(&self, number: usize) -> Time {
-        let own = Time::from_picoseconds(self.next[number].load(Ordering::Relaxed));
-        own.min(lock(&self.mailboxes[number]).begin_round())
     }
 
     /// By part: the time before which it has no further event, even if its neighbors send packets. Its own
