@@ -36,8 +36,8 @@ impl Port {
         self.memory_queues().next().is_none_or(|(_, queue)| queue.port().shared_units() == shared)
     }
 
-    /// Whether every unit of memory that `ports` use has a packet, and every pool counts the units of its ports.
-    /// `ports` are all ports that share the pools.
+    /// Whether every unit of memory that `ports` use has a packet, and every pool counts the units of its
+    /// ports. `ports` are all ports that share the pools.
     pub fn is_memory_conserved<'a>(ports: impl IntoIterator<Item = &'a Port>) -> bool {
         // The use of each pool, and the sum of its ports.
         let mut pools: BTreeMap<PoolKey, (u64, u64)> = BTreeMap::new();
