@@ -141,8 +141,11 @@ fn check_order(
     let matching: Vec<Vec<Vec<usize>>> =
         members.iter().map(|member| packets.matching(&member.policy.classes)).collect();
     let mut crossed: BTreeSet<(usize, &str, &str)> = BTreeSet::new();
-    for packet in 0..matching.first().map_or(0, Vec::len) {
-        let of = |place: usize| matching[place][packet].iter().map(move |class| (place, *class));
+    let count = matching.first().map_or(0, Vec::len);
+    let at_devices =
+        |packet: usize| -> Vec<&[usize]> { matching.iter().map(|own| own[packet].as_slice()).collect() };
+    for classes in (0..count).map(at_devices) {
+        let of = |place: usize| classes[place].iter().map(move |class| (place, *class));
         let name = |(place, class): (usize, usize)| members[place].policy.classes[class].name.as_str();
         let firsts: Vec<Option<&str>> = (0..members.len()).map(|place| of(place).next().map(name)).collect();
         let peers: Peers<Option<&str>> = firsts.iter().copied().collect();

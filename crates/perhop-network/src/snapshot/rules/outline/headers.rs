@@ -90,7 +90,7 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
 fn is_compared(entry: &Entry) -> bool {
     let second = entry.shape.split(' ').nth(1).unwrap_or_default();
     let is_ip = ["ip", "ipv6"].contains(&entry.command());
-    !OF_MANAGEMENT.contains(&entry.command()) && !(is_ip && OF_IP.contains(&second))
+    !(OF_MANAGEMENT.contains(&entry.command()) || is_ip && OF_IP.contains(&second))
 }
 
 /// Reports lines outside of blocks that the only device of a kind lacks, at the line of its name.

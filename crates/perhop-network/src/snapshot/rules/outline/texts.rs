@@ -4,7 +4,7 @@
 //! this comparison of whole lines does.
 
 use std::collections::hash_map::DefaultHasher;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
 use super::block::{Block, Defined};
@@ -74,8 +74,8 @@ type Without<'v, 'b> = (&'v [Lines<'b>], &'v str);
 
 /// Returns the variants by the sum of all their lines but one: blocks that differ in one line have one sum,
 /// and comparing all pairs of blocks would take too long.
-fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> HashMap<u64, Vec<Without<'v, 'b>>> {
-    let mut found: HashMap<u64, Vec<Without>> = HashMap::new();
+fn without_one_line<'v, 'b>(variants: &'v [Vec<Lines<'b>>]) -> BTreeMap<u64, Vec<Without<'v, 'b>>> {
+    let mut found: BTreeMap<u64, Vec<Without>> = BTreeMap::new();
     for blocks in variants {
         let Some((_, lines)) = blocks.first() else { continue };
         let all = sum(lines);
