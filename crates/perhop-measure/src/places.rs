@@ -32,9 +32,13 @@ pub fn queues_by_class(scenario: &Scenario) -> BTreeMap<&str, Vec<Place>> {
     let mut found: BTreeMap<&str, Option<Vec<Place>>> = BTreeMap::new();
     for traffic in &scenario.traffic {
         let name = traffic.class.as_ref().unwrap_or(&traffic.name).as_str();
-        let queues = way(scenario, &traffic.from, &traffic.to)
-            .iter()
-            .filter_map(|[from, to]| waits(scenario, from, to, traffic.dscp))
+        let steps = way(scenario, &traffic.from, &traffic.to).into_iter();
+        let ports = steps.filter_map(|[from, to]| Some((from, to, queueing_at(scenario, from, to)?)));
+        let queues = ports
+            .map(|(from, to, queueing)| {
+                let queue = queue_of(queueing, traffic.dscp, "")?;
+                Some(Place { port: format!("{from}->{to}"), queue })
+            })
             .collect::<Option<Vec<Place>>>();
         match found.get_mut(name) {
             Some(known) if *known != queues => *known = None,
@@ -93,16 +97,13 @@ fn way<'s>(scenario: &'s Scenario, from: &'s str, to: &str) -> Vec<[&'s str; 2]>
     steps
 }
 
-/// Returns the queue in which a codepoint waits at the port from `from` to `to`: nothing for a port without
-/// queues, `Some(None)` where the codepoint does not determine it.
-fn waits(scenario: &Scenario, from: &str, to: &str, codepoint: Dscp) -> Option<Option<Place>> {
+/// Returns the classes of the port from `from` to `to`, if it has any.
+fn queueing_at<'s>(scenario: &'s Scenario, from: &str, to: &str) -> Option<&'s QueueingConfig> {
     let link = scenario.links.iter().find(|link| {
         let [a, b] = &link.between;
         (a == from && b == to) || (a == to && b == from)
     })?;
-    let policy = scenario.policies.get(link.interfaces.get(from)?.output.as_ref()?)?;
-    let queue = queue_of(policy.queueing.as_ref()?, codepoint, "");
-    Some(queue.map(|queue| Place { port: format!("{from}->{to}"), queue }))
+    scenario.policies.get(link.interfaces.get(from)?.output.as_ref()?)?.queueing.as_ref()
 }
 
 /// Returns the leaf that takes packets with a codepoint; `None` if there is none or it is unknown.
