@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -197,3 +198,14 @@ def test_help_on_a_terminal_is_styled(perhop: Command) -> None:
 def test_a_path_keeps_the_type_of_its_parameter() -> None:
     read = _read(["run", "edge", "-o", "out"])
     assert read is not None and read["scenario"] == Path("edge") and read["output"] == Path("out")
+
+
+def test_only_the_parser_knows_cyclopts() -> None:
+    """The reader does not see descriptions that cyclopts made, and their import takes longer than a check."""
+    folder = ROOT / "python" / "perhop" / "command"
+    importing = {
+        file.name
+        for file in folder.glob("*.py")
+        if re.search(r"^\s*(from|import) cyclopts", file.read_text(), re.M)
+    }
+    assert importing == {"help_pages.py", "parser.py"}

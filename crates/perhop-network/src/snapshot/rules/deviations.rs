@@ -2,22 +2,26 @@
 
 use std::collections::BTreeSet;
 
-use super::outline::{DeviationKind, Numbered, deviations};
+use super::outline::{Deviation, DeviationKind, Numbered, deviations};
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
-/// Reports lines that one of several equal blocks lacks, or has with another value, unless another rule names
-/// the line: that rule knows what the line does.
-pub(super) fn check(snapshot: &Snapshot, found: &mut Vec<NetworkFinding>) {
+/// Returns the lines that one of several equal blocks lacks, or has with another value.
+pub(super) fn of_lines(snapshot: &Snapshot) -> Vec<Deviation> {
     let lines: Vec<Vec<Numbered>> =
         snapshot.devices.iter().map(|member| member.device.numbered_lines().collect()).collect();
     let ends = |link: &crate::snapshot::Link| {
         link.ends.iter().map(|end| (end.id.device, snapshot.port(end.id).line)).collect()
     };
     let links: Vec<Vec<(usize, usize)>> = snapshot.links.iter().map(ends).collect();
+    deviations(&lines, &links)
+}
+
+/// Reports deviations, unless another rule names the line: that rule knows what the line does.
+pub(super) fn add(snapshot: &Snapshot, deviations: Vec<Deviation>, found: &mut Vec<NetworkFinding>) {
     let named: BTreeSet<(String, usize)> =
         found.iter().map(|finding| (finding.file.clone(), finding.diagnostic.line)).collect();
-    for deviation in deviations(&lines, &links) {
+    for deviation in deviations {
         let file = &snapshot.devices[deviation.device].file;
         if named.contains(&(file.clone(), deviation.line)) {
             continue;

@@ -34,39 +34,67 @@ mod uncompared;
 
 pub use finding::NetworkFinding;
 use finding::line_of_output;
+use rayon::prelude::*;
 use treatment::Treatments;
 
 use super::{PortId, Snapshot};
 
+/// The rules about one subject, which add their findings.
+type Check = fn(&Snapshot, &mut Vec<NetworkFinding>);
+/// Those that compare the treatments of codepoints.
+type CheckOfTreatments = fn(&Snapshot, &Treatments, &mut Vec<NetworkFinding>);
+
+/// The slow ones first, so that no processor waits for them at the end.
+const CHECKS: [Check; 16] = [
+    namesakes::check,
+    routes::check,
+    attachments::check,
+    bgp::check,
+    circuits::check,
+    groups::check,
+    identities::check,
+    links::check,
+    lists::check,
+    protocols::check,
+    reach::check,
+    settings::check,
+    strays::check,
+    tunnels::check,
+    subnets::check,
+    uncompared::check,
+];
+const CHECKS_OF_TREATMENTS: [CheckOfTreatments; 5] =
+    [frames::check, access_lists::check, marks::check, treatments::check, rates::check];
+
 impl Snapshot<'_> {
     /// Returns the findings of all rules about networks, in the order of files and lines.
     pub fn findings(&self) -> Vec<NetworkFinding> {
-        let mut found = Vec::new();
-        let treatments = Treatments::new(self);
-        attachments::check(self, &mut found);
-        bgp::check(self, &mut found);
-        circuits::check(self, &mut found);
-        frames::check(self, &treatments, &mut found);
-        groups::check(self, &mut found);
-        identities::check(self, &mut found);
-        links::check(self, &mut found);
-        lists::check(self, &mut found);
-        namesakes::check(self, &mut found);
-        protocols::check(self, &mut found);
-        reach::check(self, &mut found);
-        routes::check(self, &mut found);
-        settings::check(self, &mut found);
-        tunnels::check(self, &mut found);
-        strays::check(self, &mut found);
-        subnets::check(self, &mut found);
-        uncompared::check(self, &mut found);
-        access_lists::check(self, &treatments, &mut found);
-        marks::check(self, &treatments, &mut found);
-        treatments::check(self, &treatments, &mut found);
-        rates::check(self, &treatments, &mut found);
-        deviations::check(self, &mut found);
+        let (deviations, mut found) =
+            rayon::join(|| deviations::of_lines(self), || self.findings_by_subject());
+        deviations::add(self, deviations, &mut found);
         found.sort();
         found.dedup();
         found
     }
+
+    /// Returns the findings of the rules that read one subject each, in any order.
+    fn findings_by_subject(&self) -> Vec<NetworkFinding> {
+        let of_treatments = || {
+            let treatments = Treatments::new(self);
+            let checks = CHECKS_OF_TREATMENTS.par_iter();
+            checks.flat_map_iter(|check| collected(|found| check(self, &treatments, found))).collect()
+        };
+        let others =
+            || CHECKS.par_iter().flat_map_iter(|check| collected(|found| check(self, found))).collect();
+        let (mut found, more): (Vec<_>, Vec<_>) = rayon::join(of_treatments, others);
+        found.extend(more);
+        found
+    }
+}
+
+/// Returns the findings that a check adds.
+fn collected(check: impl FnOnce(&mut Vec<NetworkFinding>)) -> Vec<NetworkFinding> {
+    let mut found = Vec::new();
+    check(&mut found);
+    found
 }

@@ -11,7 +11,7 @@ use perhop_qos::Dscp;
 use super::demands::{CODEPOINT, Demand, LABELS, Packets, Value, demands};
 use super::packets::PacketsOfClasses;
 use super::peers::Peers;
-use super::treatment::packet;
+use super::treatment::{Matcher, packet};
 use super::{NetworkFinding, Snapshot};
 use crate::rules;
 
@@ -77,11 +77,11 @@ fn class_names<'s>(members: &[Member<'s>]) -> BTreeSet<&'s str> {
 }
 
 /// Reports classes that one policy lacks, or that only one policy has.
-fn check_classes(
+fn check_classes<'s>(
     snapshot: &Snapshot,
     policy: &str,
-    members: &[Member],
-    packets: &mut PacketsOfClasses,
+    members: &[Member<'s>],
+    packets: &mut PacketsOfClasses<'s>,
     found: &mut Vec<NetworkFinding>,
 ) {
     for name in class_names(members) {
@@ -95,7 +95,7 @@ fn check_classes(
             let (line, what) = if usual {
                 // A class with another name may take the packets.
                 let takes_same =
-                    |class: &Class| of_example.is_some_and(|other| packets.are_same(class, other));
+                    |class: &'s Class| of_example.is_some_and(|other| packets.are_same(class, other));
                 if own.iter().any(takes_same) {
                     continue;
                 }
@@ -104,7 +104,7 @@ fn check_classes(
                 let Some(extra) = class(member.policy, name) else { continue };
                 let mut behind = own.iter().skip_while(|class| class.id != extra.id).skip(1);
                 let takes =
-                    |class: &Class| class.line > 0 && (extra.takes_rest || packets.share(extra, class));
+                    |class: &'s Class| class.line > 0 && (extra.takes_rest || packets.share(extra, class));
                 if !behind.any(takes) {
                     continue;
                 }
@@ -128,11 +128,11 @@ fn check_classes(
 
 /// Reports a class that takes packets of another one because it is first, if most policies of the name have
 /// both classes in the other order.
-fn check_order(
+fn check_order<'s>(
     snapshot: &Snapshot,
     policy: &str,
-    members: &[Member],
-    packets: &mut PacketsOfClasses,
+    members: &[Member<'s>],
+    packets: &mut PacketsOfClasses<'s>,
     found: &mut Vec<NetworkFinding>,
 ) {
     if members.len() < 3 {
@@ -234,17 +234,20 @@ fn check_demands(snapshot: &Snapshot, policy: &str, members: &[Member], found: &
 
 /// Whether a demand writes a mark that some packets of the class do not have.
 fn marks_others(kind: &str, demand: &Demand, class: &Class) -> bool {
-    let differs = |dscp: Dscp| {
-        class.condition.holds(&[], &packet(dscp)) && Value::Words(dscp.to_string()) != demand.value
-    };
-    kind == LABELS || kind == CODEPOINT && (0..64).filter_map(Dscp::new).any(differs)
+    if kind != CODEPOINT {
+        return kind == LABELS;
+    }
+    let matcher = Matcher::new(&class.condition, &[]);
+    let differs =
+        |dscp: Dscp| matcher.matches(&packet(dscp)) && Value::Words(dscp.to_string()) != demand.value;
+    (0..64).filter_map(Dscp::new).any(differs)
 }
 
 /// Reports classes whose packets differ from their namesakes in policies with one name.
-fn check_packets(
+fn check_packets<'s>(
     snapshot: &Snapshot,
-    policies: &BTreeMap<&str, Vec<Member>>,
-    packets: &mut PacketsOfClasses,
+    policies: &BTreeMap<&str, Vec<Member<'s>>>,
+    packets: &mut PacketsOfClasses<'s>,
     found: &mut Vec<NetworkFinding>,
 ) {
     let mut by_class: BTreeMap<(&str, &str), ByDevice> = BTreeMap::new();

@@ -1,6 +1,7 @@
 //! [`PacketsOfClasses`]: the packets of classes on several devices, compared with test packets.
 
 use std::collections::BTreeMap;
+use std::marker::PhantomData;
 
 use perhop_analysis::PacketText;
 use perhop_device::intent::{Class, Condition};
@@ -93,15 +94,17 @@ fn name(packet: &Packet) -> String {
 }
 
 /// The packets of classes, as numbered sets.
-pub(super) struct PacketsOfClasses {
+pub(super) struct PacketsOfClasses<'s> {
     probes: Vec<Packet>,
-    conditions: Vec<(Condition, usize)>,
+    /// The numbers of the sets of classes, by the addresses of the classes, which exist as long as this.
+    known: BTreeMap<usize, usize>,
+    classes: PhantomData<&'s Class>,
     sets: Vec<Vec<bool>>,
     numbers: BTreeMap<Vec<bool>, usize>,
 }
 
-impl Default for PacketsOfClasses {
-    fn default() -> PacketsOfClasses {
+impl Default for PacketsOfClasses<'_> {
+    fn default() -> Self {
         let codepoints = (0..64).filter_map(Dscp::new).map(super::treatment::packet);
         let text = |text: &str| text.parse::<PacketText>().ok().map(|read| read.packet);
         let of_frames = |field| {
@@ -111,14 +114,21 @@ impl Default for PacketsOfClasses {
         };
         let applications = APPLICATIONS.iter().filter_map(|application| text(application));
         let probes = codepoints.chain(of_frames("exp")).chain(of_frames("cos")).chain(applications).collect();
-        PacketsOfClasses { probes, conditions: Vec::new(), sets: Vec::new(), numbers: BTreeMap::new() }
+        PacketsOfClasses {
+            probes,
+            known: BTreeMap::new(),
+            classes: PhantomData,
+            sets: Vec::new(),
+            numbers: BTreeMap::new(),
+        }
     }
 }
 
-impl PacketsOfClasses {
+impl<'s> PacketsOfClasses<'s> {
     /// Returns the number of the set of packets of a class. Equal sets have the same number.
-    pub(super) fn number_of(&mut self, class: &Class) -> usize {
-        if let Some((_, number)) = self.conditions.iter().find(|(known, _)| *known == class.condition) {
+    pub(super) fn number_of(&mut self, class: &'s Class) -> usize {
+        let address = std::ptr::from_ref(class).addr();
+        if let Some(number) = self.known.get(&address) {
             return *number;
         }
         let set: Vec<bool> = match &class.condition {
@@ -134,17 +144,17 @@ impl PacketsOfClasses {
         if number == next {
             self.sets.push(set);
         }
-        self.conditions.push((class.condition.clone(), number));
+        self.known.insert(address, number);
         number
     }
 
     /// Whether two classes take the same packets.
-    pub(super) fn are_same(&mut self, class: &Class, other: &Class) -> bool {
+    pub(super) fn are_same(&mut self, class: &'s Class, other: &'s Class) -> bool {
         self.number_of(class) == self.number_of(other)
     }
 
     /// Returns for each test packet the places of the classes that match it, in their order.
-    pub(super) fn matching(&mut self, classes: &[Class]) -> Vec<Vec<usize>> {
+    pub(super) fn matching(&mut self, classes: &'s [Class]) -> Vec<Vec<usize>> {
         let numbers: Vec<usize> = classes.iter().map(|class| self.number_of(class)).collect();
         let of_packet = |packet: usize| {
             let matches = |place: &usize| classes[*place].takes_rest || self.sets[numbers[*place]][packet];
@@ -154,7 +164,7 @@ impl PacketsOfClasses {
     }
 
     /// Whether a packet belongs to both classes.
-    pub(super) fn share(&mut self, class: &Class, other: &Class) -> bool {
+    pub(super) fn share(&mut self, class: &'s Class, other: &'s Class) -> bool {
         if other.takes_rest {
             return false;
         }

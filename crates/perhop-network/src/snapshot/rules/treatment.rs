@@ -1,12 +1,15 @@
 //! [`Treatment`]: the treatment of a codepoint by a policy.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use perhop_analysis::Conditioned;
-use perhop_device::intent::{Class, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
+use perhop_device::intent::{Class, Condition, Guarantee, Meter, Policy, PriorityRate, TrafficRate};
 use perhop_device::{Port, Router};
+use perhop_qos::classifier::Match;
 use perhop_qos::packet::{Color, LinkMark};
 use perhop_qos::{Dscp, Packet};
+use rayon::prelude::*;
 
 use crate::snapshot::{PortId, Snapshot};
 
@@ -72,13 +75,73 @@ fn has_classes(policy: &Policy) -> bool {
     policy.classes.iter().any(|class| !class.takes_rest || class.children().is_some_and(has_classes))
 }
 
+/// A condition that is built once for several packets.
+pub(super) enum Matcher {
+    Always,
+    Never,
+    When(Match),
+}
+
+impl Matcher {
+    /// Builds a condition. Interfaces are numbered by their places in `interfaces`.
+    pub(super) fn new(condition: &Condition, interfaces: &[String]) -> Matcher {
+        match condition {
+            Condition::Always => Matcher::Always,
+            Condition::Never => Matcher::Never,
+            Condition::When(config) => config.build(interfaces).map_or(Matcher::Never, Matcher::When),
+        }
+    }
+
+    /// Whether a packet matches.
+    pub(super) fn matches(&self, packet: &Packet) -> bool {
+        match self {
+            Matcher::Always => true,
+            Matcher::Never => false,
+            Matcher::When(matches) => matches.matches(packet),
+        }
+    }
+}
+
+/// A policy that classifies several packets: the condition of a class is built when a packet reaches it.
+struct Classes<'a, 'i> {
+    policy: &'a Policy,
+    interfaces: &'i [String],
+    /// Of each class: its condition, and the policy inside it.
+    built: Vec<(OnceCell<Matcher>, OnceCell<Classes<'a, 'i>>)>,
+}
+
+impl<'a, 'i> Classes<'a, 'i> {
+    fn new(policy: &'a Policy, interfaces: &'i [String]) -> Classes<'a, 'i> {
+        let built = policy.classes.iter().map(|_| (OnceCell::new(), OnceCell::new())).collect();
+        Classes { policy, interfaces, built }
+    }
+
+    /// Returns the treatment of a packet, which is the treatment of the innermost class.
+    fn treatment(&self, packet: &Packet) -> Option<Treatment<'a>> {
+        let all = self.policy.classes.iter().zip(&self.built);
+        let (class, (_, inner)) = all.into_iter().find(|(class, (matcher, _))| {
+            matcher.get_or_init(|| Matcher::new(class.visible(), self.interfaces)).matches(packet)
+        })?;
+        let children = class.children();
+        let inner = children.map(|inner_policy| {
+            inner.get_or_init(|| Classes::new(inner_policy, self.interfaces)).treatment(packet)
+        });
+        Some(innermost(self.policy, class, inner.flatten()))
+    }
+}
+
 /// Returns the treatment of a packet by a policy, which is the treatment of the innermost class.
 pub(super) fn treatment<'a>(
     policy: &'a Policy,
     interfaces: &[String],
     packet: &Packet,
 ) -> Option<Treatment<'a>> {
-    let class = policy.classes.iter().find(|class| class.visible().holds(interfaces, packet))?;
+    Classes::new(policy, interfaces).treatment(packet)
+}
+
+/// Returns the treatment of a packet of a class, for which the policy inside the class has the treatment
+/// `inner`.
+fn innermost<'a>(policy: &'a Policy, class: &'a Class, inner: Option<Treatment<'a>>) -> Treatment<'a> {
     let own = if class.priority.is_some() {
         Kind::Priority
     } else if class.guarantee.is_some() {
@@ -88,22 +151,22 @@ pub(super) fn treatment<'a>(
     } else {
         Kind::Class
     };
-    let inner = class.children().and_then(|inner| treatment(inner, interfaces, packet));
     match inner {
         // A packet in the default class of a child policy still belongs to the parent class.
         Some(inner) if inner.kind > Kind::Rest || own == Kind::Rest => {
-            Some(Treatment { kind: inner.kind.max(own), ..inner })
+            Treatment { kind: inner.kind.max(own), ..inner }
         }
-        _ => Some(Treatment { kind: own, policy, class }),
+        _ => Treatment { kind: own, policy, class },
     }
 }
 
 /// Whether a policy classifies packets by the traffic class of their label: their codepoints do not count.
 pub(super) fn reads_labels(policy: &Policy, interfaces: &[String]) -> bool {
+    let classes = Classes::new(policy, interfaces);
     let class = |value: u8| {
         let mut labeled = packet(Dscp::default());
         labeled.set_exp(LinkMark::new(value)?);
-        treatment(policy, interfaces, &labeled).map(|own| own.class.id)
+        classes.treatment(&labeled).map(|own| own.class.id)
     };
     let first = class(0);
     (1..8).any(|value| class(value) != first)
@@ -174,15 +237,20 @@ pub(super) struct Treatments<'s> {
 
 impl<'s> Treatments<'s> {
     pub(super) fn new(snapshot: &'s Snapshot) -> Treatments<'s> {
-        let mut tables = BTreeMap::new();
+        let mut policies = BTreeMap::new();
         for (id, _) in snapshot.inside_ports() {
             let Some(policy) = queueing_policy(snapshot.port(id)) else { continue };
-            tables.entry((id.device, policy.line)).or_insert_with(|| {
-                let names = interfaces(snapshot.router(id.device));
-                let all = (0..64).filter_map(Dscp::new);
-                all.map(|dscp| treatment(policy, &names, &packet(dscp))).collect()
-            });
+            policies.entry((id.device, policy.line)).or_insert(policy);
         }
+        let packets: Vec<Packet> = (0..64).filter_map(Dscp::new).map(packet).collect();
+        let table = |((device, line), policy): (&(usize, usize), &&'s Policy)| {
+            let names = interfaces(snapshot.router(*device));
+            let classes = Classes::new(policy, &names);
+            let found: Vec<Option<Treatment>> =
+                packets.iter().map(|packet| classes.treatment(packet)).collect();
+            ((*device, *line), found)
+        };
+        let tables: BTreeMap<_, _> = policies.par_iter().map(table).collect();
         let mut best = BTreeMap::new();
         for table in tables.values() {
             for (dscp, own) in (0..64).filter_map(Dscp::new).zip(table).skip(1) {

@@ -1,12 +1,13 @@
 //! Codepoints with a class at most ports of a network, but not at one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use perhop_device::{RouteTarget, TunnelSource};
+use perhop_device::intent::Class;
+use perhop_device::{RouteTarget, Router, TunnelSource};
 use perhop_qos::Dscp;
 
 use super::treatment::{
-    Kind, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy, reads_labels,
+    Kind, Matcher, Treatment, Treatments, demand_line, interfaces, packet, queueing_policy, reads_labels,
 };
 use super::{NetworkFinding, PortId, Snapshot, line_of_output};
 use crate::forwarding::addresses;
@@ -92,8 +93,10 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
     let names = interfaces(snapshot.router(id.device));
     let namesake = own.policy.classes.iter().find(|class| class.name == name);
     if let Some(class) = namesake.filter(|_| own.class.name != name && own.kind == Kind::Rest) {
+        let classes: Vec<(&Class, Matcher)> =
+            own.policy.classes.iter().map(|class| (class, Matcher::new(class.visible(), &names))).collect();
         let other = (0..64).filter_map(Dscp::new).map(packet).find(|packet| {
-            let first = own.policy.classes.iter().find(|one| one.visible().holds(&names, packet));
+            let first = classes.iter().find(|(_, matcher)| matcher.matches(packet)).map(|(class, _)| class);
             first.is_some_and(|first| first.name == name)
         });
         let criteria = other.map(|other| snapshot.criteria(id.device, &own.policy.name, &other));
@@ -109,7 +112,6 @@ fn line_of_exception(snapshot: &Snapshot, id: PortId, own: &Treatment, name: &st
 /// the way to a provider, and the device does not queue by labels alone.
 pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
     let router = snapshot.router(id.device);
-    let names = interfaces(router);
     let mut default_routes = router.forwarding.routes.iter().filter(|route| route.prefix.length() == 0);
     let leads_out = default_routes.any(|route| match &route.via {
         RouteTarget::NextHop(hop) => addresses(snapshot.port(id)).any(|own| own.is_neighbor(*hop)),
@@ -121,9 +123,17 @@ pub(super) fn has_hosts_with_marks(snapshot: &Snapshot, id: PortId) -> bool {
         TunnelSource::Interface(name) => snapshot.port(id).name == *name,
         TunnelSource::Address(own) => addresses(snapshot.port(id)).any(|address| address.address == *own),
     });
-    let mut queues = router.ports.iter().filter_map(queueing_policy).peekable();
-    let is_core = queues.peek().is_some() && queues.all(|policy| reads_labels(policy, &names));
-    !leads_out && !is_source && !is_core
+    !leads_out && !is_source && !is_core(router)
+}
+
+/// Whether a device queues by labels alone.
+fn is_core(router: &Router) -> bool {
+    let names = interfaces(router);
+    let mut seen = BTreeSet::new();
+    let queues = router.ports.iter().filter_map(queueing_policy);
+    // Ports with one policy share its lines; a policy without a line is generated for its port.
+    let mut policies = queues.filter(|policy| policy.line == 0 || seen.insert(policy.line)).peekable();
+    policies.peek().is_some() && policies.all(|policy| reads_labels(policy, &names))
 }
 
 /// Reports ports towards hosts without an input policy, where most such ports of the network have one.

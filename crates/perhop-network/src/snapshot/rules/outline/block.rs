@@ -2,8 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
+use std::sync::Arc;
 
-use super::words::{Entry, canonical, is_left_out};
+use rayon::prelude::*;
+
+use super::names::{NameUses, stem};
+use super::words::{Entry, canonical, is_left_out, without_values};
 
 /// Blocks that concern the management of a device.
 const OF_MANAGEMENT: &[&str] = &["archive", "banner", "line"];
@@ -30,18 +34,33 @@ pub(super) struct Block {
     pub(super) entries: Vec<Entry>,
     /// The words of its first line and of those around it: blocks of devices with one path are compared.
     pub(super) path: String,
+    /// The places of the lines, by shape.
+    by_shape: Vec<usize>,
     /// The places of the lines whose shape it has once.
     single: Vec<usize>,
 }
 
 impl Block {
     fn new(device: usize, header: Entry, entries: Vec<Entry>, path: String) -> Block {
-        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
-        for entry in &entries {
-            *counts.entry(&entry.shape).or_default() += 1;
-        }
-        let single = (0..entries.len()).filter(|place| counts[entries[*place].shape.as_str()] == 1).collect();
-        Block { device, header, entries, path, single }
+        let mut by_shape: Vec<usize> = (0..entries.len()).collect();
+        by_shape.sort_by(|a, b| entries[*a].shape.cmp(&entries[*b].shape));
+        let runs = by_shape.chunk_by(|a, b| entries[*a].shape == entries[*b].shape);
+        let mut single: Vec<usize> = runs.filter(|run| run.len() == 1).map(|run| run[0]).collect();
+        single.sort_unstable();
+        Block { device, header, entries, path, by_shape, single }
+    }
+
+    /// Generates the lines of a shape, in order.
+    pub(super) fn entries_of(&self, shape: &str) -> impl Iterator<Item = &Entry> {
+        let first = self.by_shape.partition_point(|place| self.entries[*place].shape.as_str() < shape);
+        let lines = self.by_shape[first..].iter().map(|place| &self.entries[*place]);
+        lines.take_while(move |entry| entry.shape == shape)
+    }
+
+    /// Returns the line of a shape that the block has once.
+    pub(super) fn single_entry(&self, shape: &str) -> Option<&Entry> {
+        let mut lines = self.entries_of(shape);
+        lines.next().filter(|_| lines.next().is_none())
     }
 
     /// Generates the lines whose shape the block has once.
@@ -67,9 +86,12 @@ pub(super) struct Blocks {
 /// The names and subnets that a device has.
 pub(super) struct Defined {
     pub(super) names: BTreeSet<String>,
-    /// The subnets of its addresses, followed by the destinations of static routes.
-    subnets: Vec<(u32, u32)>,
-    own_subnets: usize,
+    /// The names of all devices.
+    all_names: Arc<NameUses>,
+    /// The subnets of its addresses, with masks.
+    own_subnets: Vec<(u32, u32)>,
+    /// These and the destinations of static routes, sorted, by mask.
+    subnets: BTreeMap<u32, Vec<u32>>,
     pub(super) addresses: BTreeSet<Ipv4Addr>,
     /// The lines outside of blocks.
     pub(super) top: Vec<Entry>,
@@ -86,14 +108,20 @@ impl Defined {
         };
         let own: Vec<(Ipv4Addr, u32)> = lines.filter_map(subnet).collect();
         let routed = nodes.iter().filter(|node| node.inner.is_empty()).filter_map(|node| routed(node.line.1));
+        let own_subnets: Vec<(u32, u32)> =
+            own.iter().map(|(address, mask)| (address.to_bits() & mask, *mask)).collect();
+        let mut subnets: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (network, mask) in own_subnets.iter().copied().chain(routed) {
+            subnets.entry(mask).or_default().push(network);
+        }
+        for networks in subnets.values_mut() {
+            networks.sort_unstable();
+        }
         Defined {
             names: names(nodes),
-            own_subnets: own.len(),
-            subnets: own
-                .iter()
-                .map(|(address, mask)| (address.to_bits() & mask, *mask))
-                .chain(routed)
-                .collect(),
+            all_names: Arc::default(),
+            own_subnets,
+            subnets,
             addresses: own.into_iter().map(|(address, _)| address).collect(),
             top: Vec::new(),
         }
@@ -102,12 +130,14 @@ impl Defined {
     /// Whether a word is an address of the device or of a subnet of it.
     pub(super) fn is_near(&self, word: &str) -> bool {
         let Ok(address) = word.parse::<Ipv4Addr>() else { return false };
-        self.subnets.iter().any(|(network, mask)| address.to_bits() & mask == *network)
+        self.subnets
+            .iter()
+            .any(|(mask, networks)| networks.binary_search(&(address.to_bits() & mask)).is_ok())
     }
 
     /// Generates the subnets of hosts of the device with their masks: those of more than two hosts.
     pub(super) fn host_subnets(&self) -> impl Iterator<Item = (Ipv4Addr, u32)> {
-        let subnets = self.subnets[..self.own_subnets].iter().filter(|(_, mask)| (!mask).count_ones() > 2);
+        let subnets = self.own_subnets.iter().filter(|(_, mask)| (!mask).count_ones() > 2);
         subnets.map(|(network, mask)| (Ipv4Addr::from_bits(*network), *mask))
     }
 
@@ -122,49 +152,51 @@ impl Defined {
     }
 
     /// Whether words have a name that the device does not define and others do, or an address of its own.
-    pub(super) fn is_foreign<'v>(
-        &self,
-        mut words: impl Iterator<Item = &'v str>,
-        devices: &[Defined],
-    ) -> bool {
+    pub(super) fn is_foreign<'v>(&self, mut words: impl Iterator<Item = &'v str>) -> bool {
         words.any(|word| {
             // A number is the name of a block on one device, and a rate on another.
             let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-            let is_name = !is_number && devices.iter().any(|other| other.names.contains(word));
+            let is_name = !is_number && self.all_names.of_name(word) > 0;
             is_name && !self.names.contains(word) || self.is_near(word)
         })
     }
 
-    /// Whether a name with a number, such as that of a tunnel, ends with `number`.
+    /// Returns the number of devices that define a name.
+    pub(super) fn uses(&self, name: &str) -> usize {
+        self.all_names.of_name(name)
+    }
+
+    /// Returns the stems of its names that end with a number, such as that of a tunnel.
     pub(super) fn numbers(&self, number: &str) -> BTreeSet<&str> {
-        let stem = |name: &'_ String| name.strip_suffix(number).map(str::len);
-        self.names
-            .iter()
-            .filter_map(|name| stem(name).map(|length| &name[..length]))
-            .filter(|stem| stem.ends_with(|letter: char| letter.is_ascii_alphabetic()))
-            .collect()
+        self.names.iter().filter_map(|name| stem(name, number)).collect()
+    }
+
+    /// Whether a device has a name of one of the stems with a number.
+    pub(super) fn any_has_number(&self, number: &str, stems: &BTreeSet<&str>) -> bool {
+        stems.iter().any(|stem| self.all_names.of_name(&format!("{stem}{number}")) > 0)
     }
 }
 
 impl Blocks {
     /// Reads the blocks of devices, whose lines have indentation inside blocks.
     pub(super) fn read(devices: &[Vec<Numbered>]) -> Blocks {
-        let trees: Vec<Vec<Node>> = devices.iter().map(|lines| tree(lines)).collect();
-        let mut defined: Vec<Defined> = trees.iter().map(|nodes| Defined::read(nodes)).collect();
-        let names: BTreeSet<String> = defined.iter().flat_map(|own| own.names.iter().cloned()).collect();
-        let all: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-        for (own, nodes) in defined.iter_mut().zip(&trees) {
+        let trees: Vec<Vec<Node>> = devices.par_iter().map(|lines| tree(lines)).collect();
+        let mut defined: Vec<Defined> = trees.par_iter().map(|nodes| Defined::read(nodes)).collect();
+        let uses = Arc::new(NameUses::count(defined.iter().map(|own| &own.names)));
+        let all: BTreeSet<&str> = uses.names().collect();
+        defined.par_iter_mut().zip(&trees).for_each(|(own, nodes)| {
             let lines = nodes.iter().filter(|node| node.inner.is_empty());
             own.top = lines.map(|node| header(node, &all)).collect();
-        }
+            own.all_names = Arc::clone(&uses);
+        });
         let named = shapes_of_named(&trees, &all);
         let opening = opening_shapes(&trees, &all);
         let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
         for node in trees.iter().flatten().filter(|node| node.inner.len() > LONG) {
             *uses.entry(node.line.1).or_default() += 1;
         }
-        let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
-        for (device, nodes) in trees.iter().enumerate() {
+        let of_device = |(device, nodes): (usize, &Vec<Node>)| {
+            let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
             for node in nodes {
                 let header = header(node, &all);
                 // A list without entries, for example.
@@ -184,6 +216,12 @@ impl Blocks {
                 };
                 add(&mut by_path, device, node, &path, &Words { names: &all, opening: &opening });
             }
+            by_path
+        };
+        let by_device: Vec<_> = trees.par_iter().enumerate().map(of_device).collect();
+        let mut by_path: BTreeMap<String, Vec<Block>> = BTreeMap::new();
+        for (path, group) in by_device.into_iter().flatten() {
+            by_path.entry(path).or_default().extend(group);
         }
         // Lines about things that have one line each are compared with their block.
         by_path.retain(|path, group| !path.contains(PART) || group.iter().any(|part| part.entries.len() > 1));
@@ -297,16 +335,6 @@ fn kinds(devices: &[Defined]) -> Vec<usize> {
         found.push(first);
     }
     found
-}
-
-/// Returns a path without the values in it. `ipv4` is a word.
-fn without_values(path: &str) -> String {
-    let is_value = |word: &str| {
-        word.starts_with(|letter: char| letter.is_ascii_digit())
-            || word.contains(|letter: char| letter.is_ascii_uppercase())
-    };
-    let words = path.split(' ').map(|word| if is_value(word) { "#" } else { word });
-    words.collect::<Vec<_>>().join(" ")
 }
 
 fn header(node: &Node, names: &BTreeSet<&str>) -> Entry {

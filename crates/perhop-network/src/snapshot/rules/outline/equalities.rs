@@ -90,8 +90,11 @@ fn keys<'b>(blocks: &'b Blocks) -> Vec<BTreeMap<Key<'b>, &'b Entry>> {
         }
     }
     for (device, own) in blocks.devices.iter().enumerate() {
-        let is_single =
-            |entry: &&Entry| own.top.iter().filter(|other| other.shape == entry.shape).count() == 1;
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for entry in &own.top {
+            *counts.entry(&entry.shape).or_default() += 1;
+        }
+        let is_single = |entry: &&Entry| counts[entry.shape.as_str()] == 1;
         own.top.iter().filter(is_single).for_each(|entry| add(device, "", entry));
     }
     found

@@ -116,7 +116,7 @@ fn check_presence(blocks: &Blocks, members: &[usize], found: &mut Vec<Deviation>
         let mut lacking = members.iter().filter(|device| !holders.contains(device));
         let (Some(device), None) = (lacking.next(), lacking.next()) else { continue };
         let own = &blocks.devices[*device];
-        let is_elsewhere = own.is_foreign(text.split(' '), &blocks.devices);
+        let is_elsewhere = own.is_foreign(text.split(' '));
         let Some(line) = name_line(own).filter(|_| !is_elsewhere) else { continue };
         let message = format!("no line `{text}`, which {} devices with the same task have", holders.len());
         found.push(Deviation { device: *device, line, kind: DeviationKind::Missing, message });

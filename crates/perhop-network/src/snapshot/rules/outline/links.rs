@@ -50,7 +50,7 @@ fn add_pair<'b>(blocks: [&'b Block; 2], found: &mut BTreeMap<&'b str, Vec<Pair<'
     shapes.sort_unstable();
     shapes.dedup();
     for shape in shapes {
-        let entries = blocks.map(|block| block.single_entries().find(|entry| entry.shape == shape));
+        let entries = blocks.map(|block| block.single_entry(shape));
         found.entry(shape).or_default().push(Pair { blocks, entries });
     }
 }
@@ -127,10 +127,7 @@ fn check_values(pairs: &[Pair], devices: &[Defined], found: &mut Vec<Deviation>)
 /// Reports the only end of a link of several with another value than all others.
 fn check_several(ends: &[&Block], found: &mut Vec<Deviation>) {
     for entry in ends[0].single_entries() {
-        let entries: Vec<&Entry> = ends
-            .iter()
-            .filter_map(|end| end.single_entries().find(|other| other.shape == entry.shape))
-            .collect();
+        let entries: Vec<&Entry> = ends.iter().filter_map(|end| end.single_entry(&entry.shape)).collect();
         if entries.len() != ends.len() {
             continue;
         }

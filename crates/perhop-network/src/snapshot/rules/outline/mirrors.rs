@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-use super::block::{Blocks, PART};
+use super::block::{Block, Blocks, PART};
 use super::form::{Deviation, DeviationKind};
 use super::words::Entry;
 
@@ -29,9 +29,27 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
     for (device, own) in blocks.devices.iter().enumerate() {
         owners.extend(own.addresses.iter().map(|address| (*address, device)));
     }
+    let numbered = numbered(blocks);
     for lines in lines_by_shape(blocks, &owners).values() {
         check_owners(lines, found);
-        check_values(blocks, lines, found);
+        check_values(&numbered, lines, found);
+    }
+}
+
+/// Blocks whose path is their first line without its value: the path, and the value on each device.
+type Numbered<'b> = Vec<(&'b str, BTreeMap<usize, &'b str>)>;
+
+fn numbered(blocks: &Blocks) -> Numbered<'_> {
+    let groups = blocks.by_path.iter().filter(|(path, group)| **path == group[0].header.shape);
+    groups
+        .map(|(path, group)| (path.as_str(), group.iter().filter_map(Block::number_of_device).collect()))
+        .collect()
+}
+
+impl Block {
+    /// Returns its device and the first value of its first line.
+    fn number_of_device(&self) -> Option<(usize, &str)> {
+        Some((self.device, self.header.values.first()?.as_str()))
     }
 }
 
@@ -82,7 +100,7 @@ fn check_owners(lines: &[Line], found: &mut Vec<Deviation>) {
 }
 
 /// Reports values that differ from those of the line back, or from the number of the other device's block.
-fn check_values(blocks: &Blocks, lines: &[Line], found: &mut Vec<Deviation>) {
+fn check_values(numbered: &Numbered, lines: &[Line], found: &mut Vec<Deviation>) {
     let Some(first) = lines.first() else { return };
     let mut backs: BTreeMap<(usize, usize), &Line> = BTreeMap::new();
     for line in lines {
@@ -111,17 +129,13 @@ fn check_values(blocks: &Blocks, lines: &[Line], found: &mut Vec<Deviation>) {
                 });
             }
         }
-        check_numbers(blocks, lines, value, found);
+        check_numbers(numbered, lines, value, found);
     }
 }
 
 /// Reports the only line whose value is not that in the first line of a block of the other device.
-fn check_numbers(blocks: &Blocks, lines: &[Line], value: usize, found: &mut Vec<Deviation>) {
-    for (path, group) in blocks.by_path.iter().filter(|(path, group)| **path == group[0].header.shape) {
-        let number: BTreeMap<usize, &str> = group
-            .iter()
-            .filter_map(|block| Some((block.device, block.header.values.first()?.as_str())))
-            .collect();
+fn check_numbers(numbered: &Numbered, lines: &[Line], value: usize, found: &mut Vec<Deviation>) {
+    for (path, number) in numbered {
         let known: Vec<(&Line, &str)> =
             lines.iter().filter_map(|line| Some((line, *number.get(&line.other?)?))).collect();
         let odd: Vec<&(&Line, &str)> =

@@ -147,7 +147,7 @@ fn report(block: &Block, shape: &str, peers: &[&Block], devices: &[Defined], fou
     let own = &devices[block.device];
     let examples: Vec<&Entry> =
         peers.iter().flat_map(|peer| &peer.entries).filter(|entry| entry.shape == shape).collect();
-    let is_foreign = |entry: &&Entry| own.is_foreign(entry.values.iter().map(String::as_str), devices);
+    let is_foreign = |entry: &&Entry| own.is_foreign(entry.values.iter().map(String::as_str));
     // An address of this site only: the other devices write such a line about a subnet of another one.
     let is_here = peers.iter().any(|peer| {
         let of_peer = peer.entries.iter().filter(|entry| entry.shape == shape);

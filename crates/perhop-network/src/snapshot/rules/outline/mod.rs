@@ -13,6 +13,7 @@ mod headers;
 mod links;
 mod mirrors;
 mod missing;
+mod names;
 mod places;
 mod relations;
 mod texts;
@@ -24,6 +25,7 @@ use std::collections::BTreeMap;
 
 use block::{Block, Blocks, INTERFACE};
 use form::{OTHER_INTERFACES, forms};
+use rayon::prelude::*;
 
 pub(crate) use block::Numbered;
 pub(crate) use form::{Deviation, DeviationKind, End};
@@ -33,8 +35,23 @@ pub(crate) use form::{Deviation, DeviationKind, End};
 /// and `links` the first lines of the interfaces at the ends of each link.
 pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<Deviation> {
     let blocks = Blocks::read(devices);
-    let mut found = Vec::new();
-    for group in blocks.by_path.values().filter(|group| group.len() > 2) {
+    let (mut found, others) = rayon::join(
+        || of_groups(&blocks),
+        || rayon::join(|| of_ports(&blocks), || of_devices(&blocks, links)),
+    );
+    found.extend(others.0);
+    found.extend(others.1);
+    found.sort();
+    // Several comparisons may find one fault: the first message is enough.
+    found.dedup_by_key(|deviation| (deviation.device, deviation.line));
+    found
+}
+
+/// Compares the blocks of each path.
+fn of_groups(blocks: &Blocks) -> Vec<Deviation> {
+    let groups = blocks.by_path.par_iter().filter(|(_, group)| group.len() > 2);
+    let check = |(_, group): (&String, &Vec<Block>)| {
+        let mut found = Vec::new();
         let forms = forms(group);
         values::check_headers(group, &blocks.devices, &mut found);
         places::check(group, &blocks.devices, &mut found);
@@ -45,21 +62,33 @@ pub(crate) fn deviations(devices: &[Vec<Numbered>], links: &[Vec<End>]) -> Vec<D
         values::check(&forms, &blocks.devices, &mut found);
         relations::check(&forms, &blocks.devices, &mut found);
         texts::check(group, &blocks.devices, &mut found);
-    }
-    for group in ports_of_kinds(&blocks).values().filter(|group| group.len() > OTHER_INTERFACES) {
+        found
+    };
+    groups.flat_map_iter(check).collect()
+}
+
+/// Compares the interfaces of one name on devices of one kind.
+fn of_ports(blocks: &Blocks) -> Vec<Deviation> {
+    let groups = ports_of_kinds(blocks);
+    let check = |(_, group): (_, &Vec<&Block>)| {
+        let mut found = Vec::new();
         let forms = forms(group.iter().copied());
         missing::check(&forms, &blocks.devices, &mut found);
         values::check(&forms, &blocks.devices, &mut found);
-    }
-    headers::check(&blocks, &mut found);
-    announced::check(&blocks, &mut found);
-    mirrors::check(&blocks, &mut found);
-    equalities::check(&blocks, &mut found);
-    links::check(&blocks, links, &mut found);
-    twins::check(&blocks, &mut found);
-    found.sort();
-    // Several comparisons may find one fault: the first message is enough.
-    found.dedup_by_key(|deviation| (deviation.device, deviation.line));
+        found
+    };
+    groups.par_iter().filter(|(_, group)| group.len() > OTHER_INTERFACES).flat_map_iter(check).collect()
+}
+
+/// Compares lines of different blocks.
+fn of_devices(blocks: &Blocks, links: &[Vec<End>]) -> Vec<Deviation> {
+    let mut found = Vec::new();
+    headers::check(blocks, &mut found);
+    announced::check(blocks, &mut found);
+    mirrors::check(blocks, &mut found);
+    equalities::check(blocks, &mut found);
+    links::check(blocks, links, &mut found);
+    twins::check(blocks, &mut found);
     found
 }
 

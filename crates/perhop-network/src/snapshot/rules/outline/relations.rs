@@ -76,11 +76,8 @@ fn places<'b>(form: &Form<'b>) -> Vec<Place<'b>> {
     };
     add(form.blocks.iter().map(|block| &block.header).collect(), true);
     for shape in &form.shapes {
-        let lines: Vec<Vec<&'b Entry>> = form
-            .blocks
-            .iter()
-            .map(|block| block.entries.iter().filter(|entry| entry.shape == *shape).collect())
-            .collect();
+        let lines: Vec<Vec<&'b Entry>> =
+            form.blocks.iter().map(|block| block.entries_of(shape).collect()).collect();
         if lines.iter().all(|lines| lines.len() == 1) {
             add(lines.iter().map(|lines| lines[0]).collect(), false);
         }

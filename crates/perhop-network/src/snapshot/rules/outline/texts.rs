@@ -97,7 +97,7 @@ fn report(
     let example = peers[0].1[text];
     let own = &devices[block.device];
     let is_elsewhere =
-        own.is_foreign(example.values.iter().map(String::as_str), devices) || own.has_near(&example.values);
+        own.is_foreign(example.values.iter().map(String::as_str)) || own.has_near(&example.values);
     if !are_enough(block, &blocks) || is_elsewhere {
         return;
     }

@@ -1,6 +1,6 @@
 //! Policies, classes and lists of two devices with one task, such as both routers of a site.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::block::{Block, Blocks, Defined, INTERFACE};
 use super::form::{Deviation, DeviationKind};
@@ -36,9 +36,14 @@ pub(super) fn check(blocks: &Blocks, found: &mut Vec<Deviation>) {
         }
     }
     check_interfaces(blocks, &paths, found);
+    let mut twins: BTreeMap<(usize, usize), bool> = BTreeMap::new();
     for (_, group) in groups {
         let [first, second] = group.as_slice() else { continue };
-        if first.device != second.device && are_twins(&paths[first.device], &paths[second.device]) {
+        if first.device == second.device {
+            continue;
+        }
+        let are_twins = || are_twins(&paths[first.device], &paths[second.device]);
+        if *twins.entry((first.device, second.device)).or_insert_with(are_twins) {
             compare([first, second], &blocks.devices, found);
             compare([second, first], &blocks.devices, found);
         }
@@ -92,7 +97,7 @@ fn report_missing(block: &Block, other: &Block, devices: &[Defined], found: &mut
     let own = of_shape(block);
     let lacking = other.entries.iter().filter(|entry| entry.shape == *shape);
     let entry = lacking.clone().find(|entry| !own.contains(&entry.text())).unwrap_or(&other.entries[*place]);
-    let is_foreign = devices[block.device].is_foreign(entry.values.iter().map(String::as_str), devices);
+    let is_foreign = devices[block.device].is_foreign(entry.values.iter().map(String::as_str));
     if other.entries.len() < LARGE || is_of_role(&entry.shape) || is_foreign {
         return;
     }
@@ -121,7 +126,7 @@ fn are_twins(first: &BTreeSet<&str>, second: &BTreeSet<&str>) -> bool {
 
 /// Reports a queueing command that only the second block has.
 fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined], found: &mut Vec<Deviation>) {
-    let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str), devices);
+    let is_foreign = devices[own.device].is_foreign(entry.values.iter().map(String::as_str));
     let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
     let differing = own.entries.iter().filter(|entry| !has(other, entry)).count()
         + other.entries.iter().filter(|entry| !has(own, entry)).count();
@@ -143,9 +148,10 @@ fn report_lacking([own, other]: [&Block; 2], entry: &Entry, devices: &[Defined],
 
 /// Reports lines of the first block that the second has with another value.
 fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Deviation>) {
-    let has = |block: &Block, entry: &Entry| block.entries.iter().any(|one| one.text() == entry.text());
-    let only: Vec<&Entry> = own.entries.iter().filter(|entry| !has(other, entry)).collect();
-    let theirs: Vec<&Entry> = other.entries.iter().filter(|entry| !has(own, entry)).collect();
+    let texts = [own, other].map(|block| block.entries.iter().map(Entry::text).collect::<BTreeSet<String>>());
+    let only: Vec<&Entry> = own.entries.iter().filter(|entry| !texts[1].contains(&entry.text())).collect();
+    let theirs: Vec<&Entry> =
+        other.entries.iter().filter(|entry| !texts[0].contains(&entry.text())).collect();
     for entry in only {
         let is_counterpart = |one: &&&Entry| first_word(&one.shape) == first_word(&entry.shape);
         let Some(instead) = theirs.iter().find(is_counterpart) else {
@@ -159,7 +165,7 @@ fn compare([own, other]: [&Block; 2], devices: &[Defined], found: &mut Vec<Devia
         let is_same = entry.shape == instead.shape
             && entry.values.iter().zip(&instead.values).all(|(a, b)| a == b || is_mild(entry, a, b));
         let is_longer = is_extension(entry, instead) || is_extension(instead, entry);
-        let is_foreign = devices[other.device].is_foreign(entry.values.iter().map(String::as_str), devices);
+        let is_foreign = devices[other.device].is_foreign(entry.values.iter().map(String::as_str));
         if is_site || is_same || is_longer || is_foreign {
             continue;
         }

@@ -18,7 +18,8 @@ const UNEQUAL: u64 = 2;
 pub(super) fn check(forms: &[Form], devices: &[Defined], found: &mut Vec<Deviation>) {
     for form in forms.iter().filter(|form| form.blocks.len() > 2) {
         for shape in &form.shapes {
-            let lines: Vec<Vec<&Entry>> = form.blocks.iter().map(|block| block.entries_of(shape)).collect();
+            let lines: Vec<Vec<&Entry>> =
+                form.blocks.iter().map(|block| block.entries_of(shape).collect()).collect();
             if lines.iter().all(|lines| lines.len() == 1) {
                 let single: Vec<&Entry> = lines.iter().map(|lines| lines[0]).collect();
                 check_single(form, &single, devices, found);
@@ -36,13 +37,6 @@ pub(super) fn check_headers(group: &[Block], devices: &[Defined], found: &mut Ve
     if is_shared && *path == group[0].header.shape {
         let headers: Vec<&Entry> = group.iter().map(|block| &block.header).collect();
         check_single(&Form { shapes: Vec::new(), blocks: group.iter().collect() }, &headers, devices, found);
-    }
-}
-
-impl Block {
-    /// Returns the lines of a shape.
-    pub(super) fn entries_of(&self, shape: &str) -> Vec<&Entry> {
-        self.entries.iter().filter(|entry| entry.shape == shape).collect()
     }
 }
 
@@ -111,16 +105,11 @@ pub(super) fn only_exception<'v>(values: impl Iterator<Item = &'v str>) -> Optio
 
 /// Whether a device has a name of its own in place of one that others use.
 pub(super) fn is_renamed(device: usize, own: &str, usual: &str, devices: &[Defined]) -> bool {
-    let defines = |device: &Defined, name: &str| device.names.contains(name);
-    let is_usual = devices.iter().any(|other| defines(other, usual));
-    let mut others = devices.iter().enumerate().filter(|(other, _)| *other != device);
-    let is_own = defines(&devices[device], own) && !others.any(|(_, other)| defines(other, own));
-    let is_numbered = || {
-        let stems = devices[device].numbers(own);
-        devices.iter().any(|other| !other.numbers(usual).is_disjoint(&stems))
-    };
-    is_usual && is_own && !defines(&devices[device], usual)
-        || own.bytes().all(|byte| byte.is_ascii_digit()) && is_numbered()
+    let device = &devices[device];
+    let is_usual = device.uses(usual) > 0;
+    let is_own = device.names.contains(own) && device.uses(own) == 1;
+    is_usual && is_own && !device.names.contains(usual)
+        || own.bytes().all(|byte| byte.is_ascii_digit()) && device.any_has_number(usual, &device.numbers(own))
 }
 
 /// Compares the lines of a shape that blocks have several times.
@@ -133,8 +122,7 @@ fn check_several(form: &Form, lines: &[Vec<&Entry>], devices: &[Defined], found:
     }
     for text in counts.keys() {
         // A device without a name, or with an address of its own, has another line.
-        let is_foreign =
-            |place: &usize| devices[form.blocks[*place].device].is_foreign(text.split(' '), devices);
+        let is_foreign = |place: &usize| devices[form.blocks[*place].device].is_foreign(text.split(' '));
         let lacking: Vec<usize> = (0..texts.len())
             .filter(|place| !texts[*place].contains_key(*text))
             .filter(|place| !is_foreign(place))

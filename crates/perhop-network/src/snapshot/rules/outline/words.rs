@@ -105,9 +105,9 @@ fn is_value(word: &str) -> bool {
 pub(super) fn is_left_out(text: &str) -> bool {
     let mut words = text.split_whitespace();
     let (first, second) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
-    let both = format!("{first} {second}");
+    let is_both = |known: &str| known.split_once(' ') == Some((first, second));
     let is_listed =
-        OF_POLICERS.contains(&first) || WITHOUT_EFFECT.iter().any(|known| *known == first || *known == both);
+        OF_POLICERS.contains(&first) || WITHOUT_EFFECT.iter().any(|known| *known == first || is_both(known));
     is_listed && !(first == "no" && NEGATED.contains(&second))
 }
 
@@ -183,4 +183,14 @@ fn port(word: &str) -> String {
 pub(super) fn numbers(value: &str) -> Vec<u64> {
     let runs = value.split(|letter: char| !letter.is_ascii_digit());
     runs.filter(|run| !run.is_empty()).filter_map(|run| run.parse().ok()).collect()
+}
+
+/// Returns a path without the values in it. `ipv4` is a word.
+pub(super) fn without_values(path: &str) -> String {
+    let is_value = |word: &str| {
+        word.starts_with(|letter: char| letter.is_ascii_digit())
+            || word.contains(|letter: char| letter.is_ascii_uppercase())
+    };
+    let words = path.split(' ').map(|word| if is_value(word) { "#" } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
