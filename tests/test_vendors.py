@@ -82,7 +82,7 @@ NAMING = {
     "command/explain.py": "helps of options",
     "command/options.py": "helps of options",
     "answers.py": "values of the documents of --json",
-    "command/__init__.py": "names and helps of commands that users type as on a device",
+    "command/commands.py": "names and helps of commands that users type as on a device",
     "command/examples.py": "examples of the command line",
     "command/show.py": "names of commands that users type as on a device",
     "design": "advice has lines to paste",

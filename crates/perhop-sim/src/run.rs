@@ -16,13 +16,11 @@ use crate::capture::{Captured, Captures, Files, captured};
 use crate::engine::Engine;
 use crate::fast::World;
 use crate::gate::Gate;
-use crate::parallel::{Divided, Undivided};
+use crate::parallel::{Divided, Division, Undivided};
 use crate::snapshot::{LiveView, Moment, Snapshot};
 use perhop_measure::budget::Budget;
 use perhop_measure::{Replication, Results};
 use perhop_scenario::Scenario;
-
-use divided::Division;
 
 /// The settings of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

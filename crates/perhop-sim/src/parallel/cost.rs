@@ -58,8 +58,8 @@ impl Load {
     }
 }
 
-/// The time of an event in a network of `nodes` nodes, compared with one that fits into the private cache of a
-/// processor: a quarter more for each doubling, about as in `docs/scale.md`.
+/// The time of an event in a network of `nodes` nodes, compared with one that fits into the private cache of
+/// a processor: a quarter more for each doubling, about as in `docs/scale.md`.
 fn cache_misses(nodes: usize) -> f64 {
     const IN_CACHE: f64 = 125.0;
     1.0 + 0.25 * libm::log2(nodes as f64 / IN_CACHE).max(0.0)
@@ -72,9 +72,9 @@ pub(crate) struct Cost {
 }
 
 impl Cost {
-    /// The time on `threads` threads of parts of `nodes` nodes together, which forward packets in proportion to
-    /// `weights`, of which `crossing` packets reach another part. Each round lasts for the `shortest` delay of
-    /// a border.
+    /// The time on `threads` threads of parts of `nodes` nodes together, which forward packets in proportion
+    /// to `weights`, of which `crossing` packets reach another part. Each round lasts for the `shortest`
+    /// delay of a border.
     pub(super) fn new(
         weights: &[u64],
         nodes: usize,

@@ -8,8 +8,8 @@ use perhop_qos::Port;
 use perhop_qos::packet::Protocol;
 use perhop_scenario::routing::LinkId;
 
+use super::numbering::Numbering;
 use super::part::Part;
-use super::split::Numbering;
 use crate::engine::{Engine, add_ports};
 use crate::fast::World;
 use crate::flow::flow_of;

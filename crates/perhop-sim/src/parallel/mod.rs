@@ -6,6 +6,7 @@
 mod cost;
 mod groups;
 mod join;
+mod numbering;
 mod part;
 mod partition;
 mod rounds;
@@ -26,6 +27,15 @@ pub(crate) use part::lock;
 pub use partition::Undivided;
 pub(crate) use partition::{Partition, divide};
 pub use rounds::Divided;
+
+/// The condition for the division of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// It can be divided.
+    Always,
+    /// It can be divided, and is then faster.
+    IfFaster,
+}
 
 /// Runs the network of `setup`, divided by `partition`, on `threads` threads. `observe` receives the progress
 /// and decides whether the run continues; if it does not, there are no measurements.

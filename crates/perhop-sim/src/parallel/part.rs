@@ -8,7 +8,7 @@ use perhop_qos::units::Time;
 use perhop_scenario::routing::LinkId;
 
 use super::cost::work;
-use super::split::Numbering;
+use super::numbering::Numbering;
 use crate::engine::Engine;
 use crate::fast::World;
 use crate::flow::{flow_of, with_flow};

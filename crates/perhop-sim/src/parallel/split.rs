@@ -3,53 +3,18 @@
 //! Every list of a part keeps the order of the whole: links, sessions, probes, and the slots of the agenda.
 //! Simultaneous events of a part therefore happen in the order of the whole network.
 
+mod divider;
 mod draft;
+mod place;
 mod transport;
 
-use std::collections::BTreeMap;
-
 use perhop_measure::Measurements;
-use perhop_net::agenda::Slot;
-use perhop_net::{Direction, Event};
-use perhop_qos::units::Time;
-use perhop_scenario::routing::LinkId;
 
+use super::numbering::Numbering;
 use super::partition::Partition;
-use crate::event::{HostEvent, SimAgenda};
-use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe};
-use crate::setup::{Crossing, Entering, Setup};
-use draft::Draft;
-use transport::Places;
-
-/// The numbers of a part's elements in the whole network, and its borders.
-#[derive(Debug, Default)]
-pub(super) struct Numbering {
-    pub(super) flows: Vec<usize>,
-    pub(super) sessions: Vec<usize>,
-    pub(super) links: Vec<(LinkId, Crossing)>,
-    pub(super) queue_probes: Vec<usize>,
-    pub(super) connection_probes: Vec<usize>,
-    pub(super) players: Vec<usize>,
-    pub(super) browsers: Vec<usize>,
-    pub(super) speed_tests: Vec<usize>,
-    /// By flow: its number in the part that its packets reach over a border, or 0.
-    pub(super) onward: Vec<u32>,
-    /// The links to other parts, in the order of these parts.
-    pub(super) borders: Vec<Border>,
-}
-
-/// A link to another part.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Border {
-    /// Its number here.
-    pub(super) link: LinkId,
-    /// The other part.
-    pub(super) part: usize,
-    /// Its number there.
-    pub(super) far_link: LinkId,
-    /// Propagation delay.
-    pub(super) delay: Time,
-}
+use crate::hosts::Hosts;
+use crate::setup::Setup;
+use divider::Divider;
 
 /// A divided network.
 pub(super) struct Split {
@@ -57,29 +22,6 @@ pub(super) struct Split {
     /// Measurements of the whole network, without counts.
     pub(super) measurements: Measurements,
     pub(super) link_ends: Vec<[String; 2]>,
-}
-
-/// A part, and the number of an element there.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Place {
-    part: usize,
-    number: usize,
-}
-
-/// The drafts of the parts, and the places of the elements of the whole network.
-struct Divider {
-    drafts: Vec<Draft>,
-    /// By link: the side with the port.
-    near: Vec<Place>,
-    /// By link: the other side, if it is in another part and packets cross the border.
-    far: Vec<Option<Place>>,
-    /// By path: its stretches, each a part and the start of a path there.
-    stretches: BTreeMap<u32, Vec<(usize, u32)>>,
-    /// By flow: its places at its sender and at its receiver.
-    flow_ends: Vec<[Place; 2]>,
-    /// By slot: the slot of the same event in its part.
-    slots: Vec<Slot>,
-    places: Places,
 }
 
 /// Divides `setup`, which no engine has taken yet, by `partition`.
@@ -98,158 +40,4 @@ pub(super) fn split(setup: Setup, partition: &Partition) -> Split {
     divider.add_transport(transport);
     let parts = divider.drafts.into_iter().map(|draft| draft.finish(&measurements)).collect();
     Split { parts, measurements, link_ends }
-}
-
-impl Divider {
-    /// Creates the drafts, which have the numbers of their links.
-    fn new(partition: &Partition, hosts: &Hosts, entering: &[Entering]) -> Divider {
-        let links = hosts.far_nodes.len();
-        let crosses = partition.crossed(hosts);
-        let mut divider = Divider {
-            drafts: (0..partition.parts()).map(|_| Draft::new(&hosts.measurements)).collect(),
-            near: Vec::with_capacity(links),
-            far: Vec::with_capacity(links),
-            stretches: BTreeMap::new(),
-            flow_ends: Vec::with_capacity(hosts.flow_paths.len()),
-            slots: Vec::new(),
-            places: Places::default(),
-        };
-        for (index, crosses) in crosses.into_iter().enumerate() {
-            let (link, far_node) = (LinkId(index as u32), hosts.far_nodes[index]);
-            let [near, far] = partition.sides(link);
-            // A path through the near part ends at the border.
-            let (crossing, near_node) =
-                if crosses { (Crossing::Leaves, FarNode::Host) } else { (Crossing::Inside, far_node) };
-            let number = divider.drafts[near].add_link(link, crossing, near_node, entering[index]);
-            divider.near.push(Place { part: near, number });
-            divider.far.push(crosses.then(|| {
-                let draft = &mut divider.drafts[far];
-                let number = draft.add_link(link, Crossing::Enters, far_node, Entering::Sources);
-                Place { part: far, number }
-            }));
-        }
-        divider
-    }
-
-    /// Adds `flow` to each part that its path passes, once more for each time that the path comes back.
-    fn add_flow(&mut self, flow: usize, hosts: &Hosts) {
-        let path = hosts.flow_paths[flow];
-        if !self.stretches.contains_key(&path) {
-            let stretches = self.stretches_of(hosts.path(flow));
-            self.stretches.insert(path, stretches);
-        }
-        let mut ends: Option<[Place; 2]> = None;
-        for (part, start) in &self.stretches[&path] {
-            let number = self.drafts[*part].add_flow(flow, *start, hosts.templates[flow]);
-            let place = Place { part: *part, number };
-            if let Some([_, before]) = ends {
-                self.drafts[before.part].numbering.onward[before.number] = number as u32;
-            }
-            ends = Some([ends.map_or(place, |[first, _]| first), place]);
-        }
-        self.flow_ends.push(ends.unwrap_or_default());
-    }
-
-    /// Adds the stretches of a path to their parts. A stretch begins with the far side of the link over which
-    /// packets come, and ends with the near side of the link over which they leave.
-    fn stretches_of(&mut self, path: impl Iterator<Item = LinkId>) -> Vec<(usize, u32)> {
-        let (mut stretches, mut stretch) = (Vec::new(), Vec::new());
-        let mut part = 0;
-        for link in path {
-            let near = self.near[link.index()];
-            part = near.part;
-            stretch.push(LinkId(near.number as u32));
-            if let Some(far) = self.far[link.index()] {
-                stretches.push((part, self.drafts[part].add_path(&stretch)));
-                part = far.part;
-                stretch = vec![LinkId(far.number as u32)];
-            }
-        }
-        stretches.push((part, self.drafts[part].add_path(&stretch)));
-        stretches
-    }
-
-    /// Registers the events of `agenda` in their parts, and schedules those that are pending.
-    fn add_events(&mut self, agenda: SimAgenda, warmup: Time) {
-        let (registered, pending) = agenda.into_parts();
-        for event in &registered {
-            let slot = match *event {
-                Event::Arrival(link) => {
-                    let Place { part, number } = self.far[link.index()].unwrap_or(self.near[link.index()]);
-                    self.drafts[part].agenda.register(Event::Arrival(LinkId(number as u32)))
-                }
-                Event::Poll(link) => {
-                    let Place { part, number } = self.near[link.index()];
-                    self.drafts[part].agenda.register(Event::Poll(LinkId(number as u32)))
-                }
-                Event::Edge(HostEvent::WarmupEnds) => self.add_end_of_warmup(warmup),
-                Event::Edge(event) => {
-                    let (part, event) = self.renumbered(event);
-                    self.drafts[part].agenda.register(Event::Edge(event))
-                }
-            };
-            self.slots.push(slot);
-        }
-        for (time, slot) in pending {
-            let part = match registered[slot.index()] {
-                Event::Arrival(link) | Event::Poll(link) => self.near[link.index()].part,
-                // Scheduled with its registration.
-                Event::Edge(HostEvent::WarmupEnds) => continue,
-                Event::Edge(event) => self.renumbered(event).0,
-            };
-            self.drafts[part].agenda.schedule(self.slots[slot.index()], time);
-        }
-    }
-
-    /// Registers and schedules the end of the warm-up in every part. Returns one of its slots.
-    fn add_end_of_warmup(&mut self, warmup: Time) -> Slot {
-        let event = Event::Edge(HostEvent::WarmupEnds);
-        let slots = self.drafts.iter_mut().map(|Draft { agenda, .. }| {
-            let slot = agenda.register(event);
-            agenda.schedule(slot, warmup);
-            slot
-        });
-        // A division has two parts at least.
-        slots.last().unwrap_or_else(|| unreachable!("a network without parts"))
-    }
-
-    /// Adds `direction`, the next link of the whole network.
-    fn add_direction(&mut self, link: usize, mut direction: Direction) {
-        let [arrival, poll] = [direction.arrival, direction.poll].map(|slot| self.slots[slot.index()]);
-        (direction.arrival, direction.poll) = (arrival, poll);
-        // Ports of one node, in one part.
-        for sharer in &mut direction.sharers {
-            *sharer = LinkId(self.near[sharer.index()].number as u32);
-        }
-        if let Some(far) = self.far[link] {
-            // Its packets are removed before they arrive, so the wake-up for them is an ignored poll.
-            direction.arrival = poll;
-            self.drafts[far.part].directions.push(draft::far_side(&mut direction, arrival));
-            let border = Border {
-                link: LinkId(self.near[link].number as u32),
-                part: far.part,
-                far_link: LinkId(far.number as u32),
-                delay: direction.delay,
-            };
-            self.drafts[self.near[link].part].numbering.borders.push(border);
-        }
-        self.drafts[self.near[link].part].directions.push(direction);
-    }
-
-    fn add_sources(&mut self, sources: Vec<FlowSource>) {
-        for mut source in sources {
-            let [Place { part, number }, _] = self.flow_ends[source.flow];
-            source.flow = number;
-            self.drafts[part].sources.push(source);
-        }
-    }
-
-    fn add_queue_probes(&mut self, probes: Vec<QueueProbe>) {
-        for (index, mut probe) in probes.into_iter().enumerate() {
-            let Place { part, number } = self.near[probe.link.index()];
-            (probe.link, probe.slot) = (LinkId(number as u32), self.slots[probe.slot.index()]);
-            self.drafts[part].queue_probes.push(probe);
-            self.drafts[part].numbering.queue_probes.push(index);
-        }
-    }
 }

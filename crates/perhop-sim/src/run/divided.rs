@@ -13,18 +13,9 @@ use super::{Part, Reached, RunError, SLICES};
 use crate::capture::Captured;
 use crate::engine::Engine;
 use crate::fast::World;
-use crate::parallel::{self, Load, Partition, lock};
+use crate::parallel::{self, Division, Load, Partition, lock};
 use crate::setup::Setup;
 use perhop_measure::Replication;
-
-/// The condition for the division of a network.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Division {
-    /// It can be divided.
-    Always,
-    /// It can be divided, and is then faster.
-    IfFaster,
-}
 
 /// The slices after which a division is considered. The first is used if there is a load by then.
 const CONSIDERED_AFTER: [u64; 2] = [2, 16];

@@ -30,6 +30,14 @@ fn parse_whole_number(argument: Argument, word: &str, is_shown: bool) -> (Option
     (units::integer(digits, base).map(Value::Number).or_else(shown), wanted)
 }
 
+/// Parses a time, or a number of packets: 5pkt.
+fn parse_time_or_packets(word: &str) -> Option<Value> {
+    let packets = word.strip_suffix("packets").or_else(|| word.strip_suffix("packet"));
+    let digits = packets.or_else(|| word.strip_suffix("pkts")).or_else(|| word.strip_suffix("pkt"));
+    let packets = || digits.and_then(|digits| units::integer(digits, 10)).map(Value::Number);
+    units::time(word).map(Value::Time).or_else(packets)
+}
+
 /// Parses `word` as `argument`.
 pub(super) fn value_of(
     argument: Argument,
@@ -64,10 +72,7 @@ pub(super) fn value_of(
             "a time such as 5ms or 500us (a number without a unit is us)",
         ),
         Argument::TimeOrPackets => {
-            let packets = word.strip_suffix("packets").or_else(|| word.strip_suffix("packet"));
-            let packets = packets.or_else(|| word.strip_suffix("pkts")).or_else(|| word.strip_suffix("pkt"));
-            let packets = packets.and_then(|digits| units::integer(digits, 10)).map(Value::Number);
-            (units::time(word).map(Value::Time).or(packets), "a time such as 1ms, or packets such as 5pkt")
+            (parse_time_or_packets(word), "a time such as 1ms, or packets such as 5pkt")
         }
         Argument::Integer | Argument::Decimal | Argument::Hexadecimal => {
             parse_whole_number(argument, word, is_shown)

@@ -16,10 +16,10 @@ use perhop_qos::ring::RingConfig;
 use perhop_qos::units::Rate;
 use perhop_scenario::routing::LinkId;
 
-use super::Numbering;
 use crate::event::SimAgenda;
 use crate::fragments::Fragments;
 use crate::hosts::{FarNode, FlowSource, Hosts, QueueProbe};
+use crate::parallel::numbering::Numbering;
 use crate::session::Transport;
 use crate::setup::{Crossing, Entering, Setup};
 

@@ -2,30 +2,11 @@
 
 use perhop_measure::tcp::{CLIENT, SERVER};
 
-use super::{Divider, Place};
+use super::divider::Divider;
+use super::place::{Place, Places, numbered};
 use crate::event::HostEvent;
 use crate::hosts::Hosts;
 use crate::session::{Application, Browser, ConnectionProbe, Player, Session, Transport};
-
-/// The places of elements with events.
-#[derive(Default)]
-pub(super) struct Places {
-    sessions: Vec<Place>,
-    queue_probes: Vec<Place>,
-    connection_probes: Vec<Place>,
-    speed_tests: Vec<Place>,
-}
-
-/// The places of elements that are added in order to these `parts`.
-fn numbered(parts: impl Iterator<Item = usize>) -> Vec<Place> {
-    let mut counts: Vec<usize> = Vec::new();
-    let place = |part: usize| {
-        counts.resize(counts.len().max(part + 1), 0);
-        counts[part] += 1;
-        Place { part, number: counts[part] - 1 }
-    };
-    parts.map(place).collect()
-}
 
 impl Divider {
     /// Assigns places to the elements of `hosts`, whose flows have places.

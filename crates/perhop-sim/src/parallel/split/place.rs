@@ -1,0 +1,28 @@
+//! [`Place`]: where an element of the whole network is in its part.
+
+/// A part, and the number of an element there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) part: usize,
+    pub(super) number: usize,
+}
+
+/// The places of elements with events.
+#[derive(Default)]
+pub(super) struct Places {
+    pub(super) sessions: Vec<Place>,
+    pub(super) queue_probes: Vec<Place>,
+    pub(super) connection_probes: Vec<Place>,
+    pub(super) speed_tests: Vec<Place>,
+}
+
+/// The places of elements that are added in order to these `parts`.
+pub(super) fn numbered(parts: impl Iterator<Item = usize>) -> Vec<Place> {
+    let mut counts: Vec<usize> = Vec::new();
+    let place = |part: usize| {
+        counts.resize(counts.len().max(part + 1), 0);
+        counts[part] += 1;
+        Place { part, number: counts[part] - 1 }
+    };
+    parts.map(place).collect()
+}
