@@ -195,22 +195,24 @@ fn different_descriptions_of_a_pool_are_an_error() {
     assert!(error.iter().any(|found| found.message == message), "{error:?}");
 }
 
+/// A port of the pool with a shaped or an unshaped urgent class.
+fn pool_port(pool_units: u64, scheduler: &str, shape: Option<Value>) -> Value {
+    let mut urgent = json!({"name": "urgent", "match": {"dscp": "ef"},
+                            "buffer": {"shared-memory": {"reserved": 6, "alpha": 1}}});
+    if let Some(shape) = shape {
+        urgent["shape"] = shape;
+    }
+    json!({"queueing": {
+        "memory": {"unit-bytes": 256, "shared": pool_units, "pool": "chip",
+                   "pool-fall": {"start": 40, "end": 90}, "limit": 80},
+        "scheduler": scheduler,
+        "classes": [urgent, {"name": "rest", "buffer": {"shared-memory": {
+            "limit": 60, "pool-minimum": 12, "thresholds": [60, 40]}}}],
+    }})
+}
+
 /// A switch with three ports in one pool, hosts before it and behind a router, and traffic that reacts.
 fn network(sources: &[(u8, u64, u64)], pool_units: u64, schedulers: [&str; 3], has_tcp: bool) -> Value {
-    let port = |scheduler: &str, shaped: bool| {
-        let mut urgent = json!({"name": "urgent", "match": {"dscp": "ef"},
-                                "buffer": {"shared-memory": {"reserved": 6, "alpha": 1}}});
-        if shaped {
-            urgent["shape"] = json!({"rate": "300kb/s", "burst": "3kB"});
-        }
-        json!({"queueing": {
-            "memory": {"unit-bytes": 256, "shared": pool_units, "pool": "chip",
-                       "pool-fall": {"start": 40, "end": 90}, "limit": 80},
-            "scheduler": scheduler,
-            "classes": [urgent, {"name": "rest", "buffer": {"shared-memory": {
-                "limit": 60, "pool-minimum": 12, "thresholds": [60, 40]}}}],
-        }})
-    };
     let link = |a: &str, b: &str, rate: &str| json!({"between": [a, b], "rate": rate, "delay": "2ms"});
     let output = |mut link: Value, policy: &str| {
         link["interfaces"] = json!({"switch": {"output": policy}});
@@ -252,11 +254,13 @@ fn network(sources: &[(u8, u64, u64)], pool_units: u64, schedulers: [&str; 3], h
         }
     }
     let [first, second, third] = schedulers;
+    let shape = json!({"rate": "300kb/s", "burst": "3kB"});
+    let port = |scheduler, shape| pool_port(pool_units, scheduler, shape);
     json!({
         "perhop": 1, "name": "one memory", "duration": "2s",
         "hosts": {"a": {}, "b": {}, "s": {}, "t": {}, "u": {}},
         "routers": {"switch": {}, "edge": {}, "far": {}},
-        "policies": {"first": port(first, false), "second": port(second, true), "third": port(third, false)},
+        "policies": {"first": port(first, None), "second": port(second, Some(shape)), "third": port(third, None)},
         "links": links, "traffic": traffic,
         "measure": {"warmup": "100ms", "throughput-every": "100ms"},
     })
