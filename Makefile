@@ -264,8 +264,9 @@ bench-sweeps: setup ## compare a sweep with a shell loop, a pool of processes an
 quote-speed: bench-packages ## run the benchmarks of `make bench` and copy their tables into docs/speed.md
 	$(PYTHON) benchmarks/compare.py --quote docs/speed.md
 
-bench-scale: ## measure set-up, run and memory of growing networks and tables; writes docs/scale.md
+bench-scale: ## measure growing networks and tables, and networks on several threads; writes docs/scale.md
 	$(PYTHON) benchmarks/scale.py
+	$(PYTHON) benchmarks/parallel.py
 
 bench-network: $(VENV)/built ## measure reading, checking and walking a folder of 500 configurations
 	$(BIN)/python benchmarks/network.py

@@ -125,7 +125,7 @@ def queue_number(reading: Reading) -> int:
         [classifier] = objects("class-of-service classifier", values["classifier"])
         points = {one["code_point"]: one["forwarding_class"] for one in classifier["code_points"]}
         name = points[f"{values['dscp']:06b}"]
-    return next(one["queue"] for one in classes["classes"] if one["name"] == name)
+    return int(next(one["queue"] for one in classes["classes"] if one["name"] == name))
 
 
 def size(text: str) -> float:
