@@ -190,7 +190,7 @@ def test_a_comparison_of_one_interface_names_the_others(perhop: Command, tmp_pat
     new.write_text(IOS.replace("shape average 500000", "shape average 600000"))
     found = perhop("diff", old, new, "--out", "Serial0/0", "--json").json()
     assert [one["effect"] for one in found["lines"]] == ["elsewhere"]
-    assert "interfaces other than Serial0/0: 1 changed lines" in found["not_looked_at"][0]
+    assert "interfaces other than Serial0/0 (1 changed lines" in found["not_looked_at"][0]
     ended = perhop("diff", old, new, "--out", "Serial0/0")
     assert "interfaces other than Serial0/0" in ended.out
 

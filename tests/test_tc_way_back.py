@@ -43,6 +43,7 @@ TABLE = [
     (r"fair-queueing\.weights", "fair queueing by precedence", "sfq serves all flows equally"),
     (r"overhead of cake", None, "CAKE counts its own bytes, regardless of the policy"),
     (r"buffer\.red\.scalable", "scalable", "red of Linux marks by its average alone"),
+    (r"buffer\.(shared-memory|tail-drop)", "shared-memory", "queues in Linux share no packet memory"),
     (r"leaf direct", "packets without a class", "HTB sends them, perhop drops them"),
 ]  # fmt: skip
 

@@ -41,7 +41,7 @@ use peaks::Peaks;
 use pending::PendingDepartures;
 pub use rate_changes::{RateChange, RateChanges};
 
-/// The sending side of an interface. A clone draws on the same [shared memory](crate::buffer::SharedMemory).
+/// The sending side of an interface. A clone draws on the same [shared memory](crate::buffer::PortMemory).
 ///
 /// A driver calls [`enqueue`](Port::enqueue) for each arrival. Then it calls
 /// [`poll_transmit`](Port::poll_transmit) until that returns `None`, and again at
@@ -52,7 +52,7 @@ pub use rate_changes::{RateChange, RateChanges};
 /// calls in one), [`cut_through`](Port::cut_through) (an idle port where no component decides), and
 /// [`precompute_departure`](Port::precompute_departure) (a FIFO that decides on arrival).
 ///
-/// A clone draws on the same [packet memory](crate::buffer::SharedMemory), if the port has one.
+/// A clone draws on the same [packet memory](crate::buffer::PortMemory), if the port has one.
 #[derive(Clone, Debug)]
 #[repr(C)] // fields that a packet reads on the cut-through path come first
 pub struct Port {

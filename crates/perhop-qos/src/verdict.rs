@@ -59,7 +59,7 @@ impl DropCause {
     /// The number of causes.
     pub const COUNT: usize = DropCause::ALL.len();
 
-    /// Whether only ports with a [shared memory](crate::buffer::SharedMemory) drop for it.
+    /// Whether only ports with a [shared memory](crate::buffer::PortMemory) drop for it.
     pub const fn needs_shared_memory(self) -> bool {
         matches!(self, DropCause::SharedMemory | DropCause::PortMemory)
     }
