@@ -6,6 +6,7 @@ import os
 import platform
 import re
 import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,10 +22,13 @@ class Taken:
     """CPU time, user and system."""
     peak_bytes: int
     """Peak resident memory."""
+    elapsed_seconds: float
+    """Wall time."""
 
 
 def measure(command: Sequence[str | Path]) -> Taken:
     """Run `command` and measure it."""
+    began = time.perf_counter()
     with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         output = process.stdout.read()
@@ -32,7 +36,8 @@ def measure(command: Sequence[str | Path]) -> Taken:
         process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         raise subprocess.CalledProcessError(process.returncode, process.args, output)
-    return Taken(output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+    elapsed = time.perf_counter() - began
+    return Taken(output, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024, elapsed)
 
 
 def machine() -> dict[str, object]:

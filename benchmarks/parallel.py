@@ -11,29 +11,17 @@ from __future__ import annotations
 import argparse
 import os
 import re
-import subprocess
 import sys
-import time
-from dataclasses import dataclass
 from pathlib import Path
 
 from building import build_benchmark
-from measuring import condition, machine
+from measuring import Taken, condition, machine, measure
 
 _PAGE = Path(__file__).parent.parent / "docs" / "scale.md"
 _BEGIN, _END = "<!-- measured by benchmarks/parallel.py -->", "<!-- end of the parallel measurement -->"
 _NETWORKS = (("chain", 50), ("topology", 500), ("topology", 2000), ("tcp", 1250), ("tcp", 10_000))
 #: The processors for which bounds are stated.
 _CORES = 16
-
-
-@dataclass(frozen=True)
-class Taken:
-    """One process: its output and its times without those of its set-up."""
-
-    output: str
-    wall_s: float
-    processor_s: float
 
 
 def main() -> int:
@@ -65,10 +53,11 @@ def _row(program: Path, kind: str, size: int, rounds: int, threads: int) -> str:
     taken: dict[str, list[Taken]] = {stage: [] for stage in stages}
     for _ in range(rounds):
         for stage in stages[:-1]:
-            taken[stage].append(_measured([program, kind, str(size), stage]))
-    taken[str(_CORES)].append(_measured([program, kind, str(size), str(_CORES)]))
-    set_up = min(one.wall_s for one in taken["set-up"])
-    one, serial, several = (min(one.wall_s for one in taken[stage]) - set_up for stage in stages[1:4])
+            taken[stage].append(measure([program, kind, str(size), stage]))
+    taken[str(_CORES)].append(measure([program, kind, str(size), str(_CORES)]))
+    set_up = min(run.elapsed_seconds for run in taken["set-up"])
+    times = (min(run.elapsed_seconds for run in taken[stage]) - set_up for stage in stages[1:4])
+    one, serial, several = times
     found = _counts(taken[str(threads)][0].output)
     wide = _counts(taken[str(_CORES)][0].output)
     if not found:
@@ -88,18 +77,6 @@ def _counts(output: str) -> dict[str, int]:
     """Return the counts of a run in parts; none if the network was not divided."""
     counts = {name: int(number) for name, number in re.findall(r"(\w+): (\d+)", output)}
     return counts if counts.get("parts", 1) > 1 else {}
-
-
-def _measured(command: list[str | Path]) -> Taken:
-    began = time.perf_counter()
-    with subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        output = process.stdout.read()
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise subprocess.CalledProcessError(process.returncode, process.args, output)
-    return Taken(output, time.perf_counter() - began, usage.ru_utime + usage.ru_stime)
 
 
 if __name__ == "__main__":

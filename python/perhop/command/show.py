@@ -22,12 +22,11 @@ from perhop.command.options import (
     changes,
     in_order,
 )
-from perhop.command.showing import results_of
+from perhop.command.showing import counter_options, results_of
 from perhop.command.terminal import print_json
 from perhop.configuration import router_text
 from perhop.core_types import ShownDevice
 from perhop.errors import Exit, InvalidInputError
-from perhop.scenario import RouterOptions
 from perhop.show.output import shown
 
 #: The name of the port for packets to the device itself.
@@ -74,20 +73,10 @@ def policy_map_interface(
 
     """
     after_s = _seconds(after)
-    options: RouterOptions = {
-        "interface": None,
-        "platform": platform,
-        "assume": assumptions(assume),
-        "rate": None,
-        "policy": None,
-        "traffic": traffic,
-        "load": load,
-        "over": over,
-    }
+    options = counter_options(traffic, load, over, platform=platform, assume=assumptions(assume))
     source, interface = in_order(source, interface)
     command = "policy-map interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
-    after_s = _seconds(after)
     found = shown(results, command, interface, replication=replication, style=style, after_s=after_s)
     print_devices(found, json=json)
     return Exit.OK
@@ -118,14 +107,7 @@ def policy_map_control_plane(
         Format of the output: ios15 (IOS 15), ios-xe, ios-xr or nx-os. Default: the format of the platform.
 
     """
-    options: RouterOptions = {
-        "interface": None,
-        "platform": platform,
-        "assume": assumptions(assume),
-        "rate": None,
-        "policy": None,
-        "traffic": None,
-    }
+    options = counter_options(None, None, None, platform=platform, assume=assumptions(assume))
     command = "policy-map control-plane"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     print_devices(shown(results, command, style=style), json=json)
@@ -163,16 +145,7 @@ def interfaces_rate_limit(
         counted, for example 300s. Default: the rates that the output prints.
 
     """
-    options: RouterOptions = {
-        "interface": None,
-        "platform": platform,
-        "assume": None,
-        "rate": None,
-        "policy": None,
-        "traffic": traffic,
-        "load": load,
-        "over": over,
-    }
+    options = counter_options(traffic, load, over, platform=platform)
     source, interface = in_order(source, interface)
     command = "interfaces rate-limit"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
@@ -218,16 +191,8 @@ def queue_stats(
     """
     source, interface = in_order(source, interface)
     is_configuration = not source.is_dir() and router_text(source) is not None
-    options: RouterOptions = {
-        "interface": interface if is_configuration else None,
-        "platform": platform,
-        "assume": None,
-        "rate": None,
-        "policy": None,
-        "traffic": traffic,
-        "load": load,
-        "over": over,
-    }
+    only = interface if is_configuration else None
+    options = counter_options(traffic, load, over, interface=only, platform=platform)
     command = "platform hardware fed switch active qos queue stats interface"
     results = results_of(source, changes(set_, duration), [command], seed=seed, quiet=quiet, options=options)
     print_devices(shown(results, command, interface, replication=replication), json=json)
@@ -267,16 +232,7 @@ def _of_linux(command: str) -> Callable[..., Exit]:
             example 300s.
 
         """
-        options: RouterOptions = {
-            "interface": None,
-            "platform": None,
-            "assume": None,
-            "rate": None,
-            "policy": None,
-            "traffic": traffic,
-            "load": load,
-            "over": over,
-        }
+        options = counter_options(traffic, load, over)
         changed = changes(set_, duration)
         source, interface = in_order(source, interface)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)

@@ -19,9 +19,8 @@ from perhop.command.options import (
     in_order,
 )
 from perhop.command.show import print_devices
-from perhop.command.showing import results_of
+from perhop.command.showing import counter_options, results_of
 from perhop.errors import Exit
-from perhop.scenario import RouterOptions
 from perhop.show.output import shown
 
 
@@ -59,16 +58,7 @@ def _command(command: str) -> Callable[..., Exit]:
             counted, for example 300s. Default: the rates that the output prints.
 
         """
-        options: RouterOptions = {
-            "interface": None,
-            "platform": platform,
-            "assume": None,
-            "rate": None,
-            "policy": None,
-            "traffic": traffic,
-            "load": load,
-            "over": over,
-        }
+        options = counter_options(traffic, load, over, platform=platform)
         changed = changes(set_, duration)
         source, interface = in_order(source, interface)
         results = results_of(source, changed, [command], seed=seed, quiet=quiet, options=options)

@@ -2,16 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 
 from perhop.command.terminal import progress_bar, show_inferred, show_warnings
+from perhop.configuration import LoadLevel
 from perhop.errors import InvalidInputError
 from perhop.manifest import MANIFEST
 from perhop.results import Results
 from perhop.running import simulate
 from perhop.scenario import RouterOptions, Scenario
 from perhop.show.output import sampled
+
+
+def counter_options(
+    traffic: str | PathLike[str] | None,
+    load: LoadLevel | None,
+    over: str | None,
+    *,
+    interface: str | None = None,
+    platform: str | None = None,
+    assume: Mapping[str, str] | None = None,
+) -> RouterOptions:
+    """Return the options of a run whose counters are shown."""
+    return {
+        "interface": interface,
+        "platform": platform,
+        "assume": assume,
+        "rate": None,
+        "policy": None,
+        "traffic": traffic,
+        "load": load,
+        "over": over,
+    }
 
 
 def results_of(

@@ -88,7 +88,7 @@ pub struct PairTraffic {
     pub kind: String,
     /// The paths of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
-    /// The same traffic as a demand, for another network.
+    /// The demand that it comes from, which another network can be offered.
     pub demand: Demand,
 }
 

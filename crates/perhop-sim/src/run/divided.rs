@@ -21,9 +21,11 @@ use perhop_measure::Replication;
 const CONSIDERED_AFTER: [u64; 2] = [2, 16];
 /// A run that takes less time on one thread is not divided, seconds: the search for a division and the
 /// threads take time, too.
-const SHORTEST: f64 = 0.05;
-/// The least estimated gain: time on one thread divided by the time in parts.
-const LEAST_GAIN: f64 = 1.25;
+const SHORTEST: f64 = 0.5;
+/// The least estimated gain: time on one thread divided by the time in parts. The estimate leaves out that
+/// processors share caches: a network with half of its parts on each took as long as one thread
+/// (docs/scale.md).
+const LEAST_GAIN: f64 = 1.6;
 
 impl Part<'_> {
     /// Runs `world` to the end of the scenario, or runs a copy of it, set up `again`, in parts on `threads`
