@@ -312,6 +312,7 @@ impl SparseFlows {
     }
 
     /// Takes the first packet of flow `index`, which must exist.
+    #[inline]
     fn take(&mut self, index: u16) -> &Slot {
         let flow = &mut self.flows[usize::from(index)];
         let place = flow.first;
