@@ -79,7 +79,7 @@ pub fn shapers_above_port(ports: &[Port]) -> Vec<Diagnostic> {
     above.into_values().filter_map(|common| exceeded(common.below, &common.shaped)).collect()
 }
 
-/// Returns the interfaces that a diagnostic of [`shapers_above_port`] concerns: the common port, and all
+/// Returns the interfaces that a diagnostic of [`shapers_above_port`] concerns: the common port and all ports
 /// above it. `None` for diagnostics of other rules.
 pub fn interfaces_of_common_port(ports: &[Port], diagnostic: &Diagnostic) -> Option<Arc<[String]>> {
     let is_below = |port: &&Port| port.line == diagnostic.line;

@@ -14,12 +14,12 @@ mod shares;
 pub use labels::with_counted_labels;
 use shares::{are_close, are_proportional, without_shares};
 
-/// The value of a missing part.
+/// The text for a part that one of the policies lacks.
 const NOTHING: &str = "nothing";
 /// Limit on the shown characters of a value.
 const MOST_SHOWN: usize = 60;
 const ACTIONS: [&str; 4] = ["green", "yellow", "red", "actions"];
-/// Schedulers that share all of the rate in proportion to one number.
+/// Schedulers that divide the whole rate in proportion to one number per class.
 const PROPORTIONAL: [&str; 5] = ["scfq", "wfq", "wf2q-plus", "drr", "wrr"];
 /// Limit on the ranges of codepoints; there are at most 64 codepoints.
 const MOST_RANGES: usize = 64;
@@ -86,7 +86,7 @@ fn compare_key(
                 add(path, left, right, found);
             }
         }
-        // A buffer may also have the key `red`, but there it is an object.
+        // A buffer can also have the key `red`. Its value is an object, not a list of actions.
         _ if ACTIONS.contains(&key) && !left.is_object() && !right.is_object() => {
             if effective(left) != effective(right) {
                 add(path, left, right, found);
@@ -129,7 +129,7 @@ pub fn same_packets(first: Option<&MatchConfig>, other: Option<&MatchConfig>) ->
     first.is_some() && first == other
 }
 
-/// Returns the actions without overridden ones, and the outcome.
+/// Returns the actions, with the outcome last, without actions that the next one overrides.
 fn effective(actions: &Value) -> Vec<&Value> {
     static TRANSMIT: Value = Value::Null;
     let own: Vec<&Value> = actions.as_array().map(|list| list.iter().collect()).unwrap_or_default();

@@ -105,8 +105,8 @@ impl InterfaceAddress {
     pub fn is_neighbor(&self, other: IpAddr) -> bool {
         self.subnet().is_some_and(|subnet| subnet.contains(other.into()))
     }
-    /// Whether `other` is the first or the last address of its subnet, which the device receives (RFC 1812
-    /// §4.2.2.11, §5.3.5.2); a subnet of two addresses has neither (RFC 3021).
+    /// Whether `other` is the first or the last address of its subnet, which the device accepts as its own
+    /// (RFC 1812 §4.2.2.11, §5.3.5.2). A subnet of two addresses has neither (RFC 3021).
     pub fn is_broadcast(&self, other: IpAddr) -> bool {
         let (IpAddr::V4(own), IpAddr::V4(other)) = (self.address, other) else { return false };
         let hosts = u32::MAX.checked_shr(self.prefix_length.into()).unwrap_or_default();
@@ -124,14 +124,14 @@ impl Serialize for InterfaceAddress {
 /// The purpose of a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PortRole {
-    /// Packets arrive and leave via it.
+    /// Packets arrive and leave through the port.
     #[default]
     Interface,
-    /// Packets to the device itself pass the port.
+    /// The port receives packets whose destination is the device itself.
     ControlPlane,
 }
 
-/// Whether packets of the port go to the device itself. Reports contain only this field.
+/// Serializes only whether packets of the port go to the device itself.
 impl Serialize for PortForwarding {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_bool(!self.is_of_interface())
@@ -139,7 +139,7 @@ impl Serialize for PortForwarding {
 }
 
 impl PortForwarding {
-    /// Whether packets arrive and leave via the port.
+    /// Whether packets arrive and leave through the port.
     pub fn is_of_interface(&self) -> bool {
         self.role == PortRole::Interface
     }
@@ -184,7 +184,7 @@ pub struct PortForwarding {
     pub shutdown_line: Option<usize>,
 }
 
-/// A virtual address of a group of routers; the router with the highest priority uses it (RFC 5798 §6).
+/// A virtual address of a group of routers. The router with the highest priority uses it (RFC 5798 §6).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SharedAddress {
     /// The line that sets the address.
@@ -193,7 +193,7 @@ pub struct SharedAddress {
     pub group: u16,
     /// The address.
     pub address: IpAddr,
-    /// The priority: the highest counts.
+    /// The priority. The highest one of the group wins.
     pub priority: u8,
 }
 
@@ -261,7 +261,7 @@ pub struct Tunnel {
     pub destination: Option<At<IpAddr>>,
     /// The routing table (VRF); `None` for the global one.
     pub vrf: Option<At<String>>,
-    /// The number of other ends.
+    /// Whether the tunnel has one other end or several.
     pub ends: TunnelEnds,
     /// The outer destinations that the configuration states for next hops inside the tunnel (RFC 2332).
     pub maps: Vec<TunnelMap>,
@@ -269,7 +269,7 @@ pub struct Tunnel {
     pub protocol: Protocol,
     /// The headers that it adds, from the packet outwards.
     pub headers: Vec<Header>,
-    /// The header by which policies of the ports below classify its packets.
+    /// The header by which policies of the port below the tunnel classify its packets.
     pub classified_by: ClassifiedHeader,
 }
 
@@ -293,10 +293,10 @@ pub enum TunnelSource {
     Address(IpAddr),
 }
 
-/// The number of other ends of a tunnel.
+/// Whether a tunnel has one other end or several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TunnelEnds {
-    /// A table that the configuration names.
+    /// One end, whose address the configuration states.
     #[default]
     One,
     /// Several ends, which the device learns at run time.

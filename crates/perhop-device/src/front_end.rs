@@ -35,7 +35,7 @@ pub trait FrontEnd: Sync {
         Vec::new()
     }
 
-    /// Returns the evidence that `text` is in this language, or `None` if it does not look like it.
+    /// Returns the evidence that `text` is in this language, or `None` if there is none.
     fn recognize(&self, text: &str) -> Option<Recognition>;
 
     /// Returns the device that `text` configures. Faults in the text become diagnostics; this method never
@@ -185,18 +185,18 @@ pub enum Certainty {
 pub struct ParseOptions {
     /// The platform; by default detected from the text.
     pub platform: Option<String>,
-    /// Classes with match criteria, in place of their definitions; alternatives are joined by ` or `.
+    /// Match criteria that replace the definitions of classes. ` or ` joins alternatives.
     pub assume: BTreeMap<String, String>,
-    /// Properties of the hardware, in place of those of the platform.
+    /// Hardware properties that replace the properties of the platform.
     pub hardware: HardwareOptions,
-    /// Vendor-specific properties of the hardware, by name. The front end defines names and values.
+    /// Vendor-specific hardware properties, by name. The front end defines names and values.
     pub settings: BTreeMap<String, String>,
     /// Whether the findings name parts that no packet reaches.
     pub hidden_parts: HiddenParts,
 }
 
 /// Whether the findings include parts of a policy or an access list that no packet reaches. The search takes
-/// as long as a proof, so questions that do not show findings skip it.
+/// as long as a proof. Commands that do not show findings skip it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HiddenParts {
     /// Hidden parts are reported.
@@ -206,7 +206,7 @@ pub enum HiddenParts {
     Skip,
 }
 
-/// Properties of the hardware, in place of those of the platform. `None`: the platform's value.
+/// Hardware properties that replace the properties of the platform. `None` keeps the platform's value.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct HardwareOptions {
     /// Whether a packet may enter a tx-ring that has less room than the packet needs.
@@ -239,7 +239,7 @@ pub struct MatchedLines {
     pub policy: String,
     /// The first class that matches.
     pub class: String,
-    /// The line of the class in the policy; `None` for a class that the policy does not mention.
+    /// The line of the class in the policy; `None` if the policy does not contain the class.
     pub line: Option<usize>,
     /// The lines of its matching criteria, and the deciding entries of access lists.
     pub criteria: Vec<usize>,

@@ -11,7 +11,7 @@ use crate::switch_memory::{MemoryOptions, SwitchMemory};
 use crate::tables::DeviceTables;
 use crate::writing::{PoliciesToWrite, Written};
 
-/// The policies that an output shows, and the names of the commands that print such an output.
+/// The policies in an output, and the names of the commands that print such an output.
 pub type PoliciesOfOutput = (Vec<PolicyReading>, Vec<&'static str>);
 
 /// The supported languages.
@@ -45,7 +45,8 @@ impl<'a> FrontEnds<'a> {
 
     /// Whether `text` looks like a configuration in one of the languages.
     pub fn recognize(self, text: &str) -> bool {
-        // The fallback is the slowest: it reads all commands of its devices.
+        // The fallback comes last because it is the slowest: it compares lines with all commands of its
+        // devices.
         self.others.iter().any(|other| other.recognize(text).is_some())
             || self.fallback.recognize(text).is_some()
     }
@@ -53,7 +54,7 @@ impl<'a> FrontEnds<'a> {
     /// Returns the front end for `text`: the front end of `platform`, or of the most certain language.
     ///
     /// # Errors
-    /// There is no such platform: the path is `platform`.
+    /// The platform does not exist. The path is `platform`.
     pub fn choose(self, text: &str, platform: Option<&str>) -> Result<&'a dyn FrontEnd, ConfigError> {
         let Some(name) = platform else { return Ok(self.of_text(text)) };
         self.all().find(|front_end| front_end.has_platform(name)).ok_or_else(|| {
@@ -65,7 +66,7 @@ impl<'a> FrontEnds<'a> {
     /// Returns the rules by which the platform `name` queues.
     ///
     /// # Errors
-    /// There is no such platform, or its rules are not data.
+    /// The platform does not exist, or its rules are not data.
     pub fn platform_rules(self, name: &str) -> Result<Vec<PlatformRule>, ConfigError> {
         let rules_of = |platform: &str| {
             self.all().map(|front_end| front_end.platform_rules(platform)).find(|rules| !rules.is_empty())
@@ -86,7 +87,7 @@ impl<'a> FrontEnds<'a> {
     /// Returns `policies` in the language `name`.
     ///
     /// # Errors
-    /// There is no such language or platform, or the writer refuses the policies.
+    /// The language or the platform does not exist, or the writer refuses the policies.
     pub fn write(self, name: &str, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
         let found = self.all().filter_map(FrontEnd::writer).find(|(known, _)| *known == name);
         if let Some(platform) = &policies.platform {
@@ -122,8 +123,7 @@ impl<'a> FrontEnds<'a> {
         Err(ConfigError::new("", message).help("give the whole text, as the device prints it"))
     }
 
-    /// Does the same as [`read_show`](FrontEnds::read_show); the answer is `None` if no front end finds a
-    /// policy.
+    /// Returns the result of [`read_show`](FrontEnds::read_show), or `None` if no front end finds a policy.
     ///
     /// # Errors
     /// The text is an incomplete output.
@@ -166,7 +166,7 @@ impl<'a> FrontEnds<'a> {
     fn of_text(self, text: &str) -> &'a dyn FrontEnd {
         let recognized =
             |front_end: &&'a dyn FrontEnd| Some((front_end.recognize(text)?.certainty, *front_end));
-        // The first of several equally certain ones.
+        // Of several equally certain front ends, the first one wins.
         let best = self.others.iter().filter_map(recognized).reduce(
             |best, one| {
                 if one.0 > best.0 { one } else { best }

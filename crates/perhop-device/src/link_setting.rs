@@ -27,17 +27,17 @@ pub enum LinkSettingKind {
     OspfNetwork,
     /// The type of network of IS-IS (RFC 5309).
     IsisNetwork,
-    /// The levels of IS-IS: one in common is enough (ISO 10589 §8.4.2).
+    /// The levels of IS-IS. One common level is sufficient (ISO 10589 §8.4.2).
     IsisLevels,
-    /// The style of metrics in IS-IS (RFC 5305): `transition` fits both others.
+    /// The style of IS-IS metrics (RFC 5305). `transition` is compatible with both other styles.
     IsisMetrics,
     /// Whether packets with labels pass (RFC 3031).
     Labels,
-    /// The time that a fragment of a bundle takes (RFC 1990).
+    /// The transmission time of a fragment of a bundle (RFC 1990).
     FragmentDelay,
-    /// Whether a bundle sends short packets between fragments.
+    /// Whether a bundle sends short packets between the fragments of long packets.
     Interleaving,
-    /// The number of links of a bundle that are usable.
+    /// The number of usable links of a bundle.
     BundleLinks,
 }
 
@@ -67,8 +67,8 @@ impl LinkSettingKind {
         }
     }
 
-    /// Returns the value of a port without this setting if the other end of its link has it; `None` if the
-    /// missing setting does not matter.
+    /// Returns the value that a port without this setting has. The value applies if the other end of the link
+    /// has the setting. `None` if the missing setting does not matter.
     pub fn absent(self) -> Option<&'static str> {
         (self == LinkSettingKind::Labels).then_some("off")
     }

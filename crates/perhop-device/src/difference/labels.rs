@@ -10,8 +10,8 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 /// Returns an output policy whose local labels are renumbered downwards from the highest, in the order of its
 /// stages.
 ///
-/// Labels that it both sets and matches are local: their numbers have no effect outside. Labels that another
-/// policy sets or matches keep their numbers.
+/// A label is local if the policy both sets and matches it: its number has no effect outside. Labels that
+/// another policy sets or matches keep their numbers.
 pub fn with_counted_labels(policy: &PolicyConfig) -> PolicyConfig {
     let mut given: Vec<u8> = Vec::new();
     for stage in &policy.conditioners {

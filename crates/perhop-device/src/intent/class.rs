@@ -12,16 +12,16 @@ use crate::policy::Combination;
 
 use super::class_id::ClassId;
 
-/// A policy: ordered classes; a packet belongs to the first one that matches. [`Then::Continue`] passes it to
-/// later classes.
+/// A policy: an ordered list of classes. A packet belongs to the first class that matches. [`Then::Continue`]
+/// passes the packet to later classes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Policy {
     /// Its name.
     pub name: String,
     /// The line that opens it.
     pub line: usize,
-    /// Whether a class of it, or of a nested policy, needs a queue. An undefined class of the text counts,
-    /// too.
+    /// Whether a class of this policy or of a nested one needs a queue. A class that the text uses without a
+    /// definition counts, too.
     pub queues: bool,
     /// Its classes; the class for all other packets comes last. A queueing policy has such a class.
     pub classes: Vec<Class>,
@@ -70,7 +70,7 @@ pub struct Class {
     pub takes_rest: bool,
     /// Its packets.
     pub condition: Condition,
-    /// Its condition on the headers that the port sees, if a tunnel or encryption hides some.
+    /// Its condition on the visible headers, if a tunnel or encryption hides some headers from the port.
     pub seen: Option<Condition>,
     /// Its match set as text.
     pub matches: PrintedMatches,

@@ -36,7 +36,7 @@ impl Condition {
             1 => Condition::when(together.remove(0)),
             _ => Condition::when(MatchConfig { all: Some(together), ..MatchConfig::default() }),
         };
-        // Conditions that exclude each other: `dscp ef` and `precedence 1`.
+        // Conditions can exclude each other, for example `dscp ef` and `precedence 1`.
         if together.may_hold_at_all() { together } else { Condition::Never }
     }
     /// Returns the disjunction of `conditions`.
@@ -54,7 +54,7 @@ impl Condition {
             1 => Condition::when(either.remove(0)),
             _ => Condition::when(MatchConfig { any: Some(either), ..MatchConfig::default() }),
         };
-        // Complementary conditions, such as `dscp ef` and `not dscp ef`.
+        // Conditions can be complementary, for example `dscp ef` and `not dscp ef`.
         if either.holds_always() { Condition::Always } else { either }
     }
     /// Returns the negation.
@@ -63,7 +63,7 @@ impl Condition {
             Condition::Always => Condition::Never,
             Condition::Never => Condition::Always,
             Condition::When(config) => match config.not {
-                // Only conditions created here consist of a negation alone.
+                // A configuration that consists only of a negation was created here, so it can be unwrapped.
                 Some(not)
                     if *config == (MatchConfig { not: Some(not.clone()), ..MatchConfig::default() }) =>
                 {
@@ -76,7 +76,7 @@ impl Condition {
             },
         }
     }
-    /// Returns the condition for its packets without those of `others`.
+    /// Returns the condition for the packets of `self` that none of `others` matches.
     pub fn but_not(self, others: &[Condition]) -> Condition {
         if others.is_empty() {
             return self;
@@ -131,7 +131,7 @@ fn holds(config: &MatchConfig, dscp: Dscp) -> Option<bool> {
         precedence.as_ref().map(|list| Some(list.0.contains(&dscp.precedence()))),
         all.as_ref().map(|list| every(list.iter().map(|config| holds(config, dscp)))),
         any.as_ref().map(|list| {
-            // Whether at least one matches.
+            // At least one condition matches unless every condition fails.
             every(list.iter().map(|config| holds(config, dscp).map(|holds| !holds))).map(|none| !none)
         }),
         not.as_ref().map(|config| holds(config, dscp).map(|holds| !holds)),
@@ -180,7 +180,7 @@ pub fn looks_at(config: &MatchConfig) -> Fields {
     own.chain(inside.chain(config.not.as_deref()).map(looks_at)).collect()
 }
 
-/// Whether all match. A single mismatch gives the answer.
+/// Whether all parts match. One mismatch decides, even if other parts are unknown.
 fn every(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
     let mut all = Some(true);
     for part in parts {

@@ -65,6 +65,6 @@ pub struct Thresholds {
     pub min: u64,
     /// The average above which all packets are dropped.
     pub max: u64,
-    /// One packet in this number is dropped just below `max`.
+    /// The number n: 1 of n packets is dropped just below `max`.
     pub mark_probability_denominator: u64,
 }

@@ -16,15 +16,15 @@ impl Fields {
     /// The label: the forwarding class within the device.
     pub const LABEL: Fields = Fields(16);
 
-    /// Whether any of `others` is among them.
+    /// Whether the set contains any of the fields `others`.
     pub fn contain(self, others: Fields) -> bool {
         self.0 & others.0 != 0
     }
-    /// The union with `others`.
+    /// Returns the union with `others`.
     pub fn and(self, others: Fields) -> Fields {
         Fields(self.0 | others.0)
     }
-    /// The difference to `others`.
+    /// Returns the fields without `others`.
     pub fn without(self, others: Fields) -> Fields {
         Fields(self.0 & !others.0)
     }

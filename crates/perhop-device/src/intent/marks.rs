@@ -22,7 +22,7 @@ pub enum Direction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Then {
-    /// The packet is forwarded without the later limiters.
+    /// The packet is forwarded and skips the later limiters.
     Transmit,
     /// The packet goes to the next limiter.
     Continue,
@@ -41,7 +41,7 @@ pub enum Field {
     TunnelHeader,
     /// The class of service of the outer 802.1Q tag.
     Cos,
-    /// The class of service of the inner tag.
+    /// The class of service of the inner 802.1Q tag.
     CosInner,
     /// The experimental bits of labels that the device pushes.
     ExpOfNewLabels,
@@ -98,7 +98,7 @@ pub enum Written {
     Dscp(Dscp),
     /// The forwarding class.
     ForwardingClass(u32),
-    /// A number into another field.
+    /// A number that is written to another field.
     Number(Field, u8),
     /// The value of another field.
     Copy {
@@ -123,7 +123,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// The field that is written; `None` for a field outside the model.
+    /// Returns the field that is written; `None` for a field outside the model.
     pub fn field(&self) -> Option<Field> {
         match &self.written {
             Written::Precedence(_) => Some(Field::Precedence),
@@ -134,11 +134,11 @@ impl Mark {
         }
     }
 
-    /// The fields of perhop's packets that it writes.
+    /// Returns the fields of perhop's packets that the mark writes.
     pub fn fields(&self) -> Fields {
         match self.field() {
             Some(Field::Precedence) => Fields::CODEPOINT,
-            // An AF codepoint also sets the color.
+            // An AF codepoint also sets the color to its drop precedence.
             Some(Field::Dscp) => Fields::CODEPOINT.and(Fields::COLOR),
             Some(Field::Cos) => Fields::COS,
             Some(Field::ExpOfNewLabels | Field::ExpOfTopLabel) => Fields::EXP,
@@ -161,12 +161,12 @@ pub struct Action {
 }
 
 impl Action {
-    /// Sends the packet on, unchanged.
+    /// Returns the action that forwards the packet unchanged.
     pub fn transmit() -> Action {
         Action { mark: None, then: Then::Transmit, printed: "transmit".to_owned() }
     }
 
-    /// Drops the packet.
+    /// Returns the action that drops the packet.
     pub fn drop() -> Action {
         Action { mark: None, then: Then::Drop, printed: "drop".to_owned() }
     }

@@ -4,8 +4,8 @@
 //! Policy → Class { match set, marks, policer, priority, guarantee, shaper, queue } → Children → Policy …
 //! ```
 //!
-//! Every node has the line that it comes from ([`At`]), and percentages keep their base. [`lower`] converts
-//! it to queues, conditioners and a scheduler, by the rules of a profile.
+//! Every node has its line ([`At`]), and percentages keep their base. [`lower`] converts Intent to queues,
+//! conditioners and a scheduler, by the rules of a profile.
 //!
 //! [`lower`]: crate::lower
 

@@ -17,14 +17,14 @@ pub struct Police {
     pub violate: Vec<Action>,
     /// The colors of arriving packets, if the policer is color-aware.
     pub aware: Option<Awareness>,
-    /// The colors that inner policers have given to its packets.
+    /// The effect of the colors that inner policers have given to its packets.
     pub inside: InsideColors,
 }
 
-/// The colors that policers of a nested policy have given to the packets of the outer policer.
+/// The effect of the colors from policers of a nested policy on the outer policer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum InsideColors {
-    /// The outer policer measures all packets alike.
+    /// The outer policer ignores the colors.
     #[default]
     Ignored,
     /// Packets that conform to the inner policers use the tokens first; packets that exceed them use the
@@ -60,8 +60,8 @@ pub enum Meter {
 pub struct Awareness {
     /// The packets that arrive as conforming.
     pub conform: Condition,
-    /// The packets that arrive as exceeding. Without such a class, all other packets arrive as exceeding;
-    /// with it, they arrive as violating.
+    /// The packets that arrive as exceeding. `None`: all packets outside of `conform` arrive as exceeding.
+    /// Otherwise all packets outside of both arrive as violating.
     pub exceed: Option<Condition>,
 }
 
@@ -72,13 +72,13 @@ pub struct Limiter {
     pub name: String,
     /// Its line.
     pub line: usize,
-    /// The packets that it takes.
+    /// The packets that it measures.
     pub condition: Condition,
-    /// Bits per second.
+    /// The rate, bits per second.
     pub rate: u64,
     /// The normal burst, bytes.
     pub burst: u64,
-    /// The extended burst, bytes: the limit itself, not an addition to the normal burst.
+    /// The extended burst, bytes. It is the limit itself and not an addition to the normal burst.
     pub extended_burst: u64,
     /// The action for conforming packets.
     pub conform: Action,

@@ -33,7 +33,7 @@ pub enum PartialLimit {
 pub struct ValueLimits {
     /// The field.
     pub basis: Basis,
-    /// Values and their limit in the order of the text; an entry without a value applies to all values.
+    /// Lists of values with their limit, in the order of the text. An empty list applies to all values.
     pub limits: Vec<(Vec<u8>, PartialLimit)>,
 }
 
@@ -42,11 +42,11 @@ pub struct ValueLimits {
 pub struct FairQueue {
     /// The limit of one flow under congestion, packets.
     pub congestive_discard: Option<u64>,
-    /// Queues for flows.
+    /// The number of queues for flows.
     pub dynamic_queues: Option<u64>,
-    /// Queues for reserved flows.
+    /// The number of queues for reserved flows.
     pub reservable_queues: Option<u64>,
-    /// The limit of one flow at any length of the other queues, packets.
+    /// The limit of one flow regardless of the other queues, packets.
     pub individual_limit: Option<u64>,
 }
 

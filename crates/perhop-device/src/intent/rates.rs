@@ -14,9 +14,10 @@ pub enum Guarantee {
     BitsPerSecond(u64),
     /// A minimum, percent of the enclosing rate.
     Percent(u64),
-    /// Percent of the rate that priority classes and minima leave.
+    /// A percentage of the rate that priority classes and minima leave.
     RemainingPercent(u64),
-    /// A part of this remaining rate, relative to the ratios of the other classes.
+    /// A share of the rate that priority classes and minima leave, relative to the ratios of the other
+    /// classes.
     RemainingRatio(u64),
 }
 

@@ -9,7 +9,7 @@ use crate::profile::{ProfileRules, ShaperBurst};
 
 const LEAST: Rate = Rate::from_bits_per_second(1);
 
-/// `percent` of `rate`.
+/// Returns `percent` of `rate`.
 pub(super) fn percent_of(rate: Rate, percent: u64) -> Rate {
     let bits = u128::from(rate.as_bits_per_second()) * u128::from(percent) / 100;
     Rate::from_bits_per_second(u64::try_from(bits).unwrap_or(u64::MAX))
@@ -33,7 +33,7 @@ pub(super) fn priority_rate(rate: PriorityRate, bandwidth: Rate) -> Option<Rate>
     }
 }
 
-/// Bytes that `rate` carries in a number of microseconds.
+/// Returns the bytes that `rate` carries in a number of microseconds.
 pub(super) fn bytes_in(rate: Rate, microseconds: u64) -> u64 {
     let bits = u128::from(rate.as_bits_per_second()) * u128::from(microseconds) / 1_000_000;
     u64::try_from(bits / 8).unwrap_or(u64::MAX)
@@ -73,7 +73,7 @@ pub(super) fn bursts_of_police(
     (ByteSize::from_bytes(committed), ByteSize::from_bytes(excess))
 }
 
-/// The maximum burst of a shaper, bytes. Routers accept far less, and sending more would take extremely long.
+/// The maximum burst of a shaper, bytes. Routers accept only much smaller bursts.
 const GREATEST_BURST: u64 = u32::MAX as u64;
 
 /// A shaper on a circuit of `bandwidth`.
@@ -109,13 +109,13 @@ pub(super) struct Reservations {
     priority: u64,
     /// The rate of the other classes, bits per second, including that of `remaining`.
     others: u64,
-    /// The sum of `remaining ratio`s, class-default's included.
+    /// The sum of the `remaining ratio`s, including class-default.
     ratios: u64,
     bandwidth: Rate,
 }
 
 impl Reservations {
-    /// The reservations of `classes` of `percent` of `bandwidth`.
+    /// Returns the reservations of `classes`, which may reserve `percent` of `bandwidth`.
     pub(super) fn of_classes<'a>(
         classes: impl Iterator<Item = &'a Class> + Clone,
         bandwidth: Rate,
@@ -137,7 +137,7 @@ impl Reservations {
         all.others = others.fold(0, u64::saturating_add);
         all
     }
-    /// Bits per second of `guarantee`.
+    /// Returns the rate of `guarantee`, bits per second.
     pub(super) fn share(&self, guarantee: Guarantee) -> u64 {
         let left = self.reservable.saturating_sub(self.priority);
         let bits = match guarantee {
@@ -153,15 +153,15 @@ impl Reservations {
         };
         bits.max(1)
     }
-    /// Bits per second in all.
+    /// Returns the total of the reservations, bits per second.
     pub(super) fn total(&self) -> u64 {
         self.priority.saturating_add(self.others)
     }
-    /// The remaining rate for class-default, at least `percent` of the bandwidth.
+    /// Returns the remaining rate for class-default, at least `percent` of the bandwidth.
     pub(super) fn left(&self, percent: u64) -> u64 {
         self.reservable.saturating_sub(self.total()).max(self.least(percent))
     }
-    /// `percent` of the bandwidth, at least one bit per second.
+    /// Returns `percent` of the bandwidth, at least one bit per second.
     pub(super) fn least(&self, percent: u64) -> u64 {
         percent_of(self.bandwidth, percent).as_bits_per_second().max(1)
     }

@@ -14,8 +14,8 @@ use super::resolved::{ResolvedClass, ResolvedPolicy};
 use super::stages::{Stage, goes_on};
 use crate::intent::{Direction, Fields, Limiter, looks_at};
 
-/// The names of stages that a device adds by itself: a new tag has no class of service, an arriving packet no
-/// drop precedence.
+/// The names of stages that a device adds without configuration. They give a new tag the class of service 0
+/// and an arriving packet the drop precedence 0.
 pub const STAGES_OF_DEVICE: [&str; 2] = ["new tag", "discard class 0"];
 
 /// Returns the stage that sets class of service 0 in a new tag, for policies that do not set it.
@@ -36,8 +36,8 @@ fn stage(name: &str, action: Action) -> Stage {
     })
 }
 
-/// Labels packets for classes of `policy` that act after nested policies, and records remarks on classes that
-/// would match the new marks. `before` are the stages in front of the policy.
+/// Labels packets for the classes of `policy` that act after nested policies. Adds a remark for each class
+/// that would match the new marks. `before` are the stages in front of the policy.
 pub(super) fn label_around(
     policy: &mut ResolvedPolicy,
     direction: Direction,
@@ -119,7 +119,7 @@ fn limiter_stage(limiter: &Limiter, markings: Markings) -> Option<ConditionerCon
             excess: Color::RED,
         })
     } else {
-        // With equal bursts no debt is possible.
+        // A packet can borrow only if the extended burst exceeds the normal burst.
         MeterConfig::TokenBucket(TokenBucketConfig { rate, burst, excess: Color::RED })
     };
     Some(ConditionerConfig {

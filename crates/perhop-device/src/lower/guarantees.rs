@@ -9,8 +9,8 @@ use crate::intent::{Class, Guarantee as Written, Policy};
 use crate::policy::{Guarantee, GuaranteeKind};
 use crate::profile::{GuaranteeSum, ProfileRules, UnreservedShare};
 
-/// Returns the guarantee of each class as a rate, and its weight in the scheduler. The flag of each class is
-/// whether it has a queue.
+/// Returns the guarantee of each class as a rate, and its weight in the scheduler. The flag of a class states
+/// whether the class has a queue.
 pub(super) fn guarantees(
     classes: &[(&Class, bool)],
     reference: Reference,
@@ -40,8 +40,8 @@ pub(super) fn guarantees(
     classes.iter().zip(shares).map(guarantee).collect()
 }
 
-/// The weight of class-default is the unreserved part of the reservable rate; a class with only a shaper has
-/// the least weight.
+/// Shares in which class-default has the unreserved part of the reservable rate as its weight. A class with
+/// only a shaper has the least weight.
 fn reserved(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let all = classes.iter().map(|(class, _)| *class);
     let reservations = Reservations::of_classes(all, reference.queueing, reference.reservable_percent);
@@ -83,8 +83,8 @@ fn left_over(classes: &[(&Class, bool)], rate: Rate) -> u64 {
     rate.as_bits_per_second().saturating_sub(taken)
 }
 
-/// The weight of a class is its guarantee. The rate without guarantees is divided equally among the classes
-/// without a guarantee, including class-default; each gets at least the least weight.
+/// Shares in which the weight of a class is its guarantee. Classes without a guarantee, including
+/// class-default, divide the unguaranteed rate equally. Each of them gets at least the least weight.
 fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64) -> Vec<Share> {
     let rate = reference.queueing;
     let left = left_over(classes, rate);
@@ -102,7 +102,8 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     let least = percent_of(rate, least_percent).as_bits_per_second().max(1);
     let share = |(class, queues): &(&Class, bool)| {
         let rate_bps = match class.guarantee.map(|bandwidth| bandwidth.value) {
-            // NX-OS has such classes, and the user may choose another platform for them.
+            // A percentage of 0 can occur: NX-OS accepts it, and the user can choose another platform for
+            // such a text.
             Some(Written::RemainingPercent(0) | Written::Percent(0)) => least_weight(rate),
             Some(Written::RemainingPercent(percent)) => {
                 percent_of(Rate::from_bits_per_second(left), percent).as_bits_per_second().max(1)
@@ -118,8 +119,8 @@ fn promised(classes: &[(&Class, bool)], reference: Reference, least_percent: u64
     classes.iter().map(share).collect()
 }
 
-/// The reciprocal of the minimum weight, a fraction of the rate. Vendors do not publish it; schedulers have
-/// no smaller weights.
+/// The reciprocal of the minimum weight, a fraction of the rate. Vendors do not publish it. The schedulers of
+/// perhop have no smaller weights.
 const LEAST_PART: u64 = 1_000_000;
 
 /// Returns the least weight as a rate, bits per second.
@@ -127,9 +128,9 @@ fn least_weight(rate: Rate) -> u64 {
     (rate.as_bits_per_second() / LEAST_PART).max(1)
 }
 
-/// The weight of a class is its minimum, or its share of the rate that minima leave, by its percentage
-/// relative to the sum of percentages. Without both, or with 0 percent, it has the least weight and gets the
-/// rate that the others leave.
+/// Shares in which the weight of a class is its minimum, or its percentage of the rate that minima leave.
+/// Percentages count relative to their sum. A class with neither, or with 0 percent, has the least weight and
+/// gets the rate that the other classes leave.
 fn weights(classes: &[(&Class, bool)], rate: Rate) -> Vec<Share> {
     let left = u128::from(left_over(classes, rate));
     let percents = u128::from(remaining_percents(classes).max(1));
@@ -198,14 +199,15 @@ fn ratio_of(class: &Class, is_silent: bool) -> u64 {
     }
 }
 
-/// Three parameters: `bandwidth` is a minimum and `bandwidth remaining` a share of the excess. Classes
-/// without `bandwidth remaining` share equally.
+/// Shares of the three-parameter scheduler: `bandwidth` is a minimum, and `bandwidth remaining` is a share of
+/// the excess. Classes without `bandwidth remaining` share equally.
 fn minimum_and_excess(classes: &[(&Class, bool)], reference: Reference) -> Vec<Share> {
     let rate = reference.queueing;
     let percents = remaining_percents(classes);
     let is_silent = |class: &Class| class.priority.is_none() && excess_of(class).is_none();
     let silent = classes.iter().filter(|(class, queues)| *queues && is_silent(class)).count().max(1);
-    // With percentages of the excess, the classes without one share the remaining percent.
+    // If some classes have a percentage of the excess, the classes without one divide the remaining
+    // percentage.
     let unsaid =
         if percents == 0 { 1.0 } else { (100u64.saturating_sub(percents).max(1)) as f64 / silent as f64 };
     let share = |(class, _): &(&Class, bool)| {

@@ -1,30 +1,32 @@
 //! Labels by which stages and queues select packets of a policy that rewrites its match fields.
 //!
 //! A packet is classified once, by the fields with which it arrived; the class then polices, marks and queues
-//! it. perhop's conditioners precede its queues, and those of a nested class precede those of the enclosing
-//! class. Therefore each class labels its packets, and its queue and its own stage select by the label. A
-//! class whose nested policy has no queue uses one label for all its packets.
+//! it. In perhop, conditioners precede queues, and the conditioners of a nested class precede the
+//! conditioners of the enclosing class. Therefore each class labels its packets. Its queue and its own stage
+//! select packets by the label. A class whose nested policy has no queue uses one label for all its packets.
 
 use perhop_qos::classifier::{MatchConfig, OneOrMany};
 
 use super::resolved::{ResolvedClass, ResolvedPolicy};
 use crate::intent::{Condition, Fields, matched_fields};
 
-/// The first label of a class: above the forwarding classes (0 to 99) if packets may have one.
+/// The first label of a class. It is above the forwarding classes (0 to 99) if packets can have a forwarding
+/// class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Labels {
     /// No policy sets a forwarding class.
     FromOne = 1,
-    /// A policy for arriving packets may have set one.
+    /// A policy for arriving packets can have set a forwarding class.
     AboveGroups = 100,
 }
 
-/// The markings of a policy that require labels.
+/// The classes whose marks require labels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Markers {
     /// The classes of all policies: HQF and the QFP.
     All,
-    /// The classes of inner policies. Before HQF `marked-then-classified` reports the outer ones.
+    /// The classes of inner policies. Before HQF, the rule `marked-then-classified` reports the outer
+    /// classes.
     Inside,
 }
 
@@ -45,18 +47,19 @@ pub(super) fn assign(policy: &mut ResolvedPolicy, labels: Labels, markers: Marke
     }
 }
 
-/// The use of forwarding classes after a policy.
+/// The fate of forwarding classes after a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Groups {
-    /// Output policies match the labels.
+    /// Output policies match the forwarding classes.
     Kept,
-    /// No policy reads the labels: packets leave the device.
+    /// No policy reads the forwarding classes, because packets leave the device.
     Forgotten,
 }
 
 /// Labels the classes of `policy` that mark or police after a nested policy that writes a match field of
-/// these classes. Labels start at `first`. Returns line and name of the classes without a label: no label is
-/// left, or it would replace a group that the nested policy sets and that is [`Groups::Kept`].
+/// these classes. Labels start at `first`. Returns the line and the name of each class without a label. A
+/// class gets no label if none is left, or if the label would replace a forwarding class that is
+/// [`Groups::Kept`].
 pub(super) fn assign_around(
     policy: &mut ResolvedPolicy,
     first: Option<Labels>,
@@ -106,14 +109,14 @@ pub(super) fn labels_of_class(class: &ResolvedClass) -> Vec<u8> {
     }
 }
 
-/// The packets with the labels of `class`; `None` if it has no label.
+/// Returns the condition for the labels of `class`; `None` if the class has no label.
 pub(super) fn condition_of(class: &ResolvedClass) -> Option<Condition> {
     let labels = labels_of_class(class);
     let config = || MatchConfig { label: Some(OneOrMany(labels.clone())), ..MatchConfig::default() };
     (!labels.is_empty()).then(|| Condition::when(config()))
 }
 
-/// `of` of all classes.
+/// Returns the union of `of` over all classes, including inner ones.
 fn collect(policy: &ResolvedPolicy, of: &dyn Fn(&ResolvedClass) -> Fields) -> Fields {
     let inside = |class: &ResolvedClass| class.policy.as_ref().map(|inner| collect(inner, of));
     policy.classes.iter().flat_map(|class| std::iter::once(of(class)).chain(inside(class))).collect()

@@ -1,4 +1,4 @@
-//! Limits of queues, and fair queueing of flows: configured, or by the rules of the profile.
+//! Limits of queues, and fair queueing of flows: configured, or computed by the rules of the profile.
 
 use perhop_qos::Rate;
 use perhop_qos::queue::FairQueueingConfig;
@@ -27,7 +27,7 @@ pub(super) fn class_limit(limit: QueueLimit, rate: Rate) -> Limit {
     }
 }
 
-/// The limit of a class at `rate`. `line` is the rate of the shaper above it or of the line.
+/// The default limit of a class at `rate`. `line` is the rate of the next shaper above, or of the line.
 pub(super) fn default_class_limit(
     detect: Option<&At<DropProfile>>,
     rate: Rate,
@@ -48,7 +48,7 @@ pub(super) fn default_class_limit(
 /// The fastest interface of the first group of ports.
 const GIGABIT: Rate = Rate::from_bits_per_second(1_000_000_000);
 
-/// The limit by a rule of the profile.
+/// Returns the limit by a rule of the profile.
 pub(super) fn limit_by_rule(rule: DefaultLimit, rate: Rate, line: Rate, reference: Reference) -> Limit {
     match rule {
         DefaultLimit::Fixed { packets } => Limit::packets(packets),
@@ -88,7 +88,7 @@ pub(super) fn rate_of_times(
 /// The service rate of a class without a guarantee, in percent of the enclosing rate.
 const LEAST_SERVICE_PERCENT: u64 = 1;
 
-/// The limit as the hardware stores it.
+/// Returns the limit in the precision of the hardware.
 pub(super) fn stored(limit: Limit, rules: &ProfileRules) -> Limit {
     let Some(bytes) = limit.bytes else { return limit };
     let most = Some(*rules.limit_most_bytes).filter(|most| *most > 0).unwrap_or(u64::MAX);
@@ -119,7 +119,7 @@ pub(super) fn priority_limit(rate: Rate, reference: Reference, target: Target) -
     packets.map_or_else(by_rule, Limit::packets)
 }
 
-/// The limit in the form that a queue takes.
+/// Converts a limit to the size of a queue.
 pub(super) fn queue_size(limit: Limit) -> QueueSize {
     limit.bytes.map_or(QueueSize::Packets(limit.value), QueueSize::Bytes)
 }

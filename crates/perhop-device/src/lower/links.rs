@@ -15,7 +15,7 @@ pub struct ClassLinks {
     pub class: ClassId,
     /// The class that contains its policy.
     pub parent: Option<ClassId>,
-    /// The line that opens it; 0 for one that the text does not mention.
+    /// The line that opens it; 0 for a class that the text does not mention.
     pub line: usize,
     /// The lines of the class and of its features, in order.
     pub lines: Vec<usize>,
@@ -25,7 +25,7 @@ pub struct ClassLinks {
     pub queue: Option<QueuePath>,
     /// Its node in the scheduler: its queue, or the node that contains the queues of its inner classes.
     pub node: Option<QueuePath>,
-    /// The place of its shaper in the scheduler.
+    /// The scheduler node that has its shaper.
     pub shaper: Option<QueuePath>,
 }
 
@@ -38,7 +38,7 @@ pub struct Links {
     pub limiters: Vec<LimiterLinks>,
 }
 
-/// A limiter and its part of the lowered policy.
+/// A limiter, with its line and its conditioner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LimiterLinks {
     /// Its line.
@@ -57,13 +57,13 @@ pub struct PortLinks {
 }
 
 impl PortLinks {
-    /// Whether both policies have no limiter.
+    /// Whether neither policy has a limiter.
     pub fn has_no_limiter(&self) -> bool {
         self.input.limiters.is_empty() && self.output.limiters.is_empty()
     }
 }
 
-/// Serializes only the limiters: classes are known by their names.
+/// Serializes only the limiters, because names identify the classes.
 impl Serialize for PortLinks {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut sides = serializer.serialize_struct("PortLinks", 2)?;
@@ -74,7 +74,8 @@ impl Serialize for PortLinks {
 }
 
 impl Links {
-    /// The classes of `policies`, without parts yet. The classes of all policies are numbered consecutively.
+    /// Returns the classes of `policies` without links to elements. The numbers of classes continue from one
+    /// policy to the next.
     pub fn new<'a>(policies: impl IntoIterator<Item = &'a Policy>) -> Links {
         let mut classes = Vec::new();
         for policy in policies {
@@ -110,7 +111,7 @@ impl Links {
         self.classes.iter().find(|links| links.node.as_deref() == Some(path))
     }
 
-    /// The first class of the outermost policy that contains queues below `path`.
+    /// The first class of the outermost policy that has queues below `path`.
     pub fn class_around_queues(&self, path: &[usize]) -> Option<&ClassLinks> {
         let is_below = |links: &&ClassLinks| {
             let queue = links.queue.as_ref().filter(|queue| queue.len() > path.len());
@@ -123,7 +124,7 @@ impl Links {
             .min_by_key(|links| links.class)
     }
 
-    /// The classes with a part on a line.
+    /// The classes with an element that comes from a line.
     pub fn classes_at_line(&self, line: usize) -> impl Iterator<Item = &ClassLinks> {
         self.classes.iter().filter(move |links| links.lines.contains(&line))
     }

@@ -8,12 +8,13 @@ use perhop_qos::packet::LinkMark;
 
 use crate::intent::{Action, Direction, Field, Mark, Table, TableDefault, Then, Translation, Written};
 
-/// The device that writes.
+/// The kind of device that writes marks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
-    /// A router: departing frames get new tags, and labels are pushed between the two sides.
+    /// A router. Departing frames get new tags. The device pushes labels after the input policy and before
+    /// the output policy.
     Router,
-    /// A switch: frames keep their tags.
+    /// A switch. Frames keep their tags.
     Switch,
 }
 
@@ -24,36 +25,37 @@ pub struct Markings {
     pub direction: Direction,
     /// The device.
     pub writer: Writer,
-    /// Whether a policy needs packets to have drop precedence 0 after this side unless a class sets another.
+    /// Whether packets leave this side with drop precedence 0 unless a class sets another one, because a
+    /// policy needs it.
     pub resets_drop_precedence: bool,
     /// Whether output policies write the experimental bits of labels that the device has pushed.
     pub writes_pushed_labels: bool,
-    /// Whether forwarding classes and traffic classes are both in use. The label is then the forwarding
+    /// Whether the device uses both forwarding classes and traffic classes. The label then has the forwarding
     /// class.
     pub label_is_taken: bool,
 }
 
-/// The treatment of the packets of a class before they continue.
+/// The actions of a class on its packets before they continue.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Treatment<'a> {
     /// The label by which its queue, or its own stage, selects them.
     pub(super) label: Option<u8>,
     /// The marks of the class.
     pub(super) marks: &'a [Mark],
-    /// Whether a policer gives them colors.
+    /// Whether a policer colors the packets.
     pub(super) metered: bool,
-    /// Whether WRED reads their class of service. WRED of perhop reads their color.
+    /// Whether WRED reads the class of service of the packets. WRED of perhop reads the color instead.
     pub(super) by_cos: bool,
 }
 
 impl Markings {
-    /// First `set`, then the marking of the policer, then the label for the queue, then the outcome. On input
-    /// no queue follows, so the label is removed.
+    /// Returns the actions in order: `set`, the mark of the policer, the label for the queue, the outcome. On
+    /// input, no queue follows, so the label is removed.
     pub(super) fn actions(self, treatment: Treatment, own: &[Action]) -> Vec<action::Action> {
         let Treatment { label, marks, metered, by_cos } = treatment;
         let then = own.last().map_or(Then::Transmit, |action| action.then);
         let mut list = Vec::new();
-        // The colors of a policer are not drop precedences of the device.
+        // In perhop a policer sets the color. In the device it does not set the drop precedence.
         if self.resets_drop_precedence && metered && then != Then::Drop {
             list.push(action::Action::Color(Color::GREEN));
         }
@@ -63,10 +65,10 @@ impl Markings {
         let markings = || marks.iter().chain(own.iter().filter_map(|action| action.mark.as_ref()));
         let of_field = |field| markings().filter(move |mark: &&Mark| mark.field() == Some(field));
         let mut all: Vec<&Mark> = markings().collect();
-        // Before the device pushes labels, it writes the existing ones.
+        // The device writes labels of the arriving packet before it pushes new labels.
         all.sort_by_key(|mark| mark.field() == Some(Field::ExpOfNewLabels));
         list.extend(all.into_iter().filter_map(|marking| self.action(marking)));
-        // An AF codepoint sets the color in perhop, but not a drop precedence of the device.
+        // An AF codepoint sets the color in perhop. It does not set the drop precedence in the device.
         if of_field(Field::Dscp).next().is_some() && then != Then::Drop {
             let colors: Vec<_> =
                 of_field(Field::DropPrecedence).filter_map(|marking| self.action(marking)).collect();
@@ -97,7 +99,7 @@ impl Markings {
             Field::Cos => self.direction == Direction::Output || self.writer == Writer::Switch,
             Field::ExpOfNewLabels => self.direction == Direction::Input || self.writes_pushed_labels,
             Field::TrafficClass => !self.label_is_taken,
-            // Both tags have one class of service, and perhop's tunnels copy the DSCP.
+            // perhop has one class of service for both tags, and its tunnels copy the DSCP.
             Field::CosInner | Field::TunnelHeader => false,
             _ => true,
         }
@@ -116,7 +118,7 @@ impl Markings {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }
             Written::Number(Field::ExpOfNewLabels, value) => action::Action::MarkExp(LinkMark::new(*value)?),
-            // Only for packets with a label; without a label nothing is read or written.
+            // The action applies only to packets with a label.
             Written::Number(Field::ExpOfTopLabel, value) => {
                 copy(CopyField::MplsExp, CopyField::MplsExp, CopyDefault::Value((*value).into()))
             }
@@ -130,13 +132,13 @@ impl Markings {
     }
 }
 
-/// Writes `to` according to the value of `from`.
+/// Returns the action that writes `to` according to the value of `from`.
 fn translated(to: Field, from: Field, by: &Translation) -> Option<action::Action> {
     let target = copied(to)?;
     match by {
         Translation::Undefined => None,
         Translation::Direct => {
-            // Cisco, "set cos": the three bits of the class selector of a DSCP are copied.
+            // Cisco, "set cos": the device copies the three bits of the class selector of a DSCP.
             let source = match copied(from)? {
                 CopyField::Dscp if highest(target) == 7 => CopyField::Precedence,
                 other => other,
@@ -164,12 +166,12 @@ fn copy(from: CopyField, to: CopyField, default: CopyDefault) -> action::Action 
     action::Action::Copy(CopyConfig { from, to, map: BTreeMap::new(), default })
 }
 
-/// The corresponding field of perhop's packets.
+/// Returns the corresponding field of perhop's packets.
 fn copied(field: Field) -> Option<CopyField> {
     Some(match field {
         Field::Precedence => CopyField::Precedence,
         Field::Dscp => CopyField::Dscp,
-        // With two tags both have the same class of service.
+        // perhop has one class of service for both tags.
         Field::Cos | Field::CosInner => CopyField::Cos,
         Field::ExpOfNewLabels | Field::ExpOfTopLabel => CopyField::MplsExp,
         Field::ForwardingClass | Field::TrafficClass => CopyField::Label,
@@ -178,7 +180,7 @@ fn copied(field: Field) -> Option<CopyField> {
     })
 }
 
-/// The highest value of a field; the highest forwarding class is below the highest label.
+/// Returns the highest value of a field. The highest forwarding class is below the highest label.
 fn highest(field: CopyField) -> u8 {
     match field {
         CopyField::Dscp => 63,

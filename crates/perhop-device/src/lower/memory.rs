@@ -13,7 +13,7 @@ use crate::intent::Class;
 use crate::policy::{Basis, Limit, Unit};
 use crate::switch_memory::{DefaultQueue, DropThreshold, MarkedField, PortGroup, PortMemory, QueueMemory};
 
-/// Values of an IP precedence or a class of service.
+/// The number of values of an IP precedence or a class of service.
 const VALUES: u8 = 8;
 /// The number of parts of a factor of 1 of the free memory.
 const ALPHA_PARTS: f64 = 1024.0;
@@ -27,7 +27,7 @@ pub struct MemoryShare<'a> {
     pub unit_bytes: u64,
     /// The units that the soft parts of all ports share.
     pub shared_units: u64,
-    /// The ports that share them; `None` if the port has them alone.
+    /// The ports that share these units; `None` if one port has them alone.
     pub group: Option<PortGroup>,
     /// The division among the queues of the port.
     pub port: &'a PortMemory,
@@ -44,7 +44,7 @@ impl<'a> MemoryShare<'a> {
             pool: self.group.map(|group| group.to_string()),
             reserved: 0,
             limit: None,
-            // Without soft parts, limits cannot fall.
+            // Only soft parts can shrink.
             port_fall: (end > start).then_some(FallConfig { start, end, slope: FallSlope::Linear }),
             pool_fall: None,
         }
@@ -55,7 +55,8 @@ impl<'a> MemoryShare<'a> {
         self.named(&class.name, class.line)
     }
 
-    /// Returns the queue of the class that `line` opens. A class that the text does not contain has no line.
+    /// Returns the queue of the class that `line` opens. The line is 0 for a class that the text does not
+    /// contain.
     pub(super) fn named(self, name: &str, line: usize) -> Option<&'a QueueMemory> {
         let is_own = |queue: &&QueueMemory| {
             queue.default.is_none() && queue.class == name && (line == 0 || queue.line == Some(line))
@@ -97,7 +98,7 @@ fn default_class(queue: &QueueMemory, default: &DefaultQueue) -> ClassConfig {
     ClassConfig { name, matches, share, buffer: Some(buffer), precedence, ..ClassConfig::default() }
 }
 
-/// Returns the buffer manager of a queue, and its source of the drop precedence of a packet.
+/// Returns the buffer manager of a queue, and the field that determines the drop precedence of a packet.
 pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
     let (thresholds, precedence) = thresholds(queue);
     if let Some(factor) = queue.dynamic_factor {
@@ -105,7 +106,7 @@ pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
         let config = SharedMemoryConfig { alpha, ..SharedMemoryConfig::default() };
         return (BufferConfig::SharedMemory(config), precedence);
     }
-    // The caller excludes queues of unknown memory.
+    // The caller excludes queues whose memory is unknown.
     let (hard, soft) = (queue.hard.unwrap_or(0), queue.soft.unwrap_or(0));
     let config = SharedMemoryConfig {
         reserved: units(hard),
@@ -117,8 +118,8 @@ pub(super) fn buffer(queue: &QueueMemory) -> (BufferConfig, PrecedenceSource) {
     (BufferConfig::SharedMemory(config), precedence)
 }
 
-/// Returns the queue length above which a packet is dropped, by drop precedence, and the source of the drop
-/// precedence. Packets without their own threshold have the last one.
+/// Returns the queue length above which a packet is dropped, by drop precedence, and the field that
+/// determines the drop precedence. The last threshold applies to packets without their own.
 fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
     let all = &queue.thresholds;
     let ceiling = queue.ceiling().unwrap_or(0);
@@ -128,7 +129,7 @@ fn thresholds(queue: &QueueMemory) -> (Vec<u32>, PrecedenceSource) {
             let units = threshold.units.unwrap_or(0);
             threshold.packets.iter().map(move |packets| (packets.field, packets.value, units))
         })
-        // The queues of a port select packets by codepoint.
+        // Queues with shaped round robin select packets by codepoint.
         .filter(|(field, _, _)| queue.srr.is_none() || *field == MarkedField::Mark(Basis::Dscp))
         .collect();
     let by_number = |field: MarkedField| {
@@ -159,7 +160,7 @@ fn by_codepoint(all: &[DropThreshold], ceiling: u64) -> (Vec<u32>, PrecedenceSou
     for (limit, codepoints) in
         all.iter().map(|threshold| (threshold.units.unwrap_or(0), codepoints(threshold)))
     {
-        // A codepoint has its first threshold.
+        // The first threshold of a codepoint applies.
         let is_new = |dscp: &Dscp| !groups.iter().any(|(_, known)| known.contains(dscp));
         let own: Vec<Dscp> = codepoints.into_iter().filter(is_new).collect();
         if !own.is_empty() && groups.len() + 1 < Color::COUNT {

@@ -54,7 +54,7 @@ fn random_drops(class: ClassConfig, detect: &DropProfile, plain: &PlainQueue, ta
     ClassConfig { name: "random-detect".to_owned(), buffer: Some(buffer), precedence, ..class }
 }
 
-/// Weighted fair queueing of the flows of a port, on all platforms: measured on 15.0M by I. Pepelnjak, "HQF
+/// Weighted fair queueing of the flows of a port, on all platforms. I. Pepelnjak measured it on 15.0M: "HQF
 /// intra-class WFQ ignores IP precedence", blog.ipspace.net 2009.
 fn fair_flows(class: ClassConfig, fair: &FairQueue, hold: Option<u64>) -> ClassConfig {
     let default = FairQueueingConfig::default();

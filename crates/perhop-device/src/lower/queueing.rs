@@ -6,8 +6,8 @@
 //! without:                                             └─ scheduler ─ the other classes, class-default last
 //! ```
 //!
-//! The scheduler of the other classes is SCFQ by weights; if the profile requires it and a class has a
-//! minimum, the three-parameter scheduler.
+//! The scheduler of the other classes is SCFQ by weights. It is the three-parameter scheduler if the profile
+//! requires it and a class has a minimum.
 
 use perhop_qos::buffer::{BufferConfig, TailDropConfig};
 use perhop_qos::classifier::MatchConfig;
@@ -38,22 +38,23 @@ pub(super) struct Placed {
     pub(super) class: ClassId,
     /// The path to it.
     pub(super) path: QueuePath,
-    /// Whether its packets wait there, and not in queues of inner classes.
+    /// Whether its packets wait in this place, and not in queues of inner classes.
     pub(super) is_queue: bool,
     pub(super) is_shaped: bool,
 }
 
-/// Returns `places` with paths from the enclosing scheduler, in which the class at `index` contains them.
+/// Returns `places` with paths from the enclosing scheduler. The class at `index` of that scheduler contains
+/// them.
 fn inside(index: usize, places: Vec<Placed>) -> impl Iterator<Item = Placed> {
     places
         .into_iter()
         .map(move |place| Placed { path: std::iter::once(index).chain(place.path).collect(), ..place })
 }
 
-/// A class with the packets that are its own.
+/// A class, and the match of the packets that no earlier class takes.
 type Own<'p> = (&'p mut ResolvedClass, Option<MatchConfig>);
 
-/// The classes of a policy with their own packets, by priority.
+/// The classes of a policy with their matches, separated by priority.
 struct Sorted<'p> {
     priorities: Vec<Own<'p>>,
     others: Vec<Own<'p>>,
@@ -66,8 +67,8 @@ pub(super) struct Queueing<'a> {
 }
 
 impl Queueing<'_> {
-    /// The queues of the queueing policy `policy`, and the places of its classes. Sets the name of each
-    /// class's queue, which begins with `prefix`.
+    /// The queues of the queueing policy `policy`, and the places of its classes. Sets the name of the queue
+    /// of each class; the names begin with `prefix`.
     pub(super) fn of_policy(
         &mut self,
         policy: &mut ResolvedPolicy,
@@ -176,8 +177,8 @@ impl Queueing<'_> {
     fn fill(&self, config: &mut ClassConfig, class: &ResolvedClass) {
         let Some(limit) = class.queue_limit else { return };
         let in_memory = self.target.memory.and_then(|memory| memory.named(&class.name, class.line));
-        // A queue with random drops cannot use the shared memory: its limit is computed as if all other
-        // queues were empty.
+        // A queue with random drops cannot use the shared memory. Its limit assumes that all other queues are
+        // empty.
         if let Some(queue) = in_memory.filter(|_| class.random_detect.is_none()) {
             let (buffer, precedence) = memory::buffer(queue);
             (config.buffer, config.precedence) = (Some(buffer), precedence);
@@ -203,7 +204,7 @@ impl Queueing<'_> {
         config.fair_queueing = class.fair_queue.map(flows);
     }
 
-    /// `others` under the priority classes.
+    /// Puts the scheduler `others` below the priority classes.
     fn under_priority(
         &self,
         mut priorities: Vec<Own>,
@@ -234,7 +235,7 @@ impl Queueing<'_> {
                     classes.extend(queues);
                     places.extend(ids.into_iter().map(|class| place(class, vec![index])));
                 }
-                // The device has one priority queue for the packets of all these classes.
+                // The device has one priority queue for all these classes.
                 _ => {
                     let limit = limits.iter().find(|limit| limit.level == level).filter(|_| is_shared);
                     classes.push(one_queue(name, queues, limit.map(|limit| queue_size(limit.limit))));
@@ -272,7 +273,7 @@ impl Queueing<'_> {
     }
 }
 
-/// The priority classes of one level, `queues`, in one queue with `limit`.
+/// Puts the priority classes of one level, `queues`, into one queue with `limit`.
 fn one_queue(name: String, queues: Vec<ClassConfig>, limit: Option<QueueSize>) -> ClassConfig {
     ClassConfig {
         name,

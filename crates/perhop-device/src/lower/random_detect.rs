@@ -14,14 +14,14 @@ use crate::intent::{At, Condition, DropProfile, ThresholdUnit, Thresholds};
 use crate::policy::{Basis, Limit, RandomDetect, RandomDetectRow, Unit};
 use crate::profile::{EcnAboveMaximum, WredDscpMinima, WredMaximum, WredMinima};
 
-/// The references of thresholds: the queue's limit, and the rate at which times become bytes.
+/// The values that thresholds refer to: the limit of the queue, and the rate that converts times to bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Queue {
     pub(super) limit: Limit,
     pub(super) rate: Rate,
 }
 
-/// `detect` with all its thresholds, for the packets that meet `condition`, in `queue`.
+/// Returns `detect` with all its thresholds, for packets that meet `condition`, in `queue`.
 pub(super) fn random_detect(
     detect: &DropProfile,
     condition: &Condition,
@@ -29,7 +29,7 @@ pub(super) fn random_detect(
     target: Target,
 ) -> RandomDetect {
     let defaults = Defaults::of_queue(detect, queue, target);
-    // Values without their own thresholds share the thresholds of the aggregate.
+    // The thresholds of the aggregate apply to values without their own.
     let aggregate = detect.aggregate.and_then(|at| at.value).map(|it| in_unit(it, detect.unit, queue));
     let written = |list: &BTreeMap<u8, At<Thresholds>>, number: u8| {
         list.get(&number).map(|at| in_unit(at.value, detect.unit, queue))
@@ -61,8 +61,8 @@ pub(super) fn random_detect(
     }
 }
 
-/// The possible codepoints of packets of `condition`; at least one even if the class takes no packet, because
-/// WRED needs thresholds.
+/// The possible codepoints of packets of `condition`; at least one, because WRED needs thresholds even if the
+/// class takes no packet.
 fn codepoints(condition: &Condition) -> Vec<Dscp> {
     let mut found: Vec<Dscp> =
         (0..64).filter_map(Dscp::new).filter(|dscp| condition.may_hold(*dscp)).collect();
@@ -113,8 +113,9 @@ struct Defaults {
 }
 
 impl Defaults {
-    /// The profile's thresholds. Thresholds in bytes or in percent of the limit follow one rule on all
-    /// platforms, from Cisco's example of `random-detect` in bytes: maximum 31,250 at a limit of 62,500.
+    /// Returns the thresholds of the profile. Thresholds in bytes or in percent of the limit follow one rule
+    /// on all platforms. The rule comes from Cisco's example of `random-detect` in bytes, with a maximum of
+    /// 31,250 at a limit of 62,500.
     fn of_queue(detect: &DropProfile, queue: Queue, target: Target) -> Defaults {
         let Queue { limit, rate } = queue;
         let rules = target.rules;
@@ -157,9 +158,9 @@ impl Defaults {
         Thresholds { min, max, mark_probability_denominator: self.denominator }
     }
 
-    /// The default of a codepoint, as devices list them for a maximum of 40: the minimum thresholds of AF
-    /// fall with the drop precedence, the thresholds of class selectors rise, and all others are half the
-    /// maximum.
+    /// The default of a codepoint, as devices print it for a maximum of 40. The minimum thresholds of AF fall
+    /// with the drop precedence. The thresholds of class selectors rise with their number. All other
+    /// thresholds are half the maximum.
     fn of_dscp(&self, dscp: Dscp) -> Thresholds {
         let of_forty = match (dscp.value() >> 3, dscp.value() & 7) {
             _ if self.by_dscp == WredDscpMinima::Half => 20,
@@ -173,7 +174,7 @@ impl Defaults {
     }
 }
 
-/// The limit of a queue that is twice the largest maximum threshold of `detect`.
+/// The queue limit for a device that uses twice the largest maximum threshold of `detect`.
 pub(super) fn twice_maximum(detect: &RandomDetect) -> Limit {
     let largest = detect.rows.iter().max_by_key(|row| row.max);
     let (max, unit) = largest.map_or((1, Unit::Packets), |row| (row.max, row.unit));
@@ -181,7 +182,7 @@ pub(super) fn twice_maximum(detect: &RandomDetect) -> Limit {
     Limit { unit, value, bytes: (unit == Unit::Bytes).then_some(value) }
 }
 
-/// The buffer manager of `detect`, and its source of the drop precedence of a packet.
+/// Returns the buffer manager of `detect`, and the field that determines the drop precedence of a packet.
 pub(super) fn wred(
     detect: &RandomDetect,
     limit: Option<QueueSize>,
@@ -191,7 +192,8 @@ pub(super) fn wred(
         Basis::Precedence => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::IpPrecedence)
         }
-        // perhop uses the color as discard class; the class copies the class of service into it.
+        // In perhop the color represents the discard class. The class copies the class of service into the
+        // color.
         Basis::DiscardClass | Basis::Cos => {
             (detect.rows.iter().map(precedence_config).collect(), PrecedenceSource::Color)
         }
@@ -226,8 +228,9 @@ fn precedence_config(row: &RandomDetectRow) -> PrecedenceConfig {
     }
 }
 
-/// Thresholds by codepoint, grouped by equal thresholds: perhop has eight drop precedences. A codepoint in no
-/// list counts as the last precedence, so the largest group is last.
+/// Returns the thresholds by codepoint. Codepoints with equal thresholds form a group, because perhop has
+/// eight drop precedences. A codepoint without a group counts as the last precedence, so the largest group is
+/// last.
 fn by_dscp(rows: &[RandomDetectRow]) -> (Vec<PrecedenceConfig>, PrecedenceSource) {
     let mut groups: Vec<(RandomDetectRow, Vec<Dscp>)> = Vec::new();
     let same = |a: &RandomDetectRow, b: &RandomDetectRow| {

@@ -7,27 +7,27 @@ use super::resolved::ResolvedClass;
 /// The rates that the numbers of a policy refer to.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference {
-    /// Percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the parent
-    /// class, or the interface.
+    /// The base of percentages of `bandwidth`, `priority` and `shape`: the shaper above, the guarantee of the
+    /// parent class, or the interface.
     pub queueing: Rate,
-    /// Percentages of `police`: the rate of the next shaper above, of the next policer, or of the interface.
-    /// Cisco, "Percentage-Based Policing and Shaping" (12.2T to IOS-XE); a parent's `bandwidth` does not
-    /// count.
+    /// The base of percentages of `police`: the rate of the next shaper above, of the next policer, or of the
+    /// interface. The `bandwidth` of a parent does not count. Cisco, "Percentage-Based Policing and Shaping"
+    /// (12.2T to IOS-XE).
     pub police: Rate,
-    /// The next shaper above, or the interface.
+    /// The rate of the next shaper above, or of the interface.
     pub line: Rate,
-    /// The rate below a tunnel, an upper bound for the reference of a percentage shaper.
+    /// The rate of the port below a tunnel. It limits the base of a shaper in percent.
     pub below: Option<Rate>,
     /// The rate of the interface or circuit.
     pub interface: Rate,
     /// Percent of `queueing` that classes may reserve.
     pub reservable_percent: u64,
-    /// Whether the policy is one of a tunnel's peers.
+    /// Whether the policy belongs to a peer of a tunnel.
     pub is_per_tunnel: bool,
 }
 
 impl Reference {
-    /// The top policy of a port of `bandwidth`.
+    /// Returns the reference of the top policy of a port of `bandwidth`.
     pub fn top(bandwidth: Rate, reservable_percent: u64) -> Reference {
         Reference {
             queueing: bandwidth,
@@ -40,7 +40,7 @@ impl Reference {
         }
     }
 
-    /// The policy inside `class`.
+    /// Returns the reference of the policy inside `class`.
     pub(super) fn inside(self, class: &ResolvedClass) -> Reference {
         let shape = class.shape.map(|shape| Rate::from_bits_per_second(shape.target_bps));
         let shape = shape.map(|shape| self.below.map_or(shape, |below| shape.min(below)));

@@ -12,7 +12,7 @@ pub enum Remark {
         /// The class that takes every packet.
         by: String,
     },
-    /// A class selects its packets by the mark that its nested policy has written.
+    /// The queue of a class selects packets by the mark that the nested policy has written.
     TakenByNewMark {
         /// The line of the class.
         line: usize,

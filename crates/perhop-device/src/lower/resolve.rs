@@ -1,5 +1,5 @@
-//! Turns [`Policy`] into [`ResolvedPolicy`]: percentages into rates, missing values into values of the
-//! profile.
+//! Converts [`Policy`] to [`ResolvedPolicy`]: percentages become rates, and the profile supplies missing
+//! values.
 
 use perhop_qos::Rate;
 
@@ -21,7 +21,7 @@ use crate::policy::{
 };
 use crate::profile::{ExceedDefault, OwnQueue, ProfileRules, WredTailLimit};
 
-/// `policy` with all its numbers.
+/// Returns `policy` with all its numbers.
 pub(super) fn resolve(policy: &Policy, reference: Reference, target: Target) -> ResolvedPolicy {
     let queues = policy.queues;
     let with_queues: Vec<(&Class, bool)> =
@@ -128,9 +128,9 @@ struct Rates {
 /// The limits of a class's queue, with WRED and fair queueing.
 fn limits(resolved: &mut ResolvedClass, class: &Class, rates: Rates, target: Target) {
     let Rates { reference, service_bps } = rates;
-    // Times convert with the class's own rate, its priority or guarantee: IOS-XE prints 49152 bytes as 3932
-    // us at 10 % of 1 Gb/s (genieparser, ShowPolicyMapInterface, output 8). A shaper without a guarantee
-    // counts as a guarantee of its rate.
+    // The rate of the priority or guarantee of a class converts its times to bytes: IOS-XE prints 49152 bytes
+    // as 3932 us at 10 % of 1 Gb/s (genieparser, ShowPolicyMapInterface, output 8). A shaper without a
+    // guarantee counts as a guarantee of its rate.
     let share = Some(resolved.share.rate_bps).filter(|rate| *rate > 0);
     let guarantee = share.filter(|_| class.guarantee.is_some());
     let shape = resolved.shape.map(|shape| shape.target_bps);
@@ -177,7 +177,8 @@ fn priority_limits(classes: &[ResolvedClass], reference: Reference) -> Vec<Prior
             .filter_map(|class| class.queue_limit)
             .collect();
         let first = *limits.first()?;
-        // Limits that depend on the rates of classes add up.
+        // In a policy for the peers of a tunnel, limits depend on the rates of classes, so the shared limit
+        // is their sum.
         let value =
             if reference.is_per_tunnel { limits.iter().map(|limit| limit.value).sum() } else { first.value };
         Some(PriorityLimit { level, limit: Limit { value, ..first } })
@@ -213,7 +214,7 @@ fn resolved_police(police: &Police, reference: Rate, rules: &ProfileRules) -> Re
     let is_sent = has_peak && *rules.two_rate_exceed == ExceedDefault::Transmit;
     let exceed = or(&police.exceed, if is_sent { Action::transmit } else { Action::drop });
     match police.meter {
-        // A quarter of a second, as for policers that count bytes.
+        // The default burst is a quarter of a second, as in policers that count bytes.
         Meter::Packets { rate, burst } => ResolvedPolice {
             kind: PoliceKind::Pps,
             value: rate,
@@ -262,7 +263,7 @@ fn violate_of(police: &Police, exceed: &[Action]) -> Vec<Action> {
     }
 }
 
-/// An outer policer that keeps the colors of packets. It has one rate; packets that conform to the inner
+/// An outer policer that keeps the colors of packets. It has one rate. Packets that conform to the inner
 /// policers use the tokens first. The excess bucket fills while the committed bucket is full (RFC 2697 §3).
 fn around_policers(
     written: WrittenPolice,
@@ -282,7 +283,7 @@ fn around_policers(
     }
 }
 
-/// Rates and bursts of a policer that counts bytes, with a second bucket and without actions.
+/// The rates and bursts of a policer that counts bytes and has a second bucket. The actions are empty.
 fn metered(written: WrittenPolice, reference: Rate, rules: &ProfileRules) -> ResolvedPolice {
     let cir = rate_of(written.rate, reference);
     let (committed, excess) = bursts_of_police(written, cir, reference, rules);

@@ -1,4 +1,5 @@
-//! [`ResolvedPolicy`]: a policy as a port applies it: every percentage is a rate, and every default a number.
+//! [`ResolvedPolicy`]: a policy as a port applies it. Every percentage is a rate, and every default is a
+//! number.
 //!
 //! Queues, conditioners and the printed counters of a device derive from it.
 
@@ -67,7 +68,8 @@ pub struct ResolvedClass {
     pub(super) has_written_limit: bool,
     /// Limits of packets with some values of a field.
     pub(super) value_limits: Option<ResolvedValueLimits>,
-    /// The label by which its queue selects its packets, if the DS field no longer identifies them.
+    /// The label by which its queue selects its packets, if the policy rewrites the DS field that the class
+    /// matches.
     pub(super) label: Option<u8>,
     /// Fair queueing of its flows.
     pub fair_queue: Option<FairQueueing>,
@@ -105,8 +107,8 @@ impl ResolvedClass {
 /// The weight of a class among its siblings.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Share {
-    /// Bits per second: its weight if one number divides the whole rate, or its minimum if another number
-    /// divides the excess.
+    /// Bits per second. The weight of the class if one number divides the whole rate; its minimum if another
+    /// number divides the excess.
     pub(super) rate_bps: u64,
     /// Its share of the rate above the minima.
     pub(super) excess: Option<f64>,
@@ -127,7 +129,7 @@ pub struct ResolvedPolice {
     pub pir_bps: Option<u64>,
     /// Excess or peak burst of a second bucket, bytes.
     pub be_bytes: Option<u64>,
-    /// Two or three.
+    /// The number of colors: two or three.
     pub colors: u8,
     /// The colors of arriving packets, for a color-aware policer.
     pub(super) aware: Option<Awareness>,

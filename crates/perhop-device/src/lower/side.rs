@@ -21,7 +21,7 @@ pub struct Side<'a> {
     pub markings: Markings,
     /// The first label of classes.
     pub labels: Labels,
-    /// The bytes of each packet that the policy counts in addition to the IP bytes.
+    /// The bytes per packet that the policy counts in addition to the IP bytes.
     pub overhead: i32,
 }
 
@@ -36,7 +36,7 @@ pub enum SidePath<'a> {
     Departure {
         /// The queue of the port if the policy does not queue.
         plain: &'a PlainQueue,
-        /// Whether packets get a new tag, without the class of service of their old tag.
+        /// Whether packets get a new tag and lose the class of service of the old one.
         has_new_tag: bool,
     },
 }

@@ -21,12 +21,12 @@ use super::memory::{MemoryShare, buffer};
 use crate::srr::{SrrPort, SrrQueue};
 use crate::switch_memory::QueueMemory;
 
-/// The level of a queue with priority, and the level of shaped queues.
+/// The level of a queue with priority. Shaped queues have the next level.
 const PRIORITY: u16 = 0;
 const SHAPED: u16 = 1;
 /// The name of the class that contains all queues and limits the rate of the port.
 const LIMIT: &str = "limit";
-/// The limit of a queue of unknown memory, packets. No run has such a queue.
+/// The limit of a queue of unknown memory, packets. No simulated port has such a queue.
 const UNKNOWN_LIMIT: QueueSize = QueueSize::Packets(64);
 
 /// Returns the queues of a port. Queues without a codepoint are omitted.

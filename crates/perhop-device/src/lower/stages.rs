@@ -1,5 +1,5 @@
-//! The stages of a policy: marking, policing and dropping of its classes. The stage of an inner class
-//! precedes that of its outer class.
+//! The stages of a policy: its classes mark, police and drop packets. The stage of an inner class precedes
+//! that of its outer class.
 
 use perhop_qos::action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -27,24 +27,24 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// A conditioner of no class.
+    /// Creates the stage of a conditioner that belongs to no class.
     pub(super) fn without_class(config: ConditionerConfig) -> Stage {
         Stage { config, class: None, limiter: None }
     }
 }
 
-/// The stages of `policy`: one for each class that marks, polices or drops, and one for each earlier class
-/// whose packets must bypass it.
+/// Returns the stages of `policy`: one for each class that marks, polices or drops, and one for each earlier
+/// class whose packets must bypass that stage.
 pub(super) fn stages_of_policy(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
     let mut stages = stages_of(policy, &Outer::default(), markings);
-    // Idle stages at the end have no effect.
+    // Idle stages at the end have no effect and are omitted.
     let last = stages.iter().rposition(|stage| !is_idle(&stage.config)).map_or(0, |last| last + 1);
     stages.truncate(last);
     stages
 }
 
-/// The stages of a policy that precedes another. Packets continue with the other policy. The stages belong to
-/// none of its classes.
+/// Returns the stages of a policy that precedes the queueing policy. Packets continue with the queueing
+/// policy. The stages belong to none of its classes.
 pub(super) fn stages_before(policy: &mut ResolvedPolicy, markings: Markings) -> Vec<Stage> {
     let outer = Outer { transmitted: vec![action::Action::Continue], ..Outer::default() };
     let stages = stages_of(policy, &outer, markings).into_iter();
@@ -55,14 +55,14 @@ fn is_empty(stage: &ConditionerConfig) -> bool {
     stage.meter.is_none() && stage.actions == [action::Action::Continue]
 }
 
-/// The stages of `policy` for the packets that reach `outer`.
+/// Returns the stages of `policy` for the packets that reach `outer`.
 fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> Vec<Stage> {
     let (mut stages, mut before) = (Vec::new(), Vec::new());
     for class in &mut policy.classes {
         let condition = Condition::all(vec![outer.condition.clone(), class.condition.clone()]);
         let condition = condition.but_not(&before);
         if outer.goes_on() {
-            // A packet that continues must not match the next class of this policy because of a new mark.
+            // The mark of one class must not make a packet match a later class of the same policy.
             before.push(condition.clone());
             before.extend(outer.labeled.clone().filter(|labeled| !before.contains(labeled)));
         }
@@ -109,11 +109,11 @@ fn stages_of(policy: &mut ResolvedPolicy, outer: &Outer, markings: Markings) -> 
 struct Outer {
     /// The packets that reach this class.
     condition: Condition,
-    /// The packets that an outer class identifies by labels.
+    /// The packets that an outer class selects by labels.
     labeled: Option<Condition>,
     /// The prefix of the names of stages.
     prefix: String,
-    /// Whether the policer of that class reads the colors of these classes.
+    /// Whether the policer of this class reads the colors that the inner classes set.
     keeps_colors: bool,
     /// The actions in place of `transmit`. With `continue` at the end, packets continue with the outer class.
     transmitted: Vec<action::Action>,
@@ -137,7 +137,7 @@ impl Default for Outer {
     }
 }
 
-/// The stage that gives all packets of a class the color of conforming packets, before its inner policers.
+/// Returns the stage that colors all packets of a class as conforming, in front of the inner policers.
 fn conforming(name: &str, condition: &Condition) -> Option<ConditionerConfig> {
     Some(ConditionerConfig {
         name: Some(format!("{name} conforming")),
@@ -232,8 +232,8 @@ fn meter(police: &ResolvedPolice) -> MeterConfig {
     }
 }
 
-/// The stages that give packets the arrival colors of a later policer. Cisco, "Color-Aware Policer" (IOS-XE
-/// 3S).
+/// Returns the stages that color packets for a later color-aware policer. Cisco, "Color-Aware Policer"
+/// (IOS-XE 3S).
 fn colors(aware: &Awareness, name: &str, of_class: &Condition) -> Vec<ConditionerConfig> {
     let conform = aware.conform.clone();
     let exceed = aware.exceed.clone().map(|exceed| exceed.but_not(std::slice::from_ref(&conform)));

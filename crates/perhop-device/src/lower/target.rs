@@ -8,7 +8,7 @@ use crate::profile::ProfileRules;
 /// The platform for which a policy is lowered: the rules of its profile, and values that override them.
 #[derive(Clone, Copy, Debug)]
 pub struct Target<'a> {
-    /// The rules of its profile.
+    /// The rules of the platform's profile.
     pub rules: &'a ProfileRules,
     /// The default limit of a class's queue, packets; `None` for the rule of the profile.
     pub queue_limit: Option<u64>,

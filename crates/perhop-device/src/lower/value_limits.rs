@@ -13,8 +13,8 @@ use super::resolved::ResolvedValueLimits;
 use crate::intent::{PartialLimit, ValueLimits};
 use crate::policy::{Basis, Limit};
 
-/// The limits `written` in a class with the limit `own` and `rate`. A limit without a value applies to all
-/// packets.
+/// Returns the limits `written` of a class that has the queue limit `own` and the rate `rate`. A limit
+/// without a value applies to all packets.
 pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> ResolvedValueLimits {
     let mut limits = BTreeMap::new();
     for (values, limit) in &written.limits {
@@ -29,14 +29,14 @@ pub(super) fn value_limits(written: &ValueLimits, own: Limit, rate: Rate) -> Res
     ResolvedValueLimits { basis: written.basis, limits }
 }
 
-/// `percent` of `limit`, at least one packet or byte.
+/// Returns `percent` of `limit`, at least one packet or byte.
 fn part_of(limit: Limit, percent: u64) -> Limit {
     let part = |whole: u64| ((u128::from(whole) * u128::from(percent) / 100) as u64).max(1);
     Limit { value: part(limit.value), bytes: limit.bytes.map(part), ..limit }
 }
 
-/// The buffer manager of a queue with separate limits for some values and `own` for all others, and its
-/// source of the drop precedence of a packet.
+/// Returns the buffer manager of a queue that has separate limits for some values and `own` for all others.
+/// Also returns the field that determines the drop precedence of a packet.
 pub(super) fn weighted_tail_drop(
     limits: &ResolvedValueLimits,
     own: Limit,
@@ -46,15 +46,15 @@ pub(super) fn weighted_tail_drop(
     let (limits, source): (Vec<QueueSize>, _) = match limits.basis {
         Basis::Precedence => (by_number(), PrecedenceSource::IpPrecedence),
         Basis::Cos => (by_number(), PrecedenceSource::Cos),
-        // perhop uses the color as discard class: both are the drop precedence within the node.
+        // In perhop the color represents the discard class: both are a drop precedence inside the node.
         Basis::DiscardClass => (by_number(), PrecedenceSource::Color),
         Basis::Dscp => by_dscp(limit, queue_size(own)),
     };
     (BufferConfig::WeightedTailDrop(WeightedTailDropConfig { limits }), source)
 }
 
-/// Limits by codepoint, grouped by equal limits. Codepoints in no list belong to the last group. They have
-/// the limit `own`, or their limit exceeds the number of drop precedences.
+/// Returns the limits by codepoint. Codepoints with equal limits form a group. The last group has the limit
+/// `own`. It contains all codepoints without a limit, and those for which no drop precedence is left.
 fn by_dscp(of: impl Fn(u8) -> QueueSize, own: QueueSize) -> (Vec<QueueSize>, PrecedenceSource) {
     let mut groups: Vec<(QueueSize, Vec<Dscp>)> = Vec::new();
     let mut last = (own, Vec::new());
