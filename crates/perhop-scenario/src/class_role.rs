@@ -18,7 +18,7 @@ pub enum RoleOrigin {
     Codepoint,
 }
 
-/// The role of a class of traffic: that of its first entry.
+/// A class of traffic, with the role of its first entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClassRole<'a> {
     /// The class.
@@ -42,7 +42,7 @@ impl TrafficConfig {
 }
 
 impl Scenario {
-    /// Returns the roles of the classes in results, without those of replies.
+    /// Returns the roles of the classes in results, without the classes of replies.
     pub fn class_roles(&self) -> Vec<ClassRole<'_>> {
         let mut found: Vec<ClassRole> = Vec::new();
         for traffic in &self.traffic {

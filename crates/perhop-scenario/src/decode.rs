@@ -120,7 +120,7 @@ fn rename_or_remove(value: &mut Value, path: &ValuePath, known: &[String]) -> Op
     Some(renamed)
 }
 
-/// Whether decoding got further than `before`: the next error is elsewhere, or deeper inside.
+/// Whether decoding got further than `before`: the next error is at another place, or deeper inside.
 fn is_progress(before: &Problem, next: &Problem) -> bool {
     !before.path.is_within(&next.path)
 }
@@ -165,7 +165,7 @@ fn put(value: &mut Value, path: &ValuePath, new: Value) -> bool {
     }
     match (value.pointer_mut(&path.parent().pointer()), path.last()) {
         (Some(Value::Object(entries)), Some(key)) => entries.insert(key.to_owned(), new).is_none(),
-        // An alternative written as a bare word: the path ends with it.
+        // An alternative may be a bare word. Then the last segment of the path is the word itself.
         (Some(word @ Value::String(_)), Some(_)) => {
             *word = new;
             true

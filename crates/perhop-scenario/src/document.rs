@@ -165,13 +165,13 @@ pub(super) struct YamlError {
     line: Option<(u64, u64)>,
 }
 
-/// Limit on the values that aliases add to the written ones.
+/// Limit on the number of values that aliases add to a document.
 const MOST_COPIES: usize = 250_000;
 
 /// Parses a YAML 1.2 text.
 pub(super) fn yaml_value(source: &str) -> Result<Value, YamlError> {
-    // A value takes at least one byte and at most two events, so only copies by aliases can exceed these
-    // limits, not the size of a file.
+    // A value takes at least one byte and at most two events. Therefore only copies by aliases can exceed
+    // these limits; a large file cannot.
     let written = source.len();
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! {

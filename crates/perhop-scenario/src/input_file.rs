@@ -44,10 +44,10 @@ impl FileLimits {
     /// Reads a regular file.
     ///
     /// # Errors
-    /// When there is no such file, it is not a regular file, or it exceeds a limit.
+    /// When the file does not exist, is not a regular file, or exceeds a limit.
     pub(crate) fn read(&self, path: &Path) -> Result<Vec<u8>> {
-        // Opening a pipe waits for its writer, so the kind is checked before the open, and again on the open
-        // file, because another process may have replaced the file in between.
+        // Opening a pipe waits for its writer, so the kind is checked before the file is opened. It is
+        // checked again on the open file, because another process can have replaced the file.
         require_regular(&std::fs::metadata(path)?)?;
         let file = File::open(path)?;
         require_regular(&file.metadata()?)?;
@@ -57,7 +57,7 @@ impl FileLimits {
     /// Reads a regular file of text.
     ///
     /// # Errors
-    /// Those of [`FileLimits::read`], and when the content is not UTF-8.
+    /// The errors of [`FileLimits::read`], and content that is not UTF-8.
     pub(crate) fn read_text(&self, path: &Path) -> Result<String> {
         String::from_utf8(self.read(path)?)
             .map_err(|_| Error::new(ErrorKind::InvalidData, "it is not UTF-8 text"))

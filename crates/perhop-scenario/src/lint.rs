@@ -146,8 +146,8 @@ fn add_idle_classes(scenario: &Scenario, resolved: &Scenario, names: &Neighbors,
     }
 }
 
-/// Adds findings about packets marked NQB, at the first interface that uses the policy. For a router
-/// configuration, only warnings about traffic of the scenario.
+/// Adds findings about packets marked NQB, at the first interface that uses the policy. For a policy from a
+/// router configuration, adds only warnings about traffic of the scenario.
 fn add_nqb_findings(scenario: &Scenario, resolved: &Scenario, names: &Neighbors, found: &mut Shown) {
     let is_nqb = |flow: &MatchConfig| flow.dscp == all_nqb().dscp;
     let mut sent: Vec<_> = flows(resolved).unwrap_or_default().into_iter().filter(is_nqb).collect();
@@ -171,7 +171,7 @@ fn add_nqb_findings(scenario: &Scenario, resolved: &Scenario, names: &Neighbors,
         };
         uses.iter().filter_map(known)
     };
-    // The queue of a packet that a policy on the path may have remarked is not certain.
+    // If a policy on the path may remark NQB packets, their queue at later ports is not certain.
     let is_rewritten = policies().any(|(_, _, policy, names)| rewrites_nqb(policy, names, &sent));
     for (node, name, policy, names) in policies() {
         let is_own = scenario.policies.contains_key(&name);
@@ -204,7 +204,7 @@ fn not_searched(rule: &'static Rule, what: &str) -> Finding {
     }
 }
 
-/// Returns match criteria for the packets of all flows, without the DSCP if any policy marks; `None` if
+/// Returns match criteria for the packets of all flows, without the DSCP if a policy writes it; `None` if
 /// captures are replayed.
 fn sent(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
     let mut flows = flows(scenario)?;
@@ -242,7 +242,7 @@ fn flows(scenario: &Scenario) -> Option<Vec<MatchConfig>> {
             ..MatchConfig::default()
         };
         let first = MatchConfig { destination_port: single(ports), ..between(from, to, traffic.dscp) };
-        // The lines of the file may have codepoints of their own.
+        // Each line of a trace file can have its own codepoint.
         let is_trace = matches!(traffic.source, SourceConfig::Trace(_));
         sent.push(MatchConfig { dscp: first.dscp.clone().filter(|_| !is_trace), ..first });
         if ports.is_some() && has_mtu {

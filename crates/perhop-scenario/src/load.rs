@@ -96,8 +96,8 @@ impl<'a> Loader<'a> {
         Ok(Loaded { scenario, resolved, base, warnings })
     }
 
-    /// Returns the scenario in `document` with router configurations converted, without further checks: for
-    /// scenarios of earlier runs, whose traces may be gone.
+    /// Returns the scenario in `document` with router configurations converted, without further checks. The
+    /// caller uses it for scenarios of earlier runs, whose traces may no longer exist.
     ///
     /// # Errors
     /// When the document cannot be decoded, or a configuration has errors.
@@ -109,8 +109,8 @@ impl<'a> Loader<'a> {
         if wrong.is_empty() { Ok(scenario) } else { Err(Diagnostics::new(wrong)) }
     }
 
-    /// Returns the findings of the lint rules for the scenario in `document`, without further checks: for
-    /// scenarios of earlier runs, whose traces may be gone.
+    /// Returns the findings of the lint rules for the scenario in `document`, without further checks. The
+    /// caller uses it for scenarios of earlier runs, whose traces may no longer exist.
     ///
     /// # Errors
     /// When the document cannot be decoded, or a configuration has errors.

@@ -70,10 +70,10 @@ fn most_buffer() -> Time {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct TalkSpurts {
-    /// Mean length of a talk spurt; by default that of ITU-T P.59.
+    /// Mean length of a talk spurt; by default the value of ITU-T P.59.
     #[serde(default = "talk_spurt")]
     pub talk: Time,
-    /// Mean length of the silence between talk spurts; by default that of ITU-T P.59.
+    /// Mean length of the silence between talk spurts; by default the value of ITU-T P.59.
     #[serde(default = "silence")]
     pub silence: Time,
 }

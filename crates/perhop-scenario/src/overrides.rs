@@ -39,7 +39,7 @@ impl Document {
     }
 }
 
-/// The reason why a path cannot be resolved.
+/// The reason why no value has a path.
 struct Nowhere {
     at: ValuePath,
     message: String,

@@ -127,13 +127,13 @@ impl Positions {
                 }
             }
         }
-        // The rest is read for syntax errors only; the values are read later and refuse a second document.
+        // The rest is read only for syntax errors. The decoder of the values refuses a second document later.
         while reader.next()?.is_some() {}
         Ok(Positions { root, repeated: reader.repeated })
     }
 
-    /// Returns the bytes to mark for `path`; if it is not in the text, those of the innermost enclosing
-    /// value.
+    /// Returns the bytes to mark for `path`; the bytes of the innermost enclosing value if the text does not
+    /// contain `path`.
     pub(super) fn locate(&self, path: &ValuePath, part: Part) -> Range<usize> {
         let mut node = &self.root;
         let mut part = part;
@@ -176,8 +176,8 @@ impl<'a> Reader<'a> {
             let name = match &event {
                 Event::MappingEnd => return Ok(()),
                 Event::Scalar(name, ..) => name.to_string(),
-                // Only a scalar can be a key, and reading the values refuses others. Their events must still
-                // be consumed.
+                // Only a scalar can be a key. The decoder refuses other keys later, so their events are only
+                // consumed here.
                 other => {
                     self.node(path, other, &key_span)?;
                     "?".to_owned()

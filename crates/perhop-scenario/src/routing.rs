@@ -1,5 +1,6 @@
-//! Routes, computed before the run: those that the scenario sets, else the paths of least total cost; ties go
-//! to the link that is first in the scenario, so that routes are reproducible.
+//! Routes, which are computed before the run. A route that the scenario sets precedes the path of least total
+//! cost. Among paths of equal cost, the link that is first in the scenario wins, so that routes are
+//! reproducible.
 //!
 //! Hosts do not forward, so only routers are searched. One search per router with hosts finds the paths from
 //! all nodes, so set-up time is linear in the number of hosts.
@@ -73,7 +74,7 @@ impl Routes {
     /// Returns the links on the path from `from` to `to`; `None` if there is no path, or set routes lead in a
     /// circle.
     pub fn path(&mut self, from: NodeId, to: NodeId) -> Option<Vec<LinkId>> {
-        // A host with one link has one neighbor, which all its packets pass.
+        // All packets of a host with one link pass its only neighbor, so the search starts there.
         let (mut path, mut at) = (Vec::new(), from);
         if let [(link, neighbor)] = self.leaving[from.0 as usize][..] {
             path.push(link);
@@ -173,8 +174,8 @@ mod tests {
         assert_eq!(routes.path(NodeId(0), NodeId(1)), Some(vec![LinkId(0)]));
     }
 
-    /// Two paths of equal cost from 2 to 5: the route that is set leads through 4, back through 3; a circle
-    /// between 2 and 4 has no path.
+    /// Two paths of equal cost from 2 to 5: the set route leads through 4, the reverse route through 3. A
+    /// circle between 2 and 4 gives no path.
     #[test]
     fn configured_routes_precede_computed_ones() {
         let links = [(0, 2, 1), (2, 3, 1), (2, 4, 1), (3, 5, 1), (4, 5, 1), (5, 1, 1)];

@@ -27,8 +27,8 @@ pub struct TrafficConfig {
     /// Class in which results sum the flows of this traffic; by default the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// Purpose of the traffic, which determines how its class is judged; by default that of the source or of
-    /// the codepoint (RFC 4594).
+    /// Purpose of the traffic, which determines how its class is judged; by default the role of the source or
+    /// of the codepoint (RFC 4594).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub role: Option<Role>,
     /// The sending host.
@@ -43,11 +43,11 @@ pub struct TrafficConfig {
     /// Codepoint of packets from the sender.
     #[serde(default)]
     pub dscp: Dscp,
-    /// Codepoint of TCP segments from the receiver; by default that of the sender.
+    /// Codepoint of TCP segments from the receiver; by default the codepoint of the sender.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_dscp: Option<Dscp>,
-    /// Whether datagrams have DF set: a datagram that exceeds the MTU of an interface is dropped there, as
-    /// TCP and IPv6 packets are.
+    /// Whether datagrams have DF set. An interface drops a datagram with DF that exceeds its MTU. TCP
+    /// segments and IPv6 packets are always dropped then.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dont_fragment: bool,
     /// Earliest start of a flow.
@@ -219,8 +219,8 @@ pub struct OnOffConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CutGap {
-    /// The rest of the gap passes in the next burst before its first packet: the mean rate is exactly `rate`
-    /// · on-time / (on-time + off-time).
+    /// The rest of the gap delays the first packet of the next burst: the mean rate is exactly `rate` ·
+    /// on-time / (on-time + off-time).
     #[default]
     Carried,
     /// The rest of the gap is dropped, and every burst begins with a packet: a burst has ⌈on-time / gap⌉

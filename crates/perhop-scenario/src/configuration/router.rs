@@ -97,9 +97,9 @@ impl fmt::Display for Setting {
     }
 }
 
-/// Decodes a configuration file. A UTF-16 byte order mark, which `>` of Windows PowerShell writes, selects
-/// UTF-16, else UTF-8. Invalid UTF-8 is replaced, because old configurations have Latin-1 in descriptions and
-/// banners.
+/// Decodes a configuration file. A UTF-16 byte order mark selects UTF-16; Windows PowerShell writes it for
+/// `>`. Otherwise the file is UTF-8. Invalid UTF-8 is replaced, because old configurations have Latin-1 in
+/// descriptions and banners.
 pub fn configuration_text(bytes: &[u8]) -> String {
     let utf_16 = |unit: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes.as_chunks().0.iter().map(|pair| unit(*pair)).collect();

@@ -111,7 +111,7 @@ pub struct Parameters {
     pub abe: bool,
     /// Whether the sender paces segments.
     pub pacing: bool,
-    /// The round trip whose rate a Prague flow with a shorter one takes; zero for none.
+    /// The round-trip time to whose rate a Prague flow with a shorter one is slowed; zero for none.
     pub virtual_rtt: Time,
     /// Segmentation offload; `None` if segments leave one by one.
     pub segmentation_offload: Option<SegmentationOffload>,
@@ -126,9 +126,9 @@ impl Parameters {
     pub fn options(&self) -> u32 {
         if self.timestamps { TIMESTAMPS_OPTION } else { 0 }
     }
-    /// Returns the number of bytes by which the payload of a full segment on the wire, after an IP header of
-    /// `ip_header` bytes, is smaller than the size that the sender counts: 0 unless headers are not added, or
-    /// are those of IPv6.
+    /// Returns the bytes of the headers that the sender's size of a full segment does not include; the
+    /// payload on the wire is smaller by these bytes. `ip_header` is the length of the IP header. The result
+    /// is 0 if headers are added to the size and the packet is IPv4.
     pub fn uncounted(&self, ip_header: u32) -> u32 {
         let counted = match self.headers {
             Headers::Added => HEADERS + self.options(),
@@ -137,8 +137,8 @@ impl Parameters {
         };
         (ip_header + TCP_HEADER + self.options()).saturating_sub(counted)
     }
-    /// Whether retransmissions are ECN-capable, too: for congestion controls that respond to exact mark
-    /// counts.
+    /// Whether retransmissions are ECN-capable, too. They are for congestion controls that respond to exact
+    /// mark counts.
     pub fn repeats_capable(&self) -> bool {
         let goes_by_marks = self.congestion == CongestionControl::Bbr3;
         self.recovery == Recovery::Quic
@@ -160,8 +160,8 @@ impl Parameters {
             }
         }
     }
-    /// Returns the first offered window, bytes: with adaptive acknowledgments at most 65,535 without window
-    /// scaling (RFC 9293 §3.1), as in Linux.
+    /// Returns the first offered window, bytes. With adaptive acknowledgments it is at most 65,535, because
+    /// the first window is not scaled (RFC 9293 §3.1), as in Linux.
     pub fn first_window(&self) -> u32 {
         match self.acknowledgment {
             Acknowledgment::Adaptive { .. } => self.window.min(u32::from(u16::MAX)),
@@ -205,11 +205,11 @@ pub enum WindowReduction {
 pub enum SlowStartExit {
     /// No early exit.
     Loss,
-    /// HyStart with both of its detectors, as in Linux, with CUBIC only: a train of acknowledgments as long
-    /// as half a round trip, or an increased round trip.
+    /// HyStart of Linux, with CUBIC only. Slow start ends after a train of acknowledgments as long as half a
+    /// round trip, or when the round trip increases.
     Hystart,
     /// HyStart++ (RFC 9406): after an increased round trip, a quarter of the growth for at most five round
-    /// trips. With every congestion control but Prague.
+    /// trips. Not with Prague.
     #[serde(rename = "hystart++")]
     HystartPlusPlus,
 }

@@ -49,7 +49,7 @@ impl<'a> Findings<'a> {
     }
     fn find(&mut self, severity: Severity, path: &ValuePath, message: impl Into<String>) -> &mut Diagnostic {
         let message = message.into();
-        // Finding the position reads the whole file, so look for a known diagnostic first.
+        // The search for the position reads the whole file, so a known diagnostic is looked up first.
         if let Some(index) = self.known(&path.to_string(), &message, self.document.file()) {
             return &mut self.all[index];
         }
@@ -59,7 +59,7 @@ impl<'a> Findings<'a> {
         }
         self.push(self.document.diagnostic(severity, path, message))
     }
-    /// Reports the condition `must` on `key` of the mapping at `path` unless `is`.
+    /// Reports the condition `must` on `key` of the mapping at `path` unless `is` is true.
     pub(super) fn require(&mut self, is: bool, path: &ValuePath, key: &str, must: &str, help: &str) {
         if !is {
             self.error(&path.join(key), format!("`{key}` must be {must}")).help = Some(help.into());

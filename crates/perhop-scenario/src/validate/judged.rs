@@ -112,7 +112,7 @@ pub(super) fn page(path: &ValuePath, config: &PageConfig, findings: &mut Finding
         findings.require(has_bytes, &path, "size", "above 0", "at least 1B");
     }
     findings.require(config.tls_round_trips <= 10, path, "tls-round-trips", "at most 10", "1 for TLS 1.3");
-    // One request at a time on each connection, after a TLS handshake, would be mistaken for HTTP/3.
+    // With QUIC, one request at a time per connection would look like a model of HTTP/3, but is not one.
     if config.tcp.build().is_ok_and(|parameters| parameters.recovery == Recovery::Quic) {
         let message = "pages load as with HTTP/1.1; the streams of HTTP/3 are not modeled";
         findings.error(&path.join("tcp"), message).help =

@@ -46,7 +46,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
                 continue;
             }
             let rate = interface.rate.unwrap_or(link.rate);
-            // The link's headers are already checked and do not affect a policy.
+            // Headers do not affect the faults of a policy, and the checks of links cover them.
             let headers = HeaderStack::EMPTY;
             let wire = WireConfig { rate, framing: link.framing(), headers, ring: interface.ring };
             // Interfaces of one node with the same policies and wire have the same errors.
@@ -61,7 +61,7 @@ pub(super) fn check(scenario: &Scenario, network: &Network, findings: &mut Findi
             at_interface(scenario, interface, &Place { interfaces, wire }, pools, findings);
         }
     }
-    // A misspelled name leaves its policy unused: report it once.
+    // A misspelled name leaves its policy unused. The misspelling is already reported.
     let all_known = used.iter().all(|name| scenario.policies.contains_key(*name));
     for (name, policy) in &scenario.policies {
         let path = ValuePath::from("policies").join(name);

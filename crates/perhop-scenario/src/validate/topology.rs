@@ -68,11 +68,12 @@ impl<'a> Network<'a> {
         self.looks.set(self.looks.get() + found.map_or(0, |found| found.len() as u64));
         found.into_iter().flatten().copied()
     }
-    /// Whether a link connects `one` and `other`.
+    /// Whether a link connects `node` and `other`.
     pub(super) fn are_neighbors(&self, node: &str, other: &str) -> bool {
         self.neighbors.get(node).is_some_and(|neighbors| neighbors.contains(other))
     }
-    /// Whether both ends of every link exist. If not, a missing route may be only a consequence.
+    /// Whether both ends of every link exist. Otherwise a missing route may be a consequence of a misspelled
+    /// end.
     pub(super) fn is_whole(&self) -> bool {
         self.is_whole
     }
@@ -132,7 +133,7 @@ fn nodes(network: &Network, findings: &mut Findings) {
     }
     let mut ends = scenario.links.iter().flat_map(|link| &link.between);
     if !ends.all(|end| network.is_host(end) || network.is_router(end)) {
-        // A misspelled end leaves its node without a link: report it once.
+        // A misspelled end leaves its node without a link. The misspelling is already reported.
         return;
     }
     for name in scenario.hosts.keys().filter(|name| network.neighbors(name).next().is_none()) {
@@ -187,7 +188,7 @@ fn check_link(network: &Network, path: &ValuePath, link: &LinkConfig, findings: 
     sizes(path, [("mtu", link.mtu)], findings);
     for (node, interface) in &link.interfaces {
         let path = path.join("interfaces").join(node);
-        // `require` has reported a misspelled end, and its interface has the correct name.
+        // If an end is misspelled, `require` has reported it, and the key of `interfaces` may be correct.
         if known && !link.between.contains(node) {
             findings.error(&path, format!("`{node}` is not an end of this link")).help =
                 Some(suggest("ends", node, [a.as_str(), b.as_str()]));
@@ -254,7 +255,7 @@ fn policy_names(
     }
 }
 
-/// Reports several links between the same two nodes: the neighbor's name identifies an interface.
+/// Reports several links between the same two nodes: an interface is identified by the name of its neighbor.
 fn duplicates(scenario: &Scenario, findings: &mut Findings) {
     let mut seen: BTreeMap<[&String; 2], usize> = BTreeMap::new();
     for (index, LinkConfig { between: [a, b], .. }) in scenario.links.iter().enumerate() {

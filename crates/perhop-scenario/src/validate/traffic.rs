@@ -143,8 +143,8 @@ struct TakenPorts {
 
 impl TakenPorts {
     /// Assigns the free ports from `first` to `last` to traffic `index`. Returns the owner of the lowest
-    /// taken port in that range. Each range is joined to another at most once, so the work is proportional to
-    /// the number of calls.
+    /// taken port in that range. Each range is merged into another one at most once, so the total work is
+    /// proportional to the number of calls.
     fn take(&mut self, first: u32, last: u32, index: usize) -> Option<usize> {
         let before = self.owners.range(..=first).next_back().filter(|(_, (end, _))| *end >= first);
         let other = before.or_else(|| self.owners.range(first..=last).next()).map(|(_, (_, owner))| *owner);

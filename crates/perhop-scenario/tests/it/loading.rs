@@ -1,4 +1,4 @@
-//! The ways into a scenario: files, overrides, values from a program, policies alone.
+//! Tests of the inputs that become a scenario: files, overrides, values from a program, policies alone.
 
 use std::path::{Path, PathBuf};
 
@@ -133,7 +133,7 @@ fn policies_are_checked_without_a_scenario() {
 fn scenarios_are_checked_as_scenarios() {
     let checked = check(&example("first-steps.perhop.yaml")).unwrap();
     assert!(matches!(checked, Checked::Scenario(loaded) if loaded.warnings.is_empty()));
-    // Without `perhop: 1`, the file still counts as a scenario, and the missing key is reported.
+    // A file without `perhop: 1` still counts as a scenario, and the missing key is reported.
     let source = std::fs::read_to_string(example("first-steps.perhop.yaml")).unwrap();
     let diagnostics = check(&written("old.yaml", &source.replace("perhop: 1\n", ""))).unwrap_err();
     assert!(first_message(&diagnostics).contains("missing key `perhop`"));
@@ -153,7 +153,7 @@ fn levels_have_a_limit_in_every_notation() {
     assert!(Document::parse(format!("{}{}", "[".repeat(64), "]".repeat(64)), "deep.yaml").is_ok());
 }
 
-/// A rule that skips a large scenario reports only that.
+/// A rule that skips a large scenario reports only that it skips it.
 #[test]
 fn a_skipped_search_is_reported() {
     for (policies, is_searched) in [(1_000, true), (1_001, false)] {

@@ -1,10 +1,11 @@
-//! Tests that the published JSON Schema is the one of the types.
+//! Tests that the published JSON Schema agrees with the types.
 
 use perhop_scenario::scenario_schema;
 
 const PUBLISHED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../schema/perhop-scenario.schema.json");
 
-/// After a change of the scenario's types: `BLESS=1 cargo test -p perhop-scenario --test it schema`.
+/// After a change of the scenario's types, write the schema with
+/// `BLESS=1 cargo test -p perhop-scenario --test it schema`.
 #[test]
 fn the_published_schema_is_up_to_date() {
     let schema = serde_json::to_string_pretty(&scenario_schema()).unwrap() + "\n";

@@ -42,7 +42,7 @@ fn a_star_takes_at_most_one_visit_of_each_link() {
     assert!(star(1_000) <= 1_000, "{}", star(1_000));
 }
 
-/// One search for each router with hosts, each visiting both ends of a link at most once.
+/// Each router with hosts needs one search, which visits both ends of a link at most once.
 #[test]
 fn a_full_mesh_takes_a_search_for_each_router() {
     let mesh = |count: usize| {
