@@ -13,7 +13,7 @@ use crate::parser;
 /// Match criteria by class, in the syntax of `match`; alternatives are joined by ` or `.
 pub type Assumptions = BTreeMap<String, String>;
 
-/// Reads `text` as [`parse`](crate::parse()) does, with `assumptions` in place of the classes' definitions.
+/// Parses `text` like [`parse`](crate::parse()), but `assumptions` replace the definitions of classes.
 ///
 /// # Errors
 /// The class and the fault of an assumption that is not a criterion.
@@ -21,8 +21,8 @@ pub fn parse_assuming(text: &str, assumptions: &Assumptions) -> Result<Configura
     parse_in(text, Grammar::of_text(text), None, assumptions)
 }
 
-/// Reads `text` in `grammar`, of the product `model` if the user names it, with `assumptions` in place of the
-/// classes' definitions.
+/// Reads `text` in `grammar`, of the product `model` if the user names it, where `assumptions` replace the
+/// definitions of classes.
 ///
 /// # Errors
 /// The class and the fault of an assumption that is not a criterion.

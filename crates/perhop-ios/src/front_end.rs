@@ -32,7 +32,7 @@ pub struct Ios;
 static WRITER: IosWriter = IosWriter(&Ios);
 /// The help for a device that perhop does not simulate.
 const REFUSED: &str = "--platform reads it by the rules of another platform";
-/// The help for a switch that only `switchport` reveals.
+/// The help for a switch that is recognized only by `switchport`.
 const REFUSED_SWITCH: &str = "if it is a Catalyst 3650, 3850 or 9000, name the product, such as --platform \
                               c9300-24t; for a 2960, 3560 or 3750 give --platform catalyst-mls; else --platform \
                               reads it by the rules of another platform";
@@ -66,7 +66,7 @@ impl FrontEnd for Ios {
 
     fn recognize(&self, text: &str) -> Option<perhop_device::Recognition> {
         let is_known = is_configuration(text);
-        // Many words of these commands occur in other vendors' configurations.
+        // Many words of these commands also occur in other vendors' configurations.
         is_known.then(|| perhop_device::Recognition { certainty: Certainty::Possible, because: Vec::new() })
     }
 
@@ -208,7 +208,7 @@ fn read(text: &str, options: &ParseOptions) -> Result<Configuration, ConfigError
         help: None,
     };
     let chosen = options.platform.as_deref().and_then(Platform::named);
-    // A fragment may have no line that only IOS XR writes.
+    // The user's platform decides first, because a fragment can lack the lines that only IOS XR writes.
     let grammar = match chosen.as_ref().map(Platform::grammar) {
         Some(grammar @ (Grammar::IosXr | Grammar::NxOs)) => grammar,
         _ => Grammar::of_text(text),
@@ -260,7 +260,7 @@ fn recognized(recognition: &Recognition, platform: &Platform, is_chosen: bool) -
     }
 }
 
-/// Returns the model of a switch whose product, and with it the memory, is not known.
+/// Returns the model of a switch whose product is unknown. Its memory is then unknown, too.
 fn without_product(platform: RecognizedPlatform, lines: Vec<Line>, problem: &ConfigError) -> DeviceModel {
     let line = platform.because.first().map_or(1, |evidence| evidence.line);
     let platform = RecognizedPlatform { supported: false, ..platform };
@@ -274,7 +274,7 @@ fn without_product(platform: RecognizedPlatform, lines: Vec<Line>, problem: &Con
 /// Returns a warning if IOS XR runs on hardware that the configuration does not name.
 fn assumed_platform(platform: &RecognizedPlatform, lines: &[Line]) -> Option<Diagnostic> {
     let evidence = platform.because.first().filter(|_| !platform.certain && platform.dialect == "ios-xr")?;
-    // A comment has no state, so the report would leave it out.
+    // The report omits comments, so the diagnostic moves to the next line that is not a comment.
     let line = lines.iter().find(|line| line.number >= evidence.line && !line.is_blank(COMMENT));
     Some(Diagnostic::new(
         &rules::PLATFORM_ASSUMED,

@@ -13,7 +13,7 @@ pub enum Grammar {
 }
 
 impl Grammar {
-    /// Returns the grammar of `text`, by a line that only one system writes.
+    /// Returns the grammar of `text`. A line that only one system writes decides.
     pub(crate) fn of_text(text: &str) -> Grammar {
         if text.lines().any(is_of_ios_xr) {
             Grammar::IosXr
@@ -66,7 +66,7 @@ pub(crate) fn is_of_nx_os(line: &str) -> bool {
     }
 }
 
-/// Removes the prompt of a recorded session: `edge(config-if)#`.
+/// Removes the prompt of a recorded session from a line: `edge(config-if)#`.
 pub(crate) fn without_prompt(text: &str) -> &str {
     match text.split_once(")#") {
         Some((prompt, command)) if prompt.contains("(config") && !prompt.contains(' ') => command,
@@ -74,9 +74,9 @@ pub(crate) fn without_prompt(text: &str) -> &str {
     }
 }
 
-/// Whether the number of an interface has four parts, the first of them 0, or the interface is a bundle of
-/// IOS XR. Ports of a virtual stack of Catalyst 9400 or 9600 also have four parts, and the switches are 1 and
-/// 2: `TenGigabitEthernet1/1/0/1`. Cisco, "High Availability Configuration Guide, Catalyst 9600".
+/// Whether the interface number has four parts and begins with 0, or the interface is a bundle of IOS XR.
+/// Ports of a virtual stack of Catalyst 9400 or 9600 also have four parts, but begin with the switch number 1
+/// or 2: `TenGigabitEthernet1/1/0/1`. Cisco, "High Availability Configuration Guide, Catalyst 9600".
 fn has_rack(name: &str) -> bool {
     let digits = name.find(|character: char| character.is_ascii_digit()).unwrap_or(name.len());
     let (kind, number) = name.split_at(digits);

@@ -13,13 +13,13 @@ use crate::ast::{AddressMatch, Configuration, GroupMember, PrefixMatch, ServiceM
 pub(crate) enum Addresses {
     /// Any address.
     Any,
-    /// Addresses in any of these prefixes; an empty list matches none.
+    /// Addresses in any of these prefixes; an empty list contains no address.
     Of(Vec<Prefix>),
     /// More prefixes than the limit.
     TooMany,
 }
 
-/// Limit on the prefixes or services of a group; a packet is compared with each.
+/// Limit on the prefixes or services of a group; each packet is compared with each of them.
 pub(crate) const MOST: usize = 4096;
 
 impl Configuration {
@@ -94,7 +94,7 @@ impl Walk<'_> {
             if self.members.len() > MOST {
                 return;
             }
-            // Groups count as members, because many groups may contain only each other.
+            // Groups count as members, because groups can contain only other groups.
             self.members.push(&member.value);
             if let GroupMember::Group(inner) = &member.value {
                 self.collect(inner, level + 1);

@@ -30,11 +30,11 @@ struct Frame {
 /// The layout of the lines of a block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Layout {
-    /// The block has no lines yet.
+    /// No line of the block has been read.
     Unknown,
-    /// Deeper than the opening line.
+    /// The lines are indented deeper than the opening line.
     Indented,
-    /// Indentation was lost.
+    /// The lines have lost their indentation.
     Flat,
 }
 
@@ -85,13 +85,14 @@ struct Parser {
     frames: Vec<Frame>,
     /// The delimiter that ends the banner being read.
     banner: Option<String>,
-    /// The block that the current line extends from outside.
+    /// An existing block, not among the open ones, that the current line extends.
     adds_to: Option<Mode>,
-    /// Number of unknown commands that were compared with known ones.
+    /// Number of unknown commands for which a similar known one was searched.
     suggested: usize,
 }
 
-/// Limit on the unknown commands that are compared with known ones: a file with more is not a configuration.
+/// Limit on the unknown commands for which a similar known one is searched. A text with more unknown commands
+/// is not a configuration.
 const MOST_SUGGESTED: usize = 100;
 
 impl Parser {
@@ -140,7 +141,8 @@ impl Parser {
         self.command(number, indent, form, words)
     }
 
-    /// Ends an unindented block without effect at a comment, because no other line marks its end.
+    /// Ends an unindented block of irrelevant or unmodeled lines, or of a routing protocol, at a comment,
+    /// because no other line marks its end.
     fn comment(&mut self) {
         if let Some(Frame {
             mode: Mode::Irrelevant | Mode::NotModelled(_) | Mode::RouterProcess(_),
@@ -152,7 +154,7 @@ impl Parser {
         }
     }
 
-    /// Closes the blocks that a line at `indent` is outside of.
+    /// Closes the blocks that do not contain a line with indentation `indent`.
     fn dedent(&mut self, indent: usize) {
         while let Some(frame) = self.frames.last_mut() {
             match frame.layout {
@@ -176,7 +178,7 @@ impl Parser {
                 Some(Finding::IRRELEVANT)
             }
             ("exit" | "quit", 1) => {
-                // In an indented block, the indentation ends it.
+                // The indentation ends an indented block.
                 if self.frames.len() > 1
                     && self.frames.last().is_some_and(|last| last.layout != Layout::Indented)
                 {
@@ -235,7 +237,7 @@ impl Parser {
                 self.configuration.comparisons += reader.comparisons;
                 if let Some(reading) = reading {
                     self.adds_to = adds_to;
-                    // An indented line does not end its block, even if it would be valid outside.
+                    // An indented line stays in its block even if the line would also be valid outside.
                     let inside = self.frames.last().is_some_and(|frame| frame.layout == Layout::Indented);
                     if opens.is_some() || !inside {
                         self.frames.truncate(depth + 1);
@@ -253,8 +255,8 @@ impl Parser {
         Finding { state: LineState::NotRecognized, note: self.suggestion(words) }
     }
 
-    /// Returns the number of open blocks that a line may belong to. A global command ends a block without
-    /// indentation, although the block has a shorter command with the same first word: `ip` or `ipv6`.
+    /// Returns the number of open blocks that can contain a line. A global command ends an unindented block
+    /// even if the block has a shorter command with the same first word, `ip` or `ipv6`.
     fn innermost(&self, words: &[&str]) -> usize {
         match self.frames.last() {
             Some(Frame { mode, layout: Layout::Flat, .. })
@@ -266,7 +268,7 @@ impl Parser {
         }
     }
 
-    /// Reads a line of a block in which all lines have the same effect on the rest of the configuration.
+    /// Reads a line of a block whose lines all have the same state.
     fn note(&mut self, mode: Mode, number: usize, form: Form, words: &[&str]) {
         for spelling in [Spelling::Full, Spelling::Abbreviated] {
             let mut reader = Reader::new(words, form, number, &mut self.diagnostics);
@@ -276,7 +278,7 @@ impl Parser {
         }
     }
 
-    /// Returns a command of the innermost block that an unknown one probably means.
+    /// Returns the command of the innermost block that an unknown command probably means.
     fn suggestion(&mut self, words: &[&str]) -> Option<String> {
         if self.suggested >= MOST_SUGGESTED {
             return None;
@@ -284,7 +286,7 @@ impl Parser {
         self.suggested += 1;
         let first = words.first()?;
         let known = syntax::first_words(self.configuration.grammar, self.frames.last()?.mode);
-        // A known first word before unknown ones is not misspelled.
+        // If the first word is known, the unknown word is a later one.
         near(first, known)
             .filter(|meant| !meant.eq_ignore_ascii_case(first))
             .map(|meant| format!("did you mean `{meant}`?"))

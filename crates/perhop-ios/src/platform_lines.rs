@@ -1,4 +1,4 @@
-//! [`mark_platform_lines`]: the states of lines that only some platforms heed.
+//! [`mark_platform_lines`]: the states of lines that have an effect only on some platforms.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use perhop_lint::LineState;
 use crate::ast::Configuration;
 use crate::platform::Platform;
 
-/// Marks lines as modeled that `platform` heeds, and that the tables of commands leave out.
+/// Marks lines as modeled that have an effect on `platform`, although the tables of commands do not model
+/// them.
 pub(crate) fn mark_platform_lines(configuration: &mut Configuration, platform: &Platform) {
     if platform.percent_limit_bytes().is_none() {
         return;

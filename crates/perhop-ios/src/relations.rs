@@ -30,8 +30,8 @@ impl Configuration {
         }
         self.relations.above = above;
     }
-    /// Returns the output interface of a tunnel, if the configuration determines it; `None` if that is a
-    /// tunnel or a part of one.
+    /// Returns the output interface of a tunnel, if the configuration determines it; `None` if that interface
+    /// is a tunnel or a part of one.
     pub(crate) fn underlay(&self, interface: &Interface) -> Option<&Interface> {
         let source = interface.tunnel.as_ref()?.source.as_ref()?;
         let by_name = self.interfaces.get(&crate::interface_name(&source.value));
@@ -57,7 +57,8 @@ impl Configuration {
     pub(crate) fn parts_of(&self, name: &str) -> usize {
         self.relations.parts.get(name).copied().unwrap_or(0)
     }
-    /// Iterates over the interfaces of a multilink group; without a number, over members without a group.
+    /// Iterates over the interfaces of a multilink group; without a number, over the members that name no
+    /// group.
     pub(crate) fn links_of(&self, group: Option<u64>) -> impl Iterator<Item = &Interface> {
         self.at_all(self.relations.links.get(&group))
     }

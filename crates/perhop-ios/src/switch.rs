@@ -26,7 +26,7 @@ pub(crate) fn memory(
     }
 }
 
-/// Returns the memory of the switch that wrote `configuration`, or that `options` name; `None` for another
+/// Returns the memory of the switch that `options` name, or that wrote `configuration`; `None` for another
 /// device.
 ///
 /// # Errors
@@ -43,7 +43,7 @@ pub(crate) fn recognized_memory(
     if dialect == Dialect::NxOs {
         return nexus::memory(configuration, &Platform::memory_options(options)).map(Some);
     }
-    // The error for a switch without a product names the option.
+    // The error for a switch without a product names the option of the command line.
     let is_possible = matches!(dialect, Dialect::CatalystUadp | Dialect::Catalyst);
     if !is_possible && options.model.is_none() {
         return Ok(None);
@@ -51,7 +51,8 @@ pub(crate) fn recognized_memory(
     uadp::memory(configuration, options).map(Some)
 }
 
-/// Returns why the memory of a switch is not known: no line names the product, or it has other memory.
+/// Returns why the memory of a switch is not known: no line names the product, or the product has a memory
+/// that perhop does not model.
 pub(crate) fn product_unknown(configuration: &Configuration, platform: &Platform) -> Option<ConfigError> {
     let chosen = platform.memory.model.as_deref();
     let found = match platform.switch()? {

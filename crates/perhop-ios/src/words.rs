@@ -40,7 +40,7 @@ impl Finding {
     }
 }
 
-/// The finding of a command's reader; an error is a line that the router would also refuse.
+/// The finding of a command's reader. An error is the finding for a line that the router would also refuse.
 pub(crate) type Reading = Result<Finding, Finding>;
 
 /// The words of a command line, and the results of reading it.
@@ -59,7 +59,7 @@ pub(crate) struct Reader<'a> {
     pub(crate) comparisons: u64,
     /// The block that the line opens, if any.
     pub(crate) opens: Option<Mode>,
-    /// The existing block that the line extends: a numbered access list.
+    /// The existing block that the line extends, for example a numbered access list.
     pub(crate) adds_to: Option<Mode>,
 }
 
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         self.next()
             .ok_or_else(|| Finding::not_recognized(format!("{what} is missing at the end of the line")))
     }
-    /// Reads the next word if it is `keyword` or an abbreviation of it. Returns whether it is.
+    /// Reads the next word if it is `keyword` or an abbreviation of it. Returns whether the word was read.
     pub(crate) fn eat(&mut self, keyword: &'static str) -> bool {
         self.keyword(&[keyword]).is_some()
     }
@@ -123,12 +123,12 @@ impl<'a> Reader<'a> {
     /// Reads the next word as one of `keywords` or an abbreviation, and returns the keyword.
     ///
     /// # Errors
-    /// When the next word is none of them.
+    /// The next word is not among them.
     pub(crate) fn one_of(&mut self, keywords: &[&'static str]) -> Result<&'static str, Finding> {
         self.keyword(keywords).ok_or_else(|| self.misspelled(keywords))
     }
-    /// Returns the finding for a next word that is none of `keywords`: its probable meaning, otherwise the
-    /// list.
+    /// Returns the finding for a next word that is not among `keywords`. It has the probable keyword,
+    /// otherwise the list.
     pub(crate) fn misspelled(&self, keywords: &[&'static str]) -> Finding {
         match self.peek().and_then(|word| Some((word, near(word, keywords.iter().copied())?))) {
             Some((word, meant)) => {
@@ -210,6 +210,6 @@ pub(crate) fn abbreviates(word: &str, keyword: &str) -> bool {
         && keyword[..word.len()].eq_ignore_ascii_case(word)
 }
 
-/// Least length of an abbreviation. The router accepts single letters if they are unique in its command set;
-/// perhop does not know the whole set and requires more.
+/// Least length of an abbreviation. The router accepts single letters if they are unique in its command set.
+/// perhop does not know the complete set, so it requires more letters.
 const SHORTEST_ABBREVIATION: usize = 3;

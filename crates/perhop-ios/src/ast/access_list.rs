@@ -40,7 +40,7 @@ pub struct AccessList {
     pub line: usize,
     /// The kind of its entries.
     pub kind: AclKind,
-    /// The entries in order. The first matching entry decides; without one, the packet is denied.
+    /// The entries in order. The first matching entry decides. A packet without a matching entry is denied.
     pub entries: Vec<AclEntry>,
 }
 
@@ -111,7 +111,7 @@ pub struct AclEntry {
     pub dscp: Option<Dscp>,
     /// The four bits of the type of service (RFC 1349).
     pub type_of_service: Option<u8>,
-    /// A property that no packet in perhop has, for example a fragment: the entry matches none.
+    /// A property that no packet in perhop has, for example a fragment. The entry then matches no packet.
     pub unseen: Option<String>,
     /// Source and destination in an IPv6 list, in place of the IPv4 addresses.
     pub prefixes: Option<(PrefixMatch, PrefixMatch)>,

@@ -5,7 +5,7 @@ use perhop_qos::Dscp;
 use perhop_qos::packet::IpPrecedence;
 use serde::Serialize;
 
-/// Whether a criterion must hold or must not.
+/// Whether packets must meet a criterion or must not meet it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Polarity {
@@ -48,7 +48,7 @@ pub struct Statement {
     pub line: usize,
     /// Whether the criterion is negated.
     pub polarity: Polarity,
-    /// The address family: packets of others do not match.
+    /// The address family: packets of other families do not match.
     pub family: Family,
     /// The criterion.
     pub criterion: Criterion,
@@ -62,19 +62,19 @@ pub enum Criterion {
     Any,
     /// `match access-group …`: an access list by number or name.
     AccessGroup(String),
-    /// `match precedence …`: any of them.
+    /// `match precedence …`: one of these values.
     Precedence(Vec<IpPrecedence>),
-    /// `match dscp …`: any of them.
+    /// `match dscp …`: one of these values.
     Dscp(Vec<Dscp>),
-    /// `match cos …`: the class of service of the outer 802.1Q tag, any of them.
+    /// `match cos …`: the class of service of the outer 802.1Q tag is one of these values.
     Cos(Vec<u8>),
     /// `match cos inner …`: the class of service of the inner tag.
     CosInner(Vec<u8>),
-    /// `match mpls experimental topmost …`: any of them.
+    /// `match mpls experimental topmost …`: one of these values.
     MplsTopmost(Vec<u8>),
-    /// `match discard-class …`: the router's own drop precedence, any of them.
+    /// `match discard-class …`: the router's own drop precedence is one of these values.
     DiscardClass(Vec<u8>),
-    /// `match traffic-class …`: the router's own class, any of them.
+    /// `match traffic-class …`: the router's own class is one of these values.
     TrafficClass(Vec<u8>),
     /// `match packet length …`: bytes of the IP packet, both ends included.
     PacketLength {
@@ -83,7 +83,7 @@ pub enum Criterion {
         /// The longest.
         max: Option<u32>,
     },
-    /// `match vlan …`: the outer VLAN, any of these ranges.
+    /// `match vlan …`: the outer VLAN is in one of these ranges.
     Vlan(Vec<(u16, u16)>),
     /// `match vlan inner …`: the inner VLAN.
     VlanInner(Vec<(u16, u16)>),

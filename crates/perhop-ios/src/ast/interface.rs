@@ -14,7 +14,7 @@ use super::policy_map::ServicePolicies;
 use super::rate_limit::RateLimit;
 use super::routing::InterfaceRouting;
 
-/// Whether an address is the interface's first.
+/// Whether an address is the primary address of its interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rank {
@@ -95,7 +95,7 @@ pub enum AtmService {
 pub struct InterfaceAddress6 {
     /// The line.
     pub line: usize,
-    /// The address, or the prefix that the interface completes.
+    /// The address, or a prefix that the interface completes with its identifier.
     pub address: Ipv6Addr,
     /// Length of the subnet's prefix.
     pub prefix_length: u8,
@@ -180,8 +180,8 @@ pub struct Interface {
     pub multilink: Option<Multilink>,
     /// `pppoe enable`, `pppoe-client`: packets are sent in PPPoE frames.
     pub pppoe: Option<At<()>>,
-    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: a Dialer sends through the
-    /// member of its pool.
+    /// `dialer pool`, `pppoe-client dial-pool-number`, `dialer pool-member`: a Dialer sends packets through
+    /// the member of its pool.
     pub dialer_pool: Option<At<u64>>,
     /// `service instance`, in order.
     pub service_instances: Vec<ServiceInstance>,

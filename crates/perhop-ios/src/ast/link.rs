@@ -45,7 +45,7 @@ pub struct PeerPolicy {
 /// `ppp multilink …`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Multilink {
-    /// `ppp multilink interleave`: small packets are sent between the fragments of large ones.
+    /// `ppp multilink interleave`: the bundle sends small packets between the fragments of large ones.
     pub interleave: Option<At<()>>,
     /// `ppp multilink fragment delay`: transmission time of a fragment, microseconds.
     pub fragment_microseconds: Option<At<u64>>,
@@ -117,7 +117,7 @@ pub struct IpsecProfile {
     pub name: String,
     /// The line that opened it first.
     pub line: usize,
-    /// `set transform-set`: the first one that the peer accepts applies.
+    /// `set transform-set`: the first set that the peer accepts applies.
     pub transform_sets: Vec<String>,
     /// `match address` of crypto maps: access lists of the packets to encrypt.
     pub lists: Vec<String>,

@@ -34,7 +34,7 @@ pub struct QueueThresholds {
 /// `mls qos queue-set output`
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QueueSet {
-    /// The parts of the queues of the memory of a port, percent.
+    /// The share of each queue in the memory of a port, percent.
     pub buffers: Option<At<[u64; OUTPUT_QUEUES]>>,
     /// The thresholds of the queues.
     pub thresholds: [Option<At<QueueThresholds>>; OUTPUT_QUEUES],
@@ -43,11 +43,11 @@ pub struct QueueSet {
 /// `mls qos srr-queue input`, without its maps.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InputSettings {
-    /// The parts of the memory, percent.
+    /// The share of each queue in the memory, percent.
     pub buffers: Option<At<[u64; INPUT_QUEUES]>>,
     /// The shared weights.
     pub bandwidth: Option<At<[u64; INPUT_QUEUES]>>,
-    /// The parts of the ring that queues have before others, percent.
+    /// The share of the ring that a queue gets before the other queue, percent.
     pub priority: BTreeMap<u8, At<u64>>,
     /// The thresholds of the queues, percent.
     pub thresholds: BTreeMap<u8, At<[u64; 2]>>,
@@ -60,7 +60,7 @@ pub struct AggregatePolicer {
     pub rate: u64,
     /// Bytes.
     pub burst: u64,
-    /// Whether packets above the rate are marked by the map `policed-dscp`, and not dropped.
+    /// Whether packets above the rate are marked by the map `policed-dscp` instead of dropped.
     pub marks_down: bool,
 }
 
@@ -121,7 +121,7 @@ pub struct PortQos {
     pub device: Option<At<String>>,
     /// `mls qos cos`: the class of service of frames without a tag.
     pub cos: Option<At<u8>>,
-    /// `mls qos cos override`: all frames have it.
+    /// `mls qos cos override`: all frames get this class of service.
     pub cos_override: Option<At<()>>,
     /// `mls qos vlan-based`
     pub vlan_based: Option<At<()>>,

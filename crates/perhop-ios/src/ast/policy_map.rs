@@ -124,7 +124,7 @@ impl PolicyClass {
 pub struct Police {
     /// Committed rate.
     pub rate: TrafficRate,
-    /// Committed burst, bytes; milliseconds if the rate is a percentage.
+    /// Committed burst. The unit is bytes, or milliseconds if the rate is a percentage.
     pub burst: Option<u64>,
     /// Peak rate of the two-rate form.
     pub peak: Option<TrafficRate>,
@@ -134,7 +134,7 @@ pub struct Police {
     pub conform: Vec<Action>,
     /// Actions for exceeding packets; empty if not configured.
     pub exceed: Vec<Action>,
-    /// Actions for violating packets; empty if not configured, which leaves two colors.
+    /// Actions for violating packets; empty if not configured. The policer then has two colors.
     pub violate: Vec<Action>,
     /// `conform-color`: the class of packets that arrive as conforming; makes the policer color-aware.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -159,7 +159,7 @@ pub struct PacketPolice {
     pub conform: Vec<Action>,
     /// Actions for exceeding packets; empty if not configured.
     pub exceed: Vec<Action>,
-    /// Actions for violating packets; empty if not configured, which leaves two colors.
+    /// Actions for violating packets; empty if not configured. The policer then has two colors.
     pub violate: Vec<Action>,
 }
 

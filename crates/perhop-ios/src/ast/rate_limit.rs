@@ -119,7 +119,7 @@ pub struct RateLimit {
     pub rate: u64,
     /// Normal burst, bytes.
     pub burst: u64,
-    /// Extended burst, bytes: the total limit, not an addition to the normal burst.
+    /// Extended burst, bytes: the total limit and not an addition to the normal burst.
     pub extended_burst: u64,
     /// Action for conforming packets.
     pub conform: Action,

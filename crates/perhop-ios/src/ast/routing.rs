@@ -19,7 +19,7 @@ pub struct RouterProcess {
     pub vrf: Option<String>,
     /// `network`
     pub networks: Vec<Network>,
-    /// `passive-interface default`, with the last such line.
+    /// The last line of `passive-interface default`.
     pub passive_by_default: Option<usize>,
     /// `passive-interface NAME` and `no passive-interface NAME`, by the full name of the interface.
     pub passive: BTreeMap<String, At<bool>>,
@@ -35,7 +35,7 @@ pub struct RouterProcess {
     pub settings: BTreeMap<LinkSettingKind, At<String>>,
     /// `default-information originate`
     pub default_route: Option<usize>,
-    /// Redistribution, filters, summaries and areas without all routes.
+    /// The lines of redistribution, filters and summaries, and of areas that do not receive all routes.
     pub not_computed: Vec<usize>,
 }
 
@@ -46,7 +46,7 @@ pub struct Network {
     pub line: usize,
     /// The address.
     pub address: Ipv4Addr,
-    /// The bits that may differ are ones.
+    /// The wildcard: bits that may differ are ones.
     pub wildcard: Ipv4Addr,
     /// The area.
     pub area: String,

@@ -11,7 +11,7 @@ use crate::syntax::application::ip_protocol;
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let used = used(configuration);
     for map in configuration.class_maps.iter() {
-        // Switches generate empty class-maps for their own kinds of packets.
+        // Switches generate empty class-maps for packets to their own processor.
         if map.statements.is_empty() && !map.name.starts_with("system-cpp-") {
             found.push(Diagnostic::new(
                 &rules::CLASS_MAP_EMPTY,
@@ -52,8 +52,8 @@ fn text(configuration: &Configuration, line: usize) -> &str {
     configuration.lines.get(line.wrapping_sub(1)).map_or("", |line| line.text.trim())
 }
 
-/// Reports a class that matches no packet, or fewer than on the router, because a criterion is outside the
-/// model; the help shows how to run it with an assumption.
+/// Reports a class that matches no packet, or fewer packets than on the router, because a criterion is
+/// outside the model. The help shows how to run the class with an assumption.
 fn unseen(configuration: &Configuration, map: &ClassMap) -> Option<Diagnostic> {
     let never = |statement: &&Statement| {
         statement.polarity == Polarity::Is && is_unseen(configuration, statement).is_some()

@@ -62,8 +62,8 @@ impl Part {
 const CONTROL_PLANE: &str = "control-plane";
 
 impl Configuration {
-    /// Returns the interfaces that each part affects: a fault in a class-map concerns the interfaces whose
-    /// policies use it.
+    /// Returns the interfaces that each part affects. For example, a fault in a class-map concerns the
+    /// interfaces whose policies use the class-map.
     pub fn dependencies(&self) -> Dependencies {
         self.dependencies_within(MOST_USES)
     }
@@ -73,7 +73,7 @@ impl Configuration {
         let mut users: BTreeMap<Part, Vec<usize>> = BTreeMap::new();
         let (mut names, mut uses) = (Vec::new(), 0);
         let mut add = |name: &str, first: Part| {
-            // Names are collected even after uses are no longer followed.
+            // Above the limit, only the names of interfaces are collected.
             if uses <= most_uses {
                 for part in Parts::needed_by(self, first) {
                     uses += 1;
@@ -104,8 +104,8 @@ impl Configuration {
 
 impl Dependencies {
     /// Returns the interfaces that `line` affects, and `control-plane` if it affects the router's own
-    /// packets. All interfaces for a line outside of named parts, none for an unused class-map, policy or
-    /// list.
+    /// packets. A line outside of named parts affects all interfaces. An unused class-map, policy or list
+    /// affects none.
     pub fn used_by(&self, line: usize) -> &Arc<[String]> {
         match (self.owners.get(line.wrapping_sub(1)), &self.users) {
             (None | Some(None), _) | (_, None) => &self.all,
@@ -123,7 +123,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Returns `first` and all parts that it uses.
+    /// Returns `first` and all parts that it uses directly or indirectly.
     fn needed_by(configuration: &'a Configuration, first: Part) -> BTreeSet<Part> {
         let mut parts = Parts { configuration, all: BTreeSet::new(), next: Vec::new() };
         parts.need(Some(first));
@@ -295,7 +295,7 @@ mod tests {
         assert_eq!((dependencies.used_by(1).len(), lists.len()), (50, 1));
     }
 
-    /// Ten interfaces use a policy and ten class-maps each.
+    /// Ten interfaces use a policy and ten class-maps each, which are 110 pairs.
     #[test]
     fn beyond_the_limit_every_line_matters_to_every_interface() {
         let maps = |n: usize| format!("class-map c{n}\n match dscp 1\n");

@@ -1,4 +1,4 @@
-//! Checks groups, traffic classes and discard classes that classes match and no policy sets. Packets do not
+//! Checks groups, traffic classes and discard classes that a class matches but no policy sets. Packets do not
 //! carry these labels on a link, so the router itself must set them.
 
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ struct Label {
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A fragment without interfaces may be used with a policy that sets the label.
+    // A fragment without interfaces may be used together with a policy that sets the label.
     if attached.is_empty() {
         return;
     }
@@ -47,7 +47,7 @@ fn label(statement: &Statement) -> Option<Label> {
 
 /// The labels that attached policies and rate limits set.
 struct Set {
-    /// Fields with an unknown value, copied from another field or through a table.
+    /// Fields whose values are unknown because they are copied from another field or through a table.
     copied: BTreeSet<Field>,
     values: BTreeSet<(Field, u32)>,
 }
@@ -75,7 +75,7 @@ impl Set {
         set
     }
 
-    /// Reports a label that is never set; 0 is the value of unlabeled packets.
+    /// Reports a label that is never set; the value 0 is never missing, because unlabeled packets have it.
     fn missing(&self, map: &str, line: usize, label: &Label) -> Option<Diagnostic> {
         let Label { field, name, values } = label;
         let is_set = |value: &u32| self.values.contains(&(*field, *value));

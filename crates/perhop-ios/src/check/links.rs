@@ -28,8 +28,8 @@ fn channels(configuration: &mut Configuration) {
     }
 }
 
-/// Sets the default bandwidth of tunnels: 9 kb/s up to 15.0, later 100 kb/s. It is only for calculations;
-/// packets leave via another interface.
+/// Sets the default bandwidth of tunnels: 9 kb/s up to 15.0, later 100 kb/s. The value is only for
+/// calculations, because packets leave through another interface.
 fn tunnels(configuration: &mut Configuration) {
     let kilobits = if configuration.version.is_none_or(|version| version > (15, 0)) { 100 } else { 9 };
     for interface in configuration.interfaces.iter_mut() {
@@ -39,8 +39,8 @@ fn tunnels(configuration: &mut Configuration) {
     }
 }
 
-/// Sets the bandwidth of Port-channels and Multilinks: the sum over their members that are up, or over all if
-/// none is.
+/// Sets the bandwidth of Port-channels and Multilinks: the sum over the members that are up, or over all
+/// members if none is up.
 fn bundles(configuration: &mut Configuration) {
     let mut sums: BTreeMap<String, (u64, u64)> = BTreeMap::new();
     for interface in configuration.interfaces.iter() {

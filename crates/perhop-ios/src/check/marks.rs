@@ -14,7 +14,7 @@ const MOST_COMBINED_GROUP: u32 = 11;
 const TWO_RATES_AROUND: &str =
     "an outer policer with two rates: it drops packets regardless of the colors of inner policers";
 
-/// Marks lines as not modeled if that depends on the whole configuration.
+/// Marks lines as not modeled if other lines of the configuration decide that.
 pub(super) fn check(configuration: &mut Configuration) {
     let has = |field| configuration.mentions(field);
     let has_both = has(Field::QosGroup) && has(Field::TrafficClass);
@@ -93,8 +93,8 @@ fn looks_at(criterion: &Criterion, field: Field) -> bool {
 }
 
 impl Configuration {
-    /// Whether one label can carry the group and the traffic class of each packet: this holds on IOS XR,
-    /// where a class sets both at once, if there are few groups and no outer policy sets a group.
+    /// Whether one label can carry the group and the traffic class of each packet. It can if a class sets
+    /// both at once, as on IOS XR, if there are few groups, and if no outer policy sets a group.
     fn fits_one_label(&self) -> bool {
         let is_label = |field| matches!(field, Some(Field::QosGroup | Field::TrafficClass));
         let groups = self.class_maps.iter().flat_map(|map| &map.statements);

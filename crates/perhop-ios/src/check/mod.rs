@@ -1,10 +1,10 @@
 //! Checks across the parts of a configuration.
 //!
-//! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and lists. `class_maps`:
-//! criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth of bundles
-//! and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short. `value_limits`:
-//! queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints. `dependencies`: the
-//! interfaces that a line affects.
+//! `nesting`: class-maps inside class-maps. `names`: undefined classes, policies and access lists.
+//! `class_maps`: criteria that no packet matches. `labels`: groups that are never set. `links`: the bandwidth
+//! of bundles and channels. `marks`: partly modeled marks. `queue_limits`: queues that are too short.
+//! `value_limits`: queue limits without effect. `unused`: unused maps. `usual_marks`: unusual codepoints.
+//! `dependencies`: the interfaces that a line affects.
 
 mod class_maps;
 mod dependencies;
@@ -66,14 +66,14 @@ pub(crate) fn add(configuration: &mut Configuration, mut found: Vec<Diagnostic>)
     configuration.diagnostics.sort();
 }
 
-/// Removes addresses that another interface already has, because the router refuses them. Exceptions are
-/// interfaces that are shut down or in different routing tables.
+/// Removes addresses that another interface already has, because the router refuses them. Interfaces that are
+/// shut down or in different routing tables may have equal addresses.
 fn addresses(configuration: &mut Configuration, found: &mut Vec<Diagnostic>) {
     let up = configuration.interfaces.iter().filter(|interface| interface.shutdown.is_none());
     let mut given: Vec<(&Interface, InterfaceAddress)> = up
         .flat_map(|interface| interface.addresses.iter().map(move |address| (interface, *address)))
         .collect();
-    // In the order of the file: the first line keeps its address.
+    // The first line in the file keeps its address.
     given.sort_by_key(|(_, address)| address.line);
     let mut owners = BTreeMap::new();
     let mut refused = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Blocks that affect packets only if another line names them: their lines then are outside the model.
+//! Blocks that affect packets only if another line names them. Their lines are then outside the model.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::ast::Configuration;
 struct Kind {
     /// The word that opens a block, before its name.
     opens: &'static str,
-    /// The words before the name in a line that applies it.
+    /// The words before the name in a line that applies the block.
     applied_by: &'static [&'static str],
     effect: &'static str,
 }

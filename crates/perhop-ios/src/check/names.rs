@@ -1,5 +1,5 @@
-//! Checks for undefined names. Each is a fault of the lines that use it: a warning if the router accepts the
-//! line and its behavior is known, else an error.
+//! Checks for undefined names. The lines that use a name have the fault. It is a warning if the router
+//! accepts the line and its behavior is known, otherwise an error.
 
 use std::collections::BTreeMap;
 

@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(["a", "b", "c"].map(statements), [2, 1, 1]);
     }
 
-    /// Each level references the one below it twice: 2^17 criteria at the last one.
+    /// Each level names the level below twice, so the last level has 2^17 criteria.
     #[test]
     fn doubling_at_each_level_terminates() {
         let map = |level: usize| {

@@ -1,4 +1,4 @@
-//! Reports queues that are too short for any loss to be repaired quickly.
+//! Reports queues that are too short for a fast retransmit after a loss.
 
 use perhop_device::intent::QueueLimit;
 use perhop_lint::Diagnostic;
@@ -6,8 +6,8 @@ use perhop_lint::Diagnostic;
 use crate::ast::Configuration;
 use crate::rules;
 
-/// TCP retransmits after three duplicate acknowledgments (RFC 5681 §3.2), which three packets behind the lost
-/// one cause.
+/// The packets that a fast retransmit needs: the lost packet and three packets behind it. They cause the
+/// three duplicate acknowledgments (RFC 5681 §3.2).
 const FAST_RETRANSMIT_PACKETS: u64 = 4;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {

@@ -10,7 +10,7 @@ use crate::rules;
 
 pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) {
     let attached = attached(configuration);
-    // A fragment without interfaces counts as used.
+    // In a fragment without interfaces, all class-maps and policy-maps count as used.
     if attached.is_empty() {
         return;
     }

@@ -41,7 +41,7 @@ pub(super) fn check(configuration: &Configuration, found: &mut Vec<Diagnostic>) 
     }
 }
 
-/// Reports a class that sets a codepoint and a class of service that belongs to another one.
+/// Reports a class that sets a codepoint and a class of service that belongs to another codepoint.
 fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
     let last = |wanted: &dyn Fn(&Marking) -> Option<u8>| {
         class.marks.iter().rev().find_map(|mark| wanted(&mark.value).map(|value| (value, mark.line)))
@@ -69,8 +69,8 @@ fn crossed(class: &PolicyClass) -> Option<Diagnostic> {
     })
 }
 
-/// Returns the user priority of IEEE 802.11 for a codepoint (RFC 8325 §4.3); 0 for codepoints that it does
-/// not list.
+/// Returns the user priority of IEEE 802.11 for a codepoint (RFC 8325 §4.3); 0 for codepoints that the RFC
+/// does not list.
 fn user_priority(dscp: Dscp) -> u8 {
     match dscp.value() {
         48 | 56 => 7,

@@ -213,7 +213,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Two output policies of an interface.
+/// Two output policies of one interface.
 #[derive(Clone, Copy)]
 struct OutputPolicies<'a> {
     queueing: Option<&'a At<String>>,

@@ -10,7 +10,7 @@ use crate::grammar::Grammar;
 use crate::platform::{Platform, Recognition};
 use crate::switch;
 
-/// Limit on the classes of all attached policies, nested ones included. Each class may use the same policy
+/// Limit on the classes of all attached policies, nested ones included. Each class can use the same policy
 /// again, so the number grows exponentially with the level. A port has at most a few thousand queues (ASR
 /// 1000: 4000 per interface).
 pub(super) const MOST_CLASSES: usize = 50_000;
@@ -41,7 +41,7 @@ pub(super) struct Context<'a> {
 impl<'a> Context<'a> {
     pub(super) fn new(configuration: &'a Configuration, platform: &'a Platform) -> Context<'a> {
         let is_router = Recognition::from_configuration(configuration).dialect.is_of_router();
-        // The caller refuses a switch whose product is not known.
+        // The caller refuses a switch whose product is unknown.
         let memory = switch::memory(configuration, platform).ok().flatten();
         Context {
             configuration,
@@ -79,8 +79,9 @@ impl<'a> Context<'a> {
         let (port, unit_bytes) = (memory.port(interface)?, memory.unit_bytes);
         let group = Some(port_group(interface, self.platform.memory.pool_ports));
         if port.srr.is_some() && memory.shared_units.is_none() {
-            // The queues of the port share its rate even if their limits are not known. Without a size of the
-            // common pool, the port never empties it.
+            // The queues of the port share its rate even if their limits are unknown. If the size of the
+            // common pool is unknown, the pool is as large as all soft parts of the port, so it is never
+            // empty.
             let shared_units = port.queues.iter().filter_map(|queue| queue.soft).sum();
             return Some(MemoryShare { unit_bytes, shared_units, group: None, port });
         }
@@ -108,7 +109,8 @@ impl<'a> Context<'a> {
             direction,
             writer: self.writer,
             resets_drop_precedence: direction == Direction::Input && marks.discard_class,
-            // IOS XR classifies output by groups and marks the labels that it has pushed.
+            // Output classes of IOS XR match groups, and output policies mark the labels that the router has
+            // pushed.
             writes_pushed_labels: direction == Direction::Output
                 && self.configuration.grammar == Grammar::IosXr,
             label_is_taken: marks.label == LabelUse::GroupOfBoth,
@@ -120,7 +122,8 @@ impl<'a> Context<'a> {
         if self.configuration.marks.labels { Labels::AboveGroups } else { Labels::FromOne }
     }
 
-    /// Whether a policy at `depth` may have nested policies; a policy attached to an interface has depth 0.
+    /// Whether a policy at `depth` may have nested policies. A policy that is attached to an interface has
+    /// depth 0.
     pub(super) fn may_nest(&self, depth: usize) -> bool {
         depth + 1 < *self.platform.rules().policy_levels
     }

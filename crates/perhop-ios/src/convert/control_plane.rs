@@ -1,4 +1,4 @@
-//! The control plane as a port: packets to the router itself pass its policers.
+//! The control plane as a port: packets to the router itself pass the policers of the control plane.
 
 use perhop_device::intent::PortIntent;
 use perhop_device::lower::{PortLinks, Reference, Side, SidePath, lower};
@@ -16,7 +16,7 @@ use super::ports::ConvertedPort;
 use super::wire::Tags;
 use crate::ast::{Direction, Hardware};
 
-/// Rate to the processor, bits per second: above any rate of its policers.
+/// Rate to the processor, bits per second. It exceeds any rate of the policers.
 const PUNT_RATE: u64 = 1_000_000_000;
 /// Queue limit to the processor, packets: the input queue of an interface.
 const PUNT_QUEUE: u64 = 75;

@@ -59,7 +59,7 @@ impl<'a> Context<'a> {
         AccessList { line: list.line, entries: entries.collect(), rest: AccessDecision::Deny }
     }
 
-    /// Returns the properties of `interface` that affect the path of packets at its ports.
+    /// Returns the properties of `interface` that determine the path of packets at its ports.
     pub(super) fn port_forwarding(&self, interface: &Interface, bandwidth: Rate) -> PortForwarding {
         let routing = self.port_routing(interface, bandwidth.as_bits_per_second() / 1000);
         PortForwarding {
@@ -86,7 +86,7 @@ impl<'a> Context<'a> {
     fn tunnel(&self, interface: &Interface, tunnel: &ast::Tunnel) -> Tunnel {
         let mode = tunnel.mode.as_ref().map_or("", |mode| mode.value.as_str());
         let headers = self.tunnel_headers(tunnel);
-        // A virtual tunnel interface or a protected tunnel encrypts, even where its profile is unknown.
+        // A virtual tunnel interface or a protected tunnel encrypts, even if its profile is unknown.
         let encrypts = mode.starts_with("ipsec") || self.unknown_protection(tunnel).is_some();
         let protocol = match headers.last() {
             _ if encrypts => ESP,

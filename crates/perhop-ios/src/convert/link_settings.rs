@@ -55,7 +55,7 @@ impl Settings<'_> {
         self.found.push(LinkSetting { kind, value, line, is_set });
     }
 
-    /// Adds a configured setting, otherwise `usual` at the first line of the interface.
+    /// Adds a configured setting, otherwise the default `usual` at the first line of the interface.
     fn add_written(&mut self, kind: LinkSettingKind, usual: &str) -> String {
         let at = self.interface.routing.settings.get(&kind);
         let value = at.map_or(usual, |at| at.value.as_str()).to_owned();
@@ -65,7 +65,7 @@ impl Settings<'_> {
 
     fn ospf(&mut self) {
         let is_ethernet = self.interface.hardware == Hardware::Ethernet;
-        // Cisco, "ip ospf network": the type follows from the line.
+        // Cisco, "ip ospf network": the kind of line determines the type of network.
         let network = self.add_written(OspfNetwork, if is_ethernet { "broadcast" } else { "point-to-point" });
         let is_slow = network.starts_with("non-broadcast") || network.starts_with("point-to-multipoint");
         let usual = if is_slow { HELLO_WITHOUT_BROADCAST } else { HELLO };

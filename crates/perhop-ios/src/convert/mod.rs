@@ -6,9 +6,9 @@
 //!               → wire                                   → diagnostics
 //! ```
 //!
-//! `Port::input` has the conditioners of arriving packets; `Port::output` has those of departing packets and
-//! the queueing in front of the tx-ring. Properties that depend on the hardware (the wire's rate, for
-//! example) are `None`: the scenario sets them.
+//! `Port::input` has the conditioners of arriving packets. `Port::output` has the conditioners of departing
+//! packets and the queueing in front of the tx-ring. Properties that depend on the hardware (the wire's rate,
+//! for example) are `None`: the scenario sets them.
 //!
 //! `intent` converts policies and class-maps to [`Intent`](perhop_device::intent), `wire` the lines and their
 //! headers, `ports` combines them to ports, and `diagnostics` reports faults.
@@ -44,7 +44,7 @@ pub fn convert(configuration: &mut Configuration, platform: &Platform) -> Router
     convert_with(configuration, platform, HiddenParts::Report)
 }
 
-/// [`convert`] with or without the findings about `hidden_parts`.
+/// Does the same as [`convert`], but includes findings about hidden parts only if `hidden_parts` requests it.
 pub(crate) fn convert_with(
     configuration: &mut Configuration,
     platform: &Platform,

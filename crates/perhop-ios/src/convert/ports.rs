@@ -97,7 +97,7 @@ impl<'a> Context<'a> {
         ConvertedPort { port, input: arriving.policy, output: departing.policy }
     }
 
-    /// Reports a limit of the plain queue if the attached policy has its own queues.
+    /// Reports a limit of the port's only queue if the attached policy has its own queues.
     fn advise_hold_queue(&mut self, interface: &'a Interface, circuit: &Circuit<'a>, departing: &Lowered) {
         let hold = circuit.pvc.and_then(|pvc| pvc.hold_queue).or(interface.hold_queue);
         let Some((name, _)) = self.attached(interface, circuit, Direction::Output) else { return };

@@ -7,7 +7,7 @@ use perhop_qos::classifier::Prefix;
 use super::context::Context;
 use crate::ast::{Hardware, Interface, Rank, RouterProcess};
 
-/// The preference of routes (Cisco, "What is administrative distance?").
+/// The administrative distance of OSPF routes (Cisco, "What is administrative distance?").
 const OSPF_DISTANCE: u8 = 110;
 const ISIS_DISTANCE: u8 = 115;
 /// The distance of a protocol whose routes are not computed.
@@ -36,7 +36,7 @@ pub(super) fn process(process: &RouterProcess) -> RoutingProcess {
 }
 
 impl Context<'_> {
-    /// The routing protocols that `interface` takes part in; `kilobits` is its bandwidth.
+    /// Returns the routing protocols that `interface` takes part in. `kilobits` is its bandwidth.
     pub(super) fn port_routing(&self, interface: &Interface, kilobits: u64) -> Vec<PortRouting> {
         let processes = self.configuration.processes.iter().enumerate();
         let own = processes.filter(|(_, process)| {
@@ -81,7 +81,7 @@ fn ospf(interface: &Interface, kilobits: u64, place: usize, process: &RouterProc
 }
 
 fn isis(interface: &Interface, place: usize, process: &RouterProcess) -> Option<PortRouting> {
-    // `passive-interface` announces the subnet also without `ip router isis`.
+    // IS-IS announces the subnet of a passive interface even without `ip router isis`.
     let announced = process.passive.get(&interface.name).filter(|at| at.value).map(|at| at.line);
     let own = interface.routing.isis.as_ref().filter(|isis| isis.value == process.name);
     let line = own.map(|isis| isis.line).or(announced)?;
@@ -109,8 +109,8 @@ fn eigrp(interface: &Interface, place: usize, process: &RouterProcess) -> Option
     })
 }
 
-/// Returns the line that keeps the interface from having neighbors; if all interfaces without an exception
-/// are passive, the first line of the process, which lacks the exception.
+/// Returns the line that prevents neighbors on the interface. With `passive-interface default`, it is the
+/// first line of the process, because an exception for this interface is missing there.
 fn passive(interface: &Interface, process: &RouterProcess) -> Option<usize> {
     match process.passive.get(&interface.name) {
         Some(at) => at.value.then_some(at.line),

@@ -2,8 +2,8 @@
 
 use crate::ast::Configuration;
 
-/// Returns the line that enables `mls qos`. A fragment that names neither the release nor the switch may lack
-/// this line. Its first line of `mls qos` is returned instead.
+/// Returns the line that enables `mls qos`. A fragment that names neither the release nor the switch can lack
+/// this line. For a fragment, returns its first `mls qos` line instead.
 pub(crate) fn enabled_by(configuration: &Configuration) -> Option<usize> {
     let mls = &configuration.mls;
     if let Some(enabled) = mls.enabled {

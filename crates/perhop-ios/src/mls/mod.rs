@@ -40,8 +40,8 @@ const RING_MEGABITS: u64 = 16_000;
 /// The reason for which `auto qos` is without effect.
 pub(crate) const EXPANDED: &str = "the switch has written the commands of the template into the file";
 
-/// Returns the queues of the ports of the switch that `configuration` configures, and their memory if
-/// `options` set its size.
+/// Returns the port queues of the switch that `configuration` configures, and their memory if `options` set
+/// its size.
 pub(crate) fn memory(configuration: &Configuration, options: &MemoryOptions) -> SwitchMemory {
     let product = Product::find(configuration, options.model.as_deref());
     let ports = configuration.interfaces.iter().filter(|interface| is_switch_port(interface));
@@ -124,7 +124,7 @@ fn megabits(interface: &Interface) -> u64 {
     interface.speed.map_or(interface.nominal_kilobits.unwrap_or(0) / 1000, |speed| speed.value)
 }
 
-/// Whether all ports together are at most as fast as the ring: the queues in front of it then drop nothing.
+/// Whether all ports together are at most as fast as the ring. The input queues then drop nothing.
 fn ring_holds(configuration: &Configuration) -> bool {
     let ports = configuration.interfaces.iter();
     let ports = ports.filter(|port| is_switch_port(port) && port.shutdown.is_none());
@@ -145,7 +145,7 @@ fn trust_word(configuration: &Configuration, interface: &Interface) -> String {
     word.to_owned()
 }
 
-/// Returns the input queues, which are in front of the ring; a 2960 has none.
+/// Returns the queues in front of the ring. A 2960 has none.
 fn input_queues(mls: &MlsQos) -> Vec<InputQueue> {
     let input = &mls.input;
     let (dscp, cos) = (maps::input_dscp(mls), maps::input_cos(mls));
@@ -188,7 +188,8 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
     let of_port = |interface: &Interface| {
         let own = &interface.mls;
         let vlans = own.vlan_based.map(|at| (at.line, "mls qos vlan-based: the policy of the VLAN"));
-        // Published notes of users contradict each other.
+        // With trust or `override`, `mls qos cos` has an effect. Without both, published notes of users
+        // contradict each other about it.
         let has_use = own.trust.is_some() || own.cos_override.is_some();
         let cos = own.cos.filter(|_| !has_use);
         let cos = cos.map(|at| (at.line, "mls qos cos on a port without trust: its packets get codepoint 0"));
@@ -198,7 +199,7 @@ fn left_out(configuration: &Configuration) -> Vec<LineLeftOut> {
 }
 
 /// Returns the line of `police aggregate` and the policer of a class, if no other class of its policy shares
-/// it. Policies and ports do not share it: Cisco, "Catalyst 3750 Switch Software Configuration Guide".
+/// it. Policies and ports do not share a policer: Cisco, "Catalyst 3750 Switch Software Configuration Guide".
 pub(crate) fn lone_aggregate<'c>(
     configuration: &'c Configuration,
     class: &PolicyClass,
@@ -231,7 +232,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let ring_holds = ring_holds(configuration);
     for line in &mut configuration.lines {
         if line.state != LineState::NotModelled {
-            // The note in the table of commands is about another device.
+            // The table of commands has a note about another device, which does not apply here.
             line.note = line.note.take().filter(|_| !configuration.mls.lines.contains(&line.number));
             continue;
         }

@@ -82,7 +82,7 @@ impl Queues<'_> {
         let set = set_queue(self.set, index);
         let percents = [set.threshold1_percent, set.threshold2_percent, set.maximum_percent];
         let allocated = self.options.port_units.map(|units| units * set.buffers_percent / 100);
-        // The hardware may hold less than the configured value.
+        // The configured value can exceed the maximum of the hardware.
         let most =
             self.product.most_percent().map_or(set.maximum_percent, |most| most.min(set.maximum_percent));
         let units = |percent: u64| allocated.map(|allocated| allocated * percent.min(most) / 100);

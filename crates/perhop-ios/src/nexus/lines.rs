@@ -1,4 +1,4 @@
-//! Lines whose effect other parts of the configuration decide, and the speed that no line sets.
+//! Lines whose effect depends on other parts of the configuration, and ports without a configured speed.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::rules;
 /// Bytes of the longest packet of an interface without `mtu`.
 const DEFAULT_MTU: u64 = 1500;
 
-/// Whether no line sets the speed of `interface`, or of a member of it.
+/// Whether no line sets the speed of `interface` or of one of its members.
 pub(crate) fn has_assumed_rate(configuration: &Configuration, interface: &Interface) -> bool {
     if configuration.grammar != Grammar::NxOs {
         return false;
@@ -50,11 +50,10 @@ pub(crate) fn speed_assumed(configuration: &Configuration) -> Option<Diagnostic>
     ))
 }
 
-/// Marks the lines of policies of type network-qos that drop no packet, and those of priority flow control
-/// that pause none.
+/// Marks lines of policies of type network-qos as modeled if they drop no packet. Marks lines of priority
+/// flow control as irrelevant if they pause no packet.
 ///
-/// A class of such a policy drops frames above its `mtu`. Where no interface sends longer ones, it drops
-/// none.
+/// A class of such a policy drops frames above its `mtu`. It drops none if no interface sends longer frames.
 pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let longest = configuration.interfaces.iter().map(|port| port.mtu.map_or(DEFAULT_MTU, |at| at.value));
     let longest = longest.max().unwrap_or(DEFAULT_MTU);
@@ -62,7 +61,7 @@ pub(crate) fn mark_lines(configuration: &mut Configuration) {
     let lengths = policies().flat_map(|policy| &policy.classes).filter_map(|class| class.mtu);
     let without_drops: BTreeSet<usize> =
         lengths.filter(|mtu| mtu.value >= longest).map(|mtu| mtu.line).collect();
-    // The policies of the system that a switch has without a line pause no group.
+    // The default policy of the system pauses no group.
     let attached = configuration.nx_os.system.network.as_ref();
     let attached = attached.and_then(|at| policies().find(|policy| policy.name == at.value));
     let pauses = attached.is_some_and(|policy| policy.classes.iter().any(|class| class.no_drop.is_some()));

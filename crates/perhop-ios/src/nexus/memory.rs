@@ -21,7 +21,7 @@ const PARTS: u64 = 1024;
 /// Returns the memory of the queues of the ports of the switch that `configuration` configures.
 ///
 /// # Errors
-/// The product is not known, or its queues have other rules.
+/// The product is unknown, or its queues follow other rules.
 pub(crate) fn memory(
     configuration: &Configuration,
     options: &MemoryOptions,
@@ -149,7 +149,7 @@ impl Pool<'_> {
         })
     }
 
-    /// Returns the limit of the queue of `class` in units while all other queues are empty, and its factor in
+    /// Returns the limit of the queue of `class` in units while all other queues are empty, and the factor in
     /// parts of 1024.
     fn limit(&self, class: &PolicyClass) -> Result<(u64, Option<u32>), ConfigError> {
         let unit = self.model.chip.unit_bytes().0;

@@ -16,7 +16,7 @@ type Factors = [u32; 11];
 /// Factors of the Broadcom stages: 1/128 to 8, each twice the previous one. Recalled from Cisco's guides.
 const OF_BROADCOM: Factors = [8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192];
 /// Factors of the Cloud Scale chips: 1/8, 1/4, 1/2, 3/4, 1 1/8, 1 3/4, 3, 5, 8, 14, 18. Recalled from Cisco's
-/// guides, whose printed percentages apply to a queue while all others are empty: 11, 20, 33, 43, 53, 64, 75,
+/// guides. Their percentages apply to a queue while all other queues are empty: 11, 20, 33, 43, 53, 64, 75,
 /// 83, 89, 93, 95.
 const OF_CLOUD_SCALE: Factors = [128, 256, 512, 768, 1152, 1792, 3072, 5120, 8192, 14_336, 18_432];
 
@@ -78,7 +78,7 @@ impl Chip {
     }
 
     /// Returns the default number of `queue-limit dynamic`, with the evidence; `None` if it is not known. One
-    /// congested port of a Nexus 3064 uses 5.3 MB of 7.9 MB: a factor of 2.
+    /// congested port of a Nexus 3064 uses 5.3 MB of 7.9 MB, which is a factor of 2.
     pub(crate) fn default_factor(self) -> Option<(u8, EvidenceKind)> {
         match self {
             Chip::TridentPlus => Some((8, EvidenceKind::Inferred)),
@@ -95,8 +95,8 @@ impl Chip {
         }
     }
 
-    /// Returns the units that the queues of a port share with others, with the evidence; `None` if they are
-    /// not published.
+    /// Returns the units that the queues of a port share with others, with the evidence; `None` if the number
+    /// is not published.
     pub(crate) fn shared_units(self, has_dynamic_sharing: bool) -> Option<(u64, EvidenceKind)> {
         match self {
             Chip::TridentPlus => {

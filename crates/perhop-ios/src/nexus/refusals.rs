@@ -53,8 +53,8 @@ fn too_many_queues(policy: &PolicyMap, model: &Model, line: usize) -> Option<Dia
     ))
 }
 
-/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.5, priority: several levels are
-/// on the highest groups, without a gap; with four queues, one level is on group 3.
+/// Cisco, "Nexus 9000 Series NX-OS Quality of Service Configuration Guide" 10.5, priority: several levels use
+/// the highest groups without a gap. With four queues, one level uses group 3.
 fn priority_below_others(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
     let queues = policy.classes.iter().find_map(|class| queue_of(&class.name))?.queues;
     let has_priority = policy.classes.iter().filter(|class| class.priority.is_some());
@@ -82,7 +82,7 @@ fn sum_of_percentages(policy: &PolicyMap, line: usize) -> Option<Diagnostic> {
             _ => 0,
         })
         .sum();
-    // A document of Azure Local has 50 and 48 percent of the rest and 1 percent.
+    // A sum below 100 is valid: a document of Azure Local has 1 percent, and 50 and 48 percent of the rest.
     (sum > 100).then(|| {
         Diagnostic::new(
             &rules::BANDWIDTH_SUM,

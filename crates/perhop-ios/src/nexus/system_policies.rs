@@ -31,7 +31,7 @@ pub(crate) fn queue_of(name: &str) -> Option<Queue> {
             "-default" => 0,
             number => number.parse().ok().filter(|group| (1..*queues).contains(group))?,
         };
-        // `c-out-q03` is another name.
+        // `c-out-q03` is not the name of group 3.
         (name_of(Queue { group, queues: *queues }) == name).then_some(Queue { group, queues: *queues })
     })
 }
@@ -112,8 +112,8 @@ pub(crate) fn complete(configuration: &mut Configuration, model: Option<&str>) {
         for class in &policy.classes {
             let Some(queue) = queue_of(&class.name) else { continue };
             let place = class_maps.place(&class.name, || system_class(class, queue));
-            // A class with a guarantee has a line for findings about it, for example that no policy sets its
-            // group.
+            // A class with a guarantee gets a line, so that other checks can report it, for example if no
+            // policy sets its group.
             let is_named = queue.group > 0 && is_promised(class);
             if let Some(map) = class_maps.at_mut(place).filter(|_| is_named) {
                 for statement in &mut map.statements {
@@ -148,7 +148,7 @@ fn system_class(class: &PolicyClass, queue: Queue) -> ClassMap {
 /// Attaches the policies of the system to the ports without their own.
 ///
 /// Source: Cisco, "Nexus 5000 Series NX-OS Quality of Service Configuration Guide": the policy of an
-/// interface takes precedence over that of the system.
+/// interface takes precedence over the policy of the system.
 fn attach(configuration: &mut Configuration, queues: u8) {
     let default = if queues == 8 { "default-8q-out-policy" } else { "default-out-policy" };
     let system = configuration.nx_os.system.clone();
@@ -176,7 +176,7 @@ fn attach(configuration: &mut Configuration, queues: u8) {
     }
 }
 
-/// Whether the policies of the system apply to `interface`: a port of the chip or a bundle of them.
+/// Whether the policies of the system apply to `interface`: a port of the chip or a bundle of such ports.
 pub(super) fn is_port(interface: &Interface) -> bool {
     let name = interface.name.as_str();
     interface.parent.is_none() && (name.starts_with("Ethernet") || name.starts_with("Port-channel"))
@@ -197,7 +197,8 @@ mod tests {
         }
     }
 
-    /// `show policy-map` of NX-OS 10.3: the last queue has priority, the default queue 100 % of the rest.
+    /// `show policy-map` of NX-OS 10.3: the last queue has priority, and the default queue has 100 % of the
+    /// rest.
     #[test]
     fn the_policies_of_the_system() {
         for (name, queues, first, last) in [

@@ -31,7 +31,7 @@ pub enum Dialect {
     CarrierEthernet,
     /// Cisco IOS XR.
     IosXr,
-    /// Cisco IOS XR on a Cisco 8000, whose queueing hardware is another.
+    /// Cisco IOS XR on a Cisco 8000, which has different queueing hardware.
     Cisco8000,
     /// Cisco NX-OS.
     NxOs,
@@ -46,7 +46,7 @@ impl Dialect {
         self.is_of_router() || is_modeled(self)
     }
 
-    /// Whether it is that of routers whose processors forward.
+    /// Whether it is the system of routers that forward with processors.
     pub fn is_of_router(self) -> bool {
         matches!(self, Dialect::Ios | Dialect::IosXe | Dialect::IosXr)
     }
@@ -66,8 +66,8 @@ pub struct Recognition {
 }
 
 impl Recognition {
-    /// Detects the router of `configuration`. Without any sign, as in a fragment, the profile of the
-    /// hierarchical queueing framework applies.
+    /// Detects the router of `configuration`. If no line reveals a property, as in a fragment, the profile of
+    /// the hierarchical queueing framework applies.
     pub fn from_configuration(configuration: &Configuration) -> Recognition {
         let signs = signs::find(configuration);
         let first = |kinds: &[Sign]| {
@@ -100,8 +100,8 @@ impl Recognition {
     }
 }
 
-/// Detects a router with IOS XR. Its configuration names the hardware only in inventory lines and in modes
-/// that one kind of hardware has; without them the ASR 9000 is assumed.
+/// Detects a router with IOS XR. Only inventory lines, and modes that one kind of hardware has, reveal the
+/// hardware. Without them, the ASR 9000 is assumed.
 fn of_ios_xr(
     configuration: &Configuration,
     first: &impl Fn(&[Sign]) -> Option<Evidence>,
@@ -127,8 +127,8 @@ fn of_ios_xr(
     Some(Recognition { profile, dialect, certain: false, because: vec![because] })
 }
 
-/// Systems and hardware other than routers, with their profile. If perhop does not model their queueing, it
-/// is the profile with the most similar policers and classifiers.
+/// Systems and hardware other than routers, with their profile. If perhop does not model their queueing, the
+/// profile is the one with the most similar policers and classifiers.
 const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::NxOs], Dialect::NxOs, Profile::Nexus9000),
     (&[Sign::Uadp], Dialect::CatalystUadp, Profile::CatalystUadp),
@@ -141,8 +141,8 @@ const DIALECTS: &[(&[Sign], Dialect, Profile)] = &[
     (&[Sign::Switching], Dialect::Catalyst, Profile::Hqf),
 ];
 
-/// A profile, its signs (one suffices), additional signs of which one is required, and whether the result is
-/// certain.
+/// A rule of the detection: the profile, the signs of which one must occur, further signs of which one must
+/// occur, and whether the result is certain.
 struct Rule {
     profile: Profile,
     signs: &'static [Sign],

@@ -31,7 +31,7 @@ pub(super) enum Sign {
     XrCisco8000,
     /// A mode of the hardware of an NCS 5500 or 540.
     XrHardwareMode,
-    /// A class by traffic class, as the output policies of an NCS need.
+    /// A class that matches a traffic class. Output policies of an NCS need such a class.
     XrTrafficClass,
     Uadp,
     /// Shaped round robin, and products with it.
@@ -118,7 +118,7 @@ pub(super) fn find(configuration: &Configuration) -> Vec<(Sign, Evidence)> {
     if seen.contains(&Sign::Mls) {
         found.extend(chassis_port(configuration));
     }
-    // Some routers have switching ports, and some of these can route.
+    // A router can have switching ports, so `switchport` counts only without a sign of a router.
     if !found.iter().any(|(sign, _)| ROUTERS.contains(sign)) {
         found.extend(switching(configuration));
     }
@@ -339,8 +339,8 @@ fn interface(name: &str) -> Option<(Sign, &'static str)> {
     }
 }
 
-/// Returns a sign of a Catalyst 6500 with `mls qos`: a port of a line card. Ports of a 2960, 3560 and 3750
-/// have slot 0 or three numbers; ports of an IE 3000 have slots up to 3.
+/// Returns a sign of a Catalyst 6500 with `mls qos`: a port of a line card. Ports of a 2960, 3560 or 3750
+/// have slot 0 or three numbers. Ports of an IE 3000 have slots up to 3.
 fn chassis_port(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let is_chassis_port = |name: &str| {
         let number =
@@ -383,7 +383,7 @@ fn virtual_command(configuration: &Configuration) -> Option<(Sign, Evidence)> {
 }
 
 /// Returns a sign of a switch: switching interfaces without a routed interface that has its own line. A
-/// router with switching ports has at least one. Only switches have `no switchport`.
+/// router with switching ports has at least one such routed interface. Only switches have `no switchport`.
 fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
     let mut blocks: BTreeMap<usize, bool> = BTreeMap::new();
     let mut first = None;
@@ -401,7 +401,7 @@ fn switching(configuration: &Configuration) -> Option<(Sign, Evidence)> {
         if text.starts_with("switchport ") {
             first = first.or(Some(line));
         } else if text.contains("Mgmt") {
-            // The management port of a switch has an address.
+            // The management port of a switch can have an address.
             *is_line = false;
         }
     }

@@ -1,8 +1,8 @@
 //! `show platform hardware fed switch active qos queue stats interface`: the counters of the queues of a
 //! Catalyst with a UADP chip.
 //!
-//! Layout: outputs of a 9500 in genieparser. Bytes are those of frames with header and check sequence. A run
-//! has no queue entries and no bytes that a policer let pass; these columns are zeros.
+//! Layout: outputs of a 9500 in genieparser. Bytes are the bytes of frames with header and check sequence. A
+//! run counts neither queue entries nor the bytes that pass a policer, so these columns are zeros.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -25,9 +25,9 @@ pub(super) const THRESHOLDS: usize = 3;
 const QUEUES: u8 = 8;
 /// Bytes of a frame in addition to its packet: header and check sequence (IEEE 802.3).
 const FRAME: i32 = 18;
-/// Drops at the limit of the packets of a threshold.
+/// Drops at the limit for packets of a threshold.
 const BY_THRESHOLD: [DropCause; 3] = [DropCause::QueueFull, DropCause::EarlyRandom, DropCause::EarlyForced];
-/// Drops for want of shared memory.
+/// Drops because the shared memory is full.
 const BY_MEMORY: [DropCause; 2] = [DropCause::SharedMemory, DropCause::PortMemory];
 
 /// The counters of a queue.
@@ -39,7 +39,7 @@ struct Counted {
     enqueued: [f64; THRESHOLDS],
     /// Bytes dropped at a threshold.
     dropped: [f64; THRESHOLDS],
-    /// Bytes dropped for want of shared memory.
+    /// Bytes dropped because the shared memory is full.
     without_memory: f64,
     /// Bytes dropped by the policer of the class.
     policed: f64,
@@ -124,7 +124,7 @@ impl<'a> Counting<'a> {
     }
 
     /// Returns the number of the threshold of the packets with a drop precedence: packets that no line names
-    /// have the last one.
+    /// have the last threshold.
     fn threshold(&self, queue: &QueueMemory, path: &str, precedence: u64) -> usize {
         let limits = match self.buffers.get(path) {
             Some(BufferConfig::SharedMemory(config)) => config.thresholds.as_slice(),

@@ -8,7 +8,7 @@ use perhop_qos::ConfigError;
 
 use super::fed::THRESHOLDS;
 
-/// The name by which the queues of a port are compared: the output has none.
+/// The policy name for the comparison of the queues of a port, because the output contains no name.
 const NAME: &str = "queues of the chip";
 
 /// A table of the output.
@@ -26,7 +26,7 @@ pub(super) fn is_output(text: &str) -> bool {
 /// Returns the queues of the ports in an output.
 ///
 /// # Errors
-/// A row is not whole, or a table is missing.
+/// A row is incomplete, or a table is missing.
 pub(super) fn read(output: &str) -> Result<Vec<PolicyReading>, ConfigError> {
     let mut found: Vec<PolicyReading> = Vec::new();
     let mut interface = String::new();

@@ -7,11 +7,10 @@ use perhop_device::{Port, PortRole};
 
 use super::state::{ClassState, PoliceState, PolicyState, QueueState};
 
-/// The text of numbers that a run does not have: of queues in the hardware.
+/// The text for numbers that a run does not have, for example of queues in the hardware.
 const UNKNOWN: &str = "N/A";
 
-/// Returns the output for one interface; for a port without a policy in one direction, the output reports
-/// that.
+/// Returns the output for one interface. The output also reports a direction without a policy.
 pub(super) fn interface_text(port: &Port, policies: &[(Direction, PolicyState)]) -> String {
     let mut lines = Vec::new();
     let sides = [(Direction::Input, "input"), (Direction::Output, "output")];
@@ -70,7 +69,7 @@ fn policed(police: &PoliceState, state: &ClassState, indent: usize, around: Arou
     lines.push(format!("{pad}Policing statistics                (packets/bytes)     (rate - kbps)"));
     let zero = (Traffic::default(), 0.0);
     let pair = |policed: super::state::Policed| (policed.traffic, policed.bps);
-    // With one rate, packets above the rate violate, and the router has no other color.
+    // With one rate, the router has only one other color: packets above the rate violate.
     let (exceeded, violated) = match police.violated {
         Some(violated) => (pair(police.exceeded), pair(violated)),
         None => (zero, pair(police.exceeded)),

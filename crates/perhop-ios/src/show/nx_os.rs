@@ -1,6 +1,6 @@
 //! The output of `show policy-map interface` of NX-OS for queuing policies. Source of the layout: an output
-//! of a Nexus 9000 with NX-OS 9.2 in notes on GitHub, which have lost its indentation. The layout of policies
-//! of type qos is not at hand, so they are left out.
+//! of a Nexus 9000 with NX-OS 9.2 in notes on GitHub, in which the indentation is lost. No output of policies
+//! of type qos is available, so they are omitted.
 
 use perhop_device::intent::Direction;
 use perhop_device::{AttachedClass, Combination, GuaranteeKind, Port};
@@ -22,7 +22,7 @@ pub(super) fn interface_text(port: &Port, policies: &[(Direction, PolicyState)])
         lines.push(format!("  Service-policy (queuing) output:   {}", policy.config.name));
         lines.push(format!("    SNMP Policy Index:  {UNKNOWN}"));
         lines.push(String::new());
-        // NX-OS has no class for the rest: each group has its queue.
+        // NX-OS has no class for the remaining packets, because each group has its queue.
         for class in policy.classes.iter().filter(|class| class.queue.is_some()) {
             class_text(class, &mut lines);
         }
@@ -39,7 +39,7 @@ fn class_text(state: &ClassState, lines: &mut Vec<String>) {
     lines.extend(commands(state.config).map(|command| format!("      {command}")));
     if let Some(queue) = state.queue {
         lines.push(format!("      queue dropped pkts : {}", queue.drops.packets));
-        // A run has the depth in packets, and not in bytes.
+        // A run samples the depth in packets, and the output has bytes.
         let depth = if queue.depth == 0 { "0" } else { UNKNOWN };
         lines.push(format!("      queue depth in bytes : {depth}"));
     }

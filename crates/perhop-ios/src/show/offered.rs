@@ -33,9 +33,9 @@ pub(super) fn offered(policy: &PolicyReading, overhead: CountedBytes) -> Vec<Off
     classes.collect()
 }
 
-/// Returns the dropped packets of a class with the offered `traffic`. Their bytes are those that neither left
-/// nor wait; without the packets and bytes `sent`, the packets have the mean size of the class. A queue
-/// counts `overhead` bytes per packet in addition to IP.
+/// Returns the dropped packets of a class with the offered `traffic`. The dropped bytes are the bytes that
+/// neither left nor wait. If `sent` (packets and bytes) is unknown, dropped packets have the mean size of the
+/// class. A queue counts `overhead` bytes per packet in addition to IP.
 fn dropped(
     class: &ClassReading,
     traffic: Traffic,
@@ -56,10 +56,10 @@ fn dropped(
 }
 
 /// Returns the packets that the queue, the priority policer and the policer of a class dropped; `None`
-/// without such a counter, as for one of several classes with a common priority queue.
+/// without such a counter, for example if several classes share a priority queue.
 fn dropped_packets(class: &ClassReading) -> Option<u64> {
     let early = class.early_drops.iter().map(|row| row.random_packets.saturating_add(row.tail_packets));
-    // Releases that print the total of a queue include the drops of WRED in it.
+    // The total of a queue already includes the drops of WRED.
     let queue = class.number("queue_drops").or_else(|| early.reduce(u64::saturating_add));
     let is_dropping = |color: &str| {
         class.actions.get(color).is_some_and(|actions| actions.iter().any(|action| action == "drop"))

@@ -107,7 +107,7 @@ fn parts(rest: &mut Peekable<Chars>) -> Vec<Part> {
     found
 }
 
-/// Returns the words after those that match `parts`; `None` if they do not match.
+/// Returns the words after the part that matches `parts`; `None` if the words do not match.
 fn words_after_match<'w>(parts: &[Part], words: &'w [String], found: &mut Numbers) -> Option<&'w [String]> {
     let mut rest = words;
     for part in parts {

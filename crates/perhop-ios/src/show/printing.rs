@@ -114,9 +114,10 @@ impl Printer {
         }
     }
 
-    /// Prints the match lines. On IOS, those of match-any have counters.
+    /// Prints the match lines. On IOS, the lines of match-any classes have counters.
     ///
-    /// A run counts classes, not lines: it has the counters of a single line, and of lines that are all zero.
+    /// A run counts packets by class and not by line. The counters of lines are therefore known only if a
+    /// class has a single line, or no packets.
     fn matches(&mut self, state: &ClassState, indent: usize) {
         let lines = &state.config.matches;
         let is_counted = self.style == Style::Ios15
@@ -270,7 +271,8 @@ impl Printer {
     }
 }
 
-/// Returns the flow limit in the output: a quarter of the class's limit, also with WRED, which lifts it.
+/// Returns the flow limit in the output: a quarter of the class's limit. The output contains it even with
+/// WRED, where it does not apply.
 fn flow_limit(config: &AttachedClass) -> Option<u64> {
     let own = config.fair_queue?.flow_limit_packets;
     let limit =

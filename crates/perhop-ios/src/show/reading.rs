@@ -62,8 +62,8 @@ const LINES: [&str; 45] = [
     "conformed {conformed_bps} bps, exceed|exceeded {exceeded_bps} bps\
      [, violate|violated {violated_bps} bps]",
     "Packets marked {marked_packets}",
-    // The table of `Traffic Shaping` before 12.4(20)T: target and average rate, limit in bytes, bits per
-    // interval, milliseconds, increment.
+    // The table of `Traffic Shaping` before 12.4(20)T has these columns: target rate, average rate, limit in
+    // bytes, bits per interval, milliseconds, increment.
     "{shape_target_bps}/{shape_cir_bps} # {shape_bc_bits} {shape_be_bits} # #$",
     "priority level {level}$",
     "queue stats for all priority classes",
@@ -178,8 +178,8 @@ impl Reader {
         }
     }
 
-    /// Ends the open policies. Records a policy without class-default, whose classes may be assigned to the
-    /// wrong level, because it takes the class-default of the enclosing policy.
+    /// Ends the open policies. Records a policy without class-default: it takes the class-default of the
+    /// enclosing policy, so its classes can be at the wrong level.
     fn close(&mut self) {
         // No class follows a policy nested in class-default.
         let is_endless = |around: &Around| {

@@ -140,14 +140,14 @@ struct Counting<'a> {
 }
 
 impl<'a> Counting<'a> {
-    /// Returns all packets at the policy, including dropped ones.
+    /// Returns all packets that reach the policy, including dropped ones.
     fn all(&self) -> Option<Traffic> {
         let CountedPort { link_to, counters, .. } = self.place.port;
         let all = if self.direction == Direction::Input { counters.arrived } else { counters.handed };
         link_to.map(|_| all.with_overhead(self.counted.classes))
     }
 
-    /// Returns a policy with `whole` packets, if known.
+    /// Returns a policy with its classes. `whole` is the number of all its packets, if known.
     fn policy(&self, config: &'a AttachedPolicy, whole: Option<Traffic>) -> PolicyState<'a> {
         let mut classes: Vec<ClassState> = config.classes.iter().map(|class| self.class(class)).collect();
         if !config.classes.iter().any(|class| class.name == CLASS_DEFAULT) {
@@ -172,7 +172,8 @@ impl<'a> Counting<'a> {
         }
     }
 
-    /// Subtracts classes that use the queue of class-default from the packets that class-default classified.
+    /// Subtracts the packets of classes that use the queue of class-default from the packets of
+    /// class-default.
     ///
     /// A class without bandwidth, shaper or priority has no queue.
     fn take_guests_out(&self, classes: &mut [ClassState]) {
@@ -280,8 +281,8 @@ impl<'a> Counting<'a> {
     }
 }
 
-/// Returns the packets that the class classified: those at the first of its nested policy, conditioner and
-/// queue.
+/// Returns the packets that the class classified. They are counted at its nested policy, otherwise at its
+/// conditioner, otherwise at its queue.
 fn classified(
     config: &AttachedClass,
     stage: &ColorCounters,

@@ -88,7 +88,7 @@ fn extended(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Findin
 }
 
 fn ipv6(entry: &mut AclEntry, reader: &mut Reader) -> Result<Finding, Finding> {
-    // The names are the same, except for ICMP.
+    // Except for ICMP, the protocol names are the same for IPv4 and IPv6.
     entry.protocol = match reader.peek() {
         Some("ipv6") => {
             reader.next();
@@ -153,7 +153,7 @@ pub(super) fn protocol_number(word: &str) -> Option<Protocol> {
 /// Parses a protocol by name or number; `None` for any IP packet.
 pub(super) fn protocol(reader: &mut Reader) -> Result<Option<Protocol>, Finding> {
     let word = reader.word("a protocol")?;
-    // IOS XR has the name of the version.
+    // IOS XR writes the name of the IP version.
     if word.eq_ignore_ascii_case("ip") || word.eq_ignore_ascii_case("ipv4") {
         return Ok(None);
     }
@@ -161,7 +161,7 @@ pub(super) fn protocol(reader: &mut Reader) -> Result<Option<Protocol>, Finding>
     number.map(Some).ok_or_else(|| Finding::not_recognized(format!("`{word}` is not a protocol")))
 }
 
-/// Parses `any`, `host a.b.c.d`, `a.b.c.d wildcard`, or in a standard list a single address.
+/// Parses `any`, `host a.b.c.d`, `a.b.c.d wildcard`, or, in a standard list, a single address.
 fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     if reader.eat("any") {
         return Ok(AddressMatch::ANY);
@@ -169,7 +169,7 @@ fn address_match(reader: &mut Reader) -> Result<AddressMatch, Finding> {
     if reader.eat("host") {
         return address(reader, "an address").map(AddressMatch::host);
     }
-    // IOS XR also has lengths of prefixes.
+    // IOS XR also accepts prefix lengths.
     if let Some(found) = prefix_of_ipv4(reader) {
         return Ok(found);
     }

@@ -51,7 +51,7 @@ fn protocol_finding(name: &str) -> Finding {
 }
 
 impl Criterion {
-    /// Returns the matched property if packets in perhop do not have it; such a criterion matches no packet.
+    /// Returns the matched property if packets in perhop do not have it. Such a criterion matches no packet.
     pub(crate) fn unseen(&self) -> Option<&str> {
         Some(match self {
             Criterion::Application(_) => "the router's catalog of applications",

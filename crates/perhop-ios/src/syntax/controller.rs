@@ -61,7 +61,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
     Ok(Finding::MODELLED)
 }
 
-/// `au-4 1 tug-3 2`, `sts-1 1`: the path of the following tributaries.
+/// `au-4 1 tug-3 2`, `sts-1 1`: the path of the tributaries on the following lines.
 #[allow(clippy::unnecessary_wraps)] // all readers of a table have one type
 fn path(controller: &mut Controller, reader: &mut Reader) -> Reading {
     controller.path = std::iter::from_fn(|| reader.next()).filter_map(|word| word.parse().ok()).collect();

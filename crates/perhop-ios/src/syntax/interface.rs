@@ -118,7 +118,7 @@ pub(super) fn tags(interface: &mut Interface, reader: &mut Reader) -> Result<u16
     interface.native_vlan = reader.eat("native").then(|| At::new(line, ()));
     interface.second_vlan = None;
     if reader.eat("second-dot1q") {
-        // `any` and lists: the inner tag has no further use.
+        // `any` and lists have no single inner tag, so they are not recorded.
         let inner = reader.maybe_number().filter(|vlan| (1..=4094).contains(vlan));
         interface.second_vlan = inner.map(|vlan| At::new(line, vlan as u16));
     }
@@ -182,7 +182,7 @@ pub(super) fn speed(interface: &mut Interface, reader: &mut Reader) -> Reading {
         interface.speed = None;
         return Ok(Finding::MODELLED);
     }
-    // `nonegotiate` and negotiable speeds: the name of the interface is more specific.
+    // For `nonegotiate` and negotiable speeds, the name of the interface has the rate.
     let megabits = match reader.peek() {
         Some("nonegotiate") => return Ok(Finding::IRRELEVANT),
         _ => reader.number("megabits per second", 10..=400_000)?,

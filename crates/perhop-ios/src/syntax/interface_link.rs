@@ -62,7 +62,8 @@ pub(super) const COMMANDS: &[Command<Interface>] = &[
     not_modelled("ipv6 unnumbered", "the address is that of another interface"),
 ];
 
-/// Accepted values of `mtu` and `ip mtu`, bytes. Routers accept down to 64 or 68, which no line has.
+/// Accepted values of `mtu` and `ip mtu`, bytes. Routers accept values from 64 or 68 on, but no line has such
+/// an MTU.
 const MTU: std::ops::RangeInclusive<u64> = 128..=65535;
 const FILTER: &str = "packets that the list denies are dropped here";
 const GROUP: &str = "the hub applies the policy of the group to packets that it sends here";
@@ -81,7 +82,7 @@ fn number(reader: &mut Reader, range: std::ops::RangeInclusive<u64>) -> Result<O
     Ok(Some(At::new(reader.line, number)))
 }
 
-/// The Multilink of a member; for a Multilink, its own number.
+/// Reads the number of the Multilink: in a member, its bundle; in a Multilink, its own number.
 fn group(interface: &mut Interface, reader: &mut Reader) -> Reading {
     interface.multilink_group = number(reader, 1..=2_147_483_647)?;
     Ok(Finding::modelled("the interface is a member of a bundle, whose rate includes its own"))

@@ -18,7 +18,7 @@ pub(super) struct Name {
 struct Kind(&'static str, &'static [&'static str], Hardware, Option<u64>);
 
 /// The kinds of interfaces. Default bandwidths are from `show interfaces`. Modems and bundles have no default
-/// bandwidth; the one of tunnels depends on the release. POS counts as OC-3.
+/// bandwidth; the default bandwidth of tunnels depends on the release. POS counts as OC-3.
 const KINDS: &[Kind] = &[
     Kind("ATM", &["at"], Hardware::Atm, Some(149_760)),
     Kind("AppGigabitEthernet", &["ap"], Hardware::Ethernet, Some(1_000_000)),
@@ -102,7 +102,7 @@ fn kind(written: &str) -> Option<&'static Kind> {
         let mut beginning = KINDS.iter().filter(begins);
         let first = beginning.next().filter(|_| written.len() >= 2)?;
         let other = beginning.next();
-        // `TwentyFive` and `Forty` are prefixes of two names of one kind each.
+        // `TwentyFive` and `Forty` each abbreviate two names of equal hardware and rate.
         other.is_none_or(|other| (other.2, other.3) == (first.2, first.3)).then_some(first)
     })
 }
@@ -120,7 +120,7 @@ pub(super) fn full_name(written: &str) -> Name {
     match kind(letters) {
         Some(Kind(name, _, hardware, kilobits)) => {
             let (nominal, default) = match hardware {
-                // Packets leave via another interface, regardless of this number.
+                // Packets leave through another interface, so this rate is only a bandwidth for calculations.
                 Hardware::Virtual | Hardware::Serial if *name != "Hssi" => (None, *kilobits),
                 _ => (*kilobits, None),
             };

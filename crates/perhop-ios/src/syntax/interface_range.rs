@@ -9,7 +9,7 @@ use crate::mode::Mode;
 use crate::words::{Finding, Reader, Reading};
 
 /// Limits on the interfaces of a range, on the ranges of a text, and on the lines that are read again, so
-/// that a short text cannot take long.
+/// that a short text cannot take a long time.
 const MOST_MEMBERS: usize = 512;
 const MOST_RANGES: usize = 256;
 const MOST_READS: usize = 100_000;
@@ -18,7 +18,7 @@ const LEFT_OUT: &str = "several interfaces: write them one by one, as in the run
 const TOO_MANY: &str = "the ranges of the text have too many interfaces: write this one alone";
 const BLOCK: &str = "a block inside a range of interfaces";
 
-/// Opens the block of the interfaces in `text`, each of which `new` makes from its name and the line.
+/// Opens the block of the interfaces in `text`. `new` creates each interface from its name and the line.
 pub(super) fn open(
     configuration: &mut Configuration,
     reader: &mut Reader,
@@ -44,8 +44,8 @@ pub(super) fn open(
 /// A function that reads a line as a command of a block.
 type ReadLine = fn(&mut Configuration, Mode, Spelling, &mut Reader) -> Option<Reading>;
 
-/// Reads a line for every interface of the range by `read_line`. Its state and its diagnostics are those of
-/// the first interface.
+/// Reads a line for every interface of the range with `read_line`. The line gets the state and the
+/// diagnostics that it has for the first interface.
 pub(super) fn read(
     configuration: &mut Configuration,
     range: usize,

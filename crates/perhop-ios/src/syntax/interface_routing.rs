@@ -101,7 +101,7 @@ fn group(interface: &mut Interface, reader: &mut Reader) {
     match reader.next() {
         Some("ip") => {
             let own = address(reader, "an address").ok().filter(|_| is_set);
-            // Further addresses of a group are secondary.
+            // A group has one primary address, and the model ignores secondary ones.
             if reader.peek() != Some("secondary") {
                 group.address = own.map(|own| At::new(line, own));
             }

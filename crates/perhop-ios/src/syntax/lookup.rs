@@ -29,7 +29,7 @@ pub struct CommandReference {
     pub effect: Option<&'static str>,
 }
 
-/// Reads a line as a command of one of `tables`; `None` if it is not one.
+/// Reads a line as a command of one of `tables`; `None` if no table has the command.
 pub(super) fn run<T>(
     tables: &[&'static [Command<T>]],
     target: &mut T,
@@ -43,7 +43,7 @@ pub(super) fn run<T>(
             reader.skip(command.words.split(' ').count());
             read(target, reader)
         }
-        // The negated command has no effect, as in perhop.
+        // The negated command restores the default, which is what perhop models.
         Does::Recorded(record, effect) => {
             reader.skip(command.words.split(' ').count());
             let state = if reader.negated() { Finding::IRRELEVANT } else { Finding::not_modelled(effect) };
@@ -69,7 +69,7 @@ pub(super) fn run<T>(
 }
 
 /// Returns the longest command that `line` begins with. If several commands have the same abbreviation,
-/// returns the modeled one, because perhop does not know the whole command set of any router.
+/// returns the modeled command, because perhop does not know the complete command set of any router.
 fn find<T>(
     tables: &[&'static [Command<T>]],
     line: &[&str],
@@ -98,7 +98,8 @@ pub(super) fn longest<T>(tables: &[&'static [Command<T>]], line: &[&str]) -> Opt
     find(tables, line, Spelling::Full).map(|command| command.words)
 }
 
-/// Compares only the first byte, which excludes most commands quickly.
+/// Whether a line with the word `first` can begin with `command`. Compares only the first byte, which
+/// excludes most commands quickly.
 fn could_begin(first: &str, command: &str, spelling: Spelling) -> bool {
     let bytes = (first.as_bytes().first(), command.as_bytes().first());
     let same = matches!(bytes, (Some(word), Some(keyword)) if word.eq_ignore_ascii_case(keyword));

@@ -197,7 +197,7 @@ fn codepoints(
     Ok(())
 }
 
-/// Reads `VALUE … to VALUE`, the values codepoints.
+/// Reads `VALUE … to VALUE`, where the values are codepoints.
 fn table(
     map: &mut BTreeMap<u8, At<u8>>,
     lines: &mut Vec<usize>,

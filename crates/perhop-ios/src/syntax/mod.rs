@@ -62,7 +62,7 @@ const INTERFACE: &[&[Command<Interface>]] = &[
     mls::PORT_COMMANDS,
 ];
 
-/// Reads a line as a command of the block `mode`; `None` if it is not one.
+/// Reads a line as a command of the block `mode`; `None` if the block has no such command.
 pub(crate) fn read(
     configuration: &mut Configuration,
     mode: Mode,
@@ -189,7 +189,7 @@ pub(crate) fn first_words(grammar: Grammar, mode: Mode) -> Vec<&'static str> {
         Mode::Global => words_of(&[global::COMMANDS, mls::COMMANDS]),
         Mode::ClassMap(_) => words_of(&[class_map::COMMANDS]),
         Mode::PolicyMap(_) => words_of(&[policy_map::COMMANDS]),
-        // The next class ends a class.
+        // The `class` line of the next class ends a class.
         Mode::Class(..) => [words_of(&[policy_class::COMMANDS]), words_of(&[policy_map::COMMANDS])].concat(),
         Mode::Police(..) => words_of(&[police::COMMANDS]),
         Mode::AccessList(_) => words_of(&[access_list::COMMANDS]),

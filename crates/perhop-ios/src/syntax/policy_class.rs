@@ -244,7 +244,7 @@ fn fair_queue(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
         class.fair_queue = None;
         return Ok(Finding::MODELLED);
     }
-    // In a class, a plain number is the number of queues; under an interface, it is the threshold.
+    // In a class, a plain number is the number of queues. Under an interface, it is the threshold.
     let fair = if reader.peek().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit())) {
         let dynamic_queues = Some(reader.number("queues for flows", 1..=4096)?);
         FairQueue { dynamic_queues, ..FairQueue::default() }

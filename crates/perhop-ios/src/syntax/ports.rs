@@ -35,7 +35,7 @@ pub(super) fn ports(protocol: Option<Protocol>, reader: &mut Reader) -> Result<V
     })
 }
 
-/// Reads the ports after `first`.
+/// Reads the ports that follow `first` after `eq` or `neq`.
 fn several(first: u16, reader: &mut Reader) -> Result<Vec<u16>, Finding> {
     let mut all = vec![first];
     while reader.peek().is_some_and(|word| port_number(word).is_some()) {
@@ -64,7 +64,7 @@ pub(super) fn ports_or_port(
     protocol: Option<Protocol>,
     reader: &mut Reader,
 ) -> Result<Vec<PortMatch>, Finding> {
-    // `echo` is the name of a port and of a message.
+    // `echo` is the name of a port and of an ICMP message.
     let has_ports = matches!(protocol, Some(Protocol::TCP | Protocol::UDP));
     match reader.peek().and_then(port_number).filter(|_| has_ports) {
         Some(port) => {

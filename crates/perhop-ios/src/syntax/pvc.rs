@@ -18,7 +18,7 @@ pub(super) const COMMANDS: &[Command<Pvc>] = &[
         Ok(Finding::MODELLED)
     }),
     modelled("pppoe-client", |pvc, reader| {
-        // The pool binds a Dialer to the circuit, but the circuit's own policy queues.
+        // The pool binds a Dialer to the circuit. The circuit's own policy queues the packets.
         pvc.pppoe = flag(reader);
         Ok(Finding::MODELLED)
     }),

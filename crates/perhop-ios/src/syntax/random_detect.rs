@@ -65,7 +65,8 @@ pub(super) fn random_detect(detect: &mut Option<At<RandomDetect>>, reader: &mut 
     Ok(Finding::MODELLED)
 }
 
-/// Returns the finding for a field by which drop precedences are selected; an interface has no such command.
+/// Returns the finding for a line that selects the field of drop precedences. An interface has no such
+/// command.
 fn finding(basis: Basis, reader: &Reader) -> Finding {
     let of_class = matches!(reader.mode, Mode::Class(..) | Mode::Police(..));
     match basis {
@@ -194,5 +195,5 @@ fn name(unit: ThresholdUnit) -> &'static str {
     }
 }
 
-/// The default: one in ten packets at the maximum threshold.
+/// The default of n: 1 of n packets is dropped at the maximum threshold.
 const DEFAULT_MARK_PROBABILITY_DENOMINATOR: u64 = 10;

@@ -17,7 +17,7 @@ const REFERENCE: u64 = 100;
 
 pub(super) const COMMANDS: &[Command<RouterProcess>] = &[
     noted("area", |process, reader| {
-        // Routes of an area without borders need only the number of the area.
+        // perhop computes the routes of an area only without filters, summaries and virtual links.
         let rest = reader.rest();
         let changes = ["filter-list", "nssa", "range", "stub", "virtual-link"];
         if rest.iter().any(|word| changes.contains(word)) {
@@ -119,8 +119,8 @@ fn setting(process: &mut RouterProcess, kind: LinkSettingKind, reader: &mut Read
     };
 }
 
-/// `network ADDRESS WILDCARD area AREA` of OSPF, `network ADDRESS [WILDCARD]` of EIGRP; other protocols write
-/// it otherwise.
+/// `network ADDRESS WILDCARD area AREA` of OSPF, `network ADDRESS [WILDCARD]` of EIGRP; other protocols have
+/// another form.
 fn network(process: &mut RouterProcess, reader: &mut Reader) {
     let Ok(own) = address(reader, "an address") else { return };
     let wildcard = address(reader, "a wildcard").ok();
@@ -137,7 +137,7 @@ fn network(process: &mut RouterProcess, reader: &mut Reader) {
     }
 }
 
-/// Returns the wildcard of a network without one: that of its class (RFC 791 §3.2).
+/// Returns the wildcard of a network that configures none: the wildcard of its class (RFC 791 §3.2).
 fn classful_wildcard(address: Ipv4Addr) -> Ipv4Addr {
     let bits = match address.octets()[0] {
         0..=127 => 24,

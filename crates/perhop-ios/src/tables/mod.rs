@@ -1,5 +1,5 @@
 //! Outputs of IOS and IOS-XE that show routes and neighbors: `show ip route`, `show cdp neighbors`,
-//! `show lldp neighbors`, alone or several in one record of a session.
+//! `show lldp neighbors`, one output or several in one recorded session.
 
 mod names;
 mod neighbors;
@@ -10,10 +10,10 @@ use perhop_device::DeviceTables;
 use neighbors::Neighbors;
 use routes::Routes;
 
-/// Texts, at least one of which is in every output.
+/// Every output contains at least one of these texts.
 const SIGNS: [&str; 4] = ["Gateway of last resort", "Codes:", "Device ID", "Local Intf"];
 
-/// Returns the tables of a text, line by line. Lines that are not known are passed over.
+/// Returns the tables of a text, line by line. Skips unknown lines.
 pub(crate) fn read(text: &str) -> DeviceTables {
     let mut found = DeviceTables::default();
     // Most texts are large configurations without tables.

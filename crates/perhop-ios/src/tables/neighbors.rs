@@ -128,7 +128,7 @@ impl Neighbors {
     /// Adds the neighbor of a block, if the block has all of its parts.
     fn end_block(&mut self, protocol: &'static str) {
         let Block { interface, device, far_interface, far_description } = std::mem::take(&mut self.block);
-        // The identifier may be an address; the description is then the name.
+        // The identifier of the port can be an address. The description then has the name.
         let far = far_interface.filter(|far| far.contains('/')).or(far_description);
         if let (Some(interface), Some(device), Some(far)) = (interface, device, far) {
             self.found.push(neighbor(&interface, &device, &far, protocol));

@@ -11,7 +11,7 @@ use perhop_qos::classifier::Prefix;
 
 use super::names::full_name;
 
-/// The codes in front of a prefix at most: `O E2`, `i*L1`, `S* %`.
+/// Limit on the codes in front of a prefix: `O E2`, `i*L1`, `S* %`.
 const MOST_CODES: usize = 3;
 /// The bits of an IPv4 address.
 const BITS: u8 = 32;
@@ -21,9 +21,9 @@ const BITS: u8 = 32;
 pub(super) struct Routes {
     vrf: Option<String>,
     table: ShownTable,
-    /// Whether the legend or the gateway of last resort was seen, without which a line is not a route.
+    /// Whether the legend or the gateway of last resort was seen. Earlier lines are not routes.
     has_begun: bool,
-    /// Whether the command selects some of the routes, so that others may exist.
+    /// Whether the command selects a part of the routes, so that the table can have others.
     is_part: bool,
     /// The length below `is subnetted`.
     length: Option<u8>,
@@ -112,9 +112,9 @@ impl Routes {
                 _ => rest.last().map(|name| to_interface(name, None)),
             },
             [_, "via", next_hop, rest @ ..] => next_hop_of(next_hop, rest),
-            // The next line has the next hop; a route in hold-down is not used.
+            // These lines add no route: the next hop is on the next line, or the route is in hold-down.
             [] | [_] | ["is", "possibly", "down,", ..] => return,
-            // To an interface: `is a summary, 00:12:00, Null0`, `[5/0], 2d20h, Null0`.
+            // The route leads to an interface: `is a summary, 00:12:00, Null0`, `[5/0], 2d20h, Null0`.
             [_, .., name] => Some(to_interface(name, None)),
         };
         let Some(via) = via else { return };
@@ -131,7 +131,7 @@ impl Routes {
     }
 }
 
-/// Returns the target after `via`: a next hop, the age of the route, and an interface, the last two optional.
+/// Returns the target after `via`: a next hop, then optionally the age of the route and an interface.
 fn next_hop_of(written: &str, rest: &[&str]) -> Option<RouteTarget> {
     let next_hop: IpAddr = written.trim_end_matches(',').parse().ok()?;
     // The age begins with a digit, the table of the next hop with a parenthesis.
@@ -148,7 +148,7 @@ fn length_of(prefix: &str) -> Option<u8> {
     prefix.split_once('/')?.1.parse().ok()
 }
 
-/// Returns the length of the class of an address, which releases before 12.0 leave out.
+/// Returns the prefix length of the class of an address. Releases before 12.0 do not print it.
 fn classful(address: Ipv4Addr) -> Option<u8> {
     match address.octets()[0] {
         0..=127 => Some(8),

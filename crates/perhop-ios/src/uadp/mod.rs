@@ -1,7 +1,7 @@
 //! Packet memory of Catalyst switches with UADP hardware: 3650, 3850 and 9000.
 //!
 //! A switch divides the memory of a port among its queues by fixed rules. [`memory`] applies them to a
-//! configuration; [`printed`] prints and reads the result as the switch does.
+//! configuration; [`printed`] prints the result in the format of the switch, and reads such outputs.
 
 mod model;
 mod policy;

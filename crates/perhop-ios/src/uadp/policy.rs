@@ -40,7 +40,8 @@ pub(super) fn queueing_classes(
     policy: &PolicyMap,
     not_modeled: &mut Vec<LineLeftOut>,
 ) -> Vec<QueueClass> {
-    // If the parent only shapes class-default, the child has the queues. There are two levels.
+    // If the parent only shapes class-default, the classes of the child have the queues. A switch has no
+    // third level.
     let child = match policy.classes.as_slice() {
         [parent] if parent.name == CLASS_DEFAULT && parent.shape.is_some() => parent.service_policy.as_ref(),
         _ => None,

@@ -1,8 +1,8 @@
 //! `show platform hardware fed … qos queue config interface`: printing and reading.
 //!
-//! Layout: outputs of a 3850, a 9300 and a 9400 in genieparser. Each number of the first table follows the
-//! number of its profile in the chip. The printer numbers profiles by their order; it knows neither the
-//! number of the port in the chip nor the weights of a policy, and prints zeros for both.
+//! Layout: outputs of a 3850, a 9300 and a 9400 in genieparser. In the first table, the number of a profile
+//! in the chip precedes each value. The printer numbers profiles in their order. It prints zeros for the
+//! number of the port in the chip and for the weights of a policy, because it does not know them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;

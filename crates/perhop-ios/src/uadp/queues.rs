@@ -15,7 +15,8 @@ use super::policy::{PercentLimit, QueueClass};
 const CEILING: u64 = 400;
 /// The part of the port for control packets without a policy, percent.
 const CONTROL_PART: u64 = 40;
-/// The lower thresholds of a queue without `queue-limit`, in 64ths of the upper one: 80 and 90 %, truncated.
+/// The lower thresholds of a queue without `queue-limit`, in 64ths of the highest threshold: 80 and 90 %,
+/// truncated.
 const DEFAULT_THRESHOLDS: [u64; 2] = [51, 57];
 /// The codepoints of control packets without a policy: class selectors 4, 6 and 7.
 const CONTROL_CODEPOINTS: [u8; 3] = [32, 48, 56];
@@ -145,8 +146,8 @@ impl Split {
         Soft { unscaled, scaled: part * ceiling * self.multiplier_percent / 10_000 }
     }
 
-    /// The printed fractions of the soft part before the multiplier: two thirds on UADP 1, 19/32 on a 9300,
-    /// 17/32 on a 9400.
+    /// Returns the minimum of the soft part when the port has used its shared memory. The fractions come from
+    /// outputs and apply before the multiplier: two thirds on UADP 1, 19/32 on a 9300, 17/32 on a 9400.
     fn port_soft_min(self, soft: Soft) -> Option<u64> {
         match self.chip {
             Chip::Uadp1 => Some(soft.unscaled * 2 / 3),
@@ -156,7 +157,8 @@ impl Split {
         }
     }
 
-    /// A quarter of the soft part of a queue without reserved memory.
+    /// Returns the minimum of the soft part when the memory of the chip is used up: a quarter for a queue
+    /// without reserved memory, otherwise 0.
     fn global_soft_min(self, soft: Soft, hard: u64) -> Option<u64> {
         match self.chip {
             Chip::Uadp2Mini | Chip::Uadp3 => None,
@@ -167,8 +169,9 @@ impl Split {
 }
 
 /// Returns the reason why the switch refuses the classes of a policy, with the line of the class. A port has
-/// eight queues, two of them with priority (2P6Q3T), three thresholds each, and ratios of at most 100 %
-/// (Cisco `EasyQoS` guide for Catalyst 3850 and 9000). One class for each priority level is recalled.
+/// eight queues, two of them with priority (2P6Q3T), three thresholds per queue, and ratios of at most 100 %
+/// in total (Cisco `EasyQoS` guide for Catalyst 3850 and 9000). The limit of one class per priority level is
+/// recalled.
 pub(super) fn refused(classes: &[QueueClass]) -> Option<LineLeftOut> {
     let refusal = |line, text| Some(LineLeftOut { line, text });
     let written: u64 = classes.iter().filter_map(|class| class.ratio).sum();

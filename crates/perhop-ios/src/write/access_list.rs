@@ -29,7 +29,7 @@ impl Kind {
 }
 
 /// Returns an access list that permits the packets of a condition: its kind and entries. `None` if no list of
-/// one family can.
+/// one address family can.
 pub(super) fn of_condition(condition: &MatchConfig) -> Option<(Kind, Vec<String>)> {
     let entries = entries(condition)?;
     match families(condition) {

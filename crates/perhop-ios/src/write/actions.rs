@@ -103,7 +103,7 @@ fn copied(field: CopyField) -> &'static str {
 /// Returns a policer's action that sets something and transmits.
 ///
 /// # Errors
-/// Those of [`setting`].
+/// The errors of [`setting`].
 pub(super) fn acting(action: &Action, tables: &mut TableMaps) -> Result<String, Missing> {
     of_policer(&setting(action, tables)?)
 }
@@ -111,7 +111,7 @@ pub(super) fn acting(action: &Action, tables: &mut TableMaps) -> Result<String, 
 /// Returns the policer action that is equivalent to `set` with these words.
 ///
 /// # Errors
-/// When no policer action sets it.
+/// No policer action sets the field.
 pub(super) fn of_policer(words: &str) -> Result<String, Missing> {
     let found = ACTIONS.iter().find_map(|(field, name)| Some((name, words.strip_prefix(field)?)));
     let (name, rest) = found.ok_or_else(|| Missing::new(format!("action {words}"), "no policer sets it"))?;

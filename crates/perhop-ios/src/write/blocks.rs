@@ -34,7 +34,7 @@ const KEPT: [&str; 27] = [
     "ip add",
     "ipv6 add",
 ];
-/// The command that attaches a policy to the peers of a tunnel, which form a separate port.
+/// The command that attaches a policy to the peers of a tunnel, who form a separate port.
 const GROUP: &str = "ip nhrp map group ";
 
 /// An interface or circuit, and its lines.

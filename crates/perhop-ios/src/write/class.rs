@@ -21,7 +21,7 @@ pub(super) struct Class {
     pub(super) inside: Vec<Class>,
 }
 
-/// The source from which a policy is written.
+/// The form from which a policy is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
     /// Its Intent.
@@ -30,7 +30,7 @@ pub(super) enum Way {
     Running(Choice),
 }
 
-/// Which classes without a required share omit the `bandwidth` line.
+/// The choice of classes that omit the `bandwidth` line, among classes that do not require a share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Choice {
     /// Whether class-default omits it.
@@ -54,7 +54,7 @@ impl Choice {
         Choice { leaves_default, leaves_shaped, account: 0 }
     }
 
-    /// Whether a class with this queue omits the `bandwidth` line.
+    /// Whether a class with this queue omits the `bandwidth` line under this choice.
     pub(super) fn is_silent(self, class: &Class, queue: &ClassConfig) -> bool {
         if class.matches.is_none() {
             return self.leaves_default;

@@ -159,7 +159,8 @@ impl ClassMaps {
         Ok(defined)
     }
 
-    /// Returns the words after `match` for a condition without nested class-maps; any of them may match.
+    /// Returns the words after `match` for a condition without nested class-maps; a packet needs to match
+    /// only one of them.
     fn simple(&mut self, name: &str, condition: &MatchConfig) -> Result<Vec<String>, Missing> {
         let keys = keys(condition);
         let [key] = keys.as_slice() else { return self.by_list(name, condition) };
@@ -245,9 +246,9 @@ fn group(label: u8) -> Result<u8, Missing> {
     Err(missing.instead("write a lower label"))
 }
 
-/// Returns the lines of a condition on one field by values; `None` for others. A line takes 4 or 8 values:
-/// Cisco IOS command reference, "match ip dscp", "match precedence", "match cos", "match mpls experimental
-/// topmost".
+/// Returns the lines of a condition on the values of one field; `None` for other conditions. A line takes 4
+/// or 8 values: Cisco IOS command reference, "match ip dscp", "match precedence", "match cos", "match mpls
+/// experimental topmost".
 fn of_values(condition: &MatchConfig) -> Option<Vec<String>> {
     fn words<T>(list: &OneOrMany<T>, word: impl Fn(&T) -> String) -> Vec<String> {
         list.0.iter().map(word).collect()

@@ -59,7 +59,7 @@ impl PolicyMaps {
         merged(nested(classes), queues, &by_label)
     }
 
-    /// Returns the class-maps of the colors of packets that arrive at a stage.
+    /// Returns the class-maps for the colors with which packets arrive at a stage.
     fn coming_colors(
         &mut self,
         name: &str,
@@ -229,8 +229,8 @@ fn greatest_common_divisor(first: u64, other: u64) -> u64 {
     if other == 0 { first } else { greatest_common_divisor(other, first % other) }
 }
 
-/// Removes the label by which a queue selects its packets, and returns it. It is the last label; a group set
-/// by the router comes first.
+/// Removes the label by which a queue selects its packets, and returns it. That label is the last one,
+/// because an action that sets a group precedes it.
 fn without_label(stage: &ConditionerConfig) -> (ConditionerConfig, Option<u8>) {
     let mut own = stage.clone();
     let mut label = None;

@@ -27,7 +27,7 @@ pub(super) struct Source<'a> {
     pub(super) interfaces: Vec<Option<String>>,
     /// The router; `None` for policies of a scenario or of another vendor's device.
     pub(super) device: Option<&'a DeviceModel>,
-    /// The parts of policies of another language that the forms of IOS leave out.
+    /// The parts of foreign policies that the IOS forms cannot express.
     pub(super) notes: Vec<NotExpressed>,
 }
 
@@ -38,7 +38,7 @@ impl Source<'_> {
         self.device?.router.ports.iter().find(|port| port.name == wanted)
     }
 
-    /// Returns the Intent of a policy of the router, if a single policy contains all of it.
+    /// Returns the Intent of a policy of the router, if that policy is the only one of its direction.
     pub(super) fn demands(&self, policy: &PolicyToWrite) -> Option<&Policy> {
         let intent = &self.port(policy)?.intent;
         let policies = match policy.direction {
@@ -150,7 +150,8 @@ fn add_policy(
 
 /// Returns the direction word that attaches a policy.
 fn attachment_word(entry: &PolicyToWrite) -> &'static str {
-    // Packets to the router itself leave for its processor through an input policy.
+    // Packets to the router itself leave through the port to the processor, but IOS attaches their policy as
+    // `input`.
     if entry.interface.as_deref() == Some(CONTROL_PLANE) { "input" } else { direction_word(entry.direction) }
 }
 

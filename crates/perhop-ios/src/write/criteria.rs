@@ -87,13 +87,13 @@ fn parts_inside(condition: &MatchConfig) -> Vec<(Key, MatchConfig)> {
     parts(condition).into_iter().flat_map(inside).collect()
 }
 
-/// Returns the conditions without those whose keys another one of them has, too.
+/// Returns the conditions without those that another one implies.
 pub(super) fn independent(all: &[MatchConfig]) -> Vec<MatchConfig> {
     let every: Vec<Vec<(Key, MatchConfig)>> = all.iter().map(parts_inside).collect();
     let is_implied = |index: usize| {
         let implies = |other: usize| {
             let has_all = every[index].iter().all(|part| every[other].contains(part));
-            // Of equal conditions, the first stays.
+            // The first of several equal conditions is kept.
             has_all && (every[index].len() < every[other].len() || other < index)
         };
         (0..every.len()).any(implies)

@@ -1,13 +1,13 @@
-//! [`flattened`]: stages that mark packets and go on, together with the stages behind them, as stages of which
-//! each packet passes one. A packet belongs to one class of a policy-map.
+//! [`flattened`]: merges marking stages that continue with the stages behind them. Each packet passes only
+//! one of the merged stages, because a packet belongs to one class of a policy-map.
 
 use perhop_analysis::{Field, PacketSpace, Set, TooComplex};
 use perhop_qos::action::{Action, Outcome};
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::conditioner::ConditionerConfig;
 
-/// Returns the stages of which each packet passes one. `None` if no stage goes on, if a meter would be split,
-/// or if the stages behind depend on the marks.
+/// Returns merged stages, of which each packet passes only one. `None` if no stage continues, if a meter
+/// would be split, or if later stages depend on the marks.
 pub(super) fn flattened(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     let count = stages.iter().take_while(|stage| marks_and_goes_on(stage)).count();
     let (marking, later) = stages.split_at(count);
@@ -17,14 +17,14 @@ pub(super) fn flattened(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerC
     Flattening::new(marking, later).ok()??.stages().ok()?
 }
 
-/// Whether a stage only sets labels and colors, and its packets go on.
+/// Whether a stage only sets labels and colors, and its packets continue.
 fn marks_and_goes_on(stage: &ConditionerConfig) -> bool {
     let Some((last, others)) = stage.actions.split_last() else { return false };
     let is_mark = |action: &Action| matches!(action, Action::Label(_) | Action::Color(_));
     stage.meter.is_none() && last.ends_with() == Some(Outcome::Continue) && others.iter().all(is_mark)
 }
 
-/// Whether no packet goes on behind a stage.
+/// Whether no packet continues behind a stage.
 fn ends(stage: &ConditionerConfig) -> bool {
     let is_end = |actions: &&Vec<Action>| {
         actions.last().and_then(Action::ends_with).is_some_and(|end| end != Outcome::Continue)
@@ -39,7 +39,7 @@ fn lists(stage: &ConditionerConfig) -> [&Vec<Action>; 4] {
 
 struct Flattening<'f> {
     space: PacketSpace,
-    /// The marking stages with their packets, which no two of them share.
+    /// The marking stages and their packets. The sets of packets are disjoint.
     marking: Vec<(&'f ConditionerConfig, Set)>,
     later: Vec<(&'f ConditionerConfig, Set)>,
 }
@@ -96,8 +96,8 @@ impl<'f> Flattening<'f> {
         Ok(Some(found))
     }
 
-    /// Returns a stage for each marking stage whose packets it takes, and one for the other packets. `left`
-    /// are the packets that no earlier stage takes.
+    /// Splits a stage: one part for each marking stage whose packets it takes, and one part for its other
+    /// packets. `left` are the packets that no earlier stage takes.
     fn parts(
         &mut self,
         (stage, packets): (&ConditionerConfig, Set),
@@ -134,7 +134,7 @@ impl<'f> Flattening<'f> {
     }
 }
 
-/// Returns a stage that sets the marks of an earlier one unless it sets others.
+/// Returns a stage with the marks of an earlier stage added, unless the stage overrides them.
 fn marked(stage: &ConditionerConfig, marks: &ConditionerConfig) -> ConditionerConfig {
     let mut found = stage.clone();
     for actions in [&mut found.actions, &mut found.green, &mut found.yellow, &mut found.red] {

@@ -1,5 +1,5 @@
-//! [`folded`]: queues that select packets by labels, which stages of the same policy set, as queues that select
-//! packets by their headers. A policy-map of IOS cannot match a group that it sets.
+//! [`folded`]: converts queues that select packets by labels to queues that select packets by their headers.
+//! Stages of the same policy set the labels, and a policy-map of IOS cannot match a group that it sets.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::action::{Action, Outcome};
@@ -16,8 +16,9 @@ pub(super) struct Folded {
     pub(super) unreached: Vec<String>,
 }
 
-/// Returns the queues of a policy whose stages only set labels. Queues for which `comes_first` holds precede
-/// the others. `None` if stages do more, or if no order of the queues selects the same packets.
+/// Returns the queues of a policy whose stages only set labels. Queues for which `comes_first` is true
+/// precede the other queues. `None` if a stage does more, or if no order of the queues selects the same
+/// packets.
 pub(super) fn folded(policy: &PolicyConfig, comes_first: fn(&ClassConfig) -> bool) -> Option<Folded> {
     let mut unreached = Vec::new();
     let queueing = with_queues(policy.queueing.as_ref()?, &mut |queues| {
@@ -49,7 +50,7 @@ pub(super) fn with_queues(
     Some(QueueingConfig { classes, ..queueing.clone() })
 }
 
-/// A stage that sets at most a label and ends.
+/// A stage that sets at most one label and does not continue.
 struct Step {
     matches: Option<MatchConfig>,
     label: Option<u8>,
@@ -68,7 +69,7 @@ fn step(stage: &ConditionerConfig) -> Option<Step> {
     for action in others {
         match action {
             Action::Label(number) => label = Some(*number),
-            // No queue of the policy drops by color.
+            // A color has no effect, because no queue of the policy drops by color.
             Action::Color(_) => {}
             _ => return None,
         }
@@ -125,7 +126,7 @@ impl<'f> Folding<'f> {
     }
 
     /// Returns the packets of each queue by the headers and labels with which they arrive; `None` if a queue
-    /// selects by something else than labels.
+    /// selects packets by other fields than labels.
     #[allow(clippy::option_option)] // an outer `Err` is complexity, an inner `None` another policy
     fn led(&mut self) -> Result<Option<Vec<Led>>, TooComplex> {
         let Some((last, others)) = self.queues.split_last() else { return Ok(None) };
@@ -191,7 +192,7 @@ impl<'f> Folding<'f> {
         Ok(())
     }
 
-    /// Whether the first fitting condition gives every queue its packets.
+    /// Whether each queue gets its packets if the first matching condition selects the queue.
     fn select(
         &mut self,
         order: &[usize],
@@ -211,7 +212,7 @@ impl<'f> Folding<'f> {
     }
 }
 
-/// Returns conditions without those on the whole families of IPv4 and IPv6.
+/// Returns conditions without the conditions that match all packets of IPv4 or IPv6.
 fn without_families(conditions: &[MatchConfig]) -> Vec<MatchConfig> {
     let mut found: Vec<MatchConfig> = Vec::new();
     for condition in conditions {

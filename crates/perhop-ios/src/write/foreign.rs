@@ -1,5 +1,5 @@
-//! Policies of other languages in the forms of IOS: stages that end at the class of a packet, and queues with
-//! priority.
+//! Conversion of foreign policies to the forms of IOS: the stage of its class is the last one that a packet
+//! passes, and queues can have priority.
 
 use perhop_analysis::{Effect, PacketSpace, Set, TooComplex, effects};
 use perhop_device::{Notes, PolicyToWrite};
@@ -24,7 +24,7 @@ const LEAST_BANDWIDTH: u64 = 8000;
 /// The name of the class around queues without priority.
 const OTHERS: &str = "others";
 
-/// Returns a policy in the forms of IOS, and notes what they leave out.
+/// Returns a policy in the forms of IOS, and notes the parts that these forms cannot express.
 pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> PolicyToWrite {
     let place = policy.place();
     let mut policy = policy;
@@ -63,7 +63,8 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     let queues = with_queues(queueing, &mut |queues| {
         let queue = |(place, queue): (usize, &ClassConfig)| {
             let queue = with_rate(queue, &mut |construct, reason| notes.report(construct, reason));
-            // No earlier queue takes packets of the first one, or of one with labels of its own.
+            // No earlier queue takes packets of the first queue, or of a queue that selects by its own
+            // labels.
             let is_alone = place == 0 || !labels(queue.matches.as_ref()).is_empty();
             if can_police && is_alone { without_policer(queue, &mut stages) } else { queue }
         };
@@ -75,7 +76,7 @@ pub(super) fn in_forms_of_ios(policy: PolicyToWrite, notes: &mut Notes) -> Polic
     policy
 }
 
-/// Returns a queue with a guarantee: IOS accepts a limit only in a class with a rate.
+/// Returns a queue with a guarantee, because IOS accepts a limit only in a class with a rate.
 fn with_rate(queue: &ClassConfig, note: &mut impl FnMut(String, String)) -> ClassConfig {
     if queue.share.rate.is_some() || queue.matches.is_none() || queue.queueing.is_some() {
         return queue.clone();
@@ -85,8 +86,8 @@ fn with_rate(queue: &ClassConfig, note: &mut impl FnMut(String, String)) -> Clas
     ClassConfig { share: ShareConfig { rate: Some(rate), ..queue.share.clone() }, ..queue.clone() }
 }
 
-/// Moves the policer in front of a queue, which drops regardless of congestion, into the stages: `police` of
-/// the class.
+/// Moves the policer in front of a queue into the stages, where it becomes `police` of the class. The policer
+/// drops regardless of congestion.
 fn without_policer(queue: ClassConfig, stages: &mut Vec<ConditionerConfig>) -> ClassConfig {
     let policer = queue.police.filter(|police| police.when == PoliceWhen::Always);
     let Some(PoliceConfig { rate, burst, .. }) = policer else { return queue };
@@ -106,9 +107,11 @@ fn first_queue(queueing: &QueueingConfig) -> Option<&ClassConfig> {
     class.queueing.as_ref().map_or(Some(class), first_queue)
 }
 
-/// Returns the stages, of which those that no later stage follows end: `None` if they are too complex.
+/// Returns the stages. A stage that continues ends instead if no later stage takes its packets. `None` if the
+/// stages are too complex.
 ///
-/// A packet that goes on to stages of which none takes it leaves the conditioners like one that ends.
+/// This changes nothing: a packet that no later stage takes leaves the conditioners like a packet whose stage
+/// ends.
 fn ended(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     let mut space = PacketSpace::naming(stages.iter().filter_map(|stage| stage.matches.as_ref()));
     let mut set = |condition: Option<&MatchConfig>| condition.map_or(Ok(Set::ALL), |own| space.taken_by(own));
@@ -141,7 +144,8 @@ fn ended(stages: &[ConditionerConfig]) -> Option<Vec<ConditionerConfig>> {
     Some(found)
 }
 
-/// Returns queues with guarantee and excess as priority queues before those with a share of the rest.
+/// Converts queues with guarantee and excess to priority queues, in front of the queues that share the
+/// remaining rate.
 fn with_priorities(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
     if queueing.scheduler != SchedulerConfig::GuaranteeExcess {
         return queueing.clone();
@@ -197,7 +201,7 @@ fn with_priorities(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
     }
 }
 
-/// Whether a queue is before all others at any rate up to its ceiling.
+/// Whether a queue precedes all other queues at any rate up to its ceiling.
 fn has_priority(class: &ClassConfig) -> bool {
     let share = &class.share;
     let is_within = share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil);

@@ -12,7 +12,7 @@ use super::table_map::TableMaps;
 /// The class-maps of the colors of arriving packets: `conform-color`, `exceed-color`.
 pub(super) type ComingColors = Vec<(&'static str, String)>;
 
-/// Whether a stage belongs to a nested policy, whose packets continue to the enclosing class.
+/// Whether a stage belongs to a nested policy. Packets of nested policies continue to the enclosing class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Level {
     Outer,

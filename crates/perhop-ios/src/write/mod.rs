@@ -1,4 +1,5 @@
-//! [`IosWriter`]: writing of policies as a configuration, which is read again to find differences.
+//! [`IosWriter`]: writing of policies as a configuration. The writer reads its output again to find
+//! differences.
 //!
 //! ```text
 //! Intent → demands ─────────────────────────────────────────────────────────┐

@@ -1,4 +1,4 @@
-//! Ordering of classes so that the first matching one is correct.
+//! Ordering of classes by which the first matching class is the correct one.
 
 use std::collections::BTreeMap;
 
@@ -21,8 +21,7 @@ pub(super) fn labels(condition: Option<&MatchConfig>) -> &[u8] {
     }
 }
 
-/// Returns the part of a condition that the condition of the enclosing class does not contain; `None` if
-/// there is none.
+/// Returns a condition without the part that the enclosing class already requires; `None` if no part remains.
 pub(super) fn within(condition: Option<&MatchConfig>, outer: Option<&MatchConfig>) -> Option<MatchConfig> {
     let own = condition?;
     if Some(own) == outer {
@@ -111,7 +110,7 @@ fn drop_exclusion(class: &mut Class) {
     class.matches = kept.or(class.matches.take());
 }
 
-/// Moves the classes that exclude others after these, and removes the exclusion.
+/// Moves classes that exclude other classes behind the excluded ones, and removes the exclusion.
 fn ordered(classes: Vec<Class>) -> Vec<Class> {
     let (conditional, last): (Vec<Class>, Vec<Class>) =
         classes.into_iter().partition(|class| class.matches.is_some());

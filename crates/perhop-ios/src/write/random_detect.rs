@@ -109,8 +109,8 @@ fn by_drop_precedence(rows: &[PrecedenceConfig]) -> Result<Vec<String>, Missing>
     each.map(line).collect()
 }
 
-/// Returns the threshold lines of every codepoint of the class. Codepoints in no group have the thresholds of
-/// the last group.
+/// Returns the threshold lines of every codepoint of the class. Codepoints without a group have the
+/// thresholds of the last group.
 fn by_group(
     rows: &[PrecedenceConfig],
     groups: &[OneOrMany<Dscp>],

@@ -15,7 +15,7 @@ use super::words::{codepoint, name};
 
 const PREFIX: &str = "rate-limit ";
 
-/// Whether a conditioner is a `rate-limit` line: a token bucket with debt.
+/// Whether a conditioner corresponds to a `rate-limit` line, which is a token bucket with debt.
 pub(super) fn is_rate_limit(stage: &ConditionerConfig) -> bool {
     matches!(stage.meter, Some(MeterConfig::TokenBucketWithDebt(_)))
         || stage.name.as_deref().is_some_and(|name| name.starts_with(PREFIX))

@@ -1,5 +1,5 @@
-//! [`IosWriter`]: writes each policy in all ways that IOS has, reads them again, selects the one with the
-//! fewest differences, and lists these.
+//! [`IosWriter`]: writes each policy in all forms that IOS has, and reads them again. It selects the form
+//! with the fewest differences and lists these differences.
 
 use perhop_device::intent::Direction;
 use perhop_device::{
@@ -25,7 +25,7 @@ pub(crate) struct IosWriter(pub(crate) &'static dyn FrontEnd);
 
 impl Writer for IosWriter {
     fn write(&self, policies: &PoliciesToWrite) -> Result<Written, ConfigError> {
-        // IOS XR and NX-OS are read and not written: their policies come from another language.
+        // perhop reads IOS XR and NX-OS but does not write them, so their policies count as foreign.
         let is_ios = |name: &str| Platform::named(name).filter(|platform| platform.grammar() == Grammar::Ios);
         let own = policies.configuration.as_ref().filter(|source| is_ios(&source.platform).is_some());
         let device = own
@@ -33,7 +33,8 @@ impl Writer for IosWriter {
                 self.read(&source.text, Platform::named(&source.platform).map(|platform| platform.profile))
             })
             .transpose()?;
-        // NX-OS is read only with the platform of its product: the text may then be written for any.
+        // A text of NX-OS needs its own platform to be read. This choice then does not name the platform to
+        // write for.
         let only_reads = |platform: &Platform| {
             let source = policies.configuration.as_ref();
             let read = source.and_then(|one| Platform::named(&one.platform));
@@ -60,7 +61,8 @@ impl Writer for IosWriter {
     }
 }
 
-/// Returns the policy of another vendor's device without its interface, which gets another name.
+/// Returns the policy of a foreign device without its interface, because IOS gives the interface another
+/// name.
 fn without_device(policy: PolicyToWrite) -> PolicyToWrite {
     PolicyToWrite { name: policy.interface.unwrap_or(policy.name), interface: None, ..policy }
 }
@@ -109,8 +111,8 @@ impl IosWriter {
         Ok(Written { text, not_expressed, interfaces })
     }
 
-    /// Returns the way of writing a policy with the fewest differences after reading it again: from Intent,
-    /// or with one of the choices.
+    /// Returns the form, from Intent or with one of the choices, that has the fewest differences when the
+    /// policy is read again.
     fn best(&self, source: &Source, place: usize, profile: Profile) -> Result<Way, ConfigError> {
         if source.demands(&source.policies[place]).is_some() {
             let (text, notes) = configuration(source, &[(place, Way::Demands)], profile);
@@ -174,10 +176,11 @@ fn read_again(device: &DeviceModel, source: &Source, place: usize) -> Vec<Differ
     if source.port(entry).is_none() && entry.policy.queueing.is_none() {
         again.queueing = None;
     }
-    // If an input policy sets groups, which a single policy does not show, labels start above them.
+    // If an input policy sets groups, the labels of an output policy start above them. A single policy does
+    // not show that, so labels are renumbered.
     let counted = |policy: &PolicyConfig| if is_input { policy.clone() } else { with_counted_labels(policy) };
     let mut found = differences(&counted(&entry.policy), &counted(&again));
-    // Names on the router have no spaces.
+    // The router's names have no spaces.
     let is_name = |path: &str| path.rsplit('.').next() == Some("name");
     found.retain(|difference| !is_name(&difference.path) || name(&difference.first) != difference.second);
     found

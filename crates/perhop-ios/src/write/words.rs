@@ -11,13 +11,13 @@ pub(super) fn codepoint(dscp: Dscp) -> String {
     if NUMBERED.contains(&dscp.value()) { dscp.value().to_string() } else { dscp.to_string() }
 }
 
-/// Returns a name that the router accepts: without spaces, question marks and quotation marks.
+/// Returns a name that the router accepts, without spaces, question marks and quotation marks.
 pub(super) fn name(text: &str) -> String {
     let is_apart = |letter: char| letter.is_whitespace() || letter == '?' || letter == '"';
     let parts: Vec<&str> = text.trim().split(is_apart).collect();
     let mut found = String::new();
     for (index, part) in parts.iter().enumerate() {
-        // A run of such letters becomes one hyphen.
+        // A sequence of such characters becomes one hyphen.
         if index > 0 && (!part.is_empty() || index + 1 == parts.len()) {
             found.push('-');
         }
@@ -30,7 +30,7 @@ pub(super) fn name(text: &str) -> String {
 /// does: `512`, `percent 20`.
 ///
 /// # Errors
-/// When it is neither.
+/// The rate is neither.
 pub(super) fn rate(rate: Rate, of_bits: Option<u64>) -> Result<String, Missing> {
     let bits = rate.as_bits_per_second();
     if bits >= 1000 && bits.is_multiple_of(1000) {

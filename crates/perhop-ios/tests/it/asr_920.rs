@@ -20,7 +20,7 @@ fn state(model: &DeviceModel, words: &str) -> LineState {
     model.lines.iter().find(|line| line.text.contains(words)).unwrap().state
 }
 
-/// Cisco TAC 218310: 11.75 MB are shared, 48 kB are the limit of a queue without `queue-limit`.
+/// Cisco TAC 218310: 11.75 MB are shared, and the limit of a queue without `queue-limit` is 48 kB.
 #[test]
 fn a_limit_in_percent_is_a_part_of_the_shared_memory() {
     let found = model(" class BE\n  bandwidth percent 40\n  queue-limit percent 5\n class class-default\n");

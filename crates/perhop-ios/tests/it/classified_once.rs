@@ -114,7 +114,7 @@ proptest! {
     fn marks_and_queues_follow_the_arriving_codepoint(classes in classes()) {
         for profile in [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe] {
             let (configuration, port) = converted(&classes, profile, "output");
-            // Before HQF the marks of a policy in front of its own queues are reported.
+            // Before HQF, a finding reports the marks of a policy that precede its own queues.
             let is_said = configuration.diagnostics.iter().any(|diagnostic| diagnostic.rule.id == "marked-then-classified");
             prop_assert!(!is_said || *profile.rules().queue_selection == QueueSelection::NewMark);
             if is_said || port.output_policy().is_none() {

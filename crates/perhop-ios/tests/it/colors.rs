@@ -114,8 +114,8 @@ interface GigabitEthernet0/0
  service-policy input first
 ";
 
-/// RFC 2698 in color-aware mode with 1000 bytes of each: a packet that arrives as exceeding takes no
-/// committed tokens, and one that arrives as violating takes none.
+/// RFC 2698 in color-aware mode with buckets of 1000 bytes. A packet that arrives as exceeding takes no
+/// committed tokens. A packet that arrives as violating takes no tokens.
 #[test]
 fn policers_are_aware_of_colors() {
     let node = |colors: &str| {
@@ -171,7 +171,7 @@ class-map dc1
     assert_eq!((state, undefined), (LineState::Suspicious, true));
 }
 
-/// A color is a discard class: a router that polices twice passes it on.
+/// A router that polices twice can pass the first color to the second policer as a discard class.
 #[test]
 fn colors_by_discard_class_match_the_packet() {
     let node = Node::from_text(
@@ -230,7 +230,8 @@ interface GigabitEthernet1/0/1
     assert_eq!(names, ["a", "c", "b", "others"]);
 }
 
-/// Cisco 10000, "random-detect aggregate": values without thresholds of their own share the aggregate's.
+/// Cisco 10000, "random-detect aggregate": values without their own thresholds share the thresholds of the
+/// aggregate.
 #[test]
 fn thresholds_of_an_aggregate() {
     let node = Node::from_text(

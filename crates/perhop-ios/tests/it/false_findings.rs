@@ -18,7 +18,7 @@ fn drop_curves_of_codepoints_that_a_class_does_not_match_are_not_compared() {
     assert!(!node("cs3 af31").has_finding("wred-precedence-order"));
 }
 
-/// af42 is lost before af43 by its default curve, 24 to 40 packets. A class before it may take af43.
+/// The default curve of af42, 24 to 40 packets, drops it before af43. An earlier class can take af43.
 #[test]
 fn curves_of_codepoints_that_another_class_takes_are_not_compared() {
     let node = |first: &str, second: &str| {
@@ -52,7 +52,7 @@ fn a_policer_that_drops_the_excess_does_not_reorder() {
     assert!(!node("drop").has_finding("exceed-reorders"));
 }
 
-/// A policy without queues leaves the interface its one queue, whose limit `hold-queue` is.
+/// With a policy without queues, the interface keeps its single queue, and `hold-queue` limits it.
 #[test]
 fn a_hold_queue_has_an_effect_where_no_policy_queues() {
     let node = |command: &str, hold: &str| {

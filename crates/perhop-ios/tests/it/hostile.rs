@@ -178,7 +178,7 @@ fn a_percentage_of_a_tiny_rate_is_a_rate() {
     );
 }
 
-/// Found by fuzzing: WRED by codepoint needs a codepoint, even if no packet has any.
+/// Found by fuzzing: WRED by codepoint needs a codepoint, even if the class matches no packet.
 #[test]
 fn wred_in_a_class_that_no_packet_matches_can_be_built() {
     let text = "class-map none\nclass-map v\n match dscp ef\n\
@@ -190,7 +190,7 @@ fn wred_in_a_class_that_no_packet_matches_can_be_built() {
     }
 }
 
-/// Found by fuzzing: percentages can be inconsistent like rates; a percentage and a rate are not compared.
+/// Found by fuzzing: percentages can be inconsistent like rates. A percentage and a rate are not compared.
 #[test]
 fn a_policer_with_inconsistent_rates_is_ignored() {
     for police in ["cir percent 92 pir percent 20", "cir percent 92 pir 20000", "cir 900000000 pir percent 1"]

@@ -1,4 +1,4 @@
-//! Ranges of interfaces: each line of the block is one of every interface.
+//! Ranges of interfaces: each line of the block applies to every interface.
 
 use perhop_ios::{Configuration, LineState, parse};
 
@@ -74,7 +74,7 @@ fn other_lists_and_blocks_inside_are_not_modeled() {
     }
 }
 
-/// Many lines in long ranges: the lines beyond the limit are not modeled, and the work is limited.
+/// With many lines in long ranges, the lines beyond the limit are not modeled, so the work is limited.
 #[test]
 fn ranges_multiply_the_work_up_to_a_limit() {
     let block = "interface range gi1/0/1 - 500\n".to_owned() + &" service-policy output OUT\n".repeat(1000);

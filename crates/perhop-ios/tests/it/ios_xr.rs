@@ -102,8 +102,8 @@ fn blocks_end_at_their_ends_and_not_inside_other_blocks() {
 }
 
 /// Cisco, "Modular Quality of Service Command Reference for Cisco NCS 540", queue-limit: a minimum of 30 %
-/// and 40 % of the remaining 50 % are a service rate of 50 %; 10 ms of 5 Gb/s are 6,250,000 bytes, as the
-/// hardware stores them 191 · 2^15.
+/// and 40 % of the remaining 50 % give a service rate of 50 %. 10 ms of 5 Gb/s are 6,250,000 bytes, which the
+/// hardware stores as 191 · 2^15.
 #[test]
 fn a_queue_limit_is_a_time_at_the_guaranteed_service_rate() {
     let text = output(
@@ -114,7 +114,8 @@ fn a_queue_limit_is_a_time_at_the_guaranteed_service_rate() {
         let classes = port.output_policy().unwrap().classes.clone();
         classes.iter().map(|class| class.queue_limit.unwrap().bytes.unwrap()).collect::<Vec<u64>>()
     };
-    // 1 % of the interface for class-default: 100 Mb/s for 10 ms are 125,000 bytes, 245 · 2^9.
+    // 1 % of the interface for class-default: 10 ms of 100 Mb/s are 125,000 bytes, which the hardware stores
+    // as 245 · 2^9.
     assert_eq!(found(Profile::Ncs5500), [191 << 15, 153 << 14, 245 << 9]);
     assert_eq!(found(Profile::Asr9000), [62_500_000, 25_000_000, 1_250_000]);
 }
@@ -156,7 +157,7 @@ fn a_class_with_priority_has_its_shaper() {
     assert_eq!(shape.rate.as_bits_per_second(), 2_000_000_000);
 }
 
-/// A class that sets both has one label, by which each of the two output policies finds its packets.
+/// A class that sets both marks has one label. Each of the two output policies selects packets by this label.
 #[test]
 fn groups_and_traffic_classes_have_one_label() {
     let text = "class-map match-any V\n match dscp ef\n end-class-map\n!\nclass-map match-any T\n match traffic-class 5\n \

@@ -1,4 +1,4 @@
-//! IOS XR: lines that change what packets experience, and that other grammars do not have.
+//! Lines that only IOS XR has and that change the treatment of packets.
 
 use perhop_ios::{Configuration, LineState, Platform, Profile, convert, parse};
 
@@ -123,12 +123,12 @@ fn wred_has_one_field_and_one_unit_and_is_on_by_its_own_lines_only() {
     let lines = format!("random-detect dscp af11 10 ms 20 ms\n  {by_two}");
     assert_eq!(state_of(&class(&lines), by_two).0, LineState::NotModelled);
     assert_eq!(detect(&lines).unwrap().basis, perhop_device::Basis::Dscp);
-    // Thresholds of all values are in bytes: others in time do not change their unit.
+    // The thresholds for all values are in bytes. The later line in time does not change their unit.
     let mixed = "random-detect 10 packets 100 packets\n  random-detect dscp af11 10 ms 20 ms";
     assert!(class(mixed).diagnostics.iter().any(|found| found.rule.id == "wred-units-mixed"));
     let kept = detect(mixed).unwrap();
     assert_eq!((kept.unit, kept.dscps.len()), (perhop_device::intent::ThresholdUnit::Bytes, 0));
-    // A line of the same kind takes the place of the first.
+    // A later line of the same kind replaces the first one.
     let again = class("random-detect 10 packets 100 packets\n  random-detect 10 ms 20 ms");
     assert!(again.diagnostics.iter().all(|found| found.rule.id != "wred-units-mixed"));
 }

@@ -1,4 +1,4 @@
-//! The links of lowered policies lead both ways.
+//! Tests that the links of lowered policies lead from classes to parts and back.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ fn path_to<'a>(config: &'a PolicyConfig, path: &[usize]) -> Vec<&'a ClassConfig>
     found
 }
 
-/// A class around queues has a node, and the queues inside it lead to the outermost class.
+/// A class around queues has a node, but no queue. The queues inside it lead to the outermost class.
 #[test]
 fn a_class_around_queues_has_no_queue() {
     let text = "class-map a\n match dscp ef\npolicy-map inner\n class a\n  bandwidth percent 10\n\

@@ -1,4 +1,4 @@
-//! A packet meets the first entry that matches, in lists of any length.
+//! The first matching entry of a list applies, in lists of any length.
 
 use std::fmt::Write;
 

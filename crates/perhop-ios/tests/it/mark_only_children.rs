@@ -1,5 +1,5 @@
 //! Policies inside classes. The class around a child keeps its queue, guarantee, priority, policer and shaper
-//! with all children, and the child's marks and policers act on the packets that matched it on arrival.
+//! with every child. The marks and policers of the child act on the packets that matched it on arrival.
 
 use perhop_device::Port;
 use perhop_device::profile::QueueSelection;
@@ -11,7 +11,7 @@ use perhop_qos::{Dscp, Packet, Time, Verdict};
 
 const PROFILES: [Profile; 4] = [Profile::PreHqf, Profile::Vip7500, Profile::Hqf, Profile::IosXe];
 
-/// The outer class takes cs2, cs4 and cs6, the class of the child cs4 and cs6, and another class the
+/// The outer class takes cs2, cs4 and cs6. The class of the child takes cs4 and cs6. Another class takes the
 /// codepoints that the child writes.
 const CLASSES: &str = "\
 class-map match-any around
@@ -173,7 +173,8 @@ fn is_conditioning(line: &str) -> bool {
     ["police", "set", "drop"].iter().any(|word| line.starts_with(word))
 }
 
-/// Packets of 1000 bytes with these codepoints, all at once, through the conditioners of `policy`.
+/// Returns packets of 1000 bytes with these codepoints after the conditioners of `policy`. All packets arrive
+/// at once.
 fn through(policy: &PolicyConfig, codepoints: &[&str]) -> Vec<Option<Packet>> {
     let conditioner = policy.build_conditioner(&["Ethernet0/0".to_owned()], &Streams::new(1, 0)).unwrap();
     let mut conditioner = conditioner.leaving_by(Encapsulation { tag: false, labels: false });
@@ -278,7 +279,7 @@ fn conditioned(side: &PolicyConfig, parent: &[&str], child: &Child) -> Vec<Strin
     if is_policed && !parent.contains(&"drop") && passed != 3 {
         faults.push(format!("{passed} packets pass the policer of the class, not 3"));
     }
-    // Packets that arrive as cs7 belong to another class, which counts no other packets.
+    // Packets that arrive as cs7 belong to another class, which must not count packets of the first class.
     let others = through(side, &["cs6", "cs7"]);
     if others[1].is_none_or(|packet| packet.dscp.to_string() != "cs7") {
         faults.push("the other class's packet does not pass unchanged".to_owned());
@@ -296,7 +297,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     let around = resolved.classes.iter().find(|class| class.name == "around").unwrap();
     let has_queue = around.queue_limit.is_some() || (child.queues && around.policy.is_some());
     if case.says("marked-then-classified") {
-        // Before HQF marks of the policy itself are reported.
+        // Before HQF, a finding reports marks of the policy itself.
         let own =
             parent.contains(&"set dscp cs5") && *profile.rules().queue_selection == QueueSelection::NewMark;
         return if own { Vec::new() } else { vec!["marks are reported in place of being right".to_owned()] };
@@ -321,7 +322,7 @@ fn queued(case: &Case, parent: &[&str], child: &Child, profile: Profile) -> Vec<
     let had_queue = kept_alone.is_some_and(|policy| {
         policy.classes.iter().any(|class| class.name == "around" && class.queue_limit.is_some())
     });
-    // Before HQF only a child gives a class a queue.
+    // Before HQF, this class gets a queue only by a child that queues.
     if !child.queues && had_queue && bare(queueing) != bare(before) {
         faults.push("queues are not those of the policy without the child".to_owned());
     }

@@ -202,7 +202,7 @@ fn labels_get_their_bits_where_they_are_pushed() {
     assert_eq!((through(policed, plain, PLAIN), through(policed, labeled, LABELED)), (Some(3), Some(7)));
 }
 
-/// The pipe model at the last router with labels: the marks of the arriving label select the queue.
+/// The pipe model at the last router with labels: the bits of the arriving label select the queue.
 #[test]
 fn groups_keep_the_bits_of_a_label_that_is_taken_off() {
     let node = edge("set dscp ef", "set qos-group mpls experimental topmost");
@@ -237,7 +237,7 @@ policy-map out
         cos(node.sends("GigabitEthernet0/1.1", arrived, TAGGED))
     };
     assert_eq!((crossed(&node, "ef"), crossed(&node, "af11")), (Some(5), Some(0)));
-    // A switch forwards the tag with which a frame came.
+    // A switch forwards the tag of an arriving frame.
     let switch =
         Node::from_text(&format!("version 16.12\nswitch 1 provision c9300-24t\n{two}"), Profile::IosXe);
     assert_eq!(crossed(&switch, "af11"), Some(7));
@@ -293,8 +293,8 @@ interface GigabitEthernet0/0
     assert_eq!((exp(sent), one.label.as_ref().map(|label| label.0[0])), (Some(2), Some(sent.label)));
 }
 
-/// A group from an input policy does not put a packet into a class that perhop selects by a label, and
-/// classes by group keep their packets, regardless of the colors of policers.
+/// A group from an input policy does not put a packet into a class that perhop selects by a label. Classes by
+/// group keep their packets, regardless of the colors of policers.
 #[test]
 fn groups_are_not_confused_with_labels_of_classes() {
     let node = Node::from_text(
@@ -373,7 +373,7 @@ fn a_mark_that_takes_packets_out_of_a_class_has_an_effect() {
         message.ends_with("marked af41; without the mark, class V of GigabitEthernet0/1 takes some of them")
     );
     assert!(router.starts_with("the mark moves them to the rest of GigabitEthernet0/1"), "{router}");
-    // All packets, those of V among them, by a mark or by a policer.
+    // The policy marks all packets, including those of V, by `set` or by a policer.
     for all in ["  set dscp cs1\n", "  police 8000 conform-action set-dscp-transmit cs1 exceed-action drop\n"]
     {
         let (message, _) = unmatched(&format!(" class class-default\n{all}")).unwrap();

@@ -165,7 +165,8 @@ fn the_default_queues_of_a_port() {
     assert!(port.queues.iter().all(|queue| queue.hard.is_none() && queue.most_units().is_none()));
 }
 
-/// 200 units, of which queue 3 has 26 %: 52. It reserves 100 % and holds 318 %: 165.
+/// Queue 3 has 26 % of 200 units, which are 52. It reserves 100 % of them and holds at most 318 %, which
+/// are 165.
 #[test]
 fn a_queue_set_divides_the_memory_that_is_given() {
     let text = AUTO_QOS.replace("queue-set 2", "queue-set 1").replace("limit 80", "limit 90");
@@ -327,8 +328,8 @@ fn other_catalysts_are_named_and_refused() {
     }
 }
 
-/// A queue-set alone, as documents show it, is one of a switch with `mls qos`; a whole configuration without
-/// the line has one queue a port.
+/// A fragment with only a queue-set, as in documents, belongs to a switch with `mls qos`. In a complete
+/// configuration without that line, a port has one queue.
 #[test]
 fn a_fragment_has_its_queues() {
     let text = "mls qos queue-set output 1 buffers 15 45 20 20\ninterface GigabitEthernet1/0/1\n";
@@ -339,7 +340,7 @@ fn a_fragment_has_its_queues() {
     assert_eq!((whole.queues.len(), whole.srr.map(|settings| settings.has_qos)), (1, Some(false)));
 }
 
-/// The queues in front of the ring drop nothing while all ports together are slower than the ring.
+/// The queues in front of the ring drop nothing if all ports together are slower than the ring.
 #[test]
 fn input_queues_matter_on_fast_switches() {
     let text = |ports: usize| {

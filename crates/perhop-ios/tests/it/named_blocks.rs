@@ -28,7 +28,7 @@ fn the_lines_of_a_block_that_another_line_applies_are_not_modeled() {
             let found = open(&text);
             assert!(lines.iter().all(|line| found.iter().any(|other| other == line)), "{found:?}\n{text}");
         }
-        // Nothing applies it, or another name.
+        // No line applies the block, or a line applies another name.
         assert_eq!(open(block), Vec::<String>::new());
         let found = open(&format!("{block}{}", uses.replace('X', "Y")));
         assert!(lines.iter().all(|line| !found.iter().any(|other| other == line)), "{found:?}");

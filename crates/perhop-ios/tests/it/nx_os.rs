@@ -172,13 +172,13 @@ fn the_queue_of_a_packet_is_its_group() {
     let output = port(&model, "Ethernet1/2");
     let names: Vec<&str> =
         leaves(output.output.queueing.as_ref().unwrap()).iter().map(|class| class.name.as_str()).collect();
-    // The policy is that of the system; queues without a line exist, too.
+    // The attached policy is the system policy, which also has queues without a line.
     let expected =
         ["q7", "q3", "q1", "q6", "q5", "q4", "q2", "q-default"].map(|queue| format!("c-out-8q-{queue}"));
     assert_eq!(names, expected);
     let of_group = leaf(output, "c-out-8q-q3").matches.as_ref().unwrap();
     assert_eq!(of_group.label, Some(3.into()));
-    // 2 % of the port, and 98 % in the proportion of 50 to 48.
+    // One class has 2 % of the port. The other 98 % are shared in the proportion 50 to 48.
     let rate = |name: &str| leaf(output, name).share.bandwidth.unwrap().as_bits_per_second();
     assert_eq!(rate("c-out-8q-q1"), 200_000_000);
     assert_eq!(rate("c-out-8q-q3"), 5_000_000_000);
@@ -208,8 +208,8 @@ fn a_port_without_a_policy_has_that_of_the_system() {
     }
 }
 
-/// A factor α leaves a queue alone α / (1 + α) of the memory: 5.3 MB of a Nexus 3064
-/// (people.ucsc.edu/~warner/Bufs), and the percentages of Cisco's table of factors.
+/// With a factor α, a single congested queue gets α / (1 + α) of the memory. This gives 5.3 MB on a Nexus
+/// 3064 (people.ucsc.edu/~warner/Bufs), and the percentages of Cisco's table of factors.
 #[test]
 fn limits_are_factors_of_the_free_memory() {
     let alone = |number: usize| {
@@ -251,11 +251,12 @@ fn queues_run_with_the_limits_of_the_table() {
         BufferConfig::SharedMemory(shared) => (shared.alpha, shared.limit),
         other => panic!("{other:?}"),
     };
-    // `queue-limit dynamic 3` is 3/4; without a line 9, which is 14; 416 kB are 1000 units.
+    // `queue-limit dynamic 3` is a factor of 3/4. Without a line the number is 9, a factor of 14. 416 kB are
+    // 1000 units.
     assert_eq!(alpha("c-out-8q-q1"), (Some(0.75), None));
     assert_eq!(alpha("c-out-8q-q7"), (Some(14.0), None));
     assert_eq!(alpha("c-out-8q-q-default"), (None, Some(1000)));
-    // Packets above 300 kB are marked, up to the limit of the queue alone.
+    // WRED marks packets above 300 kB, up to the limit that the queue has while all others are empty.
     let BufferConfig::Wred(wred) = leaf(output, "c-out-8q-q3").buffer.as_ref().unwrap() else {
         panic!("WRED")
     };
@@ -333,7 +334,7 @@ fn the_switch_refuses_queuing_policies() {
     ] {
         let model = model_of(&text, product);
         assert!(rules_of(&model).contains(&rule), "{rule}: {:?}", rules_of(&model));
-        // A refused policy has no queues, and those of the switch are not guessed.
+        // A refused policy has no queues, and perhop does not assume the default queues of the switch.
         let is_refused = rule != "network-policy-refused";
         assert_eq!(port(&model, "Ethernet1/1").unmodeled_queues.is_some(), is_refused, "{rule}");
     }
@@ -352,7 +353,7 @@ fn percentages_may_add_up_to_less_than_100() {
         let leaf = leaf(port(&model, "Ethernet1/1"), name);
         leaf.share.bandwidth.unwrap().as_bits_per_second()
     };
-    // 1 % of the port, and parts of the rest in the proportion of 50 and 48.
+    // One class has 1 % of the port. The rest is shared in the proportion 50 to 48.
     assert_eq!(share("c-out-8q-q7"), 250_000_000);
     assert_eq!(share("c-out-8q-q3"), 24_750_000_000 * 50 / 98);
     assert_eq!(share("c-out-8q-q-default"), 24_750_000_000 * 48 / 98);
@@ -396,7 +397,8 @@ fn policies_can_be_built_by_the_rules_of_each_platform() {
     }
 }
 
-/// A class of type network-qos drops longer frames than its `mtu`: none, where no interface sends any.
+/// A class of type network-qos drops frames longer than its `mtu`. It drops none if no interface sends such
+/// frames.
 #[test]
 fn lengths_of_the_system_matter_below_those_of_interfaces() {
     let text = |length: &str, pause: &str| {

@@ -61,7 +61,7 @@ fn a_value_without_evidence_and_a_rule_that_does_not_exist_are_refused() {
     }
 }
 
-/// A profile decides by its values. A comparison with a name, elsewhere, would be a rule without a source.
+/// The values of a profile decide. A comparison with its name would be a rule without a source.
 #[test]
 fn only_the_platform_module_names_profiles() {
     let mut found = Vec::new();
@@ -105,7 +105,7 @@ fn the_page_lists_the_profiles() {
     hold_page("nx-os.md", BEGIN, END, &table_of_nx_os());
 }
 
-/// One row a rule of the platform with NX-OS.
+/// The table of the rules for NX-OS, one row per rule.
 fn table_of_nx_os() -> String {
     let mut text = String::from("\n| rule | `nexus-9000` |\n|---|---|\n");
     for row in Profile::Nexus9000.rules().rows() {
@@ -115,7 +115,7 @@ fn table_of_nx_os() -> String {
     text
 }
 
-/// One row a rule of the two platforms with IOS XR.
+/// The table of the rules for the two platforms with IOS XR, one row per rule.
 fn table_of_ios_xr() -> String {
     let [.., asr, ncs] = Profile::ALL.map(|profile| profile.rules().rows());
     let mut text = String::from("\n| rule | `asr-9000` | `ncs-5500` |\n|---|---|---|\n");
@@ -126,7 +126,8 @@ fn table_of_ios_xr() -> String {
     text
 }
 
-/// One row a rule; the two oldest profiles share a column, and a cell names the one that differs.
+/// The table of the rules, one row per rule. The two oldest profiles share a column, and a cell names the
+/// profile that differs.
 fn table() -> String {
     let [old, vip, hqf, _, xe, ..] = Profile::ALL.map(|profile| profile.rules().rows());
     let mut text = String::from("\n| rule | `pre-hqf`, `7500-vip` | `hqf` | `ios-xe` |\n|---|---|---|---|\n");
@@ -155,7 +156,7 @@ fn letter(certainty: EvidenceKind) -> char {
     }
 }
 
-/// The queue of a class with `random-detect` has a limit by default, and in a virtual IOS only a written one.
+/// The queue of a class with `random-detect` has a default limit, except in a virtual IOS.
 #[test]
 fn a_virtual_ios_limits_queues_with_wred_only_where_a_limit_is_written() {
     let limit = |profile: Profile, line: &str| {

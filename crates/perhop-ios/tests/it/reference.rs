@@ -1,4 +1,4 @@
-//! The commands in `docs/ios.md`, `docs/ios-xr.md` and `docs/nx-os.md` are those of the parser's tables.
+//! The commands in `docs/ios.md`, `docs/ios-xr.md` and `docs/nx-os.md` agree with the parser's tables.
 //! `BLESS=1` writes them.
 
 use std::collections::BTreeMap;
@@ -16,14 +16,14 @@ const END: &str = "<!-- end of commands -->";
 fn the_page_lists_the_commands() {
     hold_page("ios.md", BEGIN, END, &listing(&commands()));
     hold_page("ios-xr.md", BEGIN, END, &listing(&commands_of_ios_xr()));
-    // The spelling of docs/style.md, which the other pages precede.
+    // This page has the spelling of docs/style.md. The other pages are older than that rule.
     let of_nx_os = listing(&commands_of_nx_os()).replace("odelled", "odeled");
     hold_page("nx-os.md", BEGIN, END, &of_nx_os);
 }
 
-/// Compares the part of a page from `begin` to `end` with `right`; with `BLESS` writes it.
+/// Compares the part of a page from `begin` to `end` with `right`; with `BLESS`, writes it.
 pub(crate) fn hold_page(name: &str, begin: &str, end: &str, right: &str) {
-    // Tests of other parts write the same file.
+    // Other tests write the same file.
     static PAGE: Mutex<()> = Mutex::new(());
     let _alone = PAGE.lock().unwrap_or_else(PoisonError::into_inner);
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);

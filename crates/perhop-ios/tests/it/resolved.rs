@@ -56,7 +56,7 @@ fn with_hqf_class_default_gets_the_unreserved_rate() {
     assert_eq!((fair.flow_limit_packets, fair.by_precedence), (16, false));
 }
 
-/// The same source on refusals: 20, 30 and 49 % may be attached with HQF, and not before it.
+/// The same source about refusals: 20, 30 and 49 % can be attached with HQF, but not before it.
 #[test]
 fn guarantees_are_at_most_99_percent_with_hqf_and_75_before() {
     let policies = |last: u32| {
@@ -73,8 +73,8 @@ fn guarantees_are_at_most_99_percent_with_hqf_and_75_before() {
     assert!(is_attached(49, Profile::Hqf) && !is_attached(50, Profile::Hqf));
 }
 
-/// Cisco, "Percentage-Based Policing and Shaping": 30 % below a shaper of 512 kb/s are 153 600 b/s. The
-/// parent's policer counts where there is no shaper (an ISR's output: 50 % of 1 Mb/s), its bandwidth does
+/// Cisco, "Percentage-Based Policing and Shaping": 30 % below a shaper of 512 kb/s are 153 600 b/s. Without a
+/// shaper, the parent's policer is the reference (an ISR's output: 50 % of 1 Mb/s). The parent's bandwidth is
 /// not.
 #[test]
 fn a_nested_percentage_of_a_policer_is_one_of_the_rate_above() {
@@ -229,9 +229,9 @@ fn current_releases_refuse() {
     }
 }
 
-/// A 7200 with HQF as the hub of a DMVPN: limits by 500 ms of 250-byte packets, 200 ms of burst, the priority
-/// queue as long as its classes together; a 100-byte ping counts 128 bytes in its class (GRE with key) and
-/// 142 in the queue (Ethernet).
+/// A 7200 with HQF as the hub of a DMVPN: limits are 500 ms of 250-byte packets, bursts are 200 ms, and the
+/// limit of the priority queue is the sum over its classes. A 100-byte ping counts 128 bytes in its class
+/// (GRE with key) and 142 in the queue (Ethernet).
 #[test]
 fn a_policy_for_the_peers_of_a_tunnel() {
     let policies = "policy-map child\n class a\n  priority percent 10\n class b\n  bandwidth percent 15\n  random-detect \
@@ -259,8 +259,8 @@ fn a_policy_for_the_peers_of_a_tunnel() {
     assert_eq!(priority.map(|entry| entry.burst_bytes), [Some(10_000), Some(23_000)]);
 }
 
-/// Cisco's example of `random-detect` in bytes: 500 ms of 1 Mb/s, and of the other 9 Mb/s of an Ethernet; the
-/// maximum is half the limit, the minima eighths to fifteenths of a half of it.
+/// Cisco's example of `random-detect` in bytes: the limits are 500 ms of 1 Mb/s, and of the other 9 Mb/s of
+/// an Ethernet. The maximum is half of the limit. The minima are 8/16 to 15/16 of the maximum.
 #[test]
 fn thresholds_in_bytes_are_parts_of_the_limit() {
     let text = on(
@@ -279,8 +279,8 @@ fn thresholds_in_bytes_are_parts_of_the_limit() {
     assert_eq!((second[0], second[7].0), ((140_625, 281_250), 263_671));
 }
 
-/// An output of a DMVPN hub (IOU, 15.7): percentages refer to the line below the tunnel where the shaper is
-/// faster.
+/// An output of a DMVPN hub (IOU, 15.7): percentages refer to the line below the tunnel if the shaper is
+/// faster than the line.
 #[test]
 fn percentages_on_a_tunnel_refer_to_the_slower_of_shaper_and_line() {
     let rate_at = |shape: &str, source: &str| {
@@ -295,7 +295,7 @@ fn percentages_on_a_tunnel_refer_to_the_slower_of_shaper_and_line() {
     let by_ethernet = " tunnel source Ethernet0/0\n";
     assert_eq!(rate_at("30000000", by_ethernet), Some(2_000_000));
     assert_eq!(rate_at("5000000", by_ethernet), Some(1_000_000));
-    // A Dialer's bandwidth is not that of a line, and without a source the line is unknown.
+    // The default bandwidth of a Dialer is not a line rate. Without a tunnel source, the line is unknown.
     assert_eq!(rate_at("30000000", " tunnel source Dialer1\n"), Some(6_000_000));
     assert_eq!(rate_at("30000000", ""), Some(6_000_000));
 }
@@ -316,7 +316,8 @@ fn limits_in_time_refer_to_the_rate_of_the_class() {
     assert_eq!([bytes("a"), bytes("b"), bytes("c")], [Some(49_150), Some(49_150), Some(49_125)]);
 }
 
-/// A class with both has the rate of its guarantee; a class with only a shaper has that of the shaper.
+/// The rate of a class with both is its guarantee. The rate of a class with only a shaper is the rate of the
+/// shaper.
 #[test]
 fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
     let policies = "policy-map top\n class a\n  bandwidth 1000\n  shape average 8000000\n  queue-limit 100 ms\n\
@@ -329,7 +330,7 @@ fn limits_in_time_refer_to_the_guarantee_and_not_to_the_shaper() {
     }
 }
 
-/// Bytes of cells that a packet of `ip` bytes takes in a circuit with these commands.
+/// Returns the bytes of the cells for a packet of `ip` bytes in a circuit with these commands.
 fn in_cells(commands: &str, ip: u64) -> u64 {
     let text = format!("interface ATM0/0\n pvc 8/35\n{commands}");
     let mut configuration = parse(&text);
@@ -338,8 +339,8 @@ fn in_cells(commands: &str, ip: u64) -> u64 {
     wire.framing.unwrap().wire_bytes(wire.headers.bytes(ip))
 }
 
-/// RFC 2516 in bridged frames of RFC 2684 §5.2: 60 bytes and 2 of PPP, 6 of PPPoE, 14 of Ethernet, 2 of
-/// padding, 8 of LLC/SNAP and the trailer of 8 are 100, three cells.
+/// RFC 2516 in bridged frames of RFC 2684 §5.2: 60 bytes of IP, 2 of PPP, 6 of PPPoE, 14 of Ethernet, 2 of
+/// padding, 8 of LLC/SNAP and the trailer of 8 are 100 bytes, which take three cells.
 #[test]
 fn sessions_of_pppoe_travel_in_bridged_frames() {
     let client = "  pppoe-client dial-pool-number 1\n";
@@ -347,7 +348,7 @@ fn sessions_of_pppoe_travel_in_bridged_frames() {
     // One more cell if 144 bytes do not suffice: 104 bytes of IP still fit.
     assert_eq!([in_cells(client, 104), in_cells(client, 105)], [159, 212]);
     assert_eq!(in_cells("", 60), 106, "routed: 76 bytes");
-    // Without LLC/SNAP 8 bytes less.
+    // Without LLC/SNAP, packets have 8 bytes less.
     assert_eq!(in_cells(&format!("  encapsulation aal5mux ip\n{client}"), 112), 159);
 }
 
@@ -373,8 +374,9 @@ fn counted_in_tunnel(mode: &str, transform: &str) -> CountedBytes {
     port.counted_bytes.unwrap()
 }
 
-/// Queues of a hub with IOS 15.7 count ESP, its classes do not. RFC 4303: 8 of ESP, 16 of initialization
-/// vector, 2 and 0 to 15 of padding, 12 of SHA-1; GRE with a key 28, Ethernet 14.
+/// The queues of a hub with IOS 15.7 count ESP, and its classes do not. Bytes by RFC 4303: 8 of ESP, 16 of
+/// initialization vector, 2 of trailer, 0 to 15 of padding, 12 of SHA-1. GRE with a key has 28 bytes,
+/// Ethernet 14.
 #[test]
 fn queues_of_a_tunnel_count_encryption() {
     let counted = counted_in_tunnel("gre multipoint", "esp-aes esp-sha-hmac");
@@ -384,7 +386,7 @@ fn queues_of_a_tunnel_count_encryption() {
     assert_eq!(counted, CountedBytes { classes: 28, queues: 28 + 14 + 8 + 8 + 2 + 1 + 16 });
 }
 
-/// An ESP tunnel has one outer IP header, that of ESP.
+/// An ESP tunnel has one outer IP header, which belongs to ESP.
 #[test]
 fn queues_of_a_tunnel_interface_of_ipsec_count_one_outer_header() {
     let counted = counted_in_tunnel("ipsec ipv4", "esp-gcm 256");

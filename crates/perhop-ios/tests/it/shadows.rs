@@ -1,5 +1,5 @@
-//! Classes that get no packet: exact findings, and only if perhop knows the exact match sets of earlier
-//! classes.
+//! Classes that get no packet: findings are exact, and occur only if perhop knows the exact match sets of
+//! earlier classes.
 
 use perhop_device::{FrontEnd, HiddenParts, ParseOptions};
 use perhop_ios::{Ios, Platform, Profile, convert, parse};

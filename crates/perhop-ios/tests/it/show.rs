@@ -76,7 +76,7 @@ fn counters(precedences: impl IntoIterator<Item = (u64, PrecedenceCounters)>) ->
     }
 }
 
-/// 1000 arrived packets, of which 190 were dropped and 800 left.
+/// The usual counters: of 1000 arrived packets, 190 were dropped and 800 left.
 fn usual() -> PortCounters {
     counters([(0, counted(1000, 800, &[(DropCause::QueueFull, 190)]))])
 }
@@ -153,7 +153,7 @@ fn limits_have_their_units() {
     }
 }
 
-/// Counts 14 bytes in each arrived packet and in the rates; on a tunnel more in queues.
+/// Counters and rates of arriving packets include 14 bytes of layer 2. On a tunnel, queues count more.
 #[test]
 fn layer_two_is_counted_where_the_platform_does() {
     let plain = shown(policy(vec![queued()]), &usual());
@@ -187,7 +187,8 @@ fn policer(kind: PoliceKind, rate: u64, burst: u64) -> Policer {
     }
 }
 
-/// Packets that pass the policer of a class are in the default queue, but are not classified into it.
+/// Packets that pass the policer of a class wait in the default queue, but do not belong to the default
+/// class.
 #[test]
 fn a_class_without_a_queue_waits_in_the_queue_of_class_default() {
     let guest = AttachedClass {
@@ -312,7 +313,7 @@ fn packets_a_second_and_classes_that_drop() {
     assert_eq!(shown.counters(1)["drop_bps"], 15_000.0 * 8.0 / 10.0);
 }
 
-/// WRED counts all flows together and lifts the limit of each; routers print a quarter of the class's.
+/// With WRED, the limit of a flow does not apply, but routers print it: a quarter of the class's limit.
 #[test]
 fn the_limit_of_a_flow_is_printed_with_wred() {
     let class = AttachedClass {

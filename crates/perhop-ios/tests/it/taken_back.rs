@@ -1,4 +1,4 @@
-//! A negated line removes the line: the configuration equals one without both.
+//! A negated line removes the line: the configuration is the same as without both lines.
 
 use perhop_ios::{Configuration, LineState, parse};
 

@@ -36,7 +36,8 @@ fn a_3850_without_a_policy() {
     assert_eq!(parts(&port.queues[1]), (0, 720));
 }
 
-/// The multiplier scales soft parts, thresholds, and the ends of the port; not hard parts and minimums.
+/// The multiplier scales soft parts, thresholds, and the start and end at the port. It does not scale hard
+/// parts and minimums.
 #[test]
 fn a_3850_with_a_multiplier_of_600_percent() {
     let port = only_port(
@@ -179,7 +180,7 @@ fn unmodeled_lines_are_reported() {
     );
 }
 
-/// Percentages of WRED are those of the ceiling, 4 × 105 units × 12 of 256 bytes.
+/// Percentages of WRED refer to the ceiling, which is 4 × 105 × 12 units of 256 bytes.
 #[test]
 fn random_drops_begin_at_percentages_of_the_ceiling() {
     let text = POLICY.replace(
@@ -233,8 +234,8 @@ interface GigabitEthernet1/0/2
     assert!(assumed.iter().any(|text| text.contains("cisco-phone")), "{assumed:?}");
 }
 
-/// The output of a port reads back as the same memory; classes, rate and minimums of zero units are not in
-/// it.
+/// The reader gets the same memory from the output of a port, except for classes, rate and minimums of zero
+/// units.
 #[test]
 fn an_output_reads_back() {
     for text in [POLICY, "switch 1 provision c9300-48uxm\ninterface TwoGigabitEthernet1/0/1\n"] {
@@ -261,7 +262,7 @@ fn an_output_that_is_cut_is_refused() {
     assert!(Ios.switch_memory(cut, &MemoryOptions::default()).unwrap_err().message.contains("incomplete"));
 }
 
-/// The queues of a run have the numbers of the table, at the port and not at another scheduler.
+/// The simulated queues have the numbers of the table. Only queues at the port draw on its memory.
 #[test]
 fn the_queues_of_a_run_draw_on_the_memory() {
     let maps = [("VOICE", "ef"), ("BULK", "af11 af12 af13"), ("WEB", "af21 af22")];
@@ -359,7 +360,7 @@ fn a_policy_that_the_switch_refuses_is_an_error() {
     assert_eq!(found_in(" class A\n  priority level 1\n class B\n  priority level 2\n"), []);
 }
 
-/// A switch has no queue limit of 64 packets, with which the rules about averages compare.
+/// The rules about averages compare with a queue limit of 64 packets, which a switch does not have.
 #[test]
 fn thresholds_of_early_drops_are_not_compared_with_the_limit_of_a_router() {
     assert_eq!(found_in(" class A\n  bandwidth remaining percent 30\n  random-detect dscp-based\n"), []);

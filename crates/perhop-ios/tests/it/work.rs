@@ -27,7 +27,7 @@ fn ten_times_the_text_is_ten_times_the_work() {
     let (short, long) = (parse(&configuration(100)), parse(&configuration(1000)));
     let (few, many) = (short.comparisons, long.comparisons);
     assert!(many <= 10 * few, "{few} comparisons, then {many}");
-    // Fewer comparisons than one per line, block and command.
+    // The parser needs fewer comparisons than one per line, block and command.
     assert!(
         many < 1000 * long.lines.len() as u64,
         "{} comparisons for each line",
@@ -63,12 +63,12 @@ fn ten_times_the_entries_of_a_list_are_ten_times_the_work() {
             assert!(configuration.diagnostics.is_empty(), "{}", configuration.diagnostics[0]);
             configuration.set_comparisons
         };
-        // One packet for each entry shows that it is reached, so that no sets are compared.
+        // One packet for each entry proves that it is reached, so no sets are compared.
         assert_eq!((compared(200), compared(2_000)), (0, 0));
     }
 }
 
-/// Every second entry repeats the one before it, and is found by its values.
+/// Every second entry repeats the entry before it. The search finds it by its values.
 #[test]
 fn hidden_entries_are_found_without_comparing_each_pair() {
     let twice = |n: usize| format!(" permit udp any host 10.0.{}.{}\n", n / 512, n / 2 % 256);

@@ -1,4 +1,5 @@
-//! Policies that are written as a configuration and read again are the same, or the notes list the loss.
+//! Policies that are written as a configuration and read again are unchanged, or the notes list the
+//! differences.
 
 use perhop_device::intent::{Class, Direction, Policy};
 use perhop_device::{
@@ -77,7 +78,7 @@ fn written(matches: &[&str], classes: &[Drawn], unit: &str, has_priority: bool) 
         } else {
             class.queue.replace("{}", &format!("  {share}\n"))
         };
-        // A class has one policer; a priority class has another of its own.
+        // A class has one policer, and a priority class already has one.
         let mark = if queue.contains("priority") && class.mark.contains("police") { "" } else { class.mark };
         parts.push(format!(" class C{number}\n{queue}{mark}"));
     }
@@ -117,7 +118,7 @@ fn write(text: &str, port: &Port, source: Source) -> Written {
     writer.write(&policies).expect("a known platform")
 }
 
-/// Returns the demands of a policy, class by class, without lines and names of inner policies.
+/// Returns the demands of each class of a policy, without lines and names of inner policies.
 fn demands(policy: &Policy) -> Vec<String> {
     let of_class = |class: &Class| {
         let queue = (
@@ -139,7 +140,7 @@ fn demands(policy: &Policy) -> Vec<String> {
     policy.classes.iter().flat_map(of_class).collect()
 }
 
-/// Lists the thresholds of the codepoints of a class: groups of codepoints have any order.
+/// Replaces groups of codepoints by the thresholds of each codepoint, because groups can have any order.
 fn by_codepoint(class: &mut ClassConfig) {
     if let (PrecedenceSource::ByDscp(groups), Some(BufferConfig::Wred(wred))) =
         (&class.precedence, &mut class.buffer)
@@ -154,7 +155,8 @@ fn by_codepoint(class: &mut ClassConfig) {
     }
 }
 
-/// Returns a policy without the conditions of its stages and classes, and the conditions.
+/// Splits a policy: returns it without the conditions of its stages and classes, and returns these
+/// conditions.
 fn apart(policy: &PolicyConfig) -> (PolicyConfig, Vec<Option<MatchConfig>>) {
     fn of_classes(queueing: &mut QueueingConfig, found: &mut Vec<Option<MatchConfig>>) {
         for class in &mut queueing.classes {

@@ -1,4 +1,4 @@
-//! Reports entries of lists in a class that earlier classes of the policy take whole.
+//! Reports access list entries of a class whose packets all belong to earlier classes of the policy.
 
 use perhop_analysis::{FirstMatch, Set, TooComplex};
 use perhop_lint::Diagnostic;
@@ -10,18 +10,19 @@ use crate::ast::{AccessList, AclAction, Criterion, Polarity, PolicyClass};
 use crate::convert::intent::condition::of_entry;
 use crate::rules;
 
-/// Limit on the entries of a list: longer lists are tables of addresses, whose overlaps mean little.
+/// Limit on the entries of a list: longer lists are tables of addresses, and their overlaps are rarely
+/// faults.
 const MOST_ENTRIES: usize = 64;
 
-/// An entry that earlier classes hide: its line, and its packets.
+/// An entry whose packets all belong to earlier classes.
 struct Hidden {
     line: usize,
     set: Set,
 }
 
 impl<'a> Classes<'a> {
-    /// Reports the entries of the lists of `class` that the classes before it take whole, at the class and at
-    /// an entry that takes all packets of the first of them.
+    /// Reports the entries of the lists of `class` whose packets all belong to earlier classes. The finding
+    /// is at the class, or at an entry that takes all packets of the first hidden entry.
     pub(super) fn hidden_entries(
         &mut self,
         class: &PolicyClass,
@@ -60,7 +61,7 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Returns the lists of which each entry alone makes a packet belong to a class.
+    /// Returns the lists in which each matching entry alone puts a packet into the class.
     fn lists(&self, class: &str) -> Vec<&'a AccessList> {
         let configuration = self.configuration;
         let Some(map) = configuration.class_maps.get(class) else { return Vec::new() };

@@ -15,7 +15,7 @@ enum Excess {
 
 impl Context<'_> {
     /// Whether `policy`, attached in `line`, is within the router's limit on levels and the remaining number
-    /// of classes. Subtracts its classes from that number.
+    /// of classes. Subtracts the classes of the policy from that number.
     pub(in crate::convert) fn is_of_extent(&mut self, policy: &PolicyMap, line: usize) -> bool {
         let mut left = self.classes_left;
         let most_levels = *self.platform.rules().policy_levels;

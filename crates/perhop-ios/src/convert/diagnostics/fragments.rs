@@ -10,7 +10,7 @@ use crate::ast::{Configuration, Interface};
 use crate::convert::wire::{is_bundle, link_kilobits};
 use crate::rules;
 
-/// Rate above which a packet of 1500 bytes takes less than 16 ms, kilobits per second. Cisco's designs
+/// Rate, kilobits per second, above which a packet of 1500 bytes takes less than 16 ms. Cisco's designs
 /// fragment up to this rate.
 const FASTEST: u64 = 768;
 

@@ -106,8 +106,8 @@ impl Context<'_> {
             return None;
         }
         let known = self.classes_inside(policy, 0);
-        // Cisco's converged SDN transport design sets groups in some classes, and codepoint and group to zero
-        // in class-default, without the mode.
+        // Without the mode, Cisco's converged SDN transport design sets groups in some classes. In
+        // class-default, it sets the codepoint and the group to zero.
         let sets = |class: &PolicyClass, field| {
             class.marks.iter().any(|at| at.value.field() == Some(field) && !at.value.is_zero())
         };
@@ -139,7 +139,7 @@ impl Context<'_> {
         ))
     }
 
-    /// Reports policies on bundles of IOS XR: the router applies them to each member.
+    /// Reports policies on bundles of IOS XR: the router applies such a policy to each member separately.
     pub(in crate::convert) fn copied_to_members(&mut self) {
         if self.configuration.grammar == Grammar::Ios {
             return;

@@ -1,8 +1,8 @@
 //! The view of a policy on packets inside tunnels and encryption: the outer header, unless `qos pre-classify`
 //! exposes the inner one.
 //!
-//! The DS field is copied to the outer header; addresses, protocol and ports are those of the tunnel. Source:
-//! Cisco document 10106, quality of service options on GRE tunnel interfaces.
+//! The DS field is copied to the outer header; the tunnel sets addresses, protocol and ports. Source: Cisco
+//! document 10106, quality of service options on GRE tunnel interfaces.
 
 use std::net::Ipv4Addr;
 
@@ -26,8 +26,9 @@ struct Outer<'a> {
 }
 
 impl Context<'_> {
-    /// Changes the conditions of `policy`, attached by `line` as output policy of `interface`, to the outer
-    /// header of encrypted packets. Reports conditions on fields that encryption or a tunnel hides.
+    /// Changes the conditions of `policy` to the outer header of encrypted packets. `line` attaches the
+    /// policy as output policy of `interface`. Reports conditions on fields that encryption or a tunnel
+    /// hides.
     pub(in crate::convert) fn hide(&mut self, interface: &Interface, line: usize, policy: &mut Policy) {
         let with_inner_fields = with_inner_fields(policy);
         if with_inner_fields.is_empty() {
@@ -96,7 +97,7 @@ fn implies(config: &MatchConfig, condition: &Condition) -> bool {
 }
 
 impl Outer<'_> {
-    /// Evaluates `config` for encrypted packets: the outer header is known, other fields are copied or
+    /// Evaluates `config` for encrypted packets: the outer header is known; other fields are copied or
     /// unchanged.
     fn condition_when_encrypted(&self, config: &MatchConfig) -> Condition {
         let within = |prefixes: &[Prefix], addresses: &[Ipv4Addr]| {

@@ -1,4 +1,4 @@
-//! Marks of links that the router sets by itself, and marks that it cannot set.
+//! Link marks that the router sets without configuration, and marks that it cannot set.
 
 use perhop_device::Wire;
 use perhop_device::intent::{Class, Condition, Field, Fields, Policy, matched_fields};
@@ -16,8 +16,8 @@ pub(in crate::convert) enum Tag {
     Untagged,
     /// Unknown: other VLANs of the port have tags.
     Unknown,
-    /// The tag by which a service instance selects frames; packets have it if the link's `headers` contain
-    /// it.
+    /// The tag by which a service instance selects frames. Packets have this tag if the `headers` of the link
+    /// contain it.
     OfInstance,
     /// A tag on the only tagged port of the router.
     Only,
@@ -38,7 +38,7 @@ impl Context<'_> {
         }
     }
 
-    /// Reports marks that the router does not set at this place, and conditions on marks that are not set
+    /// Reports marks that the router does not set in this direction, and conditions on marks that are not set
     /// yet.
     pub(in crate::convert) fn misplaced(&mut self, policy: &Policy, markings: Markings, tag: Tag) {
         if !self.is_router() {

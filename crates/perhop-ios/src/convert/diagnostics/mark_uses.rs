@@ -1,7 +1,7 @@
 //! Reports how marks of input policies affect the queue of a packet.
 //!
-//! For each conditioner, one packet that it takes is followed (`perhop_analysis`). Each finding has a
-//! witness; the search may miss others.
+//! The search follows one packet of each conditioner (`perhop_analysis`). Each finding has a witness. The
+//! search can miss other faults.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_device::intent::{Class, Field};
@@ -15,7 +15,7 @@ use crate::convert::context::Context;
 use crate::convert::ports::ConvertedPort;
 use crate::rules;
 
-/// The classes of an output policy: name of the queue, its packets, and whether the class has a condition.
+/// The queues of an output policy: its port, and the name and the packets of each class.
 struct Queues<'a> {
     port: &'a str,
     classes: Vec<(String, Set)>,
@@ -130,7 +130,7 @@ fn reordered(
 ) -> Option<Diagnostic> {
     conditioner.meter.as_ref()?;
     let conforming = after(packet, &conditioner.green)?;
-    // The meter does not give a color without actions.
+    // A meter never gives a color that has no actions.
     for actions in [&conditioner.yellow, &conditioner.red].into_iter().filter(|actions| !actions.is_empty()) {
         let Some(excess) = after(packet, actions).filter(|excess| excess.dscp != conforming.dscp) else {
             continue;
@@ -157,7 +157,7 @@ fn reordered(
 
 /// The packets of a conditioner that marks.
 struct Marked<'a> {
-    /// The packets as they are before the mark.
+    /// The packets before the mark.
     taken: Set,
     /// One of these packets.
     packet: &'a Packet,
@@ -198,7 +198,7 @@ fn unmatched(
     Ok(Some(Diagnostic::new(&rules::MARK_NEVER_MATCHED, marked.line, message, help)))
 }
 
-/// Returns a class with a condition that takes packets of `taken`, and its port.
+/// Returns a class that has a condition and takes packets of `taken`, and the port of the class.
 fn left_class<'a>(
     space: &mut PacketSpace,
     taken: Set,

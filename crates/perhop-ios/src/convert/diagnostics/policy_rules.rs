@@ -19,7 +19,7 @@ impl Context<'_> {
     /// Reports the findings of the rules for the policies of `ports`.
     pub(in crate::convert) fn policy_rules(&mut self, ports: &[ConvertedPort]) {
         let mut known = BTreeSet::new();
-        // NQB traffic is assumed if the router's configuration names the codepoint.
+        // NQB traffic is assumed if the router's configuration contains the NQB codepoint.
         let policies = ports.iter().flat_map(|port| [&port.port.input, &port.port.output]);
         let nqb: Vec<MatchConfig> = policies.into_iter().any(names_nqb).then(all_nqb).into_iter().collect();
         let names: Vec<String> = ports.iter().map(|port| port.port.interface.clone()).collect();
@@ -109,7 +109,8 @@ fn in_policy(attached: Attached, wire: Option<&WireConfig>) -> Vec<Diagnostic> {
     collect_policed_rates(attached.resolved, &mut limits);
     let subject = Subject { policy: attached.config, rate, wire, limits: &limits, interfaces: &[] };
     let found = perhop_lint::check_sharing(&subject).into_iter();
-    // If the queue limits of the port are unknown, the policy has the limits of a router.
+    // If the queue limits of the port are unknown, the policy has a router's default limits, which are not
+    // compared.
     let is_known = |finding: &Finding| {
         attached.port.unmodeled_queues.is_none() || !OF_QUEUE_LIMITS.contains(&finding.rule.id)
     };

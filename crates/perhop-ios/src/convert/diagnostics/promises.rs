@@ -1,4 +1,4 @@
-//! Reports guarantees above the enclosing rate, under shapers and in policies that are not attached to an
+//! Reports guarantees above the enclosing rate, for policies under a shaper and policies without an
 //! interface.
 
 use perhop_device::intent::TrafficRate;
@@ -38,8 +38,8 @@ impl Context<'_> {
         self.found.extend(found);
     }
 
-    /// Reports guarantees inside a class that exceed the rate of its shaper, if one of them is a rate;
-    /// percentages alone are reported elsewhere.
+    /// Reports guarantees inside a class that exceed the rate of its shaper, if one of them is configured as
+    /// a rate. Another rule reports percentages.
     fn above_shaper(&self, around: &PolicyMap, class: &PolicyClass) -> Option<Diagnostic> {
         let TrafficRate::BitsPerSecond(rate_bps) = class.shape?.value.rate else { return None };
         let inner = class.service_policy.as_ref()?;

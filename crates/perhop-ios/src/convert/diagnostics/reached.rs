@@ -18,8 +18,7 @@ const MOST_ENTRIES: usize = 3000;
 /// A protocol that no entry names (RFC 3692).
 const UNUSUAL: Protocol = Protocol(253);
 
-/// The packets of an entry, and possibly more: a prefix of each address, the protocol, and a range of each
-/// port.
+/// A superset of the packets of an entry: one prefix per address, the protocol, and one range per port.
 struct Outline {
     source: (u32, u32),
     destination: (u32, u32),
@@ -39,7 +38,7 @@ impl Outline {
         }
     }
 
-    /// Whether the packet with these addresses may be in it.
+    /// Whether the outline can contain the packet with these addresses.
     fn may_have(&self, packet: &Packet, source: u32, destination: u32) -> bool {
         let is_in = |(network, mask): (u32, u32), address: u32| address & mask == network;
         let is_within = |(first, last): (u16, u16), port: u16| first <= port && port <= last;
@@ -55,7 +54,8 @@ fn only<T>(list: Option<&OneOrMany<T>>) -> Option<&T> {
     list.and_then(|list| if let [only] = list.0.as_slice() { Some(only) } else { None })
 }
 
-/// Returns the network and the mask of the only IPv4 prefix; of all addresses for others.
+/// Returns the network and the mask of a single IPv4 prefix. Several or other prefixes give the mask of all
+/// addresses.
 fn prefix(prefixes: Option<&OneOrMany<Prefix>>) -> (u32, u32) {
     match only(prefixes).map(|prefix| (prefix.network(), prefix.length())) {
         Some((IpAddr::V4(network), length)) => {
@@ -69,7 +69,7 @@ fn range(ranges: Option<&OneOrMany<PortRange>>) -> (u16, u16) {
     only(ranges).map_or((0, u16::MAX), |range| (range.first(), range.last()))
 }
 
-/// Whether a packet reaches each entry of a list; false if that is not obvious.
+/// Whether a packet reaches each entry of a list. False if the quick search does not prove it.
 pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) -> bool {
     if list.entries.len() > MOST_ENTRIES {
         return false;
@@ -82,7 +82,7 @@ pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) 
             Condition::When(config) => *config,
         };
         let packet = packet_of(&config);
-        // Without a condition, all packets match.
+        // A default configuration has no condition, so all packets match.
         let has_packet = config == MatchConfig::default()
             || config.build(&[]).is_ok_and(|matches| matches.matches(&packet));
         let (IpAddr::V4(source), IpAddr::V4(destination)) =
@@ -97,7 +97,7 @@ pub(super) fn are_all_reached(configuration: &Configuration, list: &AccessList) 
     })
 }
 
-/// Returns a packet that most likely meets the condition and few others.
+/// Returns a packet that meets the condition and probably few other conditions.
 fn packet_of(config: &MatchConfig) -> Packet {
     let address = |prefixes: &Option<OneOrMany<Prefix>>| -> Address {
         let first = prefixes.as_ref().and_then(|prefixes| prefixes.0.first());

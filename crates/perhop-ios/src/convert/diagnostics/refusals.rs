@@ -118,12 +118,12 @@ impl Context<'_> {
         })
     }
 
-    /// Reports queues on a sub-interface or tunnel without a shaper: without one, it is never congested.
+    /// Reports queues on a sub-interface or tunnel without a shaper. Such an interface is never congested.
     fn without_shaper(&self, interface: &Interface, attachment: Attachment) -> Option<Diagnostic> {
         if *self.platform.rules().subinterface_queues != SubinterfaceQueues::InsideShaper {
             return None;
         }
-        // A sub-interface without its own policy shares that of its parent.
+        // A sub-interface without its own policy uses the policy of its parent.
         let own = interface.service_policies.output.as_ref().is_some_and(|at| at.line == attachment.line);
         let is_tagged = own && interface.parent.is_some() && interface.hardware == Hardware::Ethernet;
         let is_tunnel = interface.name.starts_with("Tunnel");
@@ -256,8 +256,8 @@ impl Context<'_> {
         })
     }
 
-    /// Reports a limit in percent of the only class of a policy. Cisco TAC 218310, "Handle Microbursts in ASR
-    /// 920": the class needs another one before it, whose condition no packet meets.
+    /// Reports a limit in percent in the only class of a policy. Cisco TAC 218310, "Handle Microbursts in ASR
+    /// 920": the policy needs an earlier class that no packet matches.
     fn percent_limit_of_all(&self, policy: &PolicyMap) -> Option<Diagnostic> {
         self.platform.percent_limit_bytes()?;
         let [class] = policy.classes.as_slice() else { return None };
@@ -339,7 +339,7 @@ pub(super) fn promised_percent(class: &PolicyClass) -> Option<(u64, usize)> {
     bandwidth.or(priority)
 }
 
-/// Reports the line with which percentages of the classes of `policy` exceed 100.
+/// Reports the line at which the sum of the percentages of `policy` exceeds 100.
 pub(super) fn above_hundred(
     policy: &PolicyMap,
     classes: &[&PolicyClass],
@@ -375,7 +375,7 @@ fn mixed_units(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnosti
     ))
 }
 
-/// Reports percentages and ratios of the excess in one policy of IOS XR, which has both next to minima.
+/// Reports a policy of IOS XR that mixes percentages and ratios of the excess.
 fn mixed_shares(policy: &PolicyMap, classes: &[&PolicyClass]) -> Option<Diagnostic> {
     let share =
         |class: &&PolicyClass| class.remaining.or(class.bandwidth).filter(|at| !at.value.is_minimum());

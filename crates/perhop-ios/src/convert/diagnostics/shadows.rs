@@ -1,4 +1,4 @@
-//! Reports classes that get no packet because earlier classes match all of theirs.
+//! Reports classes that get no packet because earlier classes match all of their packets.
 //!
 //! The result is exact, by sets of packets (`perhop_analysis`), if packets in perhop have all fields that the
 //! classes match.
@@ -24,9 +24,9 @@ use crate::syntax::application::ip_protocol;
 const MOST_NAMED: usize = 3;
 /// Limit on the nodes of sets kept between policies: half a megabyte.
 const MOST_KEPT: usize = 20_000;
-/// Limit on the compared pairs of classes in one policy: 2,000 classes, twice the limit of IOS-XE.
+/// Limit on the compared pairs of classes in one policy: enough for 2,000 classes, twice the limit of IOS-XE.
 const MOST_PAIRS: usize = 2_000_000;
-/// Limit on the overlaps whose example is the simplest packet.
+/// Limit on the overlaps for which the simplest packet is searched as an example.
 const MOST_PLAIN: usize = 50;
 
 impl Context<'_> {
@@ -96,8 +96,8 @@ impl<'a> Classes<'a> {
         found
     }
 
-    /// Discards the sets if they are many: a few fit into the processor's cache, and most policies share
-    /// nothing.
+    /// Discards the sets if there are many. Few sets fit into the processor's cache, and most policies share
+    /// no set.
     fn make_room(&mut self) {
         if self.space.nodes() > MOST_KEPT {
             self.space = PacketSpace::new(self.space.interfaces());
@@ -151,7 +151,8 @@ impl<'a> Classes<'a> {
         Ok(found)
     }
 
-    /// Reports the class that alone hides several others: it is in the wrong place, or takes too much.
+    /// Reports the class that alone hides several others: that class is at the wrong place, or takes too many
+    /// packets.
     fn wide_class(
         &mut self,
         policy: &PolicyMap,
@@ -183,7 +184,7 @@ impl<'a> Classes<'a> {
         Ok(None)
     }
 
-    /// Reports an earlier class that takes some packets of `class` while neither contains the other.
+    /// Reports an earlier class that takes some packets of `class`, if neither class contains the other.
     fn overlap(
         &mut self,
         class: &PolicyClass,
@@ -281,13 +282,14 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Whether the match set of class `name` is exact for every interface. Otherwise the set may be too large and
-/// falsely hide others.
+/// Whether the match set of class `name` is exact for every interface. An inexact set can be too large and
+/// falsely hide other classes.
 fn is_shown(configuration: &Configuration, name: &str) -> bool {
     let Some(map) = configuration.class_maps.get(name) else { return false };
     map.statements.iter().all(|statement| match &statement.criterion {
         Criterion::ClassMap(inner) => is_shown(configuration, inner),
-        // VLANs depend on the interface's tags. Applications match by content; ports are an estimate.
+        // The tags of the interface decide about VLANs. The router detects applications by content, and ports
+        // only approximate that.
         Criterion::Vlan(_) | Criterion::VlanInner(_) | Criterion::CosInner(_) => false,
         Criterion::Protocol(name) => ip_protocol(name).is_some(),
         Criterion::AccessGroup(list) => {
@@ -297,7 +299,7 @@ fn is_shown(configuration: &Configuration, name: &str) -> bool {
     })
 }
 
-/// Whether a statement with this list matches no packet in perhop that the router would not match.
+/// Whether every packet that matches a statement with this list in perhop also matches it on the router.
 pub(super) fn is_known(list: &AccessList, polarity: Polarity) -> bool {
     let narrows = |entry: &AclEntry| entry.action == AclAction::Deny || polarity == Polarity::Not;
     list.entries.iter().all(|entry| entry.unseen.is_none() || !narrows(entry))

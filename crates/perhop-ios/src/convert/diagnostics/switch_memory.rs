@@ -139,10 +139,11 @@ fn with_others(first: &str, others: usize) -> String {
     }
 }
 
-/// Reports the ports with an output policy whose memory is not known, once for each attachment: no run has
-/// their queues. The policy that a switch has without a line is attached once.
+/// Reports ports that have an output policy but unknown memory, because no run has their queues. There is one
+/// finding for each line that attaches a policy. The default policy of a switch has no line and gets one
+/// finding.
 fn unknown_memory(memory: &SwitchMemory, ports: &[ConvertedPort]) -> Vec<Diagnostic> {
-    // A policy that the switch refuses has a finding of its own.
+    // Another rule reports a policy that the switch refuses.
     let is_refused =
         |port: &ConvertedPort| memory.port(&port.port.interface).is_some_and(|own| own.refused.is_some());
     let mut unknown = BTreeMap::<(Option<usize>, &str), Vec<_>>::new();
@@ -192,7 +193,7 @@ fn without_traffic(
     })
 }
 
-/// Reports a priority queue whose memory or policer does not hold the burst of one sender.
+/// Reports a priority queue whose memory or policer is too small for the burst of one sender.
 fn loses_bursts(memory: &SwitchMemory, port: &ConvertedPort, queue: &QueueMemory) -> Option<Diagnostic> {
     let (line, _) = queue.line.zip(queue.priority_level)?;
     let class = class_at(&port.output.as_ref()?.classes, line)?;

@@ -10,7 +10,7 @@ use crate::platform::SwitchHardware;
 use crate::rules;
 
 impl Context<'_> {
-    /// Reports trust and weights with which packets miss their intended queue.
+    /// Reports trust settings and weights that send packets to an unintended queue.
     pub(in crate::convert) fn switch_queue_rules(&mut self) {
         let is_own = self.platform.switch() == Some(SwitchHardware::Mls);
         let Some(line) = mls::enabled_by(self.configuration).filter(|_| is_own) else { return };

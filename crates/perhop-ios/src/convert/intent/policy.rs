@@ -27,8 +27,8 @@ struct Place {
 }
 
 impl Context<'_> {
-    /// Converts `policy` for a port whose packets have `tags`. Like the router, leaves out classes with an
-    /// undefined class-map and puts class-default last.
+    /// Converts `policy` for a port whose packets have `tags`. Omits classes with an undefined class-map and
+    /// puts class-default last, like the router.
     pub(in crate::convert) fn intent_of(&self, policy: &PolicyMap, tags: Tags) -> Policy {
         self.policy(policy, Place { tags, depth: 0 }, &mut 0)
     }
@@ -100,8 +100,8 @@ impl Context<'_> {
         class.percent_limit.map(|at| At::new(at.line, QueueLimit::Bytes((shared * at.value / 100).max(1))))
     }
 
-    /// Whether a class takes the packets that no other class takes: class-default, and on NX-OS the queue of
-    /// the packets without a group, since each other group has a queue.
+    /// Whether a class takes the packets that no other class takes. This is class-default. On NX-OS it is
+    /// also the queue of packets without a group, because each group has its own queue.
     fn takes_rest(&self, class: &PolicyClass) -> bool {
         let is_of_nexus = self.configuration.grammar == Grammar::NxOs;
         class.name == CLASS_DEFAULT || is_of_nexus && nexus::is_default_queue(&class.name)

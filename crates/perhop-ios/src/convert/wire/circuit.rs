@@ -1,4 +1,5 @@
-//! [`Circuit`]: an output path: an interface, one circuit of an ATM interface, or one peer of a tunnel.
+//! [`Circuit`]: an output path, which is an interface, one circuit of an ATM interface, or one peer of a
+//! tunnel.
 
 use perhop_qos::Rate;
 
@@ -22,7 +23,7 @@ pub(in crate::convert) struct Circuit<'a> {
     pub(in crate::convert) tags: Tags,
 }
 
-/// The default `bandwidth` of an interface, kilobits per second: that of a T1 line.
+/// The default `bandwidth` of an interface, kilobits per second, which is the rate of a T1 line.
 const T1: u64 = 1544;
 
 impl<'a> Circuit<'a> {
@@ -51,7 +52,8 @@ impl<'a> Circuit<'a> {
     }
 
     /// Returns the interface itself, one circuit for each service instance with a policy, and one for the
-    /// peers of each group. A tunnel with one group and no own policy is represented by the group.
+    /// peers of each group. A tunnel that has one group and no policy of its own gives only the circuit of
+    /// the group.
     fn of_peers(interface: &'a Interface, configuration: &'a Configuration) -> Vec<Circuit<'a>> {
         let circuit = |name: String, line: usize, peer: Option<&'a PeerPolicy>| Circuit {
             name,
@@ -89,8 +91,9 @@ pub(in crate::convert) fn has_known_line(interface: &Interface, configuration: &
     !interface.name.starts_with("Tunnel") || configuration.underlay(interface).is_some()
 }
 
-/// Returns the bandwidth of the line below a tunnel; `None` for other interfaces, and if that line is unknown
-/// or is not a wire: the default of a Dialer or a Loopback is not a line rate.
+/// Returns the bandwidth of the line below a tunnel; `None` for other interfaces and for an unknown line.
+/// Also `None` for a virtual interface without a configured bandwidth, because its default is not a line
+/// rate.
 pub(in crate::convert) fn rate_below(interface: &Interface, configuration: &Configuration) -> Option<Rate> {
     let below = configuration.underlay(interface)?;
     let is_wire = !matches!(below.hardware, Hardware::Virtual | Hardware::Other | Hardware::Unknown);
@@ -117,7 +120,8 @@ fn interface_bandwidth(interface: &Interface, configuration: &Configuration) -> 
     if let Some(parent) = parent {
         return interface_bandwidth(parent, configuration);
     }
-    // On a tunnel the line below counts, not the bandwidth for routing. Source: output of a hub.
+    // The rate of a tunnel is the rate of the line below, not its bandwidth for routing. Source: output of a
+    // hub.
     if let Some(below) = configuration.underlay(interface) {
         return interface_bandwidth(below, configuration);
     }

@@ -18,7 +18,8 @@ const AROUND_FRAME: i32 = 4 + 20;
 const SERIAL: i32 = 4;
 
 /// Returns the overhead by the profile's [`CountedLength`]. Classes of a tunnel count the tunnel's headers.
-/// Queues also count the frame below and, from the `headers` of the wire, encryption with mean padding.
+/// Queues also count the frame of the line below. If the `headers` of the wire contain encryption, queues
+/// count it with mean padding.
 pub(in crate::convert) fn counted_bytes_of(
     interface: &Interface,
     circuit: &Circuit,
@@ -39,7 +40,8 @@ pub(in crate::convert) fn counted_bytes_of(
             let gre = 4 + optional.map(|is_there| if is_there { 4 } else { 0 }).iter().sum::<i32>();
             let outer = if mode.contains("ipv6") { 40 } else { 20 };
             let classes = if mode.starts_with("gre") { outer + gre } else { outer };
-            // Queues count packets as sent: a hub with IOS 15.7 (HQF) also counted ESP.
+            // Queues count packets in the form in which they are sent: a hub with IOS 15.7 (HQF) also counted
+            // ESP.
             let esp = headers.headers().iter().find_map(|header| match header {
                 Header::Esp(esp) => Some(*esp),
                 _ => None,
@@ -53,9 +55,9 @@ pub(in crate::convert) fn counted_bytes_of(
     }
 }
 
-/// Returns the overhead that the router's counters print: meters and schedulers may count whole frames, and
-/// counters do not. Source: xrdocs.io, "Y.1564 Service Activation Testing on NCS: Part2", where frames of
-/// 1524 bytes on the wire are metered and 1502 are printed; perhop prints 1500.
+/// Returns the overhead in the router's printed counters. Meters and schedulers can count whole frames;
+/// counters do not. Source: xrdocs.io, "Y.1564 Service Activation Testing on NCS: Part2". There, meters count
+/// 1524 bytes per frame and counters print 1502; perhop prints 1500.
 pub(in crate::convert) fn printed_bytes(counted: CountedBytes, rules: &ProfileRules) -> CountedBytes {
     if *rules.counted_length != CountedLength::WholeFrame {
         return counted;

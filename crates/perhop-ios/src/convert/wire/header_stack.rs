@@ -80,8 +80,8 @@ impl Context<'_> {
         esp(set)
     }
 
-    /// Returns the line that protects a tunnel by a profile whose ciphers are not in the configuration, and
-    /// the missing part.
+    /// Returns the missing part of a tunnel's protection, if the configuration lacks its ciphers, with the
+    /// line that protects the tunnel.
     pub(in crate::convert) fn unknown_protection(&self, tunnel: &Tunnel) -> Option<At<String>> {
         let protection = tunnel.protection.as_ref()?;
         let name = &protection.value;
@@ -144,7 +144,7 @@ pub(in crate::convert) fn circuit_headers(interface: &Interface, pvc: &Pvc) -> V
     }
 }
 
-/// Returns the headers that a link adds: the inner tag before the outer one.
+/// Returns the headers that a link adds: the inner tag precedes the outer one.
 fn link_headers(
     interface: &Interface,
     around: Option<&Interface>,

@@ -8,8 +8,8 @@ use crate::check::rate;
 
 /// Default transmission time of a fragment with `interleave`, microseconds.
 const DEFAULT_DELAY: u64 = 30_000;
-/// Overhead that routers subtract for address, control, protocol and multilink header: `show ppp multilink`
-/// gives 152 bytes for 10 ms at 128 kb/s, which are 160 bytes.
+/// Overhead that routers subtract for address, control, protocol and multilink header. `show ppp multilink`
+/// prints 152 bytes for 10 ms at 128 kb/s, in which the line carries 160 bytes.
 const HEADERS: u64 = 8;
 /// The minimum fragment size in perhop, bytes.
 const LEAST: u64 = 16;
@@ -19,14 +19,14 @@ pub(in crate::convert) fn is_bundle(interface: &Interface) -> bool {
     interface.multilink_group.is_some() && interface.name.starts_with("Multilink")
 }
 
-/// The usable links of a bundle, and the line to check if a link is missing.
+/// The number of usable links of a bundle, and the line to check if a link is missing.
 pub(in crate::convert) struct BundleLinks {
     pub(in crate::convert) usable: usize,
     pub(in crate::convert) line: usize,
 }
 
-/// Counts the usable links of `bundle`. The line belongs to a link that is down or does not run PPP, that
-/// names no bundle of the device, or that runs PPP without a bundle; otherwise it is the first line of the
+/// Counts the usable links of `bundle`. The line to check belongs to a link that is down, does not run PPP,
+/// names an unknown bundle, or runs PPP without a bundle. If no such link exists, it is the first line of the
 /// bundle.
 pub(in crate::convert) fn bundle_links(bundle: &Interface, configuration: &Configuration) -> BundleLinks {
     let group = bundle.multilink_group.map(|group| group.value);

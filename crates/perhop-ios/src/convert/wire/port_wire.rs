@@ -53,8 +53,8 @@ pub(in crate::convert) fn wire_of(
     }
 }
 
-/// Returns the IP MTU: `ip mtu`, otherwise the MTU of the interface or of its parent. Without any there is no
-/// limit, because hosts send no longer packets than their lines take.
+/// Returns the IP MTU: `ip mtu`, otherwise the MTU of the interface or of its parent. `None`: the size is not
+/// limited, because hosts respect the MTU of their own lines.
 fn mtu(interface: &Interface, parent: Option<&Interface>) -> Option<ByteSize> {
     let of_line = interface.mtu.or(parent.and_then(|parent| parent.mtu));
     interface.ip_mtu.or(of_line).map(|mtu| ByteSize::from_bytes(mtu.value))
@@ -99,7 +99,7 @@ fn framing(interface: &Interface, parent: Option<&Interface>) -> Option<Framing>
         (Hardware::Virtual, _) if is_ethernet(interface) => Some(Framing::EthernetWire),
         (_, Some(LinkEncapsulation::Ppp)) => Some(Framing::Ppp),
         _ if interface.name.starts_with("Multilink") => Some(Framing::Ppp),
-        // The headers contain its header and check sequence.
+        // The headers contain the frame relay header and its check sequence.
         (Hardware::Serial, Some(LinkEncapsulation::FrameRelay)) => Some(Framing::Raw),
         (Hardware::Serial | Hardware::PacketOverSonet, None | Some(LinkEncapsulation::Hdlc)) => {
             Some(Framing::Hdlc)

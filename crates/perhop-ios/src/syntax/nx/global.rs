@@ -43,7 +43,7 @@ pub(super) const COMMANDS: &[Command<Configuration>] = &[
     noted("router", router::open),
 ];
 
-/// Effect of the default mode of switching.
+/// Effect of the default switching mode.
 pub(super) const CUT_THROUGH: &str = "frames leave before they have arrived whole: perhop sends whole ones";
 /// A block that configures the control plane.
 const CONTROL_PLANE: &str = "packets to the switch itself are policed";

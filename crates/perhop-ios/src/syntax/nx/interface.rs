@@ -191,7 +191,7 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
         ("queuing", "output") => &mut policies.output,
         ("queuing", _) => return Ok(Finding::not_modelled(super::system::ARRIVING)),
         (_, "input") => &mut policies.input,
-        // This policy marks and polices before the queueing policy.
+        // An output policy of type qos marks and polices before the queueing policy.
         _ => &mut policies.second_output,
     };
     if reader.negated() {

@@ -24,7 +24,8 @@ pub(super) const COMMANDS: &[Command<PolicyClass>] = &[
     not_modelled("dbl", "packets of large flows are dropped first"),
 ];
 
-/// `bandwidth [remaining] percent N`. With `remaining`, 0 is a value: the class has what others leave.
+/// `bandwidth [remaining] percent N`. With `remaining`, 0 is a valid value: the class gets the rate that
+/// other classes leave.
 fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     if reader.negated() {
         class.bandwidth = None;
@@ -55,7 +56,7 @@ fn priority(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     }
     let level = if reader.eat("level") { reader.number("a level", 1..=3)? as u8 } else { 1 };
     reader.end()?;
-    // A copy of a policy of the system has a bandwidth that the priority replaces.
+    // A copy of a system policy can have a bandwidth. The priority replaces it.
     class.bandwidth = None;
     class.priority =
         Some(At::new(reader.line, Priority { level, rate: PriorityRate::Unlimited, burst: None }));
@@ -197,7 +198,7 @@ impl Written {
             return None;
         }
         let percent = self.percent.unwrap_or(100);
-        // perhop stores the probability as one packet in a whole number.
+        // perhop stores the probability as one in a whole number of packets.
         let denominator = (100 + percent / 2) / percent;
         let note = (!100_u64.is_multiple_of(percent))
             .then(|| format!("a probability of {percent} % is treated as one packet in {denominator}"));

@@ -49,7 +49,7 @@ pub(super) fn open(configuration: &mut Configuration, reader: &mut Reader) -> Re
     Ok(Finding::MODELLED)
 }
 
-/// Returns the table of the block, `None` for the default one.
+/// Returns the table of the block, `None` for the default table.
 fn table(configuration: &Configuration, reader: &Reader) -> Option<String> {
     let Mode::VrfContext(place) = reader.mode else { return None };
     configuration.nx_os.tables.get(place).filter(|table| *table != "default").cloned()

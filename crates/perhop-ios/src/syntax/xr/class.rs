@@ -84,7 +84,7 @@ fn bandwidth(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let other = others.rfind(|other| other.value.is_minimum() != bandwidth.is_minimum());
     (class.bandwidth, class.remaining) = match other {
         None => (Some(at), None),
-        // The minimum first, then the share of the excess.
+        // The minimum is stored first, then the share of the excess.
         Some(other) if bandwidth.is_minimum() => (Some(at), Some(other)),
         Some(other) => (Some(other), Some(at)),
     };
@@ -127,7 +127,7 @@ fn shape(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let burst = written.map(|burst| burst_of(burst, rate));
     let (finding, burst) = match burst {
         Some(Err(finding)) => (finding, None),
-        // A shaper's burst is in bits, next to a percentage in milliseconds.
+        // The burst of a shaper is in bits, or in milliseconds if the rate is a percentage.
         Some(Ok(burst)) if matches!(rate, TrafficRate::BitsPerSecond(_)) => {
             (Finding::MODELLED, Some(burst.saturating_mul(8)))
         }

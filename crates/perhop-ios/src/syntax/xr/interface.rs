@@ -160,7 +160,8 @@ fn service_policy(interface: &mut Interface, reader: &mut Reader) -> Reading {
             "two output policies are already attached",
             "the router refuses the third policy: the first two remain",
         ),
-        // One output policy queues, the other marks. Cisco, xrdocs.io, converged interconnect network guide.
+        // Of two output policies, one queues and the other marks. Cisco, xrdocs.io, converged interconnect
+        // network guide.
         _ if is_other(&policies.output) => policies.second_output = Some(at),
         _ => policies.output = Some(at),
     }

@@ -37,7 +37,7 @@ pub(super) fn queue_limit(class: &mut PolicyClass, reader: &mut Reader) -> Readi
 
 /// `random-detect default|ecn|MIN MAX`, `random-detect dscp VALUES MIN MAX` and by other fields.
 ///
-/// A line that is not understood does not turn WRED on.
+/// A line that perhop cannot parse does not enable WRED.
 pub(super) fn random_detect(class: &mut PolicyClass, reader: &mut Reader) -> Reading {
     let before = class.random_detect.clone();
     let reading = drop_profile(class, reader);
@@ -118,7 +118,7 @@ fn thresholds(detect: &mut RandomDetect, reader: &mut Reader) -> Result<Option<A
     if reader.eat("probability") {
         reader.keyword(&["percentage", "percent"]);
         let percent = reader.number("a percentage", 1..=100)?;
-        // perhop stores the probability as one in a whole number.
+        // perhop stores the probability as one in a whole number of packets.
         if !100_u64.is_multiple_of(percent) {
             return Err(Finding::not_modelled(format!(
                 "a probability of {percent} % is not one in a number"
@@ -157,5 +157,5 @@ fn threshold(reader: &mut Reader) -> Result<(u64, ThresholdUnit), Finding> {
     })
 }
 
-/// One in ten packets at the maximum threshold, as on IOS.
+/// The default of n: 1 of n packets is dropped at the maximum threshold, as on IOS.
 const DEFAULT_DENOMINATOR: u64 = 10;

@@ -40,7 +40,7 @@ pub(super) fn read(configuration: &mut Configuration, reader: &mut Reader) -> Op
     let prefix_length: u8 = length.parse().ok()?;
     let prefix = InterfaceAddress { line: reader.line, address, prefix_length }.subnet()?;
     reader.next();
-    // `vrf default` before the next hop names the table that is meant anyway.
+    // `vrf default` before the next hop names the default table, which applies without it, too.
     if reader.rest().first() == Some(&"vrf") {
         return Some(Ok(Finding::not_modelled(
             "a next hop in another table: packets of this route have no route there",

@@ -60,7 +60,7 @@ pub(in crate::syntax) fn length(reader: &mut Reader, default: &'static str) -> R
 /// Returns a burst at `rate` in bytes, or in milliseconds if the rate is a percentage.
 ///
 /// # Errors
-/// A burst in a unit that cannot be kept next to that rate: the finding of the line.
+/// The finding of the line, if the unit of the burst does not fit the form of the rate.
 pub(in crate::syntax) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u64, Finding> {
     match (burst, rate) {
         (Length::Bytes(bytes), TrafficRate::BitsPerSecond(_)) => Ok(bytes),
@@ -75,8 +75,8 @@ pub(in crate::syntax) fn burst_of(burst: Length, rate: TrafficRate) -> Result<u6
     }
 }
 
-/// Parses values up to the end of the line, or up to `most` words: single ones, lists with commas, and ranges
-/// with a hyphen.
+/// Parses values up to the end of the line, or up to `most` words: single values, lists with commas, and
+/// ranges with a hyphen.
 pub(in crate::syntax) fn values(
     reader: &mut Reader,
     most: usize,
@@ -99,7 +99,7 @@ pub(in crate::syntax) fn values(
     if found.is_empty() { Err(reader.unexpected("a value")) } else { Ok(found) }
 }
 
-/// Parses `word` by `one`.
+/// Parses `word` with the parser `one`.
 fn value_of(
     word: &str,
     one: fn(&mut Reader) -> Result<u8, Finding>,

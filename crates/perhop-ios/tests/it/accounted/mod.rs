@@ -9,7 +9,7 @@ use perhop_qos::random::Streams;
 const SWITCHES: [&str; 4] =
     ["c3850", "c9300,port-units=1", "c9400,port-units=1073741824,shared-units=1", "c9600,port-units=300"];
 
-/// Names of Nexus switches with known, given, little and unknown memory.
+/// Names of Nexus switches whose memory is known, set by the user, small or unknown.
 const NEXUS: [&str; 4] =
     ["n9k-c93240yc-fx2", "n9k-c93180yc-fx,shared-units=1", "n3k-c3064pq", "n9k-c93180yc-ex"];
 

@@ -1,8 +1,8 @@
 //! Policers of the control plane that pass less than the neighbors of a routing protocol send.
 //!
-//! The need is computed: after a failure all neighbors send at once, and retransmit until they get an answer.
-//! A full-length packet of each neighbor must pass per retransmission interval. Hellos and keepalives need
-//! far less (68 bytes in 10 s, 59 bytes in 60 s).
+//! The required rate is computed. After a failure, all neighbors send at once, and retransmit until they get
+//! an answer. A full-length packet of each neighbor must pass per retransmission interval. Hellos and
+//! keepalives need far less (68 bytes in 10 s, 59 bytes in 60 s).
 
 mod neighbors;
 
@@ -32,7 +32,7 @@ struct Share {
 }
 
 impl Share {
-    /// Bits per second, and packets in a minute.
+    /// Returns the required bits per second, and the required packets per minute.
     fn need(&self) -> (u64, u64) {
         let (count, interval) = (self.neighbors, self.protocol.interval_s());
         (count * u64::from(LONGEST) * 8 / interval, count * 60 / interval)
@@ -90,7 +90,8 @@ fn dropping_conditioners(
         let mut seen: BTreeMap<usize, bool> = BTreeMap::new();
         for packet in packets {
             let Some((index, drops_all)) = dropping(policy, names, packet) else { continue };
-            // If no line runs a protocol, a class for all packets does not count for it.
+            // If no line runs a protocol, its packets count only if the class does not also take other
+            // packets.
             let is_named = || {
                 let other = dropping(policy, names, &plain_packet(packet));
                 other.is_none_or(|(other, _)| other != index)
@@ -113,9 +114,9 @@ fn dropping_conditioners(
     found.into_iter().collect()
 }
 
-/// Returns the first conditioner that drops `packet` for some color, and whether it does for all.
+/// Returns the first conditioner that can drop `packet`, and whether the packet is dropped for every color.
 fn dropping(policy: &PolicyConfig, names: &[String], packet: &Packet) -> Option<(usize, bool)> {
-    // If a condition cannot be built, the reader of the policy has reported it.
+    // The reader of the policy has already reported a condition that cannot be built.
     let ways = conditioned(policy, names, packet).ok()?;
     let last = |way: &Conditioned| way.steps.last().map(|step| step.index);
     let index = ways.iter().filter(|way| way.dropped).find_map(last)?;

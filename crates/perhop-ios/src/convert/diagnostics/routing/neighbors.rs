@@ -42,7 +42,7 @@ impl Protocol {
         }
     }
 
-    /// Seconds between two packets of one neighbor that waits for an answer.
+    /// Returns the seconds between two packets of one neighbor that waits for an answer.
     pub(super) fn interval_s(self) -> u64 {
         match self {
             // RFC 2328 appendix C.3: RxmtInterval of a local network; RFC 7868: the interval of hellos.
@@ -80,7 +80,7 @@ impl Protocol {
     }
 }
 
-/// A packet of no protocol with the source of `like`, to the router.
+/// Returns a packet to the router that has the source of `like` and belongs to no routing protocol.
 pub(super) fn plain_packet(like: &Packet) -> Packet {
     let key = FlowKey { protocol: IpProtocol::UDP, source_port: OTHER_PORT, ..like.flow_key() };
     Packet::new(FlowKey { destination_port: OTHER_PORT, ..key }, LONGEST)
@@ -97,9 +97,9 @@ pub(super) struct Neighbors {
     pub(super) protocol: Protocol,
     /// Whether a `router` block runs the protocol; `None` if the configuration has no such block.
     pub(super) is_configured: Option<bool>,
-    /// Whether the number of neighbors is assumed: one on each interface, or one.
+    /// Whether the number of neighbors is assumed. The assumption is one on each interface, or one in total.
     pub(super) is_assumed: bool,
-    /// The packets of each neighbor. The router may classify each of them differently.
+    /// The packets of each neighbor. The router can classify the packets of one neighbor differently.
     pub(super) packets: Vec<Vec<Packet>>,
 }
 
@@ -223,7 +223,7 @@ fn is_in_a_network(interface: &Interface, block: &[&str]) -> bool {
     })
 }
 
-/// The bits of an address that its class leaves free (RFC 791 §3.2); all of 0.0.0.0.
+/// Returns the host bits of the class of an address (RFC 791 §3.2); all bits for 0.0.0.0.
 fn classful_wildcard(network: Ipv4Addr) -> u32 {
     match network.octets()[0] {
         0 => u32::MAX,

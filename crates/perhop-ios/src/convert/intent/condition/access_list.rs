@@ -14,7 +14,7 @@ use crate::ast::{
 use crate::object_group::{Addresses, of_prefix};
 
 /// Limit on nested alternations of permit and deny. A longer list is halved, so its depth grows only
-/// logarithmically and stays shallow enough for recursion and for readers of JSON.
+/// logarithmically. Recursion and JSON parsers have limits on the depth.
 const MOST_NESTED: usize = 8;
 
 /// Returns the condition for the packets that `list` permits.
@@ -42,8 +42,8 @@ struct Run {
     conditions: Vec<Condition>,
 }
 
-/// Returns the condition for the packets whose first match in `runs` permits them. A packet that matches no
-/// entry is denied.
+/// Returns the condition for the packets that the first matching run permits. A packet that matches no entry
+/// is denied.
 fn permitted(runs: &[Run]) -> Condition {
     if runs.len() <= MOST_NESTED {
         return runs.iter().rev().fold(Condition::Never, |rest, run| match run.action {
@@ -51,8 +51,8 @@ fn permitted(runs: &[Run]) -> Condition {
             AclAction::Deny => rest.but_not(&run.conditions),
         });
     }
-    // The second half applies to packets that the first neither permits nor denies. A packet that matches a
-    // deny of the first half is denied there, or permitted by an earlier entry.
+    // The second half applies only to packets that the first half neither permits nor denies. The first half
+    // decides about a packet that matches one of its deny entries: this entry or an earlier one applies.
     let (first, second) = runs.split_at(runs.len() / 2);
     let denies = first.iter().filter(|run| run.action == AclAction::Deny);
     let denied: Vec<Condition> = denies.flat_map(|run| run.conditions.iter().cloned()).collect();
@@ -65,7 +65,7 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
         return Condition::Never;
     }
     let (from, to) = (entry.prefixes.map(|(source, _)| source), entry.prefixes.map(|(_, to)| to));
-    // The source already determines the family.
+    // The source already determines the address family.
     let to = to.filter(|to| *to != PrefixMatch::ANY);
     let source = addresses(configuration, entry.source_group.as_deref(), entry.source, from);
     let destination = addresses(configuration, entry.destination_group.as_deref(), entry.destination, to);
@@ -91,7 +91,8 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
     };
     match services.as_slice() {
         [service] => with_service(&config, service),
-        // The addresses appear once, not once per service.
+        // A condition on the addresses and a disjunction of the services is smaller than one condition for
+        // each service.
         services => {
             let alone = MatchConfig::default();
             let services = services.iter().map(|service| with_service(&alone, service)).collect();
@@ -102,7 +103,7 @@ pub(in crate::convert) fn of_entry(configuration: &Configuration, entry: &AclEnt
 }
 
 /// Returns the prefixes of an entry's source or destination: `Some(None)` for any address, `None` for no
-/// address (an undefined group, or one that is too large).
+/// address. An undefined or too large group has no address.
 #[allow(clippy::option_option)] // "any address" and "no address" are two things
 fn addresses(
     configuration: &Configuration,
@@ -139,7 +140,7 @@ fn with_service(config: &MatchConfig, service: &ServiceMatch) -> Condition {
 
 /// Returns the codepoints of `dscp` and `tos`; `None` for any.
 fn dscps(entry: &AclEntry) -> Option<OneOrMany<Dscp>> {
-    // RFC 1349: the type of service is bits 3 to 6 of the octet, so the codepoint contains its three high
+    // RFC 1349: the type of service is in bits 3 to 6 of the octet, so the codepoint contains its three high
     // bits.
     let of_type = entry.type_of_service.map(|tos| {
         (0..8u8).filter_map(|precedence| Dscp::new(precedence << 3 | tos >> 1)).collect::<Vec<_>>()
@@ -164,7 +165,7 @@ fn prefixes(address: AddressMatch) -> Option<OneOrMany<Prefix>> {
     if wildcard == u32::MAX {
         return None;
     }
-    // Trailing ones shorten the prefix; each other one doubles the number of prefixes.
+    // Trailing ones shorten the prefix. Each other one doubles the number of prefixes.
     let trailing = wildcard.trailing_ones();
     let scattered = wildcard & u32::MAX.checked_shl(trailing).unwrap_or(0);
     let base = address.address.to_bits() & !wildcard;

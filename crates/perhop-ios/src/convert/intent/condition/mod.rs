@@ -101,7 +101,7 @@ impl Classes<'_> {
                 of_labels((0..8).map(|class| combined_label(*group, class)).collect())
             }
             Criterion::QosGroup(group) => of_labels(u8::try_from(*group).ok().into_iter().collect()),
-            // perhop has one label for both; if both are used, it is the group.
+            // perhop has one label for both fields. If the configuration uses both, the label is the group.
             Criterion::TrafficClass(_) if configuration.marks.label == LabelUse::GroupOfBoth => {
                 Condition::Never
             }
