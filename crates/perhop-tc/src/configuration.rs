@@ -54,7 +54,7 @@ impl Configuration {
         let (_, device) = self.owners.get(line.checked_sub(1)?)?;
         self.devices.get((*device)?).map(|device| device.name.as_str())
     }
-    /// Iterates over the lines that may make perhop differ from Linux.
+    /// Iterates over the lines because of which perhop can differ from Linux.
     pub fn differing(&self) -> impl Iterator<Item = &Line> {
         self.lines.iter().filter(|line| line.state.differs())
     }

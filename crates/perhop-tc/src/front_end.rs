@@ -82,7 +82,7 @@ impl FrontEnd for Tc {
         };
         let diagnostics = configuration.diagnostics.iter().map(concern).collect();
         let mut open_lines = OpenLine::all(&configuration.lines, interfaces);
-        // A part of these lines has no model, although the line has one.
+        // perhop models these lines, but not the effect of offloads on them.
         let offloads = [rules::TC_POLICE_BURST_OFFLOAD.id, rules::TC_POLICE_BURST_GRO.id];
         let is_of_offloads = |found: &&perhop_lint::Diagnostic| offloads.contains(&found.rule.id);
         let partly = configuration.diagnostics.iter().filter(is_of_offloads).map(|found| found.line);

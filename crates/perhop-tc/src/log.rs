@@ -16,7 +16,7 @@ struct LineNotes {
     notes: Vec<String>,
 }
 
-/// The rank of a line's state: a state that may make perhop differ from Linux hides the others.
+/// The rank of a line's state: a state in which perhop can differ from Linux has precedence.
 fn rank(state: LineState) -> u8 {
     match state {
         LineState::Irrelevant => 0,

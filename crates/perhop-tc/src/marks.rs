@@ -6,8 +6,8 @@ use crate::units;
 
 /// Options of `iptables -j MARK` whose value is a mark, with or without a mask (iptables-extensions(8)).
 const SETTING: [&str; 3] = ["--set-mark", "--set-xmark", "--or-mark"];
-/// Words of commands that set marks outside the file: marks of connections, marks in other files, and
-/// commands that only the shell knows.
+/// Words of commands that can set marks unknown to perhop: marks of connections, marks in other files, and
+/// commands that only the shell expands.
 const ELSEWHERE: [&str; 9] = [
     "--restore-mark",
     "connmark",
@@ -25,7 +25,7 @@ const ELSEWHERE: [&str; 9] = [
 pub(crate) struct Marks {
     /// The marks that a line sets, of which perhop keeps the lowest eight bits.
     values: BTreeSet<u8>,
-    /// Whether a line sets marks that are not known.
+    /// Whether a line sets unknown marks.
     is_open: bool,
     /// Whether the file has commands; output of `tc` does not contain the rules of the firewall.
     has_commands: bool,
@@ -66,7 +66,7 @@ impl Marks {
         self.is_open = true;
     }
 
-    /// Whether some packet may have one of `labels`. Without a mark a packet has 0.
+    /// Whether some packet may have one of `labels`. A packet without a mark has 0.
     pub(crate) fn may_be(&self, labels: &[u8]) -> bool {
         self.is_open
             || !self.has_commands

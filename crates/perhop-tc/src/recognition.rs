@@ -49,7 +49,8 @@ pub(crate) fn recognized(text: &str) -> Option<Configuration> {
         lines.filter(|line| (line.state != LineState::NotRecognized) == known).count()
     };
     let whole_commands = text.lines().filter(|line| line.trim_start().starts_with("tc ")).count();
-    // Without a device, every command has an error; they are tc commands if all lines are.
+    // Without a device, every command has an error. The text still counts as tc commands if it has no other
+    // lines.
     let is_known = count(true) > count(false) && !configuration.devices.is_empty()
         || whole_commands > 0 && whole_commands == count(true) + count(false);
     is_known.then_some(configuration)

@@ -2,11 +2,11 @@
 
 /// Limit on bursts, packets.
 const MOST_BURST: u64 = 1 << 16;
-/// Largest n of the weights 2⁻ⁿ.
+/// The largest n of a weight 2⁻ⁿ.
 pub(crate) const MOST_EXPONENT: u32 = 31;
 
-/// Returns n of tc's weight 2⁻ⁿ for a burst in packets of `average` bytes and a minimum in bytes: the average
-/// does not exceed the minimum within the burst.
+/// Returns the n of tc's weight 2⁻ⁿ for a burst, packets of `average` bytes, and a minimum threshold, bytes.
+/// With this weight, the average queue stays below the minimum during the burst.
 pub(crate) fn exponent_of(burst: u64, low: u64, average: u64) -> Option<u32> {
     let ahead = burst as f64 + 1.0 - low as f64 / average as f64;
     if ahead < 1.0 {

@@ -60,7 +60,7 @@ const IRRELEVANT: [(&str, &str); 18] = [
 
 const SETTINGS: &str = "settings of the kernel";
 
-/// Commands that affect packets or devices and are not read.
+/// Commands that affect packets or devices and that perhop does not read.
 const UNREAD: [(&str, &str); 10] = [
     ("iptables", "rules that mark packets: match their headers by filters instead"),
     ("ip6tables", "rules that mark packets: match their headers by filters instead"),
@@ -124,7 +124,7 @@ impl Session {
         Configuration::new(self.kernel, self.owners, &lines)
     }
 
-    /// Reads JSON items without lines: their numbers replace line numbers.
+    /// Reads JSON items that share a line. Their numbers replace line numbers.
     fn items(mut self, items: &[&Result<Item, String>]) -> Configuration {
         let mut texts = Vec::new();
         for (number, item) in (1..).zip(items) {
@@ -168,7 +168,7 @@ impl Session {
         self.kernel.device_of_line = None;
         let trimmed = text.trim();
         if trimmed.is_empty() || trimmed.starts_with('#') {
-            // A root prompt, or a comment above the output: `# tc -s class show dev eth0`.
+            // The line is a root prompt, or a comment above the output: `# tc -s class show dev eth0`.
             let comment: Vec<String> =
                 trimmed.trim_start_matches('#').split_whitespace().map(str::to_owned).collect();
             if comment.first().is_some_and(|word| word == "tc")

@@ -1,5 +1,5 @@
 //! Shell processing of a line before `tc`: continuation, quotes, variables, arithmetic, `;`, `&&` and `||`,
-//! redirection. Nothing is executed; values that only a running shell knows are unchanged.
+//! redirection. perhop executes nothing. Values that only a running shell knows stay unexpanded.
 
 use crate::arithmetic;
 use crate::variables::Variables;
@@ -103,7 +103,7 @@ impl Lexer<'_> {
                 }
                 '$' | '`' => {
                     let value = self.expanded(next);
-                    // A value that only a running shell knows is one word.
+                    // A value that only a running shell knows counts as one word.
                     if value.starts_with(['$', '`']) { self.push(&value) } else { self.split(&value) }
                 }
                 '&' if self.peek(0) == Some('>') => self.flush(),
@@ -176,7 +176,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Skips a redirection: the number before it, and the file after it.
+    /// Skips a redirection: the number before the sign, and the file after it.
     fn redirected(&mut self) {
         if !self.word.as_ref().is_some_and(|word| word.chars().all(|character| character.is_ascii_digit())) {
             self.flush();

@@ -39,7 +39,7 @@ const SIZES: [(&str, f64); 10] = [
     ("gbit", 134_217_728.0),
 ];
 
-/// Units of times in microseconds; without a unit, microseconds. `utils.c:get_time`.
+/// Units of times in microseconds. A number without a unit is in microseconds. `utils.c:get_time`.
 const TIMES: [(&str, f64); 9] = [
     ("s", 1e6),
     ("sec", 1e6),
@@ -93,7 +93,7 @@ fn scaled(text: &str, units: &[(&str, f64)]) -> Option<f64> {
     Some(value * scale)
 }
 
-/// Parses a rate to bits per second, in whole bytes per second like the kernel. `get_rate64`.
+/// Parses a rate to bits per second, in whole bytes per second, as in the kernel. `get_rate64`.
 pub(crate) fn rate(text: &str) -> Option<u64> {
     let bits = scaled(text, &RATES)?;
     (0.0..1e18).contains(&bits).then(|| (bits / 8.0) as u64 * 8)
@@ -206,11 +206,11 @@ mod tests {
         let cases = [
             ("10mbit", 10_000_000),
             ("10Mbit", 10_000_000),
-            // Bytes per second, the trap of tc's units.
+            // This unit means bytes per second and is often intended as bits.
             ("10mbps", 80_000_000),
             ("1kibit", 1024),
             ("1.5Mbit", 1_500_000),
-            // Whole bytes: 125 of them.
+            // 1001 b/s are rounded to 125 whole bytes per second.
             ("1001bit", 1000),
             ("64000", 64_000),
             ("1e6bit", 1_000_000),
@@ -238,7 +238,7 @@ mod tests {
             assert_eq!(time(text), Some(Time::from_microseconds(micros)), "{text}");
         }
         assert_eq!(time("5m"), None);
-        // More picoseconds than 64 bits can represent.
+        // In picoseconds, these times exceed 64 bits.
         assert_eq!((time("4294967296"), time("99999999999s")), (None, None));
         assert_eq!(percent("50%"), Some(0.5));
         assert_eq!(integer("0x1f", 0), Some(31));

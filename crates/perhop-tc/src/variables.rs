@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// The variables of a script whose values are in it.
+/// The variables of a script whose values the script contains.
 #[derive(Debug, Default)]
 pub(crate) struct Variables(BTreeMap<String, String>);
 

@@ -1,6 +1,6 @@
 //! [`Words`]: the words of a `tc` command or of its output.
 
-/// The origin of the words.
+/// The source of words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Voice {
     /// A command.

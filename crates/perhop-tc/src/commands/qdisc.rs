@@ -27,15 +27,15 @@ fn options_of(
         }
         Model::Irrelevant(why) => kernel.log.note(number, why),
     }
-    // A kind that is known only by name may have any options.
+    // perhop does not know the options of a kind that it knows only by name.
     if kind.options.is_empty() && matches!(kind.model, Model::NotModelled(_)) {
         return Ok(Options::default());
     }
     options::read(&[kind.options], words, At { line: number, of: kind.name }, |_| false, &mut kernel.log)
 }
 
-/// Returns a note on the limit of a netem with a delay: at most `limit` packets are delayed at once, so more
-/// than limit / delay packets per second are dropped (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
+/// Returns a note on the limit of a netem with a delay. At most `limit` packets are delayed at once, so
+/// packets above limit / delay per second are dropped (Linux `net/sched/sch_netem.c`, `netem_enqueue`;
 /// tc-netem(8): 1000 packets by default).
 fn netem_limit(words: &Words) -> Option<String> {
     let delay = units::time(words.value_after("delay")?)?;
@@ -99,7 +99,7 @@ pub(crate) fn qdisc(kernel: &mut Kernel, number: usize, verb: &str, words: &mut 
     put(kernel, number, device, verb, new);
 }
 
-/// Checks the requirements of tc across the options of one command.
+/// Checks the requirements of tc that concern several options of one command.
 fn is_right(kernel: &mut Kernel, number: usize, kind: &Kind, options: &Options) -> bool {
     let missing = |names: &[&'static str]| names.iter().find(|name| !options.has(name)).copied();
     let wanted = match kind.name {
@@ -246,7 +246,7 @@ fn has_class(kernel: &Kernel, device: usize, id: u32) -> bool {
     match qdisc.kind.name {
         "prio" => (1..=qdisc.options.number("bands").unwrap_or(3)).contains(&minor),
         "ets" => (1..=16).contains(&minor),
-        // TBF, RED and others have one class, whose number is not checked.
+        // TBF, RED and other kinds have one class, and Linux does not check its number.
         "tbf" | "red" | "netem" | "mq" | "mqprio" | "multiq" | "sfb" | "choke" | "cbs" | "etf" | "taprio" => {
             true
         }

@@ -22,7 +22,7 @@ use crate::units::shown_id;
 struct Bands<'a> {
     qdisc: &'a Qdisc,
     rules: Vec<Rule>,
-    /// The band of all other packets, which is matched last.
+    /// The band of all other packets. It comes last in the order of classification.
     usual: usize,
     /// Their classes in the order of classification.
     order: Vec<u32>,
@@ -78,7 +78,8 @@ impl Tree<'_> {
             let is_of = |dscp: &u8| map[priority_of(*dscp)] == band;
             let all: Vec<Dscp> = (0..64_u8).filter(is_of).filter_map(Dscp::new).collect();
             if !all.is_empty() {
-                // The kernel sets the priority only of forwarded IPv4 packets (`ip_forward`).
+                // The kernel sets the priority by type of service only for IPv4 packets that it forwards
+                // (`ip_forward`).
                 let source = "0.0.0.0/0".parse::<Prefix>().ok().map(OneOrMany::from);
                 let matches = MatchConfig { dscp: Some(OneOrMany(all)), source, ..MatchConfig::default() };
                 rules.push(Rule { family: Family::Any, matches, target: id(qdisc, band) });
@@ -110,7 +111,7 @@ impl Tree<'_> {
         Some(class)
     }
 
-    /// Notes codepoints whose band follows from the old meaning of the type of service.
+    /// Notes codepoints that get their band by the old meaning of the type of service.
     fn report_service(&mut self, qdisc: &Qdisc, map: &[usize; 16]) {
         let band = |dscp: u8| map[priority_of(dscp)];
         // The default map of every discipline puts AF12 before EF.
@@ -139,7 +140,8 @@ impl Tree<'_> {
         let usual = map[0];
         let rules = self.rules_of_bands(qdisc, &map);
         let is_strict = |band: usize| band < strict;
-        // In each part, the band of all other packets comes last; the part with this band also comes last.
+        // The strict bands and the round-robin bands are two parts. The band of all other packets is the last
+        // one of its part, and its part comes last.
         let mut bands_in_order: Vec<usize> = (0..count).collect();
         bands_in_order.sort_by_key(|band| (is_strict(*band) == is_strict(usual), *band == usual, *band));
         let order: Vec<u32> = bands_in_order.iter().map(|band| id(qdisc, *band)).collect();
@@ -169,7 +171,7 @@ impl Tree<'_> {
     }
 }
 
-/// Removes gaps in levels, left by bands without packets.
+/// Closes the gaps in levels that bands without packets leave.
 fn without_gaps(classes: &mut [Branch]) {
     let mut levels: Vec<u16> = classes.iter().filter_map(|class| class.config.share.level).collect();
     levels.sort_unstable();

@@ -22,7 +22,7 @@ pub(super) struct Branches {
     pub(super) name: String,
     /// The line of the discipline.
     pub(super) line: usize,
-    /// The scheduler, whose classes are `classes`.
+    /// The scheduler of `classes`.
     pub(super) scheduler: QueueingConfig,
     /// The classes in the order of classification.
     pub(super) classes: Vec<Branch>,
@@ -46,7 +46,7 @@ pub(super) struct Demands {
     pub(super) line: usize,
     /// Lines of the filters that select it, and of the disciplines in it.
     pub(super) others: Vec<usize>,
-    /// Line of the discipline that queues its packets; 0 for the default one.
+    /// Line of the discipline that queues its packets; 0 for a default queue.
     pub(super) queue: usize,
     pub(super) guarantee: Option<At<Guarantee>>,
     pub(super) priority: Option<At<Priority>>,
@@ -197,7 +197,7 @@ pub(super) fn empty(id: ClassId) -> Class {
     }
 }
 
-/// Returns the class of unclassified packets, which `drr`, and `hfsc` without a default class, drop.
+/// Returns the class of unclassified packets. `drr` drops them, and so does `hfsc` without a default class.
 fn unclassified(next: &mut usize) -> Class {
     let id = ClassId(*next);
     *next += 1;

@@ -17,7 +17,7 @@ use crate::rules;
 /// The parent of a queue, which determines when RED's idle clock runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Above {
-    /// The device, or a discipline that polls its queues even when they are empty.
+    /// The device, or a discipline that polls a queue even if the queue is empty.
     Device,
     /// A class that is polled only while it has packets.
     Class,
@@ -101,7 +101,7 @@ fn fq_codel(options: &Options, device: &Device) -> BufferConfig {
         target: options.time("target").unwrap_or(usual.target),
         interval: options.time("interval").unwrap_or(usual.interval),
         flows: small("flows").map_or(usual.flows, |flows| flows as u16),
-        // tc does not determine whether sockets distinguish flows.
+        // The sockets of the hosts decide whether they set the hash of a flow. tc does not.
         flow_hash: usual.flow_hash,
         quantum: ByteSize::from_bytes(options.number("quantum").unwrap_or_else(|| device.frame())),
         limit: options.number("limit").map_or(usual.limit, QueueSize::Packets),
@@ -302,7 +302,7 @@ fn red(qdisc: &Qdisc, above: Above, log: &mut Log) -> Option<BufferConfig> {
     }))
 }
 
-/// Converts GRED. No modeled part sets the index of a queue, so all packets use the default one.
+/// Converts GRED. No modeled part sets the index of a queue, so all packets use the default queue.
 fn gred(qdisc: &Qdisc, log: &mut Log) -> Option<BufferConfig> {
     let default = qdisc.options.number("default").unwrap_or(0);
     let mut used = None;

@@ -26,7 +26,7 @@ pub(super) fn from_qdisc(qdisc: &Qdisc, device: &Device, log: &mut Log) -> Optio
         bandwidth: bandwidth(options),
         tins: tins(options),
         isolation: isolation(options),
-        // tc does not configure which sockets send.
+        // The sockets of the hosts decide whether they set the hash of a flow. tc does not.
         flow_hash: FlowHash::Headers,
         rtt: round_trip(options),
         overhead,
@@ -116,7 +116,7 @@ fn added(keyword: &str) -> Option<i64> {
 }
 
 /// Returns the counted length of a packet: overhead and minimum in bytes, and the cell type. Keywords apply
-/// in the order of writing, because some set the overhead and others add to it.
+/// in the order of the command, because some set the overhead and others add to it.
 fn lengths(options: &Options) -> (Option<i32>, u32, CakeCells) {
     let (mut overhead, mut mpu, mut cells, mut is_raw) = (None, 0, CakeCells::None, false);
     for &keyword in options.names() {

@@ -78,7 +78,7 @@ impl<'a> ClassTree<'a> {
     pub(super) fn without_packets(&self, parent: Option<u32>) -> impl Iterator<Item = &'a Class> {
         self.inside(parent).iter().copied().filter(|class| !self.first.contains_key(&class.id))
     }
-    /// Whether classes of the level `depth` are too deep.
+    /// Whether classes at level `depth` are too deep.
     pub(super) fn is_full(&self, depth: usize) -> bool {
         depth == self.room
     }
@@ -124,7 +124,7 @@ impl<'a> ClassTree<'a> {
     }
 }
 
-/// Returns the earliest of `places`, or `LAST` if any is `LAST`.
+/// Returns the earliest of `places`, or `LAST` if one of them is `LAST`.
 fn earliest_without_last(places: impl Iterator<Item = usize>) -> Option<usize> {
     places.reduce(|one, other| if one == LAST || other == LAST { LAST } else { one.min(other) })
 }

@@ -1,5 +1,5 @@
-//! Conversion of ordered filters to conditions of classes: the first matching filter decides, but perhop's
-//! classes have a different order.
+//! Conversion of ordered filters to conditions of classes: the first matching filter decides, but the classes
+//! of perhop have another order than the filters.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -22,7 +22,7 @@ impl Rule {
         let is_known = !condition.is_never && !condition.is_unseen;
         is_known.then(|| Rule { family: condition.family, matches: condition.matches.clone(), target })
     }
-    /// Returns this rule for the packets that `other` also takes; `None` if there are none.
+    /// Returns this rule restricted to the packets of `other`; `None` if no packet remains.
     pub(super) fn within(&self, other: &Rule) -> Option<Rule> {
         let family = match (self.family, other.family) {
             (family, Family::Any) | (Family::Any, family) => family,
@@ -60,7 +60,7 @@ impl Rule {
         }
         Some(matches)
     }
-    /// Whether no packet meets both, judged by single fields.
+    /// Whether single fields prove that no packet meets both rules.
     pub(super) fn excludes(&self, other: &Rule) -> bool {
         fn apart<T: PartialEq>(values: Option<&OneOrMany<T>>, other: Option<&OneOrMany<T>>) -> bool {
             values
@@ -129,13 +129,13 @@ impl Taken {
 }
 
 /// Returns the condition of the packets of `target`, if classes are matched in the order of `order`. No class
-/// takes the packets of targets that are not in it.
+/// takes the packets of targets that `order` does not contain.
 pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken {
     let place = |of: u32| order.iter().position(|id| *id == of);
     let own = place(target);
     let mut parts: Vec<MatchConfig> = Vec::new();
     for (index, rule) in rules.iter().enumerate().filter(|(_, rule)| rule.target == target) {
-        // An earlier class has already taken its own packets.
+        // An earlier class has already taken its packets, so only later classes matter.
         let is_in_the_way = |other: &&Rule| {
             other.target != target
                 && !other.excludes(rule)
@@ -147,7 +147,7 @@ pub(super) fn condition_of(rules: &[Rule], order: &[u32], target: u32) -> Taken 
             (None, None) => return Taken::All,
             (Some(condition), None) | (None, Some(condition)) => parts.push(condition),
             (Some(condition), Some(not)) => {
-                // Earlier filters may take all packets of this one, so the condition may be empty.
+                // Earlier filters can take all packets of this filter, so the condition can be empty.
                 let both = Condition::all(vec![Condition::when(condition), Condition::when(not)]);
                 parts.extend(both.into_match().flatten());
             }

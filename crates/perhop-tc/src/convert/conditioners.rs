@@ -19,7 +19,7 @@ use crate::options::Options;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Treatment {
     pub(super) meter: Option<MeterConfig>,
-    /// The numbers of its policers; filters with the same number share a policer.
+    /// The numbers of its policers. Treatments with the same number share a policer.
     shared: Vec<u64>,
     pub(super) green: Vec<Step>,
     pub(super) yellow: Vec<Step>,
@@ -143,7 +143,7 @@ pub(super) fn conditioner(
     }
 }
 
-/// Returns the treatment of a filter; `None` if it is not modeled, which is reported.
+/// Returns the treatment of a filter; reports and omits a treatment that is not modeled.
 pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option<Treatment> {
     let line = filter.line();
     let mut green = Vec::new();
@@ -174,7 +174,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     let ended = |mut steps: Vec<Step>, control: Control, log: &mut Log| {
         match control {
             Control::Pass | Control::Pipe => steps.push(Step::Transmit),
-            // Linux reclassifies up to MAX_REC_LOOP times, then drops.
+            // Linux classifies a packet again up to MAX_REC_LOOP times, and then drops it.
             Control::Drop | Control::Reclassify => steps = vec![Step::Drop],
             Control::Continue => steps.push(Step::Continue),
             Control::Goto(chain) => {
@@ -205,7 +205,7 @@ pub(super) fn treatment(hooks: &Qdisc, filter: &Filter, log: &mut Log) -> Option
     Some(Treatment { meter, shared, green, yellow, red })
 }
 
-/// Returns the steps of a chain for the packets of `filter`: the actions of a single filter that takes all
+/// Returns the steps of a chain for the packets of `filter`. The chain must be a single filter that takes all
 /// packets.
 fn chain_of(hooks: &Qdisc, filter: &Filter, chain: u32, log: &mut Log) -> Option<Vec<Step>> {
     let family = filter.condition.family;

@@ -60,7 +60,7 @@ fn meter(config: &MeterConfig) -> Option<Meter> {
     })
 }
 
-/// Returns the actions of one color: one per mark, the last with the fate of the packet.
+/// Returns the actions of one color: one per mark, where the last action has the fate of the packet.
 fn actions(steps: &[Step]) -> Vec<Action> {
     let then = fate(steps);
     let mut found: Vec<Action> = steps

@@ -1,4 +1,4 @@
-//! Actions of filters at classes: the treatment of their packets, and which of these go to the class.
+//! Actions of filters at classes: the treatment of the packets, and the packets that continue to the class.
 //!
 //! A filter of a class acts on its packets and selects its class (`htb_classify`, `tcf_classify`).
 
@@ -16,7 +16,7 @@ use crate::units::shown_id;
 
 impl Tree<'_> {
     /// Converts the actions of `filter`, whose packets match `rule` and no rule of `before`. Returns the rule
-    /// for the packets that continue to its class; `None` if all of them end here or continue.
+    /// for the packets that continue to its class; `None` if no packet continues to the class.
     pub(super) fn acted(
         &mut self,
         qdisc: &Qdisc,
@@ -80,7 +80,7 @@ impl Tree<'_> {
     }
 }
 
-/// Whether no packet meets `condition`. A condition that is too complex counts as met.
+/// Whether no packet meets `condition`. A condition that is too complex counts as not empty.
 fn is_empty_set(condition: &MatchConfig) -> bool {
     let mut names = Vec::new();
     inputs_of(condition, &mut names);
@@ -88,7 +88,7 @@ fn is_empty_set(condition: &MatchConfig) -> bool {
 }
 
 /// Returns the name of the conditioner of `filter`: the name of the class with the same packets, otherwise a
-/// name from its line. Bands also get packets by type of service.
+/// name from its line. A band has no such name, because it also gets packets by type of service.
 fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     let is_default = |class: u32| qdisc.options.number("default") == Some(u64::from(class & 0xffff));
     let leads_alone =
@@ -98,7 +98,7 @@ fn name_of_stage(qdisc: &Qdisc, filter: &Filter) -> String {
     class.map_or_else(|| name_by_line(filter.line()), shown_id)
 }
 
-/// Whether the actions of a class's filter are modeled: policers, and a fate within the chain.
+/// Whether perhop models the actions of a class's filter: policers, and a fate within the chain.
 fn is_modeled(filter: &Filter) -> bool {
     let stays = |control: Control| !matches!(control, Control::Goto(_));
     filter.actions.iter().all(|action| match action {
@@ -114,7 +114,7 @@ fn is_modeled(filter: &Filter) -> bool {
 }
 
 impl Treatment {
-    /// Makes all packets that are not dropped continue.
+    /// Makes all packets continue that are not dropped.
     fn never_ends(&mut self) {
         for steps in [&mut self.green, &mut self.yellow, &mut self.red] {
             goes_on(steps);
@@ -131,7 +131,7 @@ impl Treatment {
 }
 
 impl Rule {
-    /// Whether no packet meets both, judged by single fields, addresses and ports.
+    /// Whether single fields, addresses and ports prove that no packet meets both rules.
     fn is_apart(&self, other: &Rule) -> bool {
         fn apart<T>(
             own: Option<&OneOrMany<T>>,

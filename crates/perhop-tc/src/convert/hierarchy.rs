@@ -67,7 +67,7 @@ impl Tree<'_> {
         Some(Branches::new(qdisc, scheduler, classes))
     }
 
-    /// Returns the class of unclassified packets, which wait in a separate queue that is served first
+    /// Returns the class of unclassified packets. They wait in a separate queue, which is served first
     /// (`htb_classify`).
     fn direct(&mut self, qdisc: &Qdisc) -> Branch {
         let message = format!("htb: packets that match no filter have no class{}", why_no_default(qdisc));

@@ -1,4 +1,4 @@
-//! Turns and priorities of the classes of `htb`: quanta that the kernel limits, and priorities that it cuts.
+//! Round robin and priorities of the classes of `htb`: the kernel limits quanta and priorities.
 
 use perhop_qos::Rate;
 use perhop_qos::scheduler::{HTB_QUANTA, HTB_RATE_TO_QUANTUM, htb_rate_quantum};
@@ -10,12 +10,12 @@ use crate::units::shown_id;
 
 /// The last priority: `TC_HTB_NUMPRIO` - 1 of `sch_htb.c`.
 pub(super) const LAST_PRIORITY: u64 = 7;
-/// Classes that a message names at most.
+/// Limit on the classes that a message names.
 const MOST_NAMED: usize = 3;
-/// The quantum of the fastest class that an advice aims at, bytes: the limit of HTB 2, which the LARTC HOWTO
-/// and its FAQ still recommend ("Quantum & r2q").
+/// The quantum, bytes, that advice gives to the fastest class. It is the limit of HTB 2, which the LARTC
+/// HOWTO and its FAQ still recommend ("Quantum & r2q").
 const ADVISED_QUANTUM: u64 = 60_000;
-/// The part by which shares may differ from the rates: quanta are whole bytes.
+/// The fraction by which shares may differ from the rates, because quanta are whole bytes.
 const DISTORTION: f64 = 0.01;
 
 /// Checks the classes with queues of each `htb` of `devices`.
@@ -97,7 +97,7 @@ impl Computed {
     }
 }
 
-/// Reports the quanta of rates that the kernel cuts, at the discipline, which has r2q.
+/// Reports quanta of rates that the kernel limits, at the discipline, which has r2q.
 fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut Log) {
     let r2q = qdisc.options.number("r2q").map(|divisor| divisor as u32);
     let computed: Vec<Computed> = leaves.iter().filter_map(|class| Computed::new(class, r2q)).collect();
@@ -133,7 +133,7 @@ fn quanta_of_rates(device: &Device, qdisc: &Qdisc, leaves: &[&Class], log: &mut 
     );
 }
 
-/// Whether the borrowing classes also share in proportion to their rates within the limits.
+/// Whether the limited quanta of the borrowing classes are still in proportion to their rates.
 fn keeps_proportions(computed: &[Computed]) -> bool {
     let mut borrowing = computed.iter().filter(|class| class.borrows);
     let Some(first) = borrowing.next() else { return true };
@@ -141,7 +141,7 @@ fn keeps_proportions(computed: &[Computed]) -> bool {
     borrowing.all(|class| (part(class) / part(first) - 1.0).abs() < DISTORTION)
 }
 
-/// Returns the r2q with which all quanta are within the limits, or the advice to write them.
+/// Returns advice: an r2q with which all quanta are within the limits, otherwise to write the quanta.
 fn advice(device: &Device, computed: &[Computed]) -> String {
     let rates = || computed.iter().map(|class| class.rate.as_bits_per_second() / 8);
     let (slowest, fastest) = (rates().min().unwrap_or(0), rates().max().unwrap_or(0));

@@ -1,9 +1,9 @@
-//! Interfaces of arrival in conditions.
+//! Arrival interfaces in conditions.
 
 use perhop_qos::classifier::MatchConfig;
 use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 
-/// Returns the interfaces of arrival in the conditions of a policy. Only the scenario determines whether they
+/// Returns the arrival interfaces in the conditions of a policy. Only the scenario determines whether they
 /// exist.
 pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     fn within(queueing: &QueueingConfig, found: &mut Vec<String>) {
@@ -24,7 +24,7 @@ pub(super) fn inputs(policy: &PolicyConfig) -> Vec<String> {
     found
 }
 
-/// Adds the interfaces of arrival in `condition` to `found`.
+/// Adds the arrival interfaces in `condition` to `found`.
 pub(super) fn inputs_of(condition: &MatchConfig, found: &mut Vec<String>) {
     found.extend(condition.input.iter().flat_map(|names| names.0.iter().cloned()));
     let inner = condition.all.iter().chain(condition.any.iter()).flatten();

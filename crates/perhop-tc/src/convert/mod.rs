@@ -97,8 +97,8 @@ impl Side {
         Side { config, intent, links }
     }
 
-    /// Returns this side, or an empty one if perhop cannot build it: a value that Linux accepts and perhop
-    /// does not.
+    /// Returns this side, or an empty side if perhop cannot build it because it rejects a value that Linux
+    /// accepts.
     fn buildable(self, device: &Device, log: &mut Log) -> Side {
         let wire = WireConfig {
             rate: assumed_rate(None),

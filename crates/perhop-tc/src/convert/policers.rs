@@ -1,8 +1,8 @@
 //! Conversion of policers and drops at the filters of classes to conditioners, which packets pass before
 //! classification.
 //!
-//! A conditioner takes the packets of its filter that no earlier filter takes, so the order of conditioners
-//! does not matter. Its packets continue.
+//! A conditioner takes the packets of its filter that no earlier filter takes. Its packets continue.
+//! Therefore the order of conditioners does not matter.
 
 use perhop_device::intent::{ClassId, Policy};
 use perhop_qos::action::Action as Step;
@@ -30,12 +30,13 @@ pub(super) struct Policers {
 struct Stage {
     name: String,
     treatment: Treatment,
-    /// The condition of each of its filters; `None` for all packets.
+    /// The condition of each filter; `None` for all packets.
     conditions: Vec<Option<MatchConfig>>,
     lines: Vec<usize>,
 }
 
-/// Whether filters below the root of `device` act on packets, so that the enclosing classes matter.
+/// Whether filters below the root of `device` act on packets, so that the conditions of the enclosing classes
+/// matter.
 pub(super) fn acts_below_root(device: &Device) -> bool {
     let root = device.root().map(|root| root.handle);
     device.qdiscs.iter().any(|qdisc| {
@@ -67,8 +68,8 @@ impl Policers {
         self.stages.push(Stage { name, treatment, conditions, lines });
     }
 
-    /// Returns the conditioners, and a policy with a class for each. Packets of the conditioners in `hook`,
-    /// which come first, continue to these.
+    /// Returns the conditioners, and a policy with a class for each. The conditioners in `hook` come first,
+    /// and their packets continue to the returned conditioners.
     pub(super) fn behind(
         self,
         hook: &mut Vec<ConditionerConfig>,
@@ -105,7 +106,7 @@ impl Policers {
     }
 }
 
-/// Whether no packet continues after `stage`, and none is marked.
+/// Whether no packet continues after `stage` and the stage marks no packet.
 fn ends_without_mark(stage: &ConditionerConfig) -> bool {
     let all = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
     all.into_iter().flatten().all(|step| matches!(step, Step::Transmit | Step::Drop))

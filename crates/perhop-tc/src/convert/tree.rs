@@ -34,12 +34,12 @@ pub(super) struct Tree<'a> {
     acts_below_root: bool,
 }
 
-/// The fastest and the slowest timer of Linux, per second (`kernel/Kconfig.hz`): tc-tbf(8) requires a burst
-/// of the rate between two ticks.
+/// The fastest and the slowest timer of Linux, ticks per second (`kernel/Kconfig.hz`). tc-tbf(8) requires a
+/// burst of at least the rate times the tick.
 const FASTEST_TIMER_HZ: u64 = 1000;
 const SLOWEST_TIMER_HZ: u64 = 100;
 
-/// The target of packets that no filter takes, or whose filter selects no queue.
+/// The target of packets that no filter takes, or that a filter sends to no queue.
 pub(super) const DEFAULT: u32 = 0;
 
 /// Returns the overhead of a discipline's size table, bytes.
@@ -58,7 +58,8 @@ impl<'a> Tree<'a> {
         Tree { device, log, bandwidth: None, depth: 0, entered: 0, policers, acts_below_root }
     }
 
-    /// Reads the content of a class, whose packets match `own` and none of `before`.
+    /// Converts the content of a class with `read`. The packets of the class match `own` and none of
+    /// `before`.
     pub(super) fn inside<T>(
         &mut self,
         own: Option<&MatchConfig>,
@@ -127,7 +128,7 @@ impl<'a> Tree<'a> {
     }
 
     pub(super) fn fill_with_any(&mut self, class: &mut Branch, qdisc: &Qdisc, above: Above) -> bool {
-        // Output of `tc` may have disciplines that contain each other; each would be visited again.
+        // In an output of `tc`, disciplines can contain each other. The limit ends the recursion.
         self.entered += 1;
         if self.depth + 1 >= MOST_LEVELS || self.entered > self.device.qdiscs.len() {
             let what = nested_too_deeply();
@@ -316,7 +317,7 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Whether the discipline `one` is in a class of `qdisc`.
+/// Whether the discipline `inner` is in a class of `qdisc`.
 fn is_below(inner: &Qdisc, qdisc: &Qdisc) -> bool {
     let Place::Class(id) = inner.place else { return false };
     // `show` prints handle 0 for mq, whose children are in :1, :2 and so on.

@@ -121,7 +121,7 @@ fn known_by_name(kernel: &mut Kernel, number: usize, name: &str, words: &mut Wor
     vec![Action::Unseen]
 }
 
-/// `skbedit`: the firewall mark becomes a label.
+/// `skbedit`: perhop represents the firewall mark as a label.
 fn skbedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let mut found = Vec::new();
     while let Some(word) = words.peek() {
@@ -201,7 +201,7 @@ fn pedit(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     found
 }
 
-/// `mirred`: copies have no effect; redirected packets are not modeled.
+/// `mirred`: copies have no effect. Redirected packets are not modeled.
 fn mirred(kernel: &mut Kernel, number: usize, words: &mut Words) -> Vec<Action> {
     let (mut is_copy, mut device) = (false, String::new());
     while let Some(word) = words.peek() {
@@ -228,7 +228,7 @@ fn copied(kernel: &mut Kernel, number: usize, device: &str) {
     kernel.log.not_modelled(number, format!("mirred: perhop does not make the copies, which load {device}"));
 }
 
-/// Reports packets that Linux redirects to another device, mostly an `ifb` that shapes arriving packets.
+/// Reports packets that Linux redirects to another device, usually an `ifb` that shapes arriving packets.
 fn redirected(kernel: &mut Kernel, number: usize, device: &str) {
     let note = format!(
         "mirred: perhop does not send packets through {device}: put a router with the queue of {device} before \

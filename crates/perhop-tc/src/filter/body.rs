@@ -53,14 +53,14 @@ pub(crate) fn common(
 }
 
 fn class_of(kernel: &mut Kernel, number: usize, words: &mut Words, body: &mut Body) {
-    // tc prints `terminal flowid` for a filter without a class.
+    // tc prints `terminal flowid` if a filter has no class.
     let has_none = |next: &str| units::class_id(next.trim_end_matches(',')).is_none() && next != "???";
     if words.is_shown() && words.peek().is_none_or(has_none) {
         return;
     }
     let text = words.next().unwrap_or_default();
     body.class = units::class_id(text.trim_end_matches(','));
-    // Some versions of tc print `flowid ???` for no class.
+    // Some versions of tc print `flowid ???` if a filter has no class.
     if body.class.is_none() && text != "???" {
         kernel.refuse(number, format!("`{text}` is not a class: write a number such as 1:10"));
     }

@@ -125,7 +125,7 @@ pub(super) fn is_field(word: &str) -> bool {
     KNOWN.contains(&word) || UNSEEN.contains(&word) || word == "eth_type"
 }
 
-/// Reads a field. The error is the correction; `None` if there is no such field.
+/// Reads a field. An error has the correction; `None` in it if the field does not exist.
 fn field(
     kernel: &mut Kernel,
     number: usize,

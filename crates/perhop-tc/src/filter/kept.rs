@@ -25,8 +25,8 @@ pub(crate) fn owner(kernel: &Kernel, device: usize, parent: Option<u32>) -> Opti
 
 /// Whether a discipline accepts filters. Reports filters that perhop does not apply.
 ///
-/// For cake, the conversion reports them. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find` and
-/// `__tcf_qdisc_cl_find` of `cls_api.c`).
+/// The conversion reports filters at cake. Linux: `tcf_block` of its `Qdisc_class_ops` (`__tcf_qdisc_find`
+/// and `__tcf_qdisc_cl_find` of `cls_api.c`).
 pub(crate) fn takes_filters(kernel: &mut Kernel, number: usize, (device, index): (usize, usize)) -> bool {
     let kind = kernel.devices[device].qdiscs[index].kind;
     match kind.name {

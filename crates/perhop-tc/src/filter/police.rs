@@ -62,7 +62,7 @@ pub(crate) fn police(kernel: &mut Kernel, number: usize, words: &mut Words) -> V
             break;
         } else {
             let mut once = words.split(2);
-            // An index from an unknown shell variable is still common to all policers with the same text.
+            // If an index contains an unknown shell variable, policers with the same text still share it.
             if let (true, Some(text)) =
                 (abbreviates(word, "index"), once.second().filter(|text| text.contains('$')))
             {
@@ -102,9 +102,9 @@ const JOINED: &str = "packets of TCP that offloads (GSO, GRO) join count one by 
 
 /// Reports a burst below the packets of segmentation offload.
 ///
-/// GRO joins received packets up to 64 KiB (`net/ipv4/tcp_offload.c`). A sender joins a millisecond of its
-/// rate (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`): of a burst below that, TCP gets a few percent of the
-/// rate.
+/// GRO joins received packets up to 64 KiB (`net/ipv4/tcp_offload.c`). A sender joins the segments of one
+/// millisecond (`net/ipv4/tcp_output.c`, `tcp_tso_autosize`). If the burst is smaller, TCP gets only a few
+/// percent of the rate.
 fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     let (Some(rate), Some(burst)) = (police.rate("rate"), police.number("burst")) else { return };
     if burst >= LONGEST {
@@ -118,7 +118,7 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
             ByteSize::from_bytes(burst),
             ByteSize::from_bytes(LONGEST)
         );
-        // `tcf_police_mtu_check` of Linux 5.18 compares the parts of a joined packet with `mtu`.
+        // Since Linux 5.18, `tcf_police_mtu_check` compares each segment of a joined packet with `mtu`.
         let linux = "a joined packet above the burst never conforms, and before Linux 5.18 none above `mtu` does: \
                      TCP may get less than a run shows";
         return kernel.log.found(&rules::TC_POLICE_BURST_GRO, number, message, linux);
@@ -134,7 +134,7 @@ fn tell_of_long_packets(kernel: &mut Kernel, number: usize, police: &Options) {
     kernel.log.found(&rules::TC_POLICE_BURST_OFFLOAD, number, message, linux);
 }
 
-/// Checks the requirements of tc across the options of a policer.
+/// Checks the requirements of tc that concern several options of a policer.
 fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u64>) -> bool {
     if !read.has("rate") && !read.has("pkts_rate") && index.is_none() {
         if !read.has("avrate") {
@@ -156,13 +156,13 @@ fn is_whole(kernel: &mut Kernel, number: usize, read: &Options, index: Option<u6
     true
 }
 
-/// Returns a number for the text of a number, above all that tc accepts (FNV-1a).
+/// Returns a number for the text of an index (FNV-1a). It is above all numbers that tc accepts.
 fn numbered(text: &str) -> u64 {
     let step = |sum: u64, byte: u8| (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, step) | 1 << 63
 }
 
-/// Reads `/ pipe` after the action for exceeding packets.
+/// Reads `/` and the action for conforming packets after the action for exceeding packets: `/ pipe`.
 fn slash(words: &mut Words) -> Option<String> {
     let next = words.peek()?.strip_prefix('/')?.to_owned();
     words.next();

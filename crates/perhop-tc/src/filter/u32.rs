@@ -112,7 +112,7 @@ fn selector(
         "u32" => raw(words, bits, 4, 0),
         "ip" => ip(words, bits),
         "ip6" => ip6(words, bits),
-        // After an IPv4 header without options, as in tc (`nexthdr+0`).
+        // The transport header is after an IPv4 header without options, as in tc (`nexthdr+0`).
         "tcp" | "udp" => match words.next() {
             Some("src" | "sport") => raw(words, bits, 2, 20),
             Some("dst" | "dport") => raw(words, bits, 2, 22),

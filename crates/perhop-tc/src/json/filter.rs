@@ -49,7 +49,7 @@ fn option(kind: &str, key: &str, value: &Value, item: &mut Item) {
     match (key, value) {
         ("handle" | "fh", value) => {
             let word = plain(value.word().unwrap_or_default());
-            // Only u32 and basic print it in hexadecimal.
+            // Only u32 and basic print this number in hexadecimal.
             let number = if kind == "u32" || kind == "basic" { word } else { hexadecimal(&word) };
             first(format!("{} {number}", if key == "fh" { "fh" } else { "handle" }));
         }
@@ -76,7 +76,7 @@ fn option(kind: &str, key: &str, value: &Value, item: &mut Item) {
                 self::action(action, item);
             }
         }
-        // The policer of an old filter is among its options.
+        // A policer of the old form is among the options of its filter.
         ("police", Value::Object(police)) => action(police, item),
         (key, _) if COUNTED.contains(&key) => {}
         (key, _) => first(plain(key)),

@@ -1,5 +1,5 @@
-//! Reading of `tc -j` output: each discipline, class and filter is converted to the lines that `tc` prints
-//! without that option, and these are read. Parts that the JSON lacks are reported.
+//! Reading of `tc -j` output: the reader converts each discipline, class and filter to the lines that `tc`
+//! prints without `-j`, and parses these lines. It reports parts that the JSON lacks.
 
 mod filter;
 mod item;
@@ -18,16 +18,17 @@ use crate::syntax;
 /// A text separated into JSON items and the rest.
 #[derive(Debug, Default)]
 pub(crate) struct Split {
-    /// The rest, with empty lines in place of items.
+    /// The rest of the text, with empty lines in place of items.
     pub(crate) rest: String,
-    /// Items by the number of their first line; an error has the reason.
+    /// Items by the number of their first line. An error is the reason why an item cannot be read.
     pub(crate) items: BTreeMap<usize, Vec<Result<Item, String>>>,
-    /// The number of the line that began the content of each line.
+    /// For each line, the number of the line on which its content began.
     pub(crate) begun: BTreeMap<usize, usize>,
 }
 
 impl Split {
-    /// Returns the items by their own numbers, if the text has only items and several share a line.
+    /// Returns the items in order, if the text consists only of items and several share a line. Their own
+    /// numbers then replace line numbers.
     pub(crate) fn numbered(&self) -> Option<Vec<&Result<Item, String>>> {
         let is_all = self.rest.lines().all(|line| line.trim().is_empty());
         let is_dense = self.items.values().any(|items| items.len() > 1);
@@ -67,7 +68,8 @@ pub(crate) fn split(text: &str) -> Option<Split> {
     Some(split)
 }
 
-/// Reads a list that begins in line `number`. Returns its length, including the rest of its last line.
+/// Reads a list that begins in line `number`. Returns the length of the list, including the rest of its last
+/// line.
 fn document(text: &str, number: usize, split: &mut Split) -> usize {
     let mut at = text.find('[').map_or(0, |bracket| bracket + 1);
     let mut lines = Lines { text, at: 0, number };

@@ -112,7 +112,7 @@ fn option(kind: &str, table: &[Opt], (key, value): (&str, &Value), line: &mut St
     match value {
         Value::Flag(true) | Value::Null | Value::Object(_) => push_word(line, name),
         Value::Flag(false) => {
-            // Some options have a name for the off state: nonat, no-split-gso.
+            // Some options have a separate name for the off state: nonat, no-split-gso.
             let off = [format!("no{name}"), format!("no-{name}")];
             let known = off.iter().find(|off| table.iter().any(|opt| opt.names.contains(&off.as_str())));
             if let Some(off) = known {

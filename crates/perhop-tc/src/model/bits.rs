@@ -10,7 +10,7 @@ use super::condition::{Condition, Family};
 use crate::log::Log;
 use crate::rules;
 
-/// Header bytes that filters in perhop can match: IPv6 and the ports after it.
+/// Limit on the header bytes that a filter can match: an IPv6 header and the ports after it.
 const BYTES: usize = 44;
 /// Limit on the ranges of one field; more would be unreadable.
 const MOST_RANGES: u32 = 256;
@@ -178,7 +178,8 @@ impl Decoded {
     }
 }
 
-/// Returns the IP lengths of a length field, which does not count `less` bytes.
+/// Returns the IP lengths for the values of a length field. The field does not count `less` bytes of the
+/// packet.
 fn lengths((value, mask): (u128, u128), less: u16) -> Result<Option<OneOrMany<LengthRange>>, &'static str> {
     if mask == 0 {
         return Ok(None);

@@ -7,13 +7,14 @@ use crate::options::Options;
 /// A filter.
 #[derive(Clone, Debug)]
 pub(crate) struct Filter {
-    /// The class or hook to which it is attached; the discipline's own number for the discipline.
+    /// The class or hook to which it is attached; the number of the discipline if the filter is attached to
+    /// the discipline itself.
     pub(crate) parent: u32,
     pub(crate) preference: u32,
     pub(crate) chain: u32,
     /// Its lines; the output of `show` has several per filter.
     pub(crate) lines: Vec<usize>,
-    /// The handle as written.
+    /// The handle in the notation of the command.
     pub(crate) handle: Option<String>,
     pub(crate) kind: String,
     pub(crate) condition: Condition,

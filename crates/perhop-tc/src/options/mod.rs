@@ -1,5 +1,4 @@
-//! Reading of the options of a queueing discipline, a class or an action, by a table that covers each of
-//! them.
+//! Reading of the options of a queueing discipline, a class or an action, by the tables of all options.
 
 mod opt;
 mod place;
@@ -20,7 +19,7 @@ use value::{curve, value_of};
 /// Reads options up to a word for which `ends` is true.
 ///
 /// # Errors
-/// When tc refuses an option; `log` has the report.
+/// tc refuses an option. `log` contains the report.
 pub(crate) fn read(
     tables: &[&'static [Opt]],
     words: &mut Words,
@@ -122,7 +121,7 @@ fn read_option(
     Ok(text)
 }
 
-/// Returns the correction for a unit separated from its number: `5 ms`.
+/// Returns the correction for a space between a number and its unit: `5 ms`.
 fn joined_unit(number: &str, unit: &str) -> Option<String> {
     let whole = format!("{number}{unit}");
     let is_value = units::fraction(number).is_some()

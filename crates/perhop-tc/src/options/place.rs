@@ -12,6 +12,6 @@ pub(crate) struct Place<'a> {
 /// The error of reading options.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// tc refuses the command; the log has the report.
+    /// tc refuses the command. The log contains the report.
     Refused,
 }

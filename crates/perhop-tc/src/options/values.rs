@@ -69,7 +69,7 @@ impl Options {
             _ => None,
         }
     }
-    /// Returns the names in the order of writing.
+    /// Returns the names in the order of the command.
     pub(crate) fn names(&self) -> &[&'static str] {
         &self.order
     }

@@ -7,8 +7,8 @@ use crate::units;
 use crate::words::abbreviates;
 
 impl Session {
-    /// Looks for changes of offloads (`-K`) and of a device's speed (`-s`); the others are counters and
-    /// rings.
+    /// Reports changes of offloads (`-K`) and of a device's speed (`-s`). Other options of `ethtool` are
+    /// counters and rings.
     pub(super) fn ethtool(&mut self, number: usize, words: &[String]) {
         let what = match words.get(1).map(String::as_str) {
             Some("-K" | "--features" | "--offload") => {
@@ -47,7 +47,7 @@ impl Session {
     }
 }
 
-/// Whether `ip` changes routes or the rules that choose a table of them.
+/// Whether `ip` changes routes or the rules that choose a routing table.
 fn is_route(words: &[&str]) -> bool {
     let objects = words.iter().skip_while(|word| word.starts_with('-'));
     let [object, verb] = [0, 1].map(|place| objects.clone().nth(place).copied().unwrap_or_default());

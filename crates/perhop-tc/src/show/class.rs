@@ -32,7 +32,7 @@ impl Shown {
             }
             words.next();
         }
-        // The classes of fq_codel and similar disciplines are flows: statistics.
+        // The classes of fq_codel and similar disciplines are flows, whose lines are statistics.
         if !matches!(kind.name, "htb" | "hfsc" | "drr" | "ets" | "qfq" | "prio" | "tbf" | "mq") {
             kernel.log.note(number, "a queue of a flow");
             return;
@@ -50,7 +50,7 @@ impl Shown {
         add_class(kernel, number, device, "replace", (kind, id, parent), words);
     }
 
-    /// Adds the discipline of a class, which `tc class show` does not print.
+    /// Adds the discipline of a class, because `tc class show` does not print disciplines.
     fn around(kernel: &mut Kernel, number: usize, device: usize, kind: &'static Kind, id: u32) {
         let handle = id & 0xffff_0000;
         let known = &mut kernel.devices[device];

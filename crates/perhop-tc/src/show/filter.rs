@@ -41,7 +41,8 @@ impl Shown {
                 .not_modelled(number, "the device is unknown: write `tc filter show dev NAME` above");
         };
         kernel.device_of_line = Some(device);
-        // `tc filter show dev NAME parent ID` omits the parent.
+        // `tc filter show dev NAME parent ID` prints no parent, so the hook for arriving packets is assumed
+        // if the device has no classful discipline.
         let has_queue = kernel.devices[device].root().is_some_and(|root| root.kind.class.is_some());
         if head.parent.is_none() && !has_queue {
             head.parent = kernel.devices[device].hooks().map(|_| HOOK_INGRESS);
@@ -54,7 +55,7 @@ impl Shown {
             words.next();
             words.next();
         }
-        // A list of filters starts with a separate line, and so does each of its tables.
+        // A list of filters, and each of its tables, starts with a separate line.
         if words.peek().is_none() {
             return kernel.log.note(number, "the head of a list");
         }

@@ -64,7 +64,7 @@ pub(crate) enum Shows {
     Nothing,
     /// A discipline, class or filter.
     Object,
-    /// A continuation of the object on this line.
+    /// A continuation of the object that begins on this line.
     MoreOf(usize),
 }
 
@@ -205,10 +205,10 @@ impl Shown {
         Some(found)
     }
 
-    /// Adds a discipline from the output; one from a command is the same one.
+    /// Adds a discipline from the output. If a command has created it, only its options are updated.
     fn keep(&mut self, kernel: &mut Kernel, number: usize, device: usize, new: Qdisc) {
         let known = &mut kernel.devices[device];
-        // A transmit queue of mq: perhop models only the first one.
+        // perhop models only the first transmit queue of mq.
         if let Place::Class(id) = new.place
             && known.of_major(id).is_none()
         {

@@ -9,7 +9,7 @@ use crate::model::{Class, Device, Place, Qdisc};
 use crate::options::{self, Curve};
 use crate::units::shown_id;
 
-/// Appends the classes of a device. Returns them with their counters.
+/// Appends the output for the classes of a device. Returns the classes with their counters.
 pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<String>) -> Vec<Value> {
     let mut found = Vec::new();
     for qdisc in device.qdiscs.iter().filter(|qdisc| qdisc.place != Place::Hooks) {

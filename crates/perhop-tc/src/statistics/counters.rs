@@ -72,7 +72,7 @@ impl<'a> DeviceCounters<'a> {
         self.sum(|path| path.contains(&name.as_str())).or_else(|| {
             let around = self.device.of_major(id).map(|index| &self.device.qdiscs[index]);
             match around {
-                // All packets of the discipline pass its only class.
+                // All packets of tbf pass its only class.
                 Some(qdisc) if qdisc.kind.name == "tbf" => self.of_qdisc(qdisc),
                 Some(qdisc) if qdisc.kind.name != "mq" => Some(Counters::default()),
                 // perhop sends all packets of `mq` through its first queue.

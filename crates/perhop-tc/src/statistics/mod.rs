@@ -62,7 +62,7 @@ impl Shows for TcShows {
             let error = ConfigError::new("style", format!("--style: there is no style `{style}`"));
             return Err(error.help("tc prints in one layout: leave --style out"));
         }
-        // The model of a port does not include the numbers of disciplines and classes.
+        // The model of a port lacks the numbers of disciplines and classes, so the lines are parsed again.
         let lines: Vec<&str> = device.model.lines.iter().map(|line| line.text.as_str()).collect();
         let configuration = parse(&lines.join("\n"));
         let shown = |port: &CountedPort| {

@@ -7,8 +7,8 @@ use super::reading::ROOT;
 /// Prefix of the name of a class's discipline.
 const QDISC: &str = "qdisc ";
 
-/// Returns the classes of a device without inner classes: sent and dropped traffic, at the mean size of sent
-/// packets. A device counts `overhead` bytes per packet in addition to IP.
+/// Returns the classes of a device that have no inner classes, with sent and dropped traffic. Dropped packets
+/// have the mean size of sent packets. A device counts `overhead` bytes per packet in addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
     let (disciplines, classes): (Vec<&ClassReading>, Vec<&ClassReading>) =
         policy.classes.iter().partition(|class| class.path[0] == ROOT);
@@ -21,7 +21,7 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
         let counted = leaves.into_iter().filter(is_counted);
         return counted.map(|class| offered_class(class.path.clone(), class, overhead)).collect();
     }
-    // The disciplines of classes; the root represents a device without classes.
+    // The classes are represented by their disciplines. The root represents a device without classes.
     let of_classes = disciplines.iter().filter_map(|discipline| {
         let class = discipline.path.get(1)?.strip_prefix(QDISC)?;
         Some(offered_class(vec![class.to_owned()], discipline, overhead))
@@ -37,7 +37,7 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
 
 fn offered_class(path: Vec<String>, class: &ClassReading, overhead: i32) -> OfferedClass {
     let number = |name: &str| class.number(name).unwrap_or(0);
-    // Queued packets are not counted: others were queued when counting began.
+    // Queued packets do not count as offered, because other packets were queued when the counting began.
     let sent = Traffic::new(number("sent_packets"), number("sent_bytes") as f64);
     let packets = number("queue_drops");
     let dropped = Traffic::new(packets, packets as f64 * sent.bytes / sent.packets.max(1) as f64);

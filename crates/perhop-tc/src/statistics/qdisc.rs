@@ -11,7 +11,7 @@ use crate::model::{Device, Place, Qdisc};
 use crate::options::{self, Options};
 use crate::units::shown_id;
 
-/// Appends the disciplines of a device. Returns them with their counters.
+/// Appends the output for the disciplines of a device. Returns the disciplines with their counters.
 pub(super) fn print(device: &Device, counters: &DeviceCounters, lines: &mut Vec<String>) -> Vec<Value> {
     let mut found = Vec::new();
     for qdisc in device.qdiscs.iter().filter(|qdisc| qdisc.place != Place::Hooks) {
@@ -51,7 +51,7 @@ fn overlimits(kind: &str, counters: Counters) -> Option<u64> {
     }
 }
 
-/// Returns the additional counters of a kind: the line, and the names that the reader uses.
+/// Returns the additional counters of a kind: their line, and their names for the reader.
 fn further(kind: &str, counters: Counters) -> Option<(String, Vec<(&'static str, u64)>)> {
     let Counters { full, early, marked, arrived, .. } = counters;
     let (limit, marks) = (("limit_drops", full), ("marked_packets", marked));

@@ -46,7 +46,7 @@ pub(super) fn read(text: &str) -> Vec<PolicyReading> {
 #[derive(Default)]
 struct Reader {
     devices: Vec<PolicyReading>,
-    /// The device of the command above the output.
+    /// The device in the command line above the output.
     asked: String,
     /// The device, and the discipline or class of indented lines.
     open: Option<(String, ClassReading)>,
@@ -119,13 +119,13 @@ impl Reader {
         self.devices[index].classes.push(class);
     }
 
-    /// Adds the ancestors of a class to its path; the output has any order.
+    /// Adds the ancestors of a class to its path. The lines of the output can have any order.
     fn close(&mut self) {
         self.close_object();
         for device in &mut self.devices {
             for class in &mut device.classes {
                 let around = |id: &String| self.parents.get(&(device.interface.clone(), id.clone()));
-                // Classes have at most eight levels; output has no cycles.
+                // Classes have at most eight levels, so the loop ends even if a text has a cycle.
                 while let Some(parent) = class.path.first().and_then(around).filter(|_| class.path.len() < 9)
                 {
                     class.path.insert(0, parent.clone());

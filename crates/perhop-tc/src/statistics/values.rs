@@ -2,7 +2,7 @@
 
 use perhop_qos::Time;
 
-/// Formats a rate in bits per second like `print_rate`: large ones are truncated to whole units.
+/// Formats a rate in bits per second like `print_rate`: large rates are truncated to whole units.
 pub(super) fn rate(bits: u64) -> String {
     const UNITS: [&str; 5] = ["", "K", "M", "G", "T"];
     let (mut rate, mut unit) = (bits, 0);
@@ -13,7 +13,8 @@ pub(super) fn rate(bits: u64) -> String {
     format!("{rate}{}bit", UNITS[unit])
 }
 
-/// Formats a size in bytes like `sprint_size`: in whole units if it is near one.
+/// Formats a size in bytes like `sprint_size`: in whole units if the size is close to a whole number of
+/// units.
 pub(super) fn size(bytes: u64) -> String {
     const KILO: u64 = 1024;
     const MEGA: u64 = KILO * KILO;

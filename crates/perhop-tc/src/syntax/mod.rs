@@ -1,7 +1,7 @@
 //! The tables of queueing disciplines, with their options and the options of their classes.
 //!
-//! Names and types of values are those of iproute2 6.1 to 7.1 (`tc/q_*.c`); defaults are those of Linux 6.1
-//! to 6.18 (`net/sched/sch_*.c`), with the function that sets them.
+//! Names and types of values are from iproute2 6.1 to 7.1 (`tc/q_*.c`). Defaults are from Linux 6.1 to 6.18
+//! (`net/sched/sch_*.c`), with the function that sets them.
 
 mod aqm;
 mod cake;

@@ -1,4 +1,4 @@
-//! Tables of disciplines that are known only by name, and of pure containers.
+//! Tables of disciplines that are known only by name, and of disciplines that only contain others.
 
 use super::kind::{Kind, Model};
 use crate::options::Opt;

@@ -16,7 +16,7 @@ pub(super) struct Leaf {
     pub(super) name: String,
     /// The minor number.
     pub(super) minor: u32,
-    /// The conditions of its packets; empty for the class of all other packets.
+    /// The conditions of its packets; empty for the class of the remaining packets.
     pub(super) matches: Vec<MatchConfig>,
 }
 

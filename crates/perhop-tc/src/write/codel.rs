@@ -10,7 +10,7 @@ use perhop_qos::queue::{CoupledQueues, CoupledScheduler, LowLatencyEcn};
 
 use super::words::{microseconds, packets};
 
-/// The change that makes a policy equivalent to Linux.
+/// The change to a policy after which it agrees with Linux.
 const WRITE_LINUX: &str = "write `law: linux`";
 
 /// Returns `codel` with its options, which have the same names in tc-codel(8).

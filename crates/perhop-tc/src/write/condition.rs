@@ -60,12 +60,13 @@ pub(super) struct Filter {
     pub(super) words: String,
 }
 
-/// Whether a packet may match several filters of one class.
+/// Whether a packet can match several filters of one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overlap {
-    /// The first filter decides.
+    /// A packet can match several filters, and the first one decides.
     Allowed,
-    /// Each packet must match one filter, because a policer whose packets continue counts each once.
+    /// Each packet matches exactly one filter, because a policer whose packets continue must count each
+    /// packet once.
     Apart,
 }
 
@@ -73,12 +74,12 @@ pub(super) enum Overlap {
 pub(super) struct Conditions(PacketSpace);
 
 impl Conditions {
-    /// Creates the sets for the conditions of `policies`, with the interfaces of arrival that they name.
+    /// Creates the sets for the conditions of `policies`, with the arrival interfaces that they name.
     pub(super) fn new<'a>(policies: impl Iterator<Item = &'a PolicyConfig>) -> Conditions {
         Conditions(PacketSpace::naming(policies.flat_map(conditions_of)))
     }
 
-    /// Returns the filters for the packets of all `matches`, IPv4 first. They may overlap as `overlap`
+    /// Returns the filters for packets that meet all of `matches`, IPv4 first. They may overlap as `overlap`
     /// allows.
     ///
     /// # Errors
@@ -98,8 +99,7 @@ impl Conditions {
         if overlap == Overlap::Apart {
             return apart;
         }
-        // Overlapping alternatives, as in address lists, need many more filters when disjoint than as
-        // written.
+        // Overlapping alternatives, such as address lists, need many more filters if they must be disjoint.
         let alternatives = self.alternatives_of_all(matches).map_err(too_complex)?;
         let alternatives = self.needed(alternatives).map_err(too_complex)?;
         let written = self.filters_of(&alternatives);
@@ -129,7 +129,7 @@ impl Conditions {
         if found.len() > MOST_FILTERS { Err(too_many(found.len())) } else { Ok(found) }
     }
 
-    /// Returns the alternatives of `matches`: a packet must be in one of the sets.
+    /// Returns alternative sets for `matches`: a packet that meets all of them is in at least one set.
     fn alternatives_of_all(&mut self, matches: &[MatchConfig]) -> Result<Vec<Set>, TooComplex> {
         let mut found = vec![Set::ALL];
         for condition in matches {
@@ -163,7 +163,7 @@ impl Conditions {
         pairs.map(|(own, other)| self.0.and(own, other)).collect()
     }
 
-    /// Returns the sets that add packets to the earlier ones.
+    /// Returns the sets without those that add no packet to the earlier sets.
     fn needed(&mut self, sets: Vec<Set>) -> Result<Vec<Set>, TooComplex> {
         let mut together = Set::NONE;
         let mut found = Vec::new();
@@ -232,7 +232,8 @@ fn filters_of_box(region: &PacketBox, version: Version) -> Result<Vec<Filter>, M
     Ok(products.into_iter().map(joined).collect())
 }
 
-/// Returns the matches that guarantee the position of ports: no options, and the first fragment.
+/// Returns the matches that guarantee the position of ports: the header has no options, and the packet is the
+/// first fragment.
 fn guard(region: &PacketBox, version: Version) -> Vec<String> {
     let has_ports =
         [Field::SourcePort, Field::DestinationPort].iter().any(|field| region.ranges(*field).is_some());
@@ -252,7 +253,7 @@ fn words(field: Field, range: &RangeInclusive<u128>, version: Version) -> Vec<St
             blocks(low, high, 32).map(|block| word(field, block, version)).collect()
         }
         (Field::Length, Version::V6) => {
-            // The IPv6 header contains the length of the payload.
+            // The length field of IPv6 does not count the header.
             let Some(high) = high.checked_sub(IPV6_HEADER) else { return Vec::new() };
             let low = low.saturating_sub(IPV6_HEADER);
             blocks(low, high, field.bits()).map(|block| word(field, block, version)).collect()
@@ -297,7 +298,8 @@ fn blocks(low: u128, high: u128, bits: u32) -> impl Iterator<Item = (u128, u128)
     let mut next = Some(low).filter(|low| *low <= high);
     std::iter::from_fn(move || {
         let low = next?;
-        // The bits below the lowest set bit, reduced until the block is inside the interval.
+        // The bits below the lowest set bit give the largest aligned block. It is halved until it fits into
+        // the interval.
         let mut inside = if low == 0 { whole } else { (low & low.wrapping_neg()) - 1 };
         while inside > high - low {
             inside >>= 1;

@@ -18,7 +18,7 @@ pub(super) struct Conditioners<'a> {
     /// The policy, for messages.
     pub(super) place: &'a str,
     pub(super) lines: Vec<String>,
-    /// Number of policers in the script; filters of both versions share one by its number.
+    /// Number of policers in the script; the filters of both IP versions share a policer by its number.
     pub(super) policers: usize,
     chains: usize,
     preference: usize,
@@ -28,7 +28,7 @@ pub(super) struct Conditioners<'a> {
 type Words = [String; 2];
 
 impl Conditioners<'_> {
-    /// Creates an empty set of filters, after `policers` policers of the other side.
+    /// Creates an empty set of filters, which begins after the `policers` policers of the other side.
     pub(super) fn new<'a>(
         hook: &'static str,
         counted: Counted,

@@ -10,7 +10,7 @@ use super::proportions::FRAME;
 /// The rate of a class without guarantee, which HTB needs, bits per second.
 const LEAST: Rate = Rate::from_bits_per_second(8);
 
-/// Returns the queueing with HTB in place of guarantee-excess; `None` if it has none.
+/// Returns the queueing with HTB in place of guarantee-excess; `None` if no scheduler is guarantee-excess.
 pub(super) fn as_htb(queueing: &QueueingConfig, rate: Rate, notes: &mut NotesAt) -> Option<QueueingConfig> {
     if queueing.scheduler != SchedulerConfig::GuaranteeExcess {
         return None;
@@ -33,9 +33,9 @@ fn converted(queueing: &QueueingConfig, most: Rate) -> QueueingConfig {
         let share = &class.share;
         let ceil = share.ceil.unwrap_or(most).min(most);
         let inner = class.link_shared(SchedulerConfig::GuaranteeExcess);
-        // An outer class without a guarantee passes its rate to the inner classes.
+        // An outer class without a guarantee needs its ceiling as rate for its inner classes.
         let rate = share.rate.unwrap_or(if inner.is_some() { ceil } else { LEAST }).min(ceil);
-        // HTB would send all guarantees, more than the rate of the enclosing class.
+        // HTB would send all guarantees, even if their sum exceeds the rate of the enclosing class.
         let rate = if is_within(class) { rate.min(left) } else { rate };
         let level = if is_within(class) { share.level } else { share.excess_level };
         let quantum = (FRAME as f64 * weight(class) / least).min(*HTB_QUANTA.end() as f64) as u64;

@@ -19,16 +19,16 @@ pub(super) enum Native {
 }
 
 impl Native {
-    /// Returns the discipline of a whole port that limits its rate or can be limited by an enclosing class;
-    /// `None` for other ports.
+    /// Returns the discipline of a port, if it limits the rate of the port or an enclosing class can limit
+    /// it; `None` for other ports.
     pub(super) fn of_port(queueing: &QueueingConfig, rate_bps: u64) -> Option<Native> {
         if !is_all(queueing, queueing.scheduler) {
             return None;
         }
         match queueing.scheduler {
             SchedulerConfig::Hfsc => Some(Native::Hfsc),
-            // HTB lends among inner classes, but not among outermost ones, so these cannot get an enclosing
-            // class.
+            // HTB lends rate among inner classes, but not among outermost classes. An enclosing class would
+            // change that.
             SchedulerConfig::Htb if is_bounded(queueing, rate_bps) => Some(Native::Htb),
             _ => None,
         }
@@ -68,7 +68,7 @@ fn is_bounded(queueing: &QueueingConfig, rate_bps: u64) -> bool {
     }
 }
 
-/// Whether a class is HTB's treatment of unclassified packets.
+/// Whether a class is the direct queue of HTB for unclassified packets.
 pub(super) fn is_direct(class: &ClassConfig) -> bool {
     class.share.direct == Some(true) && class.matches.is_none()
 }

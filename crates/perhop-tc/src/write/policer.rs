@@ -1,4 +1,4 @@
-//! Writing of meters as policers, each a token bucket.
+//! Writing of meters as policers. Each policer is a token bucket.
 
 use perhop_device::{Missing, NotesAt};
 use perhop_qos::meter::{ColorMode, MeterConfig};
@@ -24,7 +24,7 @@ pub(super) struct Bucket {
     pub(super) words: String,
 }
 
-/// Returns the buckets of a meter in the order of passing.
+/// Returns the buckets of a meter in the order in which packets pass them.
 ///
 /// # Errors
 /// When Linux has no such meter.
@@ -50,7 +50,7 @@ pub(super) fn buckets(
             let words = format!("pkts_rate {rate} pkts_burst {}", config.burst.count());
             vec![Bucket { exceeding: config.excess, words }]
         }
-        // RFC 2698: packets above the peak take no token of the committed bucket.
+        // RFC 2698: packets above the peak rate take no tokens from the committed bucket.
         MeterConfig::TwoRateTcm(two) => {
             aware(two.mode)?;
             vec![
@@ -76,7 +76,8 @@ pub(super) fn buckets(
     })
 }
 
-/// Returns a bucket. A policer counts the frame of departing packets, and the IP packet of arriving ones.
+/// Returns a bucket. A policer counts the frame of a departing packet, but only the IP packet of an arriving
+/// one.
 fn bucket(rate: Rate, burst: ByteSize, counted: Counted, notes: &mut NotesAt) -> String {
     let more = counted.overhead - if counted.leaves { ETHERNET } else { 0 };
     if more < 0 {

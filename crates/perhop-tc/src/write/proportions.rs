@@ -6,7 +6,7 @@ use perhop_qos::Rate;
 use perhop_qos::policy::ClassConfig;
 use perhop_qos::scheduler::{HTB_QUANTA, SchedulerConfig};
 
-/// Length of a frame, bytes; a smaller quantum takes several rounds to send one.
+/// Length of a frame, bytes. With a smaller quantum, a class needs several rounds to send a frame.
 pub(super) const FRAME: u64 = 1514;
 /// The divisor of the rate for a class without a guarantee, which gets a hundredth.
 pub(super) const LEAST_PART: u64 = 100;

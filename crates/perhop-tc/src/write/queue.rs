@@ -30,7 +30,7 @@ pub(super) fn discipline(
     match buffer {
         BufferConfig::TailDrop(config) => fifo(config.limit),
         BufferConfig::WeightedTailDrop(config) => {
-            // Of equal limits, the first.
+            // The first of several equal limits applies.
             let longer = |size: QueueSize, other: &QueueSize| {
                 if other.count() > size.count() { *other } else { size }
             };

@@ -13,7 +13,7 @@ use crate::red_average::{MOST_EXPONENT, burst_of};
 
 const DEFAULT_EXPONENT: u32 = 9;
 
-/// Returns the distinct thresholds of the class's packets. `red` uses the first for all.
+/// Returns the distinct thresholds of the class's packets. `red` uses the first thresholds for all packets.
 pub(super) fn thresholds(
     class: &ClassConfig,
     config: &MredConfig,

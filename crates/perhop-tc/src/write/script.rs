@@ -131,7 +131,7 @@ fn queues(
     let mut classes = Classes::new(rate_bps, &place, conditions, notes);
     let Discipline { kind, options, has_direct } = tree::add_port(&mut classes, queueing, rate_bps);
     let Classes { lines, leaves, .. } = classes;
-    // HTB counts by the size table: the frame, plus or minus these bytes.
+    // The size table of HTB adds these bytes, which can be negative, to the frame.
     let more = overhead - ETHERNET;
     let table = if more == 0 { String::new() } else { format!(" stab overhead {more} linklayer ethernet") };
     let default = leaves.iter().find(|leaf| leaf.matches.is_empty()).map(|leaf| leaf.minor);
@@ -142,7 +142,7 @@ fn queues(
     for (number, leaf) in leaves.iter().enumerate().filter(|(_, leaf)| !leaf.matches.is_empty()) {
         commands.extend(filters(leaf, number, &place, conditions, notes));
     }
-    // HFSC also drops them.
+    // HFSC drops unclassified packets like perhop, so it needs no note.
     if default.is_none() && kind != "hfsc" && !has_direct {
         let reason = "perhop drops them; HTB sends them unshaped, before others";
         notes.at(&place).report_with_change(

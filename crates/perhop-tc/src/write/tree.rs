@@ -28,10 +28,10 @@ struct Inside {
     priority: u16,
     place: String,
     matches: Vec<MatchConfig>,
-    /// The relative weight of the enclosing class among its siblings: HTB lends by the quanta of leaves at
-    /// any depth.
+    /// The relative weight of the enclosing class among its siblings: HTB lends in proportion to the quanta
+    /// of leaves at any depth.
     scale: f64,
-    /// Whether almost no rate is guaranteed here, because a class of higher priority is unlimited.
+    /// Whether almost no rate is guaranteed at this level, because a class of higher priority is unlimited.
     borrows: bool,
 }
 
@@ -90,11 +90,12 @@ impl Tree<'_, '_> {
         }
     }
 
-    /// Adds classes in order of priority. A limited class gets its limit as guarantee, the last class gets
-    /// the rest.
+    /// Adds classes in order of priority. A limited class gets its limit as guarantee, and the last class
+    /// gets the rest.
     fn add_priorities(&mut self, classes: &[ClassConfig], inside: &Inside) {
         let (mut left, mut borrows) = (inside.rate_bps, inside.borrows);
-        // If almost all is borrowed, a priority would also apply against classes around this one.
+        // If classes borrow almost all of their rate, a priority would also apply against classes outside of
+        // this level.
         let step = u16::from(!(borrows && inside.parent != 1));
         if step == 0 {
             self.report(
@@ -121,8 +122,8 @@ impl Tree<'_, '_> {
                 continue;
             }
             let bound = bound(class);
-            // The guarantees must not exceed the whole, because HTB would send all of them. An unlimited
-            // class gets all but a hundredth, and borrows first from the rest.
+            // HTB would send all guarantees, so their sum must not exceed the rate. An unlimited class gets
+            // 99 % as guarantee. It borrows the rest before other classes.
             let most = if is_last { left } else { (left - left / LEAST_PART).max(1) };
             let rate = bound.map_or(most, |bound| bound.min(most));
             self.add_class(class, &below, rate, FRAME);
@@ -136,7 +137,8 @@ impl Tree<'_, '_> {
         for class in classes {
             let place = format!("{}, class {}", inside.place, class.name);
             let (rate, ceil) = htb::rates(&class.share, self.0.rate_bps);
-            // No class lends to an outermost one; here, the port's class would.
+            // HTB does not lend to outermost classes. Here the class of the port would lend to them, so their
+            // ceiling is their rate.
             let ceil = if inside.parent == 1 { rate.min(ceil) } else { ceil };
             if class.share.direct == Some(true) {
                 let reason = "up to the rate of the port, whose class contains all others";

@@ -4,10 +4,10 @@ use perhop_device::NotesAt;
 use perhop_qos::{QueueSize, Time};
 use serde::Serialize;
 
-/// Assumed packet size for conversion of thresholds between packets and bytes: the advice of tc-red(8).
+/// Assumed packet size for conversion of thresholds between packets and bytes: tc-red(8) advises it.
 pub(super) const AVERAGE: u64 = 1000;
 
-/// Returns a limit in packets; `what` counts only packets.
+/// Returns a limit in packets, for a discipline `what` that counts only packets.
 pub(super) fn packets(limit: QueueSize, what: &str, construct: &str, notes: &mut NotesAt) -> u64 {
     match limit {
         QueueSize::Packets(packets) => packets,

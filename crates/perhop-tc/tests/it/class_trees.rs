@@ -18,7 +18,7 @@ fn bands_are_found_by_the_old_type_of_service() {
     assert!(classes[2]["match"].is_null(), "all others are in the middle");
     let (read_back, _) = read("tc qdisc add dev eth0 root handle 1: prio");
     let rules: Vec<&str> = read_back.diagnostics.iter().map(|diagnostic| diagnostic.rule.id).collect();
-    // 45 ends in 101.
+    // The codepoint 45 also ends in 101.
     assert_eq!(rules, ["nqb-may-get-priority", "tc-priority-by-tos"]);
 }
 
@@ -36,7 +36,7 @@ fn the_first_filter_in_order_decides() {
     assert_eq!((&classes[0]["name"], &classes[1]["name"]), (&json!("1:2"), &json!("1:1")));
     let any = &classes[0]["match"]["any"];
     assert_eq!(any[0], json!({"source": "0.0.0.0/0", "destination-port": 5000}));
-    // 10/8 without EF: the class of EF comes later here and would lose its packets.
+    // The class of 10/8 excludes EF, because the class of EF comes later here and would lose its packets.
     assert_eq!(
         any[1],
         json!({"all": [{"source": "10.0.0.0/8"}, {"not": {"dscp": "ef", "source": "0.0.0.0/0"}}]})
@@ -60,7 +60,7 @@ fn service_curves_are_a_tree() {
     let root = serde_json::to_value(&router.ports[0].output.queueing).expect("serializable");
     let outer = &root["classes"][0];
     assert_eq!(outer["share"], json!({"link-share": {"m2": "10Mb/s"}, "upper-limit": {"m2": "10Mb/s"}}));
-    // No filter selects 1:10, so it never has a packet.
+    // No filter selects 1:10, so the class never has a packet.
     assert_eq!(outer["queueing"]["classes"].as_array().map(Vec::len), Some(1));
     assert_eq!(outer["queueing"]["classes"][0]["share"]["real-time"], json!({"m2": "8Mb/s"}));
     assert_eq!(read_back.lines[5].state, LineState::Suspicious);
@@ -184,7 +184,7 @@ fn a_default_class_without_a_queue_is_reported() {
     );
 }
 
-/// The last filter has no packets left, and its class also has other filters.
+/// Earlier filters take all packets of the last filter, whose class also has other filters.
 #[test]
 fn covered_filters_do_not_change_a_policy() {
     let classes = "tc qdisc add dev eth0 root handle 1: htb default 4\n\

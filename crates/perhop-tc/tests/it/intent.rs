@@ -1,4 +1,4 @@
-//! Intent and the lowered policy come from one tree, and agree on every packet and rate.
+//! Tests that Intent and the lowered policy, which come from one tree, agree on every packet and rate.
 
 use perhop_analysis::{PacketSpace, Set};
 use perhop_device::Port;
@@ -93,7 +93,8 @@ fn compare_queues(policy: &Policy, links: &Links, queueing: &QueueingConfig, see
     seen.queues += meant.len();
 }
 
-/// Returns the packets of each queue by Intent: the first matching class, from the outermost policy inwards.
+/// Returns the packets of each queue by Intent: the first matching class of each policy, from the outermost
+/// policy inwards.
 fn meant_queues(
     space: &mut PacketSpace,
     policy: &Policy,
@@ -121,7 +122,7 @@ fn meant_queues(
     Some(())
 }
 
-/// Returns the packets of each queue by the lowered classifier.
+/// Returns the packets of each queue according to the lowered classifier.
 fn running_queues(
     space: &mut PacketSpace,
     queueing: &QueueingConfig,

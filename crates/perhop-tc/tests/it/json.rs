@@ -1,14 +1,14 @@
 //! Compares the output of `tc -j` with the text output: the same policies, states and notes.
 //!
-//! Pairs marked (r) are output of iproute2 6.1 on kernel 6.1; the others follow the `print_opt` functions of
-//! iproute2 7.1.
+//! Pairs marked (r) are real output of iproute2 6.1 on kernel 6.1. The other pairs follow the `print_opt`
+//! functions of iproute2 7.1.
 
 use std::collections::BTreeSet;
 
 use perhop_lint::LineState;
 use perhop_tc::{convert, parse};
 
-/// Output of tc with -j and without.
+/// Output of tc with `-j` and without it.
 const PAIRS: &[(&str, &str)] = &[
     // (r)
     (
@@ -125,14 +125,14 @@ const PAIRS: &[(&str, &str)] = &[
 fn json_and_text_output_agree() {
     for (json, text) in PAIRS {
         let (mut one, mut other) = (parse(json), parse(text));
-        // Serialized, ports have no lines, which differ.
+        // The serialized form of a port has no lines. Lines differ between the two outputs.
         let ports = convert(&mut one).ports;
         assert_eq!(
             serde_json::to_value(&ports).unwrap(),
             serde_json::to_value(renamed(convert(&mut other).ports, &ports)).unwrap(),
             "{json}"
         );
-        // An item is one line of JSON and several of text; their combined notes are the same.
+        // An item is one line of JSON and several lines of text. The combined notes of both are the same.
         let states = |found: &perhop_tc::Configuration| {
             let notes = found.lines.iter().filter_map(|line| line.note.as_deref());
             let notes: BTreeSet<String> =

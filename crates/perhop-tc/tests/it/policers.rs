@@ -88,7 +88,7 @@ fn a_policer_meters_packets_that_no_earlier_filter_takes() {
     assert_eq!(stages(&port)[1]["actions"], json!(["drop"]));
 }
 
-/// Generators write the filter of a class twice, first without its policer (T6795 of vyos-1x).
+/// Some generators write the filter of a class twice, first without its policer (T6795 of vyos-1x).
 #[test]
 fn a_policer_behind_the_same_filter_meters_nothing() {
     let filter = format!("{FILTER} pref 1 flower ip_proto udp");
@@ -189,7 +189,7 @@ fn marks_and_chains_at_class_filters_are_reported() {
     assert_eq!(configuration.lines[4].state, LineState::NotModelled);
 }
 
-/// The actions of random filters. The excess of a policer is dropped, or goes on to the next filter.
+/// The actions of random filters. Packets that exceed a policer are dropped, or continue to the next filter.
 const ACTIONS: [&str; 5] = [
     "",
     "action police rate 1mbit burst 10k drop",
@@ -198,7 +198,8 @@ const ACTIONS: [&str; 5] = [
     "action continue",
 ];
 
-/// Filters in the order of the kernel (`tcf_classify`): each acts on the packets that no earlier one took.
+/// Applies filters in the order of the kernel (`tcf_classify`): each filter acts on the packets that no
+/// earlier filter took.
 fn kernel_decisions(
     space: &mut PacketSpace,
     filters: &[(u32, usize, usize)],

@@ -264,7 +264,7 @@ fn cake_is_the_whole_port() {
             "mpu": 84, "cells": "none", "memory-limit": "1MiB", "wash": true,
         })
     );
-    // Alone it counts the frame, and `show` prints `raw overhead 0`.
+    // Without options cake counts the frame, and `show` prints `raw overhead 0`.
     assert!(cake("")["overhead"].is_null());
     assert_eq!(cake("raw overhead 0")["overhead"], 14);
     let adsl = cake("pppoe-vcmux metro besteffort");

@@ -1,4 +1,4 @@
-//! The tables in `docs/tc.md` are those of the reader. `BLESS=1` writes them.
+//! The tables in `docs/tc.md` agree with the tables of the reader. `BLESS=1` writes them.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! The printed output of `tc -s qdisc show` and `tc -s class show` is read back with the same numbers.
+//! The printed output of `tc -s qdisc show` and `tc -s class show` has the same numbers when it is read
+//! again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -102,14 +103,14 @@ proptest! {
         for path in [&["1:1"][..], &["qdisc root"]] {
             prop_assert_eq!(number(&policies, path, "sent_packets"), Some(sum));
         }
-        // Numbers of the configuration, and one that perhop does not have.
+        // The output has the numbers of the configuration, but not a number that perhop lacks.
         prop_assert_eq!(number(&policies, &["1:1", "1:30"], "rate_bps"), Some(7_500_000));
         prop_assert_eq!(number(&policies, &["qdisc root", "qdisc 1:10"], "limit_packets"), Some(50));
         prop_assert_eq!(number(&policies, &["1:1", "1:10"], "overlimits"), None);
     }
 }
 
-/// The disciplines that are printed with their options: each is read as a configuration again.
+/// The disciplines that are printed with their options. The test reads each output as a configuration.
 const DISCIPLINES: [&str; 16] = [
     "pfifo limit 50",
     "bfifo limit 30000",

@@ -1,4 +1,4 @@
-//! Policies that are written as commands and read again are the same, or the notes list the loss.
+//! Policies that are written as commands and read again are unchanged, or the notes list the differences.
 
 use perhop_analysis::{PacketSpace, Set, classes_of};
 use perhop_device::intent::Direction;
@@ -13,7 +13,7 @@ use proptest::sample::select;
 /// The rate of the outermost class of a tree.
 const RATE: Rate = Rate::from_bits_per_second(100_000_000);
 
-/// Disciplines of leaves that are unchanged after reading.
+/// Disciplines of leaves that are the same after they are read again.
 const LEAVES: [&str; 10] = [
     "pfifo limit 50",
     "bfifo limit 30000",
@@ -37,7 +37,7 @@ const CONDITIONS: [&str; 6] = [
     "protocol ip {} flower ip_tos 0x20/0xe0",
 ];
 
-/// A class below an earlier one: its parent, its rate and the rate that it may borrow, Mb/s, and its queue.
+/// A class below an earlier one: its parent, its rate and its ceiling, Mb/s, and its queue.
 type Class = (usize, u64, u64, &'static str);
 
 fn conditioned(condition: &str, preference: usize) -> String {
@@ -47,7 +47,7 @@ fn conditioned(condition: &str, preference: usize) -> String {
 /// A port with a tree of HTB or HFSC, filters to leaves, and policers of arriving packets.
 fn script() -> impl Strategy<Value = String> {
     let class = (0..4_usize, 1..20_u64, 0..30_u64, select(LEAVES.to_vec()));
-    // No condition contains another, because a class without packets is not written.
+    // No condition contains another one, because the writer omits a class without packets.
     let conditions = || prop::sample::subsequence(CONDITIONS.to_vec(), 0..5);
     let leaves = prop::collection::vec(0..6_usize, 5);
     let policers = prop::collection::vec((1..50_u64, select(vec!["drop", "pass"])), 5);

@@ -33,7 +33,7 @@ pub(crate) fn check(text: &str) {
         ring: RingConfig::default(),
     };
     for port in &router.ports {
-        // A filter may name an interface of arrival that only the scenario knows.
+        // Only the scenario knows the interface of arrival that a filter can name.
         if format!("{:?}", (&port.input, &port.output)).contains("input: Some(") {
             continue;
         }
