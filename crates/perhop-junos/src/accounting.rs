@@ -6,7 +6,7 @@ use crate::around::{Around, surroundings};
 use crate::read::Read;
 use crate::tree::{NodeId, Problem, Tree, rank};
 
-/// Hierarchies in which every statement has its own state.
+/// Hierarchies in which perhop determines the state of each statement.
 const READ: [&str; 4] = ["class-of-service", "firewall", "interfaces", "policy-options"];
 const GROUPS: &str = "groups";
 
@@ -57,7 +57,8 @@ fn problem_state(problem: Problem) -> (LineState, Option<String>) {
     (state, Some(note.to_owned()))
 }
 
-/// Returns the state of a statement by the mark of its last node, or by a mark around it that covers it.
+/// Returns the state of a statement. It comes from the mark of its last node, or from a mark of an enclosing
+/// statement that covers it.
 fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId) -> (LineState, Option<String>) {
     let around = surroundings[node.index()];
     if let Some(line) = around.removed_by {
@@ -95,7 +96,7 @@ fn state_of(tree: &Tree, surroundings: &[Around], node: NodeId) -> (LineState, O
     }
 }
 
-/// Whether the configuration inherits a statement of a group, or a statement below it.
+/// Whether the configuration inherits a statement of a group, or a statement inside that statement.
 fn is_inherited(tree: &Tree, node: NodeId) -> bool {
     tree.was_copied(node) || tree.mark_of(node).is_some()
 }

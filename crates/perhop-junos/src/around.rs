@@ -5,18 +5,18 @@ use crate::tree::{NodeId, Tree, rank};
 /// The statements around a node, and the node itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Around {
-    /// The outermost one.
+    /// The outermost statement.
     pub(crate) top: NodeId,
-    /// The line that removes the innermost removed one.
+    /// The line that removes the innermost of the removed statements.
     pub(crate) removed_by: Option<usize>,
-    /// Whether one is inactive.
+    /// Whether one of the statements is inactive.
     pub(crate) is_inactive: bool,
-    /// The one around the node whose mark covers it.
+    /// The enclosing statement whose mark covers the node.
     pub(crate) cover: Option<NodeId>,
 }
 
-/// Returns the surroundings of all nodes, in the order of their numbers: one pass, because a parent comes
-/// before its children.
+/// Returns the surroundings of all nodes, in the order of their numbers. One pass suffices, because a parent
+/// precedes its children.
 pub(crate) fn surroundings(tree: &Tree) -> Vec<Around> {
     let mut found: Vec<Around> = Vec::with_capacity(tree.len());
     let rank_of = |id: NodeId| tree.mark_of(id).map_or(0, |mark| rank(mark.state));
@@ -24,7 +24,7 @@ pub(crate) fn surroundings(tree: &Tree) -> Vec<Around> {
         let parent = tree.parent(id);
         let around = found.get(parent.index()).copied().unwrap_or_default();
         let is_deep = id != NodeId::ROOT && tree.mark_of(parent).is_some_and(|mark| mark.is_deep);
-        // Of equal marks, the outer one covers.
+        // The outer of two equal marks covers the node.
         let cover = match (Some(parent).filter(|_| is_deep), around.cover) {
             (Some(own), Some(outer)) if rank_of(own) <= rank_of(outer) => Some(outer),
             (own, outer) => own.or(outer),

@@ -7,12 +7,12 @@ use perhop_lint::{Diagnostic, LineState, Rule, nearest};
 
 use crate::tree::{NodeId, Tree};
 
-/// Limits on corrections, so that a text with many undefined names is read in time: the undefined names that
-/// get one, and the names that are compared.
+/// Limits on corrections, so that a text with many undefined names does not take long: on the undefined names
+/// that get a correction, and on the names that each is compared with.
 const MOST_CORRECTIONS: usize = 100;
 const MOST_NAMES: usize = 1000;
 
-/// The places of definitions by kind; `*` is any word.
+/// The paths of definitions by kind. `*` is any word.
 const DEFINITIONS: [(&str, &[&str]); 14] = [
     ("classifier", &["class-of-service", "classifiers", "*"]),
     ("drop profile", &["class-of-service", "drop-profiles"]),
@@ -63,12 +63,12 @@ impl Context {
         self.tree.mark(node, LineState::Modelled);
     }
 
-    /// Marks a statement and all below it as not modeled.
+    /// Marks a statement and all statements inside it as not modeled.
     pub(crate) fn not_modeled(&mut self, node: NodeId, note: &str) {
         self.tree.mark_deep(node, LineState::NotModelled, note);
     }
 
-    /// Marks a statement and all below it as irrelevant.
+    /// Marks a statement and all statements inside it as irrelevant.
     pub(crate) fn irrelevant(&mut self, node: NodeId, note: &str) {
         self.tree.mark_deep(node, LineState::Irrelevant, note);
     }
@@ -80,8 +80,8 @@ impl Context {
         self.names(statement)
     }
 
-    /// Returns the children of a statement, and marks them as modeled. Statements of inheritance are not
-    /// names.
+    /// Returns the children of a statement, and marks them as modeled. `apply-groups` and similar statements
+    /// are not names.
     pub(crate) fn names(&mut self, statement: NodeId) -> Vec<Word> {
         let children = self.tree.children(statement);
         let mut words: Vec<Word> = children.into_iter().map(|node| self.word(node)).collect();
@@ -162,7 +162,7 @@ impl Context {
         found
     }
 
-    /// Reports an undefined name in front of statements, which have no effect.
+    /// Reports an undefined name in front of statements. These statements have no effect.
     pub(crate) fn undefined_block(&mut self, node: NodeId, kind: &str, name: &str) {
         for word in self.all_below(node) {
             self.not_modeled(word.node, "statements of an undefined name");
@@ -170,7 +170,7 @@ impl Context {
         self.undefined(node, kind, name);
     }
 
-    /// Returns the words below a statement with values, in the order in which the text mentions them last.
+    /// Returns the words below a statement with values. The word that the text mentions last is last.
     pub(crate) fn flat(&self, statement: NodeId) -> Vec<Word> {
         self.below(statement, Tree::own_children)
     }
@@ -202,7 +202,7 @@ impl Context {
         self.found_fixed((rule, node), message, router, None);
     }
 
-    /// Adds a diagnostic about a statement, and the word of its line that another word corrects.
+    /// Adds a diagnostic about a statement, with a correction: a word of its line and its replacement.
     pub(crate) fn found_fixed(
         &mut self,
         (rule, node): (&'static Rule, NodeId),
@@ -218,7 +218,7 @@ impl Context {
         if !self.known.insert((rule.id, line, message.clone())) {
             return;
         }
-        // In braces a semicolon follows the last word.
+        // In the notation with braces, a semicolon follows the last word.
         let words = fix.into_iter().flat_map(|(from, to)| {
             [(from.to_owned(), to.to_owned()), (format!("{from};"), format!("{to};"))]
         });

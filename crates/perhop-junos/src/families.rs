@@ -132,7 +132,7 @@ impl Family {
         }
     }
 
-    /// Returns the families to choose in place of this one, which perhop does not model.
+    /// Returns the families that the user can choose instead, if perhop does not model this family.
     pub(crate) fn chips(self) -> Vec<Family> {
         let is_meant = |family: &Family| self == Family::Qfx && family.rules().chip.is_some();
         Family::ALL.into_iter().filter(|family| *family != Family::Qfx).filter(is_meant).collect()
@@ -167,13 +167,13 @@ impl Family {
         self == Family::Ex || self.is_qfx()
     }
 
-    /// Whether units with MPLS classify and mark by the built-in tables of EXP.
+    /// Whether units with MPLS use the built-in EXP tables to classify and mark.
     pub(crate) fn has_default_exp(self) -> bool {
         matches!(self, Family::Mx | Family::MSeries | Family::M120 | Family::TSeries | Family::Iqe)
     }
 
-    /// Returns the least rate, bits per second, and burst, bytes, of a policer, if they are documented (the
-    /// topic policer-summary-traffic-limits).
+    /// Returns the minimum rate, bits per second, and the minimum burst, bytes, of a policer, if documented
+    /// (the topic policer-summary-traffic-limits).
     pub(crate) fn least_policer(self) -> Option<(u64, u64)> {
         match self {
             Family::Mx | Family::MSeries | Family::M120 | Family::TSeries | Family::Iqe => Some((8000, 1500)),

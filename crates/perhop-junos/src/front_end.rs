@@ -104,7 +104,7 @@ struct Source<'s> {
 
 impl Source<'_> {
     fn model(&self, tree: Tree, inherited: Inherited, family: Option<Family>) -> DeviceModel {
-        // If the family is unknown, the text is read by the rules of a router, and refused.
+        // A text of an unknown family is read by the rules of an MX and then refused.
         let rules_of = family.unwrap_or(Family::Mx);
         let mut context = Context::new(tree);
         let cos = cos::read(&mut context, rules_of);
@@ -220,7 +220,7 @@ impl Source<'_> {
         model
     }
 
-    /// Returns the question for the family, with the likely families.
+    /// Returns the diagnostic that asks for the family, with the likely families.
     fn unknown_family(&self, because: &[Evidence]) -> Diagnostic {
         let line = because.first().map_or(1, |evidence| evidence.line);
         let reasons: Vec<String> =

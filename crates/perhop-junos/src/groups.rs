@@ -12,7 +12,7 @@ const APPLY: &str = "apply-groups";
 const EXCEPT: &str = "apply-groups-except";
 const RANGE: &str = "interface-range";
 
-/// Limit on the nodes that inheritance adds. Larger results are cut, and the text gets a note.
+/// Limit on the nodes that inheritance adds. A larger result is cut, and a finding reports it.
 const MOST_COPIES: usize = 2_000_000;
 /// Limit on the comparisons of names with wildcards.
 const MOST_COMPARISONS: usize = 10_000_000;
@@ -65,7 +65,8 @@ impl Walk<'_> {
             }
         }
         if let Some(apply) = self.tree.child(node, APPLY) {
-            // TechLibrary "Establishing Regional Configurations": an inner level overrides the outer levels.
+            // TechLibrary "Establishing Regional Configurations": groups of an inner level override groups of
+            // outer levels.
             let outer = std::mem::take(&mut sources);
             for name in self.tree.children(apply) {
                 self.apply(name, path, &mut sources);
@@ -90,7 +91,7 @@ impl Walk<'_> {
     /// Adds the parts of the group `name` at `path`.
     fn apply(&mut self, name: NodeId, path: &[NodeId], sources: &mut Vec<Source>) {
         let word = self.tree.word(name).to_owned();
-        // A copied statement applies its groups at the place where it was written.
+        // Groups that a copied statement applies take effect at the place of the original.
         if word == APPLY {
             return;
         }
@@ -198,7 +199,8 @@ fn members(tree: &Tree, interfaces: NodeId, range: NodeId) -> Vec<String> {
     names
 }
 
-/// Returns the names from `ge-0/0/1` to `ge-0/0/7`; none if they differ in more than the last number.
+/// Returns the names from `ge-0/0/1` to `ge-0/0/7`; none if the two names differ in more than the last
+/// number.
 fn between(first: &str, last: &str) -> Vec<String> {
     let split = |name: &str| {
         let digits = name.len() - name.chars().rev().take_while(char::is_ascii_digit).count();

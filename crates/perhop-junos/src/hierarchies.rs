@@ -83,7 +83,7 @@ pub(crate) fn read(context: &mut Context) -> (Option<String>, Vec<Route>) {
         .at(NodeId::ROOT, &["system", "host-name"])
         .and_then(|node| context.tree.last_value(node))
         .map(|node| context.tree.word(node).to_owned());
-    // A statement of a group has the state of the places that inherit it.
+    // A statement of a group gets its state from the places that inherit it.
     for name in IRRELEVANT.into_iter().filter(|name| *name != "groups") {
         if let Some(node) = context.tree.child(NodeId::ROOT, name) {
             context.irrelevant(node, "");
@@ -115,7 +115,7 @@ fn chassis(context: &mut Context) {
         let note = match word.text.as_str() {
             "traffic-manager" => {
                 for option in context.keywords(word.node) {
-                    // The interfaces of the card have already marked `egress-shaping-overhead`.
+                    // The reader of interfaces has already marked `egress-shaping-overhead` of their cards.
                     if option.text != "egress-shaping-overhead" || context.tree.mark_of(option.node).is_none()
                     {
                         context.not_modeled(option.node, "the mode and the counted bytes of queueing chips");
@@ -142,7 +142,7 @@ fn labels(context: &mut Context) {
     }
 }
 
-/// Marks VLANs and bridge domains; only their filters affect packets.
+/// Marks VLANs and bridge domains. Only their filters affect packets.
 fn bridges(context: &mut Context) {
     for name in ["vlans", "bridge-domains"] {
         let Some(all) = context.tree.child(NodeId::ROOT, name) else { continue };
@@ -157,7 +157,7 @@ fn bridges(context: &mut Context) {
     }
 }
 
-/// Marks routing policies; the readers of filters have already read the prefix lists.
+/// Marks routing policies. The reader of filters has already read the prefix lists.
 fn policy_options(context: &mut Context) {
     let Some(options) = context.tree.child(NodeId::ROOT, "policy-options") else { return };
     context.modeled(options);

@@ -24,7 +24,7 @@ pub(crate) struct Interface {
     pub(crate) mtu: Option<At<u64>>,
     /// The configured rate.
     pub(crate) speed: Option<At<Rate>>,
-    /// Bytes that queues count for a packet beyond its frame.
+    /// Bytes per packet that queues count in addition to the frame.
     pub(crate) shaping_overhead: Option<At<i32>>,
     /// The bundle that the interface is a link of.
     pub(crate) bundle: Option<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Interface {
 /// The scheduling mode of an interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Scheduling {
-    /// One for the port.
+    /// One scheduler for the port.
     #[default]
     Port,
     /// One scheduler for each unit (`per-unit-scheduler`).
@@ -61,7 +61,7 @@ pub(crate) struct Unit {
     pub(crate) set: Option<String>,
     /// The families of IP packets.
     pub(crate) families: Vec<FilterFamily>,
-    /// The line with which the unit carries MPLS.
+    /// The line that enables MPLS on the unit.
     pub(crate) mpls: Option<usize>,
     pub(crate) input: Side,
     pub(crate) output: Side,
@@ -70,7 +70,7 @@ pub(crate) struct Unit {
 /// The filters and policers of one direction, in the order of the text.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Side {
-    /// Filters by family; the filters of one family form a list.
+    /// Filters by family. The filters of one family form a list.
     pub(crate) filters: Vec<(FilterFamily, At<String>)>,
     /// Policers by family.
     pub(crate) policers: Vec<(FilterFamily, At<String>)>,
@@ -122,7 +122,7 @@ fn sets(context: &mut Context, node: NodeId) -> Vec<SetOfUnit> {
     found
 }
 
-/// Marks the statements of interface ranges; their copies are read at the members.
+/// Marks the statements of interface ranges. The copies at the members are read instead.
 fn range(context: &mut Context, node: NodeId) {
     for range in context.names(node) {
         for key in ["member", "member-range"] {
@@ -248,7 +248,8 @@ fn place(name: &str) -> Option<(&str, &str, &str)> {
     Some((numbers.next()?, numbers.next()?, numbers.next()?))
 }
 
-/// Returns the bytes that queues count beyond the frame (the topic `egress-shaping-overhead-edit-chassis`).
+/// Returns the bytes that queues count in addition to the frame (the topic
+/// `egress-shaping-overhead-edit-chassis`).
 fn shaping_overhead(context: &mut Context, name: &str) -> Option<At<i32>> {
     let (slot, card, _) = place(name)?;
     let manager = context.tree.at(NodeId::ROOT, &["chassis", "fpc", slot, "pic", card, "traffic-manager"])?;
@@ -258,7 +259,7 @@ fn shaping_overhead(context: &mut Context, name: &str) -> Option<At<i32>> {
     })
 }
 
-/// Returns the speed of `et-1/0/2` by `chassis fpc 1 pic 0 port 2 speed`.
+/// Returns the speed of `et-1/0/2` from `chassis fpc 1 pic 0 port 2 speed`.
 fn chassis_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
     let (slot, card, port) = place(name)?;
     let port = context.tree.at(NodeId::ROOT, &["chassis", "fpc", slot, "pic", card, "port", port])?;
@@ -268,8 +269,8 @@ fn chassis_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
     Some(At::new(context.tree.line(word), Rate::from_bits_per_second(bits)))
 }
 
-/// Returns the speed of the channel `et-0/0/1:2`, which a port with `number-of-sub-ports` states (Juniper,
-/// "Port Speed": `speed` is that of each channel).
+/// Returns the speed of the channel `et-0/0/1:2` from its port. If the port has `number-of-sub-ports`,
+/// `speed` is the speed of each channel (Juniper, "Port Speed").
 fn channel_speed(context: &mut Context, name: &str) -> Option<At<Rate>> {
     let (port, _) = name.split_once(':')?;
     let port = context.tree.at(NodeId::ROOT, &["interfaces", port])?;
@@ -334,7 +335,7 @@ fn tags(context: &mut Context, word: &Word, unit: &mut Unit) {
                 unit.tags += 1;
                 context.irrelevant(one.node, "");
             }
-            // The tag may have a protocol prefix: `0x88a8.100`.
+            // The tag can have a protocol prefix: `0x88a8.100`.
             text => {
                 let id = text.rsplit('.').next().and_then(number);
                 unit.vlan = unit.vlan.or(id.map(|id| At::new(one.line, id)));
@@ -367,7 +368,7 @@ fn family(context: &mut Context, family: &Word, firewall: &Firewall, unit: &mut 
     }
 }
 
-/// Reads a family of frames or labels, or one without filters.
+/// Reads a family of frames or labels, or a family without filters.
 fn other_family(
     context: &mut Context,
     family: &Word,

@@ -6,9 +6,8 @@
 //!      → lower, by the rules of a family → Router { ports };  marks → a state for every line
 //! ```
 //!
-//! Both notations build the same tree. Every statement of `class-of-service`, `firewall` and `interfaces`
-//! that no reader marks is not recognized. perhop refuses a text whose family, or chip of a switch, is
-//! unknown.
+//! Both notations build the same tree. A statement of `class-of-service`, `firewall` or `interfaces` is not
+//! recognized unless a reader marks it. perhop refuses a text whose family, or chip of a switch, is unknown.
 //!
 //! Reading order: `tokens`, `read` and `tree`; `groups`; `context`; `cos`, `firewall` and `interfaces`;
 //! `families`; `lower`; `accounting`; `show`; `write`.

@@ -42,14 +42,14 @@ struct Unfinished {
     at: NodeId,
     /// The node in front of `[`.
     list: Option<NodeId>,
-    /// The last node at each line, and at each item of a list.
+    /// The last node of each line, and of each item of a list.
     ends: Vec<(usize, NodeId)>,
     change: Option<Change>,
     is_too_deep: bool,
     has_words: bool,
 }
 
-/// The word with a colon in front of a statement.
+/// The word in front of a statement that changes it: `inactive:`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Inactive,
@@ -73,7 +73,7 @@ struct Reader {
     label: Option<String>,
     /// Whether the lines since the last prompt belong to a device other than the first.
     is_other_device: bool,
-    /// The statement that encloses the following lines: from `edit`, or from a prompt with a path.
+    /// The statement that encloses the following lines, set by `edit` or by a prompt with a path.
     base: NodeId,
 }
 
@@ -226,7 +226,8 @@ impl Reader {
             }
             self.unfinished.at = self.around();
             let is_base = self.frames.is_empty() && self.base != NodeId::ROOT;
-            // `show configuration apply-groups` prints the statement with its name, blocks without.
+            // `show configuration apply-groups` prints a statement with its name, but a block without its
+            // name.
             if is_base && self.read.tree.word(self.base) == word {
                 self.unfinished.at = self.read.tree.parent(self.base);
             }
@@ -269,7 +270,7 @@ impl Reader {
         self.read.is_configuration |= done.has_words && opens == Opens::Nothing && !self.frames.is_empty();
     }
 
-    /// Closes all blocks at a prompt.
+    /// Closes all blocks, at a prompt.
     fn close(&mut self) {
         self.finish_statement(Opens::Nothing);
         self.frames.clear();
@@ -290,7 +291,8 @@ fn is_template(text: &str) -> bool {
     !text.starts_with('#') && (has("{{", "}}") || has("{%", "%}"))
 }
 
-/// Whether a line is printed around the pieces of a session: `[edit]`, `{master:0}`; or a rule between them.
+/// Whether a line is printed around the pieces of a session: `[edit]`, `{master:0}`; or a line of dashes
+/// between the pieces.
 fn is_banner(text: &str) -> bool {
     let is_rule = text.len() > 2 && text.chars().all(|c| matches!(c, '-' | '=' | '_'));
     is_rule

@@ -5,7 +5,7 @@ use perhop_device::Evidence;
 use crate::families::Family;
 use crate::tree::{NodeId, Tree};
 
-/// Hierarchies that only Junos writes in this form.
+/// Hierarchies that only Junos writes with braces.
 const STRONG: [&str; 6] =
     ["class-of-service", "policy-options", "routing-options", "groups", "chassis", "forwarding-options"];
 /// Names of interfaces of Junos begin with these.
@@ -33,7 +33,7 @@ pub(crate) fn evidence(text: &str) -> Vec<Evidence> {
     let mut has_end = false;
     for (index, line) in text.lines().enumerate() {
         let trimmed = line.trim();
-        // `unit 0 { family inet; }` ends a statement, too.
+        // A line such as `unit 0 { family inet; }` also ends a statement.
         has_end |= trimmed.trim_end_matches([' ', '}']).ends_with(';');
         if let Some(says) = sign(trimmed, above) {
             found.push(Evidence { line: index + 1, text: trimmed.to_owned(), says: says.to_owned() });
@@ -45,7 +45,8 @@ pub(crate) fn evidence(text: &str) -> Vec<Evidence> {
             above = trimmed;
         }
     }
-    // Statements in braces end with semicolons; other languages in braces do not have them.
+    // In the notation with braces, statements end with semicolons. Other languages with braces lack
+    // semicolons.
     found.retain(|evidence| evidence.text.starts_with("set ") || has_end || is_command(&evidence.text));
     found
 }
@@ -79,7 +80,7 @@ fn sign<'t>(line: &'t str, above: &'t str) -> Option<&'static str> {
 /// The family of a device, with evidence.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RecognizedFamily {
-    /// The family if the text leaves no doubt.
+    /// The family, if the text determines it.
     pub(crate) certain: Option<Family>,
     /// The possible families, the likely ones first.
     pub(crate) likely: Vec<Family>,
@@ -149,7 +150,7 @@ impl Signs<'_> {
     }
 
     fn chassis(&mut self) {
-        // PTX and ACX7000 have the statement, too, but only interfaces called `et`.
+        // PTX and ACX7000 also have this statement, but their interfaces are all called `et`.
         let node = self.at(&["chassis", "network-services"]);
         let is_router = self.interface(|name| name.starts_with("ge-") || name.starts_with("xe-")).is_some();
         let is_other =
@@ -162,7 +163,8 @@ impl Signs<'_> {
         }
     }
 
-    /// The priorities of ACX7000, and the sets and buffers of switches.
+    /// Adds the evidence of priorities that only ACX7000 has, and of sets and buffers that only switches
+    /// have.
     fn class_of_service(&mut self) {
         for scheduler in
             self.tree.children(self.at(&["class-of-service", "schedulers"]).unwrap_or(NodeId::ROOT))
@@ -197,7 +199,7 @@ impl Signs<'_> {
         }
     }
 
-    /// The name of the device is a hint, not a proof.
+    /// Adds the family in the name of the device, which is only a hint.
     fn hostname(&mut self) {
         if let Some((node, family)) = self.named_family() {
             self.add(Some(node), &[family], false, "the name of the device");

@@ -7,7 +7,7 @@
 /// The statements of a level with the minimum number of their values.
 type Statements = &'static [(&'static str, usize)];
 
-/// The number of values of a statement with its own level: no following word ends it.
+/// The number of values of a statement with its own level, which no following word ends.
 const OPEN: usize = usize::MAX;
 
 const SCHEDULER: Statements = &[
@@ -165,8 +165,8 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// Adds `word` behind the words of `path`. Returns the number of words of the level if `word` begins the
-    /// next statement of it.
+    /// Adds `word` behind the words of `path`. If `word` begins the next statement of the level, returns the
+    /// number of words in front of the level.
     pub(crate) fn next(&mut self, path: &[&str], word: &str) -> Option<usize> {
         let least = |known: Statements| {
             known.iter().find(|(statement, _)| *statement == word).map(|(_, least)| *least)

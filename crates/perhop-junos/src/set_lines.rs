@@ -32,7 +32,7 @@ const COMMANDS: [&str; 20] = [
 /// Whether a line begins with a command of the configuration mode.
 pub(crate) fn is_command(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or_default();
-    // `top {` or `set {` would be a statement in braces.
+    // `top {` or `set {` would be a statement in the notation with braces.
     COMMANDS.contains(&first) && !text.ends_with('{') && !text.ends_with(';')
 }
 
@@ -79,7 +79,7 @@ fn set(session: &mut Session, number: usize, rest: &[Token]) {
     tree.begin_statement();
     let base = *session.base;
     let base_words: Vec<Arc<str>> = tree.kept_path(base);
-    // The words in front of the next one, with their nodes.
+    // The words of the current path, with their nodes.
     let mut words: Vec<&str> = Vec::with_capacity(base_words.len() + rest.len());
     words.extend(base_words.iter().map(|word| &**word));
     let mut nodes: Vec<NodeId> = Vec::with_capacity(words.capacity());
@@ -138,7 +138,7 @@ fn change(session: &mut Session, number: usize, command: &str, path: &[&str]) {
     }
 }
 
-/// Reads `insert PATH WORD before OTHER`.
+/// Reads `insert PATH WORD before OTHER` or `… after OTHER`.
 fn insert(session: &mut Session, number: usize, words: &[&str]) {
     let place = words.iter().position(|word| matches!(*word, "before" | "after"));
     let moved = place.and_then(|place| {

@@ -3,7 +3,7 @@
 /// A token of a configuration in braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'t> {
-    /// A word; quotes are removed.
+    /// A word, without its quotes.
     Word(&'t str),
     Open,
     Close,
@@ -67,7 +67,7 @@ fn word(text: &str) -> (&str, &str) {
         }
         return (quoted, "");
     }
-    // Square brackets inside a word belong to a wildcard such as `<ge-[0-1]*>` or `ge-0/0/[0-3]`.
+    // Square brackets inside a word are part of a wildcard, such as `<ge-[0-1]*>` or `ge-0/0/[0-3]`.
     let mut depth = 0usize;
     for (index, character) in text.char_indices() {
         let is_end = match character {

@@ -45,9 +45,9 @@ struct Node {
     children: Vec<NodeId>,
     inactive: bool,
     removed_by: Option<usize>,
-    /// The node of a group or range that this one is a copy of.
+    /// The node of a group or range of which this node is a copy.
     origin: Option<NodeId>,
-    /// Whether the node was copied from here.
+    /// Whether this node has been copied to another place.
     is_copied: bool,
     mark: Option<Mark>,
 }
@@ -89,14 +89,15 @@ pub(crate) struct Tree {
     moves: usize,
     /// The values of [`REPEATING`] statements, once for each occurrence in the text.
     mentions: BTreeMap<NodeId, Vec<NodeId>>,
-    /// Places of the configuration, with statements of groups that they contain as well.
+    /// Nodes of the configuration, each with an equal statement of a group that was merged into it.
     merged: Vec<(NodeId, NodeId)>,
 }
 
-/// The statement whose list can have one value several times, in pairs with another list: the first word.
+/// The statement whose list can repeat a value, because it pairs with another list: its name, and the number
+/// of that name among the words of a tree.
 const REPEATING: (&str, u32) = ("drop-probability", 1);
 
-/// Limit on visited nodes: a text that contains only moves takes time in proportion to its length.
+/// Limit on the nodes that moves visit, so that a text with many moves does not take long.
 const MOST_MOVES: usize = 20_000_000;
 
 impl Tree {
@@ -161,12 +162,12 @@ impl Tree {
         self.node(id).parent
     }
 
-    /// Begins a statement: its nodes count as the last mentioned ones.
+    /// Begins a statement. From now on, its nodes count as the last mentioned ones.
     pub(crate) fn begin_statement(&mut self) {
         self.clock += 1;
     }
 
-    /// Returns the child of `parent` with `word`; adds it if there is none. `None` below
+    /// Returns the child of `parent` with `word`. Adds the child if it does not exist. `None` below
     /// [`MOST_LEVELS`] levels.
     pub(crate) fn add(&mut self, parent: NodeId, word: &str, line: usize) -> Option<NodeId> {
         let symbol = self.words.symbol(word);
@@ -217,13 +218,14 @@ impl Tree {
         all.into_iter().filter(|id| self.removed_by(*id).is_none()).collect()
     }
 
-    /// Returns the statement `path` below `from`; adds it if there is none.
+    /// Returns the statement `path` below `from`. Adds the statement if it does not exist.
     pub(crate) fn enter(&mut self, from: NodeId, path: &[&str], line: usize) -> NodeId {
         self.begin_statement();
         path.iter().fold(from, |node, word| self.add(node, word, line).unwrap_or(node))
     }
 
-    /// Adds a copy of `origin` below `parent`, unless the parent has the word; returns the child.
+    /// Adds a copy of `origin` below `parent`, unless the parent has a child with that word. Returns the
+    /// child.
     pub(crate) fn copy(&mut self, parent: NodeId, origin: NodeId) -> Option<NodeId> {
         let (symbol, line) = (self.node(origin).symbol, self.node(origin).line);
         let before = self.nodes.len();
@@ -239,7 +241,7 @@ impl Tree {
         Some(id)
     }
 
-    /// Copies the marks of statements to those statements of groups that were merged into them.
+    /// Copies the marks of statements to the statements of groups that were merged into them.
     pub(crate) fn mark_merged(&mut self) {
         for (place, origin) in std::mem::take(&mut self.merged) {
             let mark = self.node(place).mark.clone();
@@ -283,8 +285,9 @@ impl Tree {
         self.node(parent).children.iter().copied().filter(is_active).collect()
     }
 
-    /// Returns the children that apply to a statement with one value, the last mentioned one last: the
-    /// children in the configuration itself, otherwise in the first group that has some.
+    /// Returns the children that apply to a statement with one value, in the order of their last mention.
+    /// These are the children from the configuration itself, otherwise from the first group with such
+    /// children.
     pub(crate) fn own_children(&self, parent: NodeId) -> Vec<NodeId> {
         let mut all = self.children(parent);
         if all.iter().any(|id| !self.is_copy(*id)) {
@@ -303,12 +306,12 @@ impl Tree {
         self.own_children(statement).pop()
     }
 
-    /// Makes a statement inactive, or active again.
+    /// Sets whether a statement is inactive.
     pub(crate) fn set_inactive(&mut self, id: NodeId, inactive: bool) {
         self.node_mut(id).inactive = inactive;
     }
 
-    /// Removes a statement with all below it.
+    /// Removes a statement with all statements inside it. `line` is the line of the command.
     pub(crate) fn remove(&mut self, id: NodeId, line: usize) {
         if id == NodeId::ROOT {
             return;
@@ -325,8 +328,8 @@ impl Tree {
         }
     }
 
-    /// Moves `id` in front of its sibling `other`, or behind it. Returns whether it did: a text with
-    /// [`MOST_MOVES`] moved places is not read further.
+    /// Moves `id` in front of its sibling `other`, or behind it. Returns `false` without a move if the moves
+    /// of the text exceed [`MOST_MOVES`].
     pub(crate) fn move_to(&mut self, id: NodeId, other: NodeId, place: Place) -> bool {
         let parent = self.node(id).parent;
         self.moves += self.node(parent).children.len();
@@ -347,7 +350,7 @@ impl Tree {
         self.set_mark(id, Mark { state, note: None, is_deep: false });
     }
 
-    /// Marks a node and all below it, with a reason.
+    /// Marks a node and all nodes below it, with a reason.
     pub(crate) fn mark_deep(&mut self, id: NodeId, state: LineState, note: &str) {
         let note = (!note.is_empty()).then(|| Arc::from(note));
         self.set_mark(id, Mark { state, note, is_deep: true });
@@ -362,7 +365,7 @@ impl Tree {
                 self.set_mark(origin, mark.clone());
             }
         }
-        // A fault stays visible when the statement is read again.
+        // A mark for a fault stays if the statement is read again.
         let known = self.node_mut(id).mark.as_ref().map(|mark| mark.state);
         if known != Some(LineState::Suspicious) {
             self.node_mut(id).mark = Some(mark);
@@ -374,7 +377,7 @@ impl Tree {
         self.node(id).mark.as_ref()
     }
 
-    /// Iterates over all nodes: a parent comes before its children.
+    /// Iterates over all nodes: a parent precedes its children.
     pub(crate) fn ids(&self) -> impl Iterator<Item = NodeId> {
         (0..self.nodes.len() as u32).map(NodeId)
     }
@@ -404,7 +407,7 @@ impl Tree {
         })
     }
 
-    /// Returns the words from the root to a node, which stay while the tree changes.
+    /// Returns the words from the root to a node as shared copies, which stay valid while the tree changes.
     pub(crate) fn kept_path(&self, id: NodeId) -> Vec<Arc<str>> {
         let mut words: Vec<Arc<str>> = self.ids_upward(id).map(|id| self.kept_word(id)).collect();
         words.pop();

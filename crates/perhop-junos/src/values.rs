@@ -2,7 +2,7 @@
 
 /// Parses a number with an optional factor: `625k`, `50m`, `1g`.
 ///
-/// The factors are powers of ten, also of bytes and microseconds (Junos CoS User Guide, "transmit-rate").
+/// The factors are powers of ten, even for bytes and microseconds (Junos CoS User Guide, "transmit-rate").
 pub(crate) fn number(text: &str) -> Option<u64> {
     let (digits, factor) = match text.char_indices().last()? {
         (index, 'k' | 'K') => (&text[..index], 1_000),

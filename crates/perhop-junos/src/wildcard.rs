@@ -1,6 +1,7 @@
 //! Wildcards in names of interfaces and of group statements.
 
-/// Whether `text` matches `pattern`: `*` is any text, `?` one character, `[a-c]` one of a set.
+/// Whether `text` matches `pattern`: `*` matches any text, `?` one character, and `[a-c]` one character of a
+/// set.
 ///
 /// The time is proportional to the product of their lengths.
 pub(crate) fn fits(pattern: &str, text: &str) -> bool {
@@ -9,7 +10,7 @@ pub(crate) fn fits(pattern: &str, text: &str) -> bool {
     }
     let (pattern, text): (Vec<Piece>, Vec<char>) = (pieces(pattern), text.chars().collect());
     let (mut at, mut read) = (0, 0);
-    // The last `*`, and the end of the text that it matches.
+    // The position of the last `*`, and the end of the text that it matches so far.
     let mut star: Option<(usize, usize)> = None;
     while read < text.len() {
         match pattern.get(at) {
@@ -41,7 +42,7 @@ pub(crate) fn is_pattern(name: &str) -> bool {
     name.contains(['*', '?', '['])
 }
 
-/// The number of stars and of other characters: a more specific pattern has more other characters.
+/// Returns the number of characters that are not `*` or `?`. A more specific pattern has more of them.
 pub(crate) fn specificity(pattern: &str) -> usize {
     pattern.chars().filter(|character| !matches!(character, '*' | '?')).count()
 }

@@ -1,6 +1,7 @@
 //! [`Words`] and [`Places`]: the words of a tree as numbers, and the children of its nodes.
 //!
-//! Maps in the order of their keys compare the words of every statement: half of the time of reading.
+//! Numbers are hashed instead of words compared. Maps ordered by words would take half of the time of
+//! reading.
 
 #[expect(
     clippy::disallowed_types,
@@ -28,7 +29,7 @@ impl Words {
         Words { symbols: all.iter().cloned().zip(0..).collect(), all }
     }
 
-    /// Returns the number of a word, which is added if it is new.
+    /// Returns the number of a word. Adds a new word.
     pub(crate) fn symbol(&mut self, word: &str) -> u32 {
         if let Some(known) = self.known(word) {
             return known;
@@ -73,7 +74,8 @@ fn place(parent: u32, symbol: u32) -> u64 {
     u64::from(parent) << 32 | u64::from(symbol)
 }
 
-/// A hasher of places. Their numbers ascend in the order of the text, so that a text does not choose them.
+/// A hasher of places. The numbers of places ascend in the order of the text, so a hostile text cannot choose
+/// them to collide.
 #[derive(Clone, Copy, Debug, Default)]
 struct PlaceHasher(u64);
 
@@ -89,7 +91,8 @@ impl Hasher for PlaceHasher {
     }
 
     fn write_u64(&mut self, number: u64) {
-        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, §6.4), upper bits in the lower ones.
+        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, §6.4), with the upper bits moved to
+        // the lower ones.
         let mixed = (self.0 ^ number).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         self.0 = mixed ^ mixed >> 32;
     }

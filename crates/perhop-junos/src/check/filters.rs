@@ -1,4 +1,4 @@
-//! Filters that classify or police packets, and discard all other packets.
+//! Reports filters that classify or police packets, and discard all other packets.
 
 use perhop_lint::Diagnostic;
 
@@ -10,7 +10,7 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     let filters = &checked.firewall.filters;
     let is_applied = |family: FilterFamily, name: &str| {
         let units = checked.interfaces.iter().flat_map(|interface| &interface.units);
-        // In a list, the last filter discards the packets that no filter matches.
+        // Only the last filter of a list discards the packets that match no filter.
         units.flat_map(|unit| [&unit.input, &unit.output]).any(|side| {
             let mut own = side.filters.iter().filter(|(known, _)| *known == family);
             own.next_back().is_some_and(|(_, last)| last.value == name)
@@ -23,9 +23,9 @@ pub(super) fn check(checked: Checked) -> Vec<Diagnostic> {
     found
 }
 
-/// Reports a filter that gives packets a class or a policer, rejects no packet, and has no term for all other
-/// packets. Packets that no term matches are discarded (Junos Routing Policies and Firewall Filters User
-/// Guide, "How Standard Firewall Filters Evaluate Packets").
+/// Reports a filter that classifies or polices packets, rejects no packet, and has no term for all other
+/// packets. It discards packets that no term matches (Junos Routing Policies and Firewall Filters User Guide,
+/// "How Standard Firewall Filters Evaluate Packets").
 fn discards_rest(name: &str, filter: &Filter) -> Option<Diagnostic> {
     let terms = &filter.terms;
     let treats = terms.iter().any(|term| {
@@ -42,7 +42,8 @@ fn discards_rest(name: &str, filter: &Filter) -> Option<Diagnostic> {
     })?
 }
 
-/// Reports the first term that gives packets a class, if no port writes the class into the packets.
+/// Reports the first term that gives packets a class, if no port has rewrite rules and no filter writes
+/// codepoints.
 fn not_rewritten(checked: Checked) -> Option<Diagnostic> {
     let rewrites = checked.cos.attachments.all().any(|attached| !attached.rewrites.is_empty());
     let marks = |filter: &Filter| filter.terms.iter().any(|term| term.then.dscp.is_some());

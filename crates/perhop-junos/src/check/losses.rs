@@ -1,4 +1,4 @@
-//! Drop profiles for loss priorities that no packet has.
+//! Reports drop profiles for loss priorities that no packet has.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ fn losses(checked: Checked) -> BTreeSet<usize> {
     let cos = checked.cos;
     let tables = cos.attachments.all().flat_map(|attached| &attached.classifiers);
     let tables = tables.map(|(kind, name)| (*kind, name.value.as_str()));
-    // The classifier of a unit without one (Junos CoS User Guide, "Default IP Precedence Classifier").
+    // The default classifier of a unit (Junos CoS User Guide, "Default IP Precedence Classifier").
     let default = (CodePoints::InetPrecedence, "ipprec-compatibility");
     for (kind, name) in tables.chain([default]) {
         let table: Vec<Treatment> = cos.classifiers.table(kind, name, &cos.classes);

@@ -1,4 +1,4 @@
-//! Rules about valid statements that probably differ from their author's intention.
+//! Rules about statements that are valid, but probably not what their author intends.
 
 mod checked;
 mod filters;

@@ -1,5 +1,5 @@
-//! Scheduler maps without a scheduler for a class, priority queues without a limit, and nodes with guarantees
-//! above their shaping rate.
+//! Reports scheduler maps without a scheduler for a class, priority queues without a limit, and nodes with
+//! guarantees above their shaping rate.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn attached_maps(checked: Checked<'_>) -> BTreeSet<&str> {
     own.chain(profiles).map(|name| name.value.as_str()).collect()
 }
 
-/// Reports the classes without a scheduler in a map, by queue. Packets without a class use queue 0, packets
+/// Reports the classes without a scheduler in a map, by queue. Packets without a class use queue 0. Packets
 /// of routing protocols use the queue of network control.
 fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option<Diagnostic> {
     let classes = &checked.cos.classes;
@@ -58,8 +58,8 @@ fn without_scheduler(checked: Checked, name: &str, map: &SchedulerMap) -> Option
     finding(&rules::JUNOS_CLASS_WITHOUT_SCHEDULER, map.line, message, router)
 }
 
-/// Reports a strict-high queue below a low one, which the commit of an EX refuses (an EX2200 with 12.3 prints
-/// it).
+/// Reports a strict-high queue with a lower number than a low queue. The commit of an EX refuses it (printed
+/// by an EX2200 with 12.3).
 fn strict_below_low(checked: Checked, name: &str, map: &SchedulerMap) -> Option<Diagnostic> {
     let classes = &checked.cos.classes;
     if classes.family() != Family::Ex {
@@ -87,7 +87,7 @@ fn strict_below_low(checked: Checked, name: &str, map: &SchedulerMap) -> Option<
     finding(&rules::JUNOS_VALUE_INVALID, map.line, message, "error: configuration check-out failed")
 }
 
-/// Reports a scheduler that goes before all others and has no limit. A transmit rate is one only with
+/// Reports a scheduler that precedes all others and has no limit. A transmit rate is a limit only with
 /// `exact` or `rate-limit` (Junos CoS User Guide, "Configuring Strict-High Priority Queues").
 fn unbounded(name: &str, scheduler: &Scheduler) -> Option<Diagnostic> {
     let priority = scheduler

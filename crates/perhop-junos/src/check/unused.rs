@@ -1,4 +1,4 @@
-//! Definitions that are not used.
+//! Reports definitions that are not used.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ const BY_CODEPOINTS: [(&[&str], &str); 2] = [
     (&["class-of-service", "classifiers"], "classifier"),
     (&["class-of-service", "rewrite-rules"], "rewrite rule"),
 ];
-/// The hierarchy of statements to inherit.
+/// The hierarchy of configuration groups.
 const GROUPS: &str = "groups";
 
 /// Reports definitions whose name appears nowhere else in the configuration.
@@ -64,8 +64,8 @@ fn named(tree: &Tree, around: NodeId) -> impl Iterator<Item = NodeId> {
     tree.children(around).into_iter().filter(|node| !tree.word(*node).starts_with("apply-"))
 }
 
-/// Counts the words of the configuration. The words of groups are not counted: the configuration inherits
-/// them.
+/// Counts the words of the configuration. Words inside groups do not count, because the configuration
+/// contains inherited copies of them.
 fn words(tree: &Tree) -> BTreeMap<&str, usize> {
     let mut found = BTreeMap::new();
     let mut open = tree.children(NodeId::ROOT);

@@ -56,11 +56,11 @@ pub(crate) struct Attached {
     pub(crate) rewrites: Vec<(CodePoints, At<String>)>,
     /// The class of all packets.
     pub(crate) forwarding_class: Option<At<String>>,
-    /// The rates and queues of the node.
+    /// The profile with the rates and queues of the node.
     pub(crate) profile: Option<At<String>>,
-    /// The rates and queues of the units without a profile.
+    /// The profile with the rates and queues of the units without a profile.
     pub(crate) remaining: Option<At<String>>,
-    /// A statement that changes the scheduling and is not modeled.
+    /// A statement that changes the scheduling and that perhop does not model.
     pub(crate) hierarchy: Option<At<String>>,
 }
 
@@ -74,7 +74,7 @@ impl Attached {
         names.chain(lists).chain(rates).collect()
     }
 
-    /// Reports names that the configuration does not define, and removes their attachments.
+    /// Reports undefined names, and removes their attachments.
     fn keep_defined(&mut self, context: &mut Context, node: NodeId, defined: Defined) {
         let mut is_defined = |at: &At<String>, path: &[&str], kind: &str, exists: bool| {
             if !exists {
@@ -110,7 +110,7 @@ impl Attached {
         });
     }
 
-    /// Returns these attachments. Missing ones are taken from `other`.
+    /// Returns these attachments, completed with those of `other`.
     pub(crate) fn or(self, other: &Attached) -> Attached {
         let list = |own: Vec<(CodePoints, At<String>)>, others: &[(CodePoints, At<String>)]| {
             let mut list = own;
@@ -137,7 +137,7 @@ impl Attached {
 
 impl Attachments {
     /// Returns the attachments of an interface, or of a unit. If several entries set the same statement, the
-    /// entry with the most specific name wins.
+    /// entry with the most specific name applies.
     pub(crate) fn applied(&self, interface: &str, unit: Option<&str>) -> Attached {
         let is_meant = |entry: &&Entry| {
             let is_interface = entry.interface == "all" || fits(&entry.interface, interface);
@@ -158,7 +158,7 @@ impl Attachments {
         entries.into_iter().fold(Attached::default(), |found, entry| found.or(&entry.attached))
     }
 
-    /// Returns the attachments to an interface and its units by its own name alone.
+    /// Returns the attachments to an interface and its units, without entries whose names have wildcards.
     pub(crate) fn of_name(&self, interface: &str) -> Attached {
         let own = self.named.get(interface).into_iter().flatten();
         own.fold(Attached::default(), |found, entry| found.or(&entry.attached))

@@ -25,7 +25,7 @@ pub(crate) struct Classes {
     family: Family,
 }
 
-/// The classes that labels distinguish; Junos has at most 16.
+/// The number of classes that labels can distinguish. Junos has at most 16 classes.
 pub(crate) const MOST_CLASSES: usize = 32;
 
 /// The roles of the built-in classes: places in [`ROLES`].
@@ -36,7 +36,7 @@ pub(crate) const NETWORK_CONTROL: u8 = 3;
 /// The names of the built-in classes by role.
 const ROLES: [&str; 4] = ["best-effort", "expedited-forwarding", "assured-forwarding", "network-control"];
 
-/// The built-in classes of QFX without loss.
+/// The lossless built-in classes of QFX.
 const LOSSLESS: [&str; 2] = ["fcoe", "no-loss"];
 
 impl Classes {
@@ -71,8 +71,8 @@ impl Classes {
         self.all.iter().position(|class| class.name == name).and_then(|place| u8::try_from(place).ok())
     }
 
-    /// Returns the label of the built-in class with a role, or of a class on its default queue if the
-    /// configuration has renamed it.
+    /// Returns the label of the built-in class with a role. If the configuration has renamed it, returns the
+    /// label of a class on its default queue.
     pub(crate) fn label_of_role(&self, role: u8) -> Option<u8> {
         let name = ROLES[usize::from(role)];
         let built_in = self.family.rules().classes.iter().find(|(known, _)| *known == name);
@@ -159,7 +159,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, family: Family) -> Classe
         if let Some(queue) = context.parsed(class.node, "queue-num", parse) {
             classes.put(&class.text, queue.value as u8, class.line);
         }
-        // In braces the attributes follow the queue: `class c queue-num 4 no-loss;`.
+        // In the notation with braces, the attributes follow the queue: `class c queue-num 4 no-loss;`.
         let value =
             context.tree.child(class.node, "queue-num").and_then(|node| context.tree.last_value(node));
         let places: Vec<NodeId> = [Some(class.node), value].into_iter().flatten().collect();

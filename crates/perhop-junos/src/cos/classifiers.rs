@@ -20,9 +20,9 @@ pub(crate) struct Treatment {
 pub(crate) struct Classifier {
     /// The line that opens it; 0 for a built-in one.
     pub(crate) line: usize,
-    /// The classifier from which it imports the other codepoints.
+    /// The classifier whose codepoints it imports.
     pub(crate) import: Option<String>,
-    /// The codepoints that it lists.
+    /// The codepoints that the classifier itself lists.
     pub(crate) entries: BTreeMap<u8, Entry>,
 }
 
@@ -37,7 +37,7 @@ pub(crate) struct Entry {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Classifiers(BTreeMap<(CodePoints, String), Classifier>);
 
-/// Limit on consecutive imports; a longer chain is a circle.
+/// Limit on consecutive imports. A longer chain counts as a circle.
 const MOST_IMPORTS: usize = 32;
 
 impl Classifiers {
@@ -50,7 +50,7 @@ impl Classifiers {
         self.0.keys().map(|(kind, name)| (*kind, name.as_str()))
     }
 
-    /// Returns the codepoints that the classifier `name` and its imports list; `None` for all.
+    /// Returns the codepoints that the classifier `name` and its imports list; `None` if they list all.
     pub(crate) fn listed(&self, kind: CodePoints, name: &str) -> Option<BTreeSet<u8>> {
         let (mut points, mut name) = (BTreeSet::new(), name);
         for _ in 0..MOST_IMPORTS {
@@ -137,8 +137,8 @@ fn built_in(kind: CodePoints, name: &str, classes: &Classes) -> Option<Vec<Treat
     Some((0..count).map(treatment).collect())
 }
 
-/// `ipprec-compatibility`, which every unit without a classifier has (the topic
-/// `default-ip-prec-compatibility`; `show class-of-service classifier` of genieparser and of an MX).
+/// `ipprec-compatibility`, the default classifier of units (the topic `default-ip-prec-compatibility`;
+/// `show class-of-service classifier` of genieparser and of an MX).
 fn compatibility(precedence: u8) -> (u8, LossPriority) {
     match precedence {
         1 | 3 | 5 => (BEST_EFFORT, LossPriority::High),
@@ -159,8 +159,8 @@ fn dscp_default(point: u8) -> (u8, LossPriority) {
     }
 }
 
-/// The default tables of switches: the two highest precedences are network control (an EX2200 with 12.3
-/// prints DSCP 48 to 63 and 802.1p 6 and 7; recalled for QFX).
+/// The default tables of switches: the class of the two highest precedences is network control. An EX2200
+/// with 12.3 prints it for DSCP 48 to 63 and for 802.1p 6 and 7. The table of QFX is recalled.
 fn switch_default(point: u8) -> (u8, LossPriority) {
     (if point >= 48 { NETWORK_CONTROL } else { BEST_EFFORT }, LossPriority::Low)
 }

@@ -85,7 +85,8 @@ const DSCP: [(&str, u8); 23] = [
     ("nc1", 48),
     ("nc2", 56),
 ];
-/// The aliases of EXP and IEEE 802.1 (the topic `cos-qfx-series-code-points-understanding` for the latter).
+/// The aliases of EXP and IEEE 802.1 (source for IEEE 802.1: the topic
+/// `cos-qfx-series-code-points-understanding`).
 const LINK: [(&str, u8); 10] = [
     ("be", 0),
     ("be1", 1),

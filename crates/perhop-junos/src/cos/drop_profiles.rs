@@ -19,9 +19,9 @@ pub(crate) struct DropProfile {
 /// The probability between the points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// The probability of the last point.
+    /// The probability is constant from one point to the next.
     Steps,
-    /// A line between the points.
+    /// The probability is linear between two points.
     Interpolated,
 }
 
@@ -31,8 +31,9 @@ const SAMPLES: usize = 64;
 impl DropProfile {
     /// Returns the corners of the profile from an empty to a full queue.
     ///
-    /// Missing points (0, 0) and (100, 100) are added; between points the probability is linear (Junos CoS
-    /// User Guide, "RED Drop Profiles"; two printed profiles of a vMX, 26 of 26 values).
+    /// An interpolated profile gets the points (0, 0) and (100, 100) if they are missing, and is linear
+    /// between points (Junos CoS User Guide, "RED Drop Profiles"; two profiles that a vMX prints agree in 26
+    /// of 26 values).
     pub(crate) fn corners(&self) -> Vec<(u8, u8)> {
         let mut corners = self.points.clone();
         if self.form == Form::Interpolated {
@@ -64,7 +65,8 @@ impl DropProfile {
         }
     }
 
-    /// Returns the table that the device prints: 64 samples of an interpolated profile, or its steps.
+    /// Returns the table that the device prints: 64 samples of an interpolated profile, or the steps of
+    /// another profile.
     pub(crate) fn table(&self) -> Vec<(u8, u8)> {
         match self.form {
             Form::Steps => self.points.clone(),
@@ -75,8 +77,8 @@ impl DropProfile {
     }
 }
 
-/// Returns the 64 fill levels at which Junos samples: the even numbers without 50, the odd multiples of 5,
-/// and 1, 49, 51 and 99 (`show class-of-service drop-profile` of a vMX).
+/// Returns the 64 fill levels at which Junos samples: the even numbers except 50, the odd multiples of 5, and
+/// 1, 49, 51 and 99 (`show class-of-service drop-profile` of a vMX).
 pub(crate) fn sampled_levels() -> Vec<u8> {
     let is_sampled = |fill: &u8| {
         (fill.is_multiple_of(2) && *fill != 50) || (fill % 10 == 5) || matches!(fill, 1 | 49 | 51 | 99)

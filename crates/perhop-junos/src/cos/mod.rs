@@ -43,7 +43,7 @@ pub(crate) struct ClassOfService {
     pub(crate) shared_buffer: SharedBuffer,
 }
 
-/// Reads `[edit class-of-service]`. Without it the defaults of the family apply.
+/// Reads `[edit class-of-service]`. Without this hierarchy, the defaults of the family apply.
 pub(crate) fn read(context: &mut Context, family: Family) -> ClassOfService {
     let Some(node) = context.tree.child(NodeId::ROOT, "class-of-service") else {
         return ClassOfService { classes: Classes::defaults(family), ..ClassOfService::default() };

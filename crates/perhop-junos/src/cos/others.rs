@@ -3,7 +3,7 @@
 use crate::context::Context;
 use crate::tree::NodeId;
 
-/// Statements and the behavior that perhop lacks.
+/// Statements that perhop does not model, with the missing behavior.
 const NOT_MODELED: [(&str, &str); 21] = [
     ("interface-set", "hierarchical scheduling"),
     ("forwarding-class-sets", "enhanced transmission selection"),

@@ -26,9 +26,9 @@ pub(crate) struct Profile {
 /// The bytes that a node counts for a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Overhead {
-    /// Added to the length.
+    /// Bytes added to the length of the packet.
     pub(crate) bytes: i32,
-    /// Whether the length is that of ATM cells.
+    /// Whether the node counts ATM cells.
     pub(crate) is_cells: bool,
 }
 
@@ -80,7 +80,7 @@ fn profile(context: &mut Context, name: &Word, schedulers: &Schedulers) -> Profi
             "guaranteed-rate" => {
                 let (rate, burst) = rate(context, &word);
                 found.guaranteed = rate;
-                // MX has one burst for both rates, the smaller one (TechLibrary cos-burst-size-trio).
+                // MX uses the smaller burst for both rates (TechLibrary cos-burst-size-trio).
                 found.burst = match (found.burst, burst) {
                     (Some(one), Some(other)) => Some(if other.value < one.value { other } else { one }),
                     (one, other) => one.or(other),

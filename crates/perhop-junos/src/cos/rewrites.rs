@@ -1,4 +1,4 @@
-//! Rewrite rules: the codepoints of packets that leave.
+//! Rewrite rules: the codepoints that departing packets get.
 
 use std::collections::BTreeMap;
 
@@ -92,7 +92,7 @@ pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes, aliase
                         continue;
                     };
                     let parse = |text: &str| aliases.parse(kind, text);
-                    // Both spellings are in use.
+                    // Configurations have both spellings.
                     let key = ["code-point", "code-points"]
                         .into_iter()
                         .find(|key| context.tree.child(priority.node, key).is_some());

@@ -53,7 +53,7 @@ pub(crate) enum Buffer {
 /// The priority of a queue within its guarantee.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Priority {
-    /// Only ACX7000 has this priority, `low-high` and `low-medium`.
+    /// Only ACX7000 has the priorities `low-latency`, `low-high` and `low-medium`.
     LowLatency,
     StrictHigh,
     High,
@@ -268,7 +268,7 @@ fn transmit(context: &mut Context, statement: NodeId) -> Option<At<Transmit>> {
         }
     }
     if at.value == Amount::Remainder && limit == Limit::Exact {
-        // Junos CoS User Guide, "transmit-rate": the two exclude each other.
+        // Junos CoS User Guide, "transmit-rate": `remainder` and `exact` exclude each other.
         let message = "`remainder` and `exact` exclude each other";
         context.found(&crate::rules::JUNOS_VALUE_INVALID, statement, message, "the commit fails");
         limit = Limit::None;
@@ -390,6 +390,6 @@ fn drop_maps(
             }
         }
     }
-    // A specific loss priority wins over `any`.
+    // A profile for a specific loss priority precedes a profile for `any`.
     found.drops.sort_by_key(|map| std::cmp::Reverse(map.losses.len()));
 }

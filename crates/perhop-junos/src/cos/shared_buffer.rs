@@ -8,20 +8,20 @@ use crate::families::Chip;
 use crate::tree::NodeId;
 use crate::values::percent;
 
-/// The memory of departing packets, as far as it is written.
+/// The configured memory of departing packets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct SharedBuffer {
-    /// Percent of the memory that queues share.
+    /// The part of the memory that queues share, percent.
     pub(crate) percent: Option<At<u8>>,
     pub(crate) lossy: Partition,
     pub(crate) lossless: Partition,
     pub(crate) multicast: Partition,
 }
 
-/// The part of some queues.
+/// The part of the memory for some kind of queues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Partition {
-    /// Percent of the shared memory.
+    /// The size of the part, percent of the shared memory.
     pub(crate) percent: Option<At<u8>>,
     /// The index of the dynamic threshold of its queues.
     pub(crate) threshold: Option<At<u8>>,
@@ -36,7 +36,7 @@ impl SharedBuffer {
     }
 }
 
-/// Reads the memory of departing packets. That of arriving packets is not modeled.
+/// Reads the memory of departing packets. perhop does not model the memory of arriving packets.
 pub(super) fn read(context: &mut Context, cos: NodeId, classes: &Classes) -> SharedBuffer {
     let mut found = SharedBuffer::default();
     let Some(node) = context.tree.child(cos, "shared-buffer") else { return found };

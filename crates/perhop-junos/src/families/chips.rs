@@ -3,31 +3,31 @@
 //! Juniper techpost, "QFX5K Series Switches Packet Buffer Architecture": cells, pools, and the dynamic
 //! threshold α / (1 + αn) of the shared part.
 
-/// The packet memory of a chip. Sizes are in kilobytes of 1024 bytes: they are then whole cells.
+/// The packet memory of a chip. Sizes are in kilobytes of 1024 bytes, which are whole numbers of cells.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Chip {
     /// The size of a cell, bytes.
     pub(crate) cell_bytes: u32,
-    /// Bytes of the first cell that carry no packet.
+    /// Metadata bytes in the first cell of a packet.
     pub(crate) metadata_bytes: u32,
     /// The shared part of the memory for departing packets.
     pub(crate) shared_kilobytes: u32,
-    /// The part that one port can reach: memories of a chip with several of them.
+    /// The number of separate memories of the chip. One port can use one of them.
     pub(crate) memories: u32,
-    /// Percent of the shared part for queues that drop, without loss, and of multicast.
+    /// The parts for queues that drop, for lossless queues, and for multicast, percent of the shared part.
     pub(crate) lossy_percent: u32,
     pub(crate) lossless_percent: u32,
     pub(crate) multicast_percent: u32,
 }
 
 impl Chip {
-    /// The index of the dynamic threshold without a statement: α of 1, and of 8 for queues without loss.
+    /// The default index of the dynamic threshold. α is 1, and 8 for lossless queues.
     pub(crate) const LOSSY_INDEX: u8 = 7;
     pub(crate) const LOSSLESS_INDEX: u8 = 10;
     /// The largest index.
     pub(crate) const MOST_INDEX: u8 = 10;
 
-    /// Returns α of the index of a dynamic threshold: 0 is 1/128, 10 is 8.
+    /// Returns α of the index of a dynamic threshold: the index 0 means 1/128, and 10 means 8.
     pub(crate) fn alpha(index: u8) -> f64 {
         f64::from(2u16).powi(i32::from(index) - 7)
     }
@@ -52,10 +52,11 @@ const TRIDENT: Chip = Chip {
 pub(super) const QFX5100: Chip = TRIDENT;
 pub(super) const QFX5110: Chip = Chip { shared_kilobytes: 11_232, ..TRIDENT };
 pub(super) const QFX5120: Chip = Chip { cell_bytes: 256, shared_kilobytes: 27_396, ..TRIDENT };
-/// Four cross-points: packets between two pipes use one.
+/// Four memories, one per cross-point. The packets between two pipes use one of them.
 pub(super) const QFX5200: Chip = Chip { shared_kilobytes: 11_232, memories: 4, ..TRIDENT };
 pub(super) const QFX5210: Chip = Chip { shared_kilobytes: 28_080, ..QFX5200 };
-/// Two traffic managers, each with half: packets use that of their pipe of arrival. Multicast has no part.
+/// Two memories, one per traffic manager. Packets use the memory of the pipe where they arrive. Multicast has
+/// no part.
 pub(super) const QFX5220: Chip = Chip {
     cell_bytes: 254,
     metadata_bytes: 40,
@@ -73,7 +74,8 @@ pub(super) const QFX5240: Chip = Chip { shared_kilobytes: 84_206, ..QFX5130 };
 mod tests {
     use super::*;
 
-    /// The article: index 7 is 1, 8 is 2, 9 is 4, 10 is 8; 2708 KB lossy of QFX5100, 8492 KB of QFX5120.
+    /// Values of the article: index 7 is 1, 8 is 2, 9 is 4, 10 is 8. The lossy part has 2708 KB on QFX5100
+    /// and 8492 KB on QFX5120.
     #[test]
     fn thresholds_and_pools_are_those_of_the_article() {
         assert_eq!([0, 7, 8, 9, 10].map(Chip::alpha), [1.0 / 128.0, 1.0, 2.0, 4.0, 8.0]);

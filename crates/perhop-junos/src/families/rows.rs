@@ -8,14 +8,14 @@ use super::{Chip, Family};
 /// A kind of evidence and its source.
 type Evidence = (EvidenceKind, &'static str);
 
-/// The reason of a value for which no document of the family exists.
+/// The evidence for a value that no document of the family contains.
 const OF_OTHERS: Evidence = (EvidenceKind::Inferred, "no document of this family found; the value of MX");
 const PRIORITIES: &str = "TechLibrary schedulers-priority-platforms-cos-config-guide";
 const PACKET_BUFFER: &str = "Juniper techpost, QFX5K Series Switches Packet Buffer Architecture";
 const DEFAULTS_OF_QFX: &str = "TechLibrary cos-qfx-series-default-settings-understanding";
 
 impl Family {
-    /// Returns the rules of the family; none for one that perhop does not model.
+    /// Returns the rules of the family; none for a family that perhop does not model.
     pub(crate) fn rows(self) -> Vec<PlatformRule> {
         if !self.is_modeled() {
             return Vec::new();

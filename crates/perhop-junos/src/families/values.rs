@@ -5,24 +5,26 @@ use super::chips::{self, Chip};
 /// The share of a queue whose scheduler has no transmit rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MissingRate {
-    /// None: only the excess.
+    /// No share of the guarantees; the queue gets only excess.
     Zero,
-    /// An equal part of the rate that the others leave.
+    /// An equal part of the rate that the other queues leave.
     EqualPart,
 }
 
-/// The order of queues beyond their guarantees.
+/// The order of queues above their guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ExcessOrder {
-    /// Two levels: `excess-priority`, by default high for strict-high and high queues, low for the others.
+    /// Two levels, which `excess-priority` sets. The default is high for strict-high and high queues, and low
+    /// for all others.
     TwoLevels,
-    /// The priority of the queue.
+    /// The priority of the queue decides.
     Priority,
-    /// The priority of the queue, also within its transmit rate, which is a weight among equals.
+    /// The priority of the queue decides, even within its transmit rate. The transmit rate is a weight among
+    /// queues of equal priority.
     PriorityAlone,
-    /// One level for all queues.
+    /// All queues have one level.
     OneLevel,
-    /// The priorities of queues, which preempt each other without guarantees; low queues share by weight.
+    /// The priorities of queues preempt each other without guarantees. Low queues share by weight.
     Preemptive,
 }
 
@@ -31,32 +33,34 @@ pub(crate) enum ExcessOrder {
 pub(crate) enum Levels {
     /// Each priority has a level of its own.
     Own,
-    /// Strict-high and high share a level, and so do the two medium priorities. In a node strict-high comes
-    /// first.
+    /// Strict-high and high share a level, and so do the two medium priorities. In a node, strict-high
+    /// precedes high.
     Pairs,
     /// The levels of strict-high, high, medium-high, medium-low and low.
     Table([u16; 5]),
 }
 
-/// The weights beyond the guarantees.
+/// The weights of queues above their guarantees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Weights {
-    /// Excess rates, else transmit rates; at least a part of 125.
+    /// Excess rates, otherwise transmit rates. The minimum is 1/125.
     Parts,
     /// Transmit rates alone.
     TransmitRates,
-    /// Whole parts of 127: of excess rates, else of transmit rates, else of shaping rates.
+    /// Whole multiples of 1/127, in proportion to excess rates, otherwise transmit rates, otherwise shaping
+    /// rates.
     WholeParts,
 }
 
 /// The delay buffer of a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DelayBuffer {
-    /// Microseconds of ports with 1 Gb/s or more.
+    /// The length for ports with at least 1 Gb/s, microseconds.
     pub(crate) fast_us: u64,
-    /// Microseconds of slower ports.
+    /// The length for slower ports, microseconds.
     pub(crate) slow_us: u64,
-    /// The bytes of a queue without a buffer, for ports from a rate on, bits per second.
+    /// The bytes of a queue without a buffer, with the lowest rate of the ports that have it, bits per
+    /// second.
     pub(crate) least_bytes: &'static [(u64, u64)],
     /// Limit on the bytes of a queue with `buffer-size`, if there is one.
     pub(crate) most_bytes: Option<u64>,
@@ -85,9 +89,9 @@ pub(crate) struct Rules {
     /// Bytes that the scheduler counts for an untagged packet in addition to its IP bytes.
     pub(crate) overhead: u16,
     pub(crate) delay_buffer: DelayBuffer,
-    /// Whether a document or an output has the sizes of buffers.
+    /// Whether a document or an output shows the sizes of buffers.
     pub(crate) has_known_buffers: bool,
-    /// Milliseconds of the rate that a shaper may send at once.
+    /// The burst of a shaper, milliseconds of its rate.
     pub(crate) shaper_burst_ms: u64,
     /// The packet memory that the queues of a switch share.
     pub(crate) chip: Option<&'static Chip>,
@@ -100,11 +104,11 @@ const BRANCH_CLASSES: [(&str, u8); 4] =
 const QFX_CLASSES: [(&str, u8); 5] =
     [("best-effort", 0), ("fcoe", 3), ("no-loss", 4), ("network-control", 7), ("mcast", 8)];
 
-/// Bytes of the frame, the check sequence, and the preamble and gap around it.
+/// Bytes of an Ethernet header, its check sequence, preamble and gap.
 const WIRE: u16 = 38;
-/// Bytes of the frame without its check sequence.
+/// Bytes of an Ethernet header without check sequence.
 const FRAME: u16 = 14;
-/// Bytes of the frame with its check sequence.
+/// Bytes of an Ethernet header and its check sequence.
 const CHECKED_FRAME: u16 = 18;
 
 pub(super) const MX: Rules = Rules {
@@ -173,7 +177,7 @@ pub(super) const M120: Rules = Rules { levels: Levels::Table([0, 0, 1, 2, 3]), .
 pub(super) const T: Rules =
     Rules { levels: Levels::Table([0, 0, 1, 1, 2]), delay_buffer: delay_buffer(100_000, &[(0, 9192)]), ..M };
 
-/// IQE PICs: one round robin within the guarantees, two levels beyond them.
+/// IQE PICs: one round robin within the guarantees, two levels above them.
 pub(super) const IQE: Rules = Rules {
     excess_order: ExcessOrder::TwoLevels,
     levels: Levels::Table([0; 5]),
@@ -184,7 +188,7 @@ pub(super) const IQE: Rules = Rules {
 
 pub(super) const J: Rules = Rules { excess_order: ExcessOrder::PriorityAlone, levels: Levels::Own, ..M };
 
-/// EX2200 to EX4500: strict-high, then deficit round robin by transmit rate.
+/// EX2200 to EX4500: strict-high queues first, then deficit round robin by transmit rate.
 pub(super) const EX: Rules = Rules {
     classes: &BRANCH_CLASSES,
     default_percents: &[(0, 95), (7, 5)],

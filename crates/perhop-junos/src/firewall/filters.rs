@@ -53,7 +53,7 @@ impl FilterFamily {
         FilterFamily::ALL.into_iter().find(|family| family.word() == name)
     }
 
-    /// Whether the packets of the family are frames: policers count their Ethernet header.
+    /// Whether the packets of the family are frames, whose Ethernet header policers count.
     pub(crate) fn has_frames(self) -> bool {
         !matches!(self, FilterFamily::Inet | FilterFamily::Inet6 | FilterFamily::Mpls)
     }
@@ -68,13 +68,13 @@ pub(crate) struct Term {
     pub(crate) then: Then,
 }
 
-/// The sharing of the counters of a filter.
+/// Whether the units with a filter share its counters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Counters {
     /// All units with the filter have the same counters.
     #[default]
     Shared,
-    /// Each unit and direction has its own (`interface-specific`).
+    /// Each unit and direction has its own counters (`interface-specific`).
     OfInterface,
 }
 
@@ -106,7 +106,8 @@ type Definitions<'d> = (&'d ClassOfService, &'d Policers, &'d PrefixLists);
 
 pub(super) fn read(context: &mut Context, firewall: NodeId, definitions: Definitions) -> Filters {
     let mut found = Filters::default();
-    // Junos Routing Policies and Firewall Filters User Guide: a filter without a family belongs to `inet`.
+    // Junos Routing Policies and Firewall Filters User Guide: a filter without a family belongs to the family
+    // `inet`.
     read_family(context, firewall, FilterFamily::Inet, definitions, &mut found);
     for family in context.items(firewall, "family") {
         match FilterFamily::named(&family.text) {
@@ -142,7 +143,7 @@ fn read_family(
                     context.not_modeled(word.node, "buckets that several interfaces share");
                 }
                 "from" | "then" => {
-                    // A filter of old releases may have one term without a name.
+                    // A filter of old releases can have one term without a name.
                     let unnamed = Word { text: "unnamed".to_owned(), ..name.clone() };
                     if word.text == "then" || context.tree.child(name.node, "then").is_none() {
                         terms.push(self::term(context, &unnamed, definitions));

@@ -23,7 +23,7 @@ pub(crate) enum Condition {
 }
 
 impl Condition {
-    /// Whether the loss priority of a packet decides.
+    /// Whether the condition reads the loss priority of a packet.
     pub(crate) fn asks_loss_priority(&self) -> bool {
         fn asks(condition: &MatchConfig) -> bool {
             let inner = condition.all.iter().chain(&condition.any).flatten();
@@ -33,7 +33,7 @@ impl Condition {
     }
 }
 
-/// Reads `from`. Different conditions must all hold, and one value of each.
+/// Reads `from`. A packet must meet all conditions, each by one of its values.
 pub(super) fn read(
     context: &mut Context,
     term: NodeId,
@@ -46,7 +46,7 @@ pub(super) fn read(
     for word in context.keywords(from) {
         let address = address_key(&word.text);
         let has_own = address.is_some_and(|key| context.tree.child(from, key).is_some());
-        // `condition` reads a prefix list together with the addresses next to it.
+        // `condition` reads a prefix list together with its statement of addresses.
         if word.text.starts_with("apply-groups") || address.is_some_and(|key| has_own && key != word.text) {
             continue;
         }
@@ -112,11 +112,11 @@ fn condition(
     }
 }
 
-/// The first octets of group addresses that bridges do not forward (IEEE 802.1D, table 7-10): their frames
+/// The first octets of group addresses that bridges do not forward (IEEE 802.1D, table 7-10). Their frames
 /// carry no IP packets.
 const RESERVED: [&str; 2] = ["01:80:c2:00:00:0", "01:80:c2:00:00:2"];
 
-/// Returns the condition for frames to reserved addresses, which no packet meets; `None` for others.
+/// Returns the condition for frames to reserved addresses, which no packet meets; `None` for other addresses.
 fn reserved_frames(context: &mut Context, word: &Word) -> Option<MatchConfig> {
     let addresses: Vec<Word> = context.keywords(word.node);
     let is_reserved = |one: &Word| RESERVED.iter().any(|start| one.text.to_lowercase().starts_with(start));
@@ -177,14 +177,14 @@ fn mark_condition(context: &mut Context, word: &Word, cos: &ClassOfService) -> O
     }
 }
 
-/// Conditions of Junos that perhop does not have.
+/// Whether `key` is a condition of Junos that perhop does not model.
 fn is_known(key: &str) -> bool {
     let exceptions =
         ["-except", "-flags", "-type", "-code", "-established", "-initial", "-fragment", "-address"];
     exceptions.iter().any(|end| key.ends_with(end)) || OTHERS.contains(&key)
 }
 
-/// Conditions, without these suffixes.
+/// The names of such conditions, without suffixes.
 const OTHERS: [&str; 38] = [
     "fragment-offset",
     "fragment-flags",
@@ -285,9 +285,9 @@ fn any(conditions: Vec<MatchConfig>) -> MatchConfig {
     MatchConfig { any: Some(conditions), ..MatchConfig::default() }
 }
 
-/// Returns the condition of addresses and prefix lists, which form one list: the longest prefix applies, and
-/// `except` negates it (Junos Routing Policies and Firewall Filters User Guide, "Firewall Filter Match
-/// Conditions Based on Address").
+/// Returns the condition of addresses and prefix lists. They form one list, in which the longest matching
+/// prefix applies, and `except` negates it (Junos Routing Policies and Firewall Filters User Guide, "Firewall
+/// Filter Match Conditions Based on Address").
 fn addresses(
     context: &mut Context,
     from: NodeId,
@@ -340,7 +340,7 @@ fn longest(included: &[Prefix], excluded: &[Prefix], field: Field) -> MatchConfi
     };
     let without = |prefixes: Vec<Prefix>| Some(Box::new(field(prefixes)));
     if included.is_empty() {
-        // Each list ends with an implicit `0/0 except`: a list of exceptions alone matches no packet.
+        // Each list ends with an implicit `0/0 except`: a list that has only exceptions matches no packet.
         let all = ["0.0.0.0/0", "::/0"].into_iter().filter_map(prefix).collect();
         return MatchConfig { not: without(all), ..MatchConfig::default() };
     }

@@ -49,7 +49,7 @@ pub(crate) struct ThreeColor {
     pub(crate) peak_rate: Option<u64>,
     /// The excess or peak burst, bytes.
     pub(crate) excess_burst: u64,
-    /// Whether the policer raises the existing loss priority of a packet.
+    /// Whether the policer reads the loss priority of arriving packets.
     pub(crate) is_color_aware: bool,
     /// Whether red packets are dropped.
     pub(crate) discards_red: bool,
@@ -114,7 +114,7 @@ fn plain(context: &mut Context, name: &Word, cos: &ClassOfService) -> Option<Pol
     Some(Policer { line: name.line, node: name.node, measure, exceed })
 }
 
-/// Reports a rate or a burst below those that the device takes.
+/// Reports a rate or a burst below the minimum of the device.
 fn range(context: &mut Context, name: &Word, measure: Option<Measure>, cos: &ClassOfService) {
     let (Some(Measure::Bits { rate, burst }), Some((least_rate, least_burst))) =
         (measure, cos.classes.family().least_policer())
@@ -128,7 +128,7 @@ fn range(context: &mut Context, name: &Word, measure: Option<Measure>, cos: &Cla
     }
 }
 
-/// The limits of bursts in practice (the topic `policer-mx-m120-m320-burstsize-determining`): 10 MTU.
+/// The recommended minimum of bursts (the topic `policer-mx-m120-m320-burstsize-determining`), 10 MTU.
 const LEAST_BURST: u64 = 15_000;
 const LEAST_BURST_WORD: &str = "15k";
 

@@ -31,7 +31,7 @@ pub(super) fn prefix_lists(context: &mut Context) -> PrefixLists {
     found
 }
 
-/// Parses a prefix; host bits are cleared, as in Junos.
+/// Parses a prefix; clears the host bits, as Junos does.
 pub(crate) fn prefix(text: &str) -> Option<Prefix> {
     let (address, length) = match text.split_once('/') {
         Some((address, length)) => (address, Some(length.parse::<u8>().ok()?)),

@@ -8,10 +8,10 @@ use crate::tree::NodeId;
 
 use super::policers::Policers;
 
-/// The end of a term.
+/// The end action of a term.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum End {
-    /// The packet passes the filter. A term without an end action also ends so.
+    /// The packet passes the filter. This is the default without an end action.
     #[default]
     Accept,
     Discard,

@@ -7,17 +7,17 @@ use super::device::Device;
 use crate::cos::{Buffer, DropProfile, LossPriority, Scheduler};
 use crate::families::Rules;
 
-/// The rounding of buffers of 64 KiB or more.
+/// The unit to which buffers of 64 KiB or more are rounded.
 const COARSE: u64 = 65_536;
-/// The rounding of smaller buffers and of the buffers of slow nodes.
+/// The unit to which smaller buffers, and buffers of slow nodes, are rounded.
 const FINE: u64 = 8192;
-/// Ports with at least this rate, bits per second, have the smaller delay buffer.
+/// The lowest rate of ports with the shorter delay buffer, bits per second.
 const FAST: u64 = 1_000_000_000;
 
-/// Returns the bytes of the delay buffer of `rate` for `percent` of it.
+/// Returns the bytes of `percent` of the delay buffer of `rate`.
 ///
-/// On MX an MX960 (1 Gb/s, 95 %: 12 124 160 bytes) and another MX (10 Gb/s, 4 %: 5 111 808 bytes) print
-/// 100 ms of the rate, times 1.024, in whole blocks of 64 KiB.
+/// The buffer of MX is 100 ms of the rate times 1.024, in whole blocks of 64 KiB. An MX960 prints 12 124 160
+/// bytes for 95 % at 1 Gb/s, and another MX 5 111 808 bytes for 4 % at 10 Gb/s.
 pub(super) fn share_bytes(rules: &Rules, rate: Rate, percent: f64) -> u64 {
     let rate = rate.as_bits_per_second();
     let buffer = &rules.delay_buffer;
@@ -43,9 +43,8 @@ pub(super) struct Rest {
     pub(super) percent_each: f64,
 }
 
-/// Returns the bytes of a queue with a scheduler, as a part of the delay buffer of a rate. Without
-/// `buffer-size`, the `share` of the transmit rate applies, percent. `guarantee` is the transmit rate, bits
-/// per second.
+/// Returns the bytes of a queue as a part of the delay buffer of a rate. Without `buffer-size`, the part is
+/// `share`, the transmit rate in percent. `guarantee` is the transmit rate, bits per second.
 pub(super) fn queue_bytes(
     rules: &Rules,
     scheduler: Option<&Scheduler>,
@@ -70,8 +69,8 @@ pub(super) fn queue_bytes(
 
 /// Returns the buffer of `bytes` with the drop profiles of a scheduler.
 ///
-/// Junos CoS User Guide, "RED Drop Profiles": the fill level decides. Between the samples of an interpolated
-/// profile the next lower one holds (recalled).
+/// Junos CoS User Guide, "RED Drop Profiles": the fill level decides. Between two samples of an interpolated
+/// profile, the lower sample applies (recalled).
 pub(super) fn buffer(device: Device, scheduler: Option<&Scheduler>, bytes: u64) -> BufferConfig {
     let limit = QueueSize::Bytes(bytes);
     let mut profiles = vec![Vec::new(); LossPriority::ALL.len()];

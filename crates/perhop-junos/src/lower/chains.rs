@@ -13,7 +13,7 @@ use crate::rules;
 const PORT: &str = "port";
 
 impl LineOf<'_> {
-    /// Returns the nodes of a port, from the outermost node to the node of the queues.
+    /// Returns the nodes of a port, from the outermost node to the node that contains the queues.
     pub(super) fn chain(
         &self,
         unit: &Unit,
@@ -48,7 +48,8 @@ impl LineOf<'_> {
             (Some(profile), _) => Some(Node::from_attachments(&name, own, Some(profile), rate)),
             (None, Scheduling::Units) if is_queued => Some(Node::from_attachments(&name, own, None, rate)),
             (None, _) => {
-                // The map of a unit needs a traffic-control profile (observed by S. van de Klundert, 2015).
+                // A scheduler map of a unit needs a traffic-control profile (observed by S. van de Klundert,
+                // 2015).
                 self.note_units(own, findings);
                 None
             }
@@ -63,8 +64,8 @@ impl LineOf<'_> {
     fn note_units(&self, own: &Attached, findings: &mut Findings) {
         let named = self.device.cos.attachments.of_name(&self.interface.name).lines();
         let map = own.scheduler_map.as_ref().map(|at| at.line);
-        // A map at a name without wildcards needs one of the two statements, or the commit fails (observed by
-        // S. van de Klundert).
+        // The commit refuses a scheduler map at a unit name without wildcards if the port has neither of the
+        // two statements (observed by S. van de Klundert).
         if let Some(line) = map.filter(|line| named.contains(line))
             && self.interface.scheduling == Scheduling::Port
         {
@@ -95,9 +96,9 @@ impl LineOf<'_> {
 
     /// Scales the guarantees of the nodes in `chain`, and returns the mode of the nodes under the port.
     ///
-    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": one guarantee anywhere below the port
-    /// switches all its nodes to the mode of guarantees. Guarantees above the rate of the parent are scaled
-    /// down.
+    /// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": if any node below the port has a
+    /// guarantee, all its nodes share by guarantees. Guarantees are scaled down if their sum exceeds the rate
+    /// of the parent.
     pub(super) fn scale_guarantees(&self, physical: &Attached, chain: &mut [Node]) -> Mode {
         let mut rate = self.inside(physical);
         let all = self.nodes.get_or_init(|| self.all_nodes(physical, rate));

@@ -11,7 +11,7 @@ use crate::cos::ClassOfService;
 use crate::families::Rules;
 use crate::firewall::Firewall;
 
-/// A device whose ports are lowered.
+/// A device, with the parts that lowering reads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Device<'d> {
     pub(crate) rules: &'static Rules,

@@ -20,12 +20,12 @@ use crate::firewall::{
 };
 use crate::interfaces::{Side, Unit};
 
-/// The continuation of packets that a filter accepts.
+/// The path of packets after a filter accepts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Accepted {
     /// The packets leave the conditioners.
     Transmit,
-    /// Conditioners follow: later terms skip them by their labels.
+    /// Conditioners follow. A label marks the packets as accepted, so that later terms skip them.
     Label,
 }
 
@@ -87,7 +87,7 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
         }
         let is_certain = terms.iter().all(|one| one.term.from != Condition::Unknown);
         if !is_certain {
-            // An unknown term may accept the packets that reach the end.
+            // A term that perhop skips can accept packets that would reach the implicit discard.
             findings.not_modeled(line, "a filter with a term that perhop skips passes the other packets");
             continue;
         }
@@ -104,7 +104,8 @@ pub(super) fn filters(place: Place, side: &Side, findings: &mut Findings) -> Vec
 }
 
 /// Reports the terms behind a term that matches all packets: the terms of the same filter, and the next
-/// filters of its list. Packets of other interfaces may reach these filters.
+/// filters of its list. The findings name the attachment, because packets of other interfaces can reach these
+/// filters.
 fn note_unreached(last: Reached, unreached: &[Reached], findings: &mut Findings) {
     let cause = format!("term {} of filter {} takes all packets", last.term.name, last.filter);
     for one in unreached {
@@ -185,15 +186,15 @@ fn term(
     stages.push(Stage { config, lines });
 }
 
-/// Whether the codepoint of a term would change a loss priority that the term keeps: in perhop, an AF
-/// codepoint sets the color of a packet.
+/// Whether the codepoint of a term would change a loss priority that the term keeps. In perhop, an AF
+/// codepoint sets the color, which represents the loss priority.
 fn changes_loss(then: &Then, loss: Option<LossPriority>) -> bool {
     let is_marked = then.dscp.is_some_and(Dscp::is_assured_forwarding) && then.end != End::Discard;
     is_marked && loss.or(then.loss).is_none()
 }
 
-/// Returns a conditioner for each loss priority. It restores the loss priority after the codepoint is
-/// written.
+/// Returns a conditioner for each loss priority. Each conditioner restores the loss priority after it writes
+/// the codepoint.
 fn by_loss<'c>(
     place: Place<'c>,
     then: &'c Then,
@@ -210,7 +211,7 @@ fn by_loss<'c>(
     })
 }
 
-/// Returns the actions of a term for packets with `loss`; `None` keeps it.
+/// Returns the actions of a term for packets with `loss`; `None` keeps the loss priority.
 fn marked(place: Place, then: &Then, loss: Option<LossPriority>) -> Vec<Action> {
     let mut actions = Vec::new();
     if then.end == End::Discard {
@@ -243,7 +244,7 @@ fn ended(place: Place, then: &Then) -> Vec<Action> {
     }
 }
 
-/// Marks the label of any class as accepted.
+/// Returns the action that marks packets of any class as accepted.
 fn accept_any(place: Place) -> Action {
     let labels = 0..place.device.cos.classes.iter().count() as u8;
     let map: BTreeMap<Value, Value> =
@@ -265,15 +266,15 @@ fn exceeding(place: Place, exceed: ExceedAction, then: &Then) -> Vec<Action> {
     marked(place, &then, exceed.loss)
 }
 
-/// Packets within the rate get the loss priority low (the topic `burst-size-limit-edit-firewall-policer`),
-/// unless the term sets another loss priority.
+/// Sets the meter and actions of a single-rate policer. Packets within the rate get the loss priority low,
+/// unless the term sets another one (the topic `burst-size-limit-edit-firewall-policer`).
 fn plain(place: Place, policer: &Policer, then: &Then, config: &mut ConditionerConfig) {
     config.meter = meter(policer, place.port_rate);
     config.green = marked(place, then, Some(then.loss.unwrap_or_default()));
     config.red = exceeding(place, policer.exceed, then);
 }
 
-/// Reports a percentage of a rate that the configuration does not state: the policer passes all packets.
+/// Reports a percentage of an unknown rate, because the policer then passes all packets.
 fn note_percent(place: Place, policer: &Policer, attached: usize, findings: &mut Findings) {
     if matches!(policer.measure, Measure::Percent { .. }) && place.port_rate.is_none() {
         findings.not_modeled(attached, "a policer with a percentage of a rate that the text does not state");
@@ -303,8 +304,8 @@ fn meter(policer: &Policer, port_rate: Option<Rate>) -> Option<MeterConfig> {
     })
 }
 
-/// RFC 2697 and 2698; green is loss priority low, yellow medium-high, red high (Junos Routing Policies and
-/// Firewall Filters User Guide, "Three-Color Policer Configuration").
+/// RFC 2697 and 2698. The loss priority of green is low, of yellow medium-high, of red high (Junos Routing
+/// Policies and Firewall Filters User Guide, "Three-Color Policer Configuration").
 fn three_color(
     place: Place,
     policer: &ThreeColor,
@@ -327,8 +328,8 @@ fn three_color(
         if policer.discards_red { vec![Action::Drop] } else { marked(place, then, Some(LossPriority::High)) };
 }
 
-/// Returns the conditioners in front of a color-aware policer: a packet of the loss priority medium-high
-/// arrives as yellow, one of high as red (Junos Routing Policies and Firewall Filters User Guide,
+/// Returns the conditioners in front of a color-aware policer: a packet with the loss priority medium-high
+/// arrives as yellow, and a packet with high as red (Junos Routing Policies and Firewall Filters User Guide,
 /// "Color-Aware Policers").
 fn colored(config: &ConditionerConfig) -> impl Iterator<Item = ConditionerConfig> + '_ {
     let colors = [(LossPriority::MediumHigh, Color::YELLOW), (LossPriority::High, Color::RED)];

@@ -15,7 +15,8 @@ use crate::cos::{Amount, Attached, ExcessRate, Overhead, Profile};
 pub(super) const TAG: u16 = 4;
 /// The name of the node of units without their own node.
 pub(super) const REMAINING: &str = "remaining";
-/// The guarantee of a node without `guaranteed-rate` if other nodes have one, bits per second: "very small".
+/// The guarantee of a node without `guaranteed-rate` if other nodes have one, bits per second. The documents
+/// call it "very small".
 const LEAST_GUARANTEE: u64 = 1000;
 
 /// The rates of a node, with the names of their sources.
@@ -79,7 +80,7 @@ impl Node {
         }
     }
 
-    /// Whether a statement gives the node queues or rates.
+    /// Whether a statement configures queues or rates of the node.
     pub(super) fn is_written(&self) -> bool {
         self.scheduler_map.is_some() || !self.lines.is_empty()
     }
@@ -100,7 +101,7 @@ impl Node {
         self.shaping.unwrap_or(around)
     }
 
-    /// Returns the rate that its buffers refer to: the guarantee where there is one (a vMX prints 1 564 672
+    /// Returns the rate that its buffers refer to: the guarantee if the node has one (a vMX prints 1 564 672
     /// bytes for 50 % of a node of 50 Mb/s; Junos CoS User Guide, "delay-buffer-rate").
     fn buffer_rate(&self, around: u64) -> u64 {
         self.delay_buffer.or(self.guaranteed).or(self.shaping).unwrap_or(around)
@@ -117,14 +118,15 @@ impl Node {
     }
 }
 
-/// The nodes of a port, from the outermost node to the node of the queues, and their shared properties.
+/// The nodes of a port, from the outermost node to the node that contains the queues, and their common
+/// properties.
 pub(super) struct Nodes<'n> {
     pub(super) port: &'n str,
     pub(super) line: usize,
     pub(super) line_rate: Rate,
     /// The rate around the outermost node, bits per second.
     pub(super) around: u64,
-    /// The bytes of a packet beyond its IP bytes.
+    /// The bytes that the nodes count for a packet in addition to its IP bytes.
     pub(super) counted: u16,
     pub(super) has_accepted: bool,
     pub(super) mode: Mode,
@@ -136,7 +138,7 @@ pub(super) struct Nodes<'n> {
 pub(super) enum Mode {
     /// The port has no nodes inside.
     Flat,
-    /// No node has a guarantee: they share by their shaping rates.
+    /// No node has a guarantee, so nodes share by their shaping rates.
     Peak,
     /// A node has a guarantee.
     Committed,

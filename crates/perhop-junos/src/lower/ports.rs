@@ -22,7 +22,7 @@ use crate::cos::Attached;
 use crate::interfaces::{Interface, Scheduling, Side, Unit};
 use crate::rules;
 
-/// The rate of a port whose name and statements do not define it, bits per second.
+/// The assumed rate of a port if neither its name nor a statement defines the rate, bits per second.
 const ASSUMED: u64 = 100_000_000_000;
 /// Bytes of an Ethernet header in the MTU of an interface.
 const ETHERNET: u64 = 14;
@@ -46,7 +46,7 @@ pub(crate) fn ports(device: Device, interfaces: &[Interface], findings: &mut Fin
     ports
 }
 
-/// Returns the sum of the link rates of each bundle; no entry for a bundle with a link of unknown rate.
+/// Returns the sum of the link rates of each bundle; `None` for a bundle with a link of unknown rate.
 /// Disabled links do not count.
 fn bundles(interfaces: &[Interface]) -> BTreeMap<&str, Option<u64>> {
     let mut found = BTreeMap::new();
@@ -82,7 +82,7 @@ pub(crate) fn has_queues(name: &str) -> bool {
     media.iter().any(|prefix| name.starts_with(prefix))
 }
 
-/// An interface and its line.
+/// An interface whose ports are lowered, with its line.
 pub(super) struct LineOf<'l> {
     pub(super) device: Device<'l>,
     pub(super) interface: &'l Interface,
@@ -116,8 +116,8 @@ impl LineOf<'_> {
         }
     }
 
-    /// Reports class of service at the name of a link: it must be at the bundle (Junos System Log Reference,
-    /// COSD messages). A wildcard may match the link.
+    /// Reports class of service at the name of a link of a bundle. It must be at the bundle (Junos System Log
+    /// Reference, COSD messages). A name with wildcards that matches the link is valid.
     fn note_link(&self, findings: &mut Findings) {
         let attached = self.device.cos.attachments.of_name(&self.interface.name);
         for line in attached.lines() {
@@ -229,14 +229,14 @@ impl LineOf<'_> {
         self.line_rate().map_or(ASSUMED, Rate::as_bits_per_second)
     }
 
-    /// Returns the bytes that queues count for a packet with `tags` beyond its IP bytes.
+    /// Returns the bytes that queues count for a packet with `tags` in addition to its IP bytes.
     fn counted(&self, tags: u16) -> u16 {
         let own = self.interface.shaping_overhead.map(|at| ETHERNET as i32 + at.value);
         let own = own.and_then(|bytes| u16::try_from(bytes).ok());
         own.unwrap_or(self.device.rules.overhead) + TAG * tags
     }
 
-    /// Returns the tags of the packets of the port: those of its only unit, or of all its units.
+    /// Returns the number of tags of packets of the port, which is the maximum over its units.
     fn tags(&self, unit: &Unit, findings: &mut Findings) -> u16 {
         let units = if unit.number.is_empty() { self.interface.units.as_slice() } else { &[] };
         let most = units.iter().map(|one| one.tags).max().unwrap_or(unit.tags);
@@ -255,9 +255,9 @@ impl LineOf<'_> {
         mtu.checked_sub(ETHERNET + tag).filter(|mtu| *mtu >= 68).map(ByteSize::from_bytes)
     }
 
-    /// Returns the port of one of several units, whose packets leave via the port of the interface. It has
-    /// only the nodes of this unit. If units have no schedulers, it has the queues of the port, as if the
-    /// other units sent no packets.
+    /// Returns the port of one of several units. Its packets leave through the port of the interface. The
+    /// port has only the nodes of this unit. If units have no schedulers, it has the queues of the port, as
+    /// if the other units sent no packets.
     fn unit_port(
         &self,
         unit: &Unit,
@@ -275,7 +275,7 @@ impl LineOf<'_> {
         let inside = self.inside(physical);
         let nodes: Vec<Node> = chain.iter().filter(|node| !node.is_port).cloned().collect();
         if let Some(innermost) = nodes.last() {
-            // The queues of the remaining units are those of the port, as their output line shows.
+            // Equal output lines show that the remaining units use the queues of the port.
             port.forwarding.output_line = match innermost.name.as_str() {
                 REMAINING => output_line(&chain),
                 _ => innermost.scheduler_map.as_ref().map(|map| map.line),
@@ -335,7 +335,7 @@ impl LineOf<'_> {
         departing.extend(policers(place, &unit.output, findings));
         departing.extend(rewrites(self.device, unit, attached, accepted == Accepted::Label));
         let has_meters = |stages: &[Stage]| stages.iter().any(|stage| stage.config.meter.is_some());
-        // A filter of frames counts their Ethernet header (recalled).
+        // A policer in a filter of frames counts the Ethernet header (recalled).
         if has_meters(&arriving) && of_frames(&unit.input).is_some() && unit.families.is_empty() {
             port.input.overhead = ETHERNET as i32 + i32::from(TAG * unit.tags);
         }
@@ -346,8 +346,7 @@ impl LineOf<'_> {
         (port.output.conditioners, port.links.output) = side(departing);
     }
 
-    /// Returns the port without the policy that perhop cannot build, and reports all statements of that
-    /// policy.
+    /// Returns the port. Removes a policy that perhop cannot build, and reports all its statements.
     fn buildable(port: Port, rate: Rate, findings: &mut Findings) -> Port {
         let wire = WireConfig {
             rate,
@@ -386,7 +385,7 @@ fn side(stages: Vec<Stage>) -> (Vec<ConditionerConfig>, Links) {
     (configs, links(classes))
 }
 
-/// Returns the line of the scheduler map of nodes, or else of the first statement about their rates.
+/// Returns the line of the scheduler map of nodes, otherwise of the first statement about their rates.
 fn output_line(chain: &[Node]) -> Option<usize> {
     let map = chain.last().and_then(|node| node.scheduler_map.as_ref());
     map.map(|map| map.line).or_else(|| chain.iter().find_map(Node::first_line))

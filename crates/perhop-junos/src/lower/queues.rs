@@ -1,6 +1,7 @@
 //! The queues of a port, or of a node of its hierarchy, and their scheduler.
 //!
-//! Guarantees in the order of priorities, then the excess by level and weight.
+//! The scheduler first serves guarantees in the order of priorities, then shares the excess by level and
+//! weight.
 
 use perhop_device::intent::At;
 use perhop_device::lower::ClassLinks;
@@ -43,11 +44,11 @@ pub(super) struct QueuesAt<'q> {
     pub(super) is_in_node: bool,
     /// The place of the enclosing class.
     pub(super) place: &'q [usize],
-    /// Whether labels can be marked as accepted by a filter.
+    /// Whether labels can have the mark of packets that a filter has accepted.
     pub(super) has_accepted: bool,
 }
 
-/// Milliseconds of the rate of `rate-limit` that pass at once.
+/// The burst of `rate-limit`, milliseconds of its rate.
 const RATE_LIMIT_MS: u64 = 5;
 
 /// Returns the queues of a node.
@@ -60,8 +61,8 @@ pub(super) fn queues(device: Device, at: QueuesAt, findings: &mut Findings) -> Q
     let mut classes = Vec::new();
     let mut links = Vec::new();
     let mut weighted: Vec<(Queue, f64)> = found.into_iter().zip(weights).collect();
-    // The queue of packets without a class comes last: it takes all packets that the other queues do not
-    // take.
+    // The queue of packets without a class comes last, because it takes all packets that no other queue
+    // takes.
     weighted.sort_by_key(|(queue, _)| queue.number == 0);
     for (queue, weight) in &weighted {
         let rates = (at.buffer_rate, part_of(queue.guarantee, at.reference));
@@ -168,7 +169,7 @@ fn part(rate: u64, percent: u8) -> u64 {
     (u128::from(rate) * u128::from(percent) / 100) as u64
 }
 
-/// Marks a guarantee that is a part of the remainder.
+/// The placeholder for a guarantee that is a part of the remainder.
 const OF_REST: u64 = u64::MAX;
 
 fn queue<'d>(
@@ -206,8 +207,8 @@ fn queue<'d>(
     }
 }
 
-/// On ACX7000 percentages of low queues refer to the rate that the shapers of the other queues leave (Juniper
-/// JVD, low latency queueing, table 12), and a transmit rate counts only for low queues.
+/// Adjusts the guarantees on ACX7000: percentages of low queues refer to the rate that the shapers of the
+/// other queues leave, and only low queues have transmit rates (Juniper JVD, low latency queueing, table 12).
 fn after_shaped(device: Device, queues: &mut [Queue], rate: u64) {
     if device.rules.excess_order != ExcessOrder::Preemptive {
         return;
@@ -226,7 +227,7 @@ fn after_shaped(device: Device, queues: &mut [Queue], rate: u64) {
     }
 }
 
-/// Returns the sum of the shapers of priority queues on ACX7000; 0 on others.
+/// Returns the sum of the shapers of priority queues on ACX7000; 0 on other families.
 fn shaped_above(device: Device, queues: &[Queue], rate: u64) -> u64 {
     let is_shaped = |queue: &&Queue| {
         let is_preemptive = device.rules.excess_order == ExcessOrder::Preemptive;
@@ -249,7 +250,7 @@ fn share_rest(device: Device, queues: &mut [Queue], rate: u64) {
         if queue.guarantee == OF_REST {
             queue.guarantee = each;
         }
-        // Strict-high has no excess region.
+        // A strict-high queue has no excess region, so the absence of excess does not limit it.
         let is_without_excess = device.rules.excess_order == ExcessOrder::TwoLevels
             && queue.excess == ExcessPriority::None
             && !is_strict(device, queue.priority);

@@ -1,4 +1,4 @@
-//! The packet memory of a switch: the queues of a port draw on the memory of its chip.
+//! The packet memory of a switch: the queues of a port use the memory of its chip.
 //!
 //! All ports of the switch share the memory of its chip.
 
@@ -42,8 +42,8 @@ fn cells(device: Device, chip: &Chip, partition: Partition, default_percent: u32
 
 /// Returns the buffer of a queue on a chip.
 ///
-/// Queues without loss and of multicast have parts of the memory of their own. They get the limit that they
-/// have alone: perhop has one memory for a port.
+/// Lossless and multicast queues have separate parts of the memory, but perhop has one memory per port.
+/// Therefore these queues get a fixed limit: the limit of a single congested queue in their part.
 pub(super) fn buffer(device: Device, chip: &Chip, queue: &Queue, findings: &mut Findings) -> BufferConfig {
     let written = queue.scheduler.and_then(|own| own.threshold);
     for drop in queue.scheduler.iter().flat_map(|own| &own.drops) {

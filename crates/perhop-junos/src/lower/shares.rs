@@ -7,13 +7,14 @@ use super::device::Device;
 use crate::cos::{ExcessPriority, ExcessRate, Limit, Priority, Scheduler};
 use crate::families::{ExcessOrder, Levels, Weights};
 
-/// The rate of a queue without any bandwidth, bits per second.
+/// The minimum rate of a queue, bits per second.
 const LEAST_RATE: u64 = 8;
-/// Weights in hardware are parts of 125, and at least 1 (`show cos scheduler-map` of an MX960, 23.2R2).
+/// Weights in hardware are multiples of 1/125, and at least 1/125 (`show cos scheduler-map` of an MX960,
+/// 23.2R2).
 const HARDWARE_WEIGHT: f64 = 125.0;
 /// The sum of the weights of an IQE PIC before they are truncated.
 const WHOLE_WEIGHT: f64 = 127.0;
-/// Milliseconds of a guarantee that a queue can save up; no document has the number.
+/// The burst of a guarantee, milliseconds of its rate. No document has this number.
 const GUARANTEE_MS: u64 = 10;
 /// The minimum burst, bytes: a few packets.
 pub(super) const LEAST_BURST: u64 = 15_000;
@@ -46,7 +47,8 @@ pub(super) fn share(device: Device, queue: &Queue, weight: f64, around: Around) 
     let (level, excess_level) = levels(device, queue, around.is_in_node);
     let rate = |bits: u64| Rate::from_bits_per_second(bits.max(LEAST_RATE));
     let burst = |bits: u64, ms: u64| ByteSize::from_bytes((bits / 8 * ms / 1000).max(LEAST_BURST));
-    // Strict-high has no excess region (Juniper techpost, "Wholistic Design Approach for MPLS Backbone CoS").
+    // A strict-high queue has no excess region (Juniper techpost, "Wholistic Design Approach for MPLS
+    // Backbone CoS").
     let guarantee = match device.rules.excess_order {
         _ if is_strict(device, queue.priority) => queue.maximum,
         ExcessOrder::PriorityAlone => 0,
@@ -70,22 +72,24 @@ pub(super) fn share(device: Device, queue: &Queue, weight: f64, around: Around) 
     }
 }
 
-/// Whether a priority has no excess region: its queue is served at any rate up to its maximum.
+/// Whether queues of a priority have no excess region: the scheduler serves them at any rate up to their
+/// maximum.
 pub(super) fn is_strict(device: Device, priority: Priority) -> bool {
     match device.rules.excess_order {
-        // Juniper JVD, low latency queueing: priorities preempt each other, without credit; low queues share.
+        // Juniper JVD, low latency queueing: priorities preempt each other without credit, and low queues
+        // share by weight.
         ExcessOrder::Preemptive => priority != Priority::Low,
         _ => matches!(priority, Priority::StrictHigh | Priority::LowLatency),
     }
 }
 
-/// Returns the priorities of a queue below and above its guarantee.
+/// Returns the levels of a queue below and above its guarantee.
 fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
     let within = match device.rules.levels {
         Levels::Own => queue.priority as u16,
-        // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high are one level, and so are the
-        // two medium ones. A node beyond its guarantee keeps only the priority of strict-high (TechLibrary
-        // hierarchical-scheduler-priority-propagation).
+        // TechLibrary hw-cos-trio-scheduling-hierarchical: strict-high and high share a level, and so do the
+        // two medium priorities. A node above its guarantee keeps only the priority of strict-high
+        // (TechLibrary hierarchical-scheduler-priority-propagation).
         Levels::Pairs => match queue.priority {
             Priority::LowLatency | Priority::StrictHigh => 0,
             Priority::High => u16::from(is_in_node),
@@ -112,9 +116,9 @@ fn levels(device: Device, queue: &Queue, is_in_node: bool) -> (u16, u16) {
 
 /// Returns the weights above the guarantees, by queue.
 ///
-/// If a queue has an excess rate, queues without one count 1 percent; otherwise transmit rates count (Juniper
-/// techpost, "Wholistic Design Approach for MPLS Backbone CoS"). Hardware gives every queue at least a part
-/// of 125.
+/// If any queue has an excess rate, queues without one have the weight 1 percent. Otherwise transmit rates
+/// are the weights (Juniper techpost, "Wholistic Design Approach for MPLS Backbone CoS"). In hardware every
+/// queue has at least 1/125.
 pub(super) fn weights(device: Device, queues: &[Queue], reference: Rate) -> Vec<f64> {
     let written = |queue: &Queue| queue.scheduler.and_then(|own| own.excess_rate).map(|at| at.value);
     let percent = |excess: ExcessRate| match excess {
@@ -139,8 +143,8 @@ pub(super) fn weights(device: Device, queues: &[Queue], reference: Rate) -> Vec<
     queues.iter().map(weight).collect()
 }
 
-/// Returns the whole parts of 127 of a card, each at least 1 (Junos 9.3, "Examples of Excess Bandwidth
-/// Sharing Calculations on the IQE PIC", table 78).
+/// Returns weights of an IQE card as whole numbers that sum to about 127, each at least 1 (Junos 9.3,
+/// "Examples of Excess Bandwidth Sharing Calculations on the IQE PIC", table 78).
 fn whole_parts(rates: &[f64]) -> Vec<f64> {
     let sum: f64 = rates.iter().sum();
     rates.iter().map(|rate| (WHOLE_WEIGHT * rate / sum.max(1.0)).floor().max(1.0)).collect()

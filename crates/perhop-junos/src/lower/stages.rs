@@ -1,4 +1,4 @@
-//! Behavior aggregates of arriving packets, and rewrite rules of departing ones, as conditioners.
+//! Conditioners for behavior aggregates of arriving packets and for rewrite rules of departing packets.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,12 @@ use crate::cos::{Attached, CodePoints, Treatment};
 use crate::firewall::FilterFamily;
 use crate::interfaces::Unit;
 
-/// Added to the label of packets that a filter has accepted, if conditioners follow the filter.
+/// The number that is added to the label of packets that a filter has accepted, if conditioners follow the
+/// filter.
 pub(crate) const ACCEPTED: u8 = 64;
 
-/// Returns the condition for packets of a family on a unit; `None` if the unit has no other packets.
+/// Returns the condition for packets of a family on a unit; `None` if the unit has only packets of this
+/// family.
 pub(super) fn family_condition(unit: &Unit, family: FilterFamily) -> Option<MatchConfig> {
     if family == FilterFamily::Mpls {
         let marks = (0..8).filter_map(LinkMark::new).collect();
@@ -36,7 +38,7 @@ pub(super) fn family_condition(unit: &Unit, family: FilterFamily) -> Option<Matc
     Some(MatchConfig { source: Some(OneOrMany(vec![prefix])), ..MatchConfig::default() })
 }
 
-/// Returns one condition for all of `conditions`; `None` if there are none.
+/// Returns the conjunction of `conditions`; `None` if there are none.
 pub(super) fn all_of(conditions: Vec<MatchConfig>) -> Option<MatchConfig> {
     let mut conditions = conditions;
     match conditions.len() {
@@ -96,9 +98,9 @@ pub(super) fn behavior_aggregates(device: Device, unit: &Unit, attached: &Attach
     stages
 }
 
-/// Returns the classifier and rewrite rule of units with MPLS that have no other (Junos CoS User Guide,
-/// "Default MPLS EXP Classifier"). The tables of Junos Evolved differ, and one of PTX was printed with
-/// changes only.
+/// Returns the default classifier and rewrite rule of units with MPLS (Junos CoS User Guide, "Default MPLS
+/// EXP Classifier"). Families with Junos Evolved have none here: their tables differ, and no complete table
+/// of PTX is published.
 fn default_exp(device: Device, unit: &Unit) -> Option<At<String>> {
     let has_default = device.cos.classes.family().has_default_exp();
     unit.mpls.filter(|_| has_default).map(|line| At::new(line, "default".to_owned()))
@@ -177,7 +179,7 @@ fn classified(
     Stage { config: ConditionerConfig { name, matches, actions, ..ConditionerConfig::default() }, lines }
 }
 
-/// Returns the labels of packets of a class, accepted by a filter or not.
+/// Returns the labels that packets of a class can have before and after a filter accepts them.
 pub(super) fn labels(label: u8, has_accepted: bool) -> Vec<u8> {
     if has_accepted { vec![label, label + ACCEPTED] } else { vec![label] }
 }
@@ -202,7 +204,8 @@ pub(super) fn rewrites(device: Device, unit: &Unit, attached: &Attached, has_acc
                 ..MatchConfig::default()
             };
             let class = device.cos.classes.at(treatment.label).map_or("", |class| class.name.as_str());
-            // An AF codepoint would set the color, but the queue needs the color as the loss priority.
+            // An AF codepoint changes the color, so the color is restored: the queue reads it as the loss
+            // priority.
             let actions = vec![mark, Action::Color(treatment.loss.color()), Action::Continue];
             let config = ConditionerConfig {
                 name: Some(format!("rewrite {} {class} {}", kind.word(), treatment.loss.name())),

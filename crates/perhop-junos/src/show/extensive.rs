@@ -1,5 +1,5 @@
-//! `show interfaces extensive`, the part about class of service: packets by queue, and the bandwidth and
-//! buffer of each.
+//! `show interfaces extensive`, the part about class of service: the packets of each queue, and its bandwidth
+//! and buffer.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::printing::{QUEUES, queues_of};
 use super::scheduler_maps::{limit_word, priority_word};
 use crate::cos::{Amount, Buffer, Limit, Priority};
 
-/// The part of a rate or buffer that the other queues leave (recalled).
+/// The word for the part of a rate or buffer that the other queues leave (recalled).
 const REMAINDER: &str = "r";
 
-/// Returns the output for each interface: units with queues of their own are counted together.
+/// Returns the output for each interface. The counters of units with separate queues are added up.
 pub(super) fn interfaces(applied: &Applied, ports: &[&CountedPort]) -> Vec<ShownPort> {
     let mut names: Vec<&str> = ports.iter().map(|port| port.port.interface.as_str()).collect();
     names.dedup();
@@ -27,7 +27,7 @@ pub(super) fn interfaces(applied: &Applied, ports: &[&CountedPort]) -> Vec<Shown
     names.iter().map(of_name).collect()
 }
 
-/// Returns the slot of an interface such as `ge-1/0/2`; 0 for one without a slot.
+/// Returns the slot of an interface such as `ge-1/0/2`; 0 for an interface without a slot.
 fn slot(name: &str) -> u8 {
     let slot = name.split_once('-').and_then(|(_, place)| place.split('/').next());
     slot.and_then(|slot| slot.parse().ok()).unwrap_or(0)
@@ -101,9 +101,9 @@ fn interface(applied: &Applied, name: &str, ports: &[&CountedPort]) -> ShownPort
 struct Row {
     queue: u8,
     class: String,
-    /// Percent and bits per second; `None` for a part of the remainder.
+    /// The rate, percent and bits per second; `None` for a part of the remainder.
     bandwidth: Option<(u64, u64)>,
-    /// Percent and microseconds; `None` for a part of the remainder.
+    /// The buffer, percent and microseconds; `None` for a part of the remainder.
     buffer: Option<(u64, u64)>,
     priority: &'static str,
     limit: &'static str,
@@ -173,7 +173,7 @@ fn rows(applied: &Applied, name: &str, rate: Option<Rate>) -> Vec<Row> {
             Some(Buffer::Percent(percent)) => Some((u64::from(percent), 0)),
             Some(Buffer::Temporal(microseconds)) => Some((0, microseconds)),
             Some(Buffer::Remainder) => None,
-            // The share of the transmit rate, as the queue has it.
+            // The default buffer of a queue is the share of its transmit rate.
             None => bandwidth.map(|(percent, _)| (percent, 0)),
         };
         found.push(Row {

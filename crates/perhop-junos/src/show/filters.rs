@@ -5,9 +5,9 @@ use perhop_device::show::{ClassReading, PolicyReading};
 
 /// The first word of a filter.
 pub(super) const FILTER: &str = "Filter: ";
-/// The titles of the two tables of a filter. They are the outer classes of their rows.
+/// The titles of the two tables of a filter. The reader uses them as the outer classes of the rows.
 const TABLES: [&str; 2] = ["Counters", "Policers"];
-/// The end of the names of a filter that is attached to departing packets (`interface-specific`).
+/// The suffix of the names of an `interface-specific` filter that is attached to departing packets.
 const DEPARTING: &str = "-o";
 
 /// The filters of an output.

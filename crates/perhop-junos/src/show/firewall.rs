@@ -1,4 +1,4 @@
-//! `show firewall`: the counters and policers of filters, with the counters of a run.
+//! `show firewall`: the counters and policers of filters, printed with the counters of a run.
 
 use std::collections::BTreeMap;
 
@@ -23,8 +23,8 @@ const DIRECTIONS: [Direction; 2] = [Direction::Input, Direction::Output];
 /// `ShowFirewall`).
 type Rows = BTreeMap<String, Traffic>;
 
-/// Returns the output for each filter that a unit uses; one for each unit and direction if the filter is
-/// `interface-specific`.
+/// Returns the output for each filter that a unit uses; one output for each unit and direction if the filter
+/// is `interface-specific`.
 pub(super) fn filters(applied: &Applied, device: &CountedDevice) -> Vec<ShownPort> {
     let mut found = Vec::new();
     for (family, name, filter) in applied.firewall.filters.iter() {
@@ -46,12 +46,12 @@ struct Place<'p> {
     direction: Direction,
     /// The line that attaches the filter.
     line: usize,
-    /// Bytes of a packet beyond its IP bytes.
+    /// Bytes that the filter counts for a packet in addition to its IP bytes.
     overhead: i32,
 }
 
 impl Place<'_> {
-    /// Returns the end of names of its own counters.
+    /// Returns the suffix of the names of its separate counters.
     fn suffix(&self) -> String {
         let direction = match self.direction {
             Direction::Input => "i",
@@ -137,7 +137,8 @@ fn document(rows: &Rows) -> Vec<Value> {
 /// The packets of a term.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted {
-    /// The packets that the policer of the term does not drop: the others never reach `count` (recalled).
+    /// The packets that the policer of the term does not drop. Dropped packets never reach `count`
+    /// (recalled).
     accepted: Traffic,
     /// The packets above the rate of the policer.
     exceeding: Traffic,
@@ -172,7 +173,7 @@ fn counted(place: &Place, (filter, term): (&str, &Term)) -> Counted {
     found
 }
 
-/// Iterates over the conditioners of a term that a line attaches.
+/// Iterates over the conditioners of a term for one attaching line.
 fn stages(links: &Links, (term, attached): (usize, usize)) -> impl Iterator<Item = usize> {
     let is_own = move |class: &&perhop_device::lower::ClassLinks| {
         class.line == term && class.lines.contains(&attached)
@@ -180,8 +181,8 @@ fn stages(links: &Links, (term, attached): (usize, usize)) -> impl Iterator<Item
     links.classes.iter().filter(is_own).filter_map(|class| class.conditioner)
 }
 
-/// Returns the name of a conditioner and whether it meters; `None` for one that only colors packets for the
-/// meter behind it.
+/// Returns the name of a conditioner and whether it meters; `None` for a conditioner that only colors packets
+/// for the meter behind it.
 fn stage(policy: &PolicyConfig, index: usize) -> Option<(&str, bool)> {
     let stage = policy.conditioners.get(index)?;
     let is_metered = stage.meter.is_some();

@@ -23,7 +23,7 @@ struct Row {
     index: u32,
 }
 
-/// Returns the output for each interface with queues, or for the one called `name`, which may be a unit.
+/// Returns the output for each interface with queues, or for the interface or unit `name`.
 pub(super) fn interfaces(applied: &Applied, name: Option<&str>) -> Vec<ShownObject> {
     let attachments = &applied.cos.attachments;
     let mut names: BTreeSet<&str> = attachments.named_interfaces().collect();
@@ -39,8 +39,8 @@ pub(super) fn interfaces(applied: &Applied, name: Option<&str>) -> Vec<ShownObje
     names.into_iter().filter(is_meant).filter_map(|own| interface(applied, own, unit)).collect()
 }
 
-/// Returns the output for an interface; with `unit`, only the part of the unit, or `None` if the unit does
-/// not exist.
+/// Returns the output for an interface; with `unit`, returns only the part of the unit; `None` if the unit
+/// does not exist.
 fn interface(applied: &Applied, name: &str, unit: Option<&str>) -> Option<ShownObject> {
     let known = applied.interface(name);
     let mut lines = Vec::new();
@@ -132,7 +132,7 @@ fn logical(
     })
 }
 
-/// Returns a row. The index ends in the same column even after a long name.
+/// Returns a row. The index ends in the same column even if the name is long.
 fn row(object: &str, name: &str, kind: &str, index: &str) -> String {
     let left = format!("{object:<24}{name:<22} {kind}");
     format!("{left} {index:>width$}", width = 75usize.saturating_sub(left.len()))
@@ -149,7 +149,7 @@ fn shaping(applied: &Applied, own: &Attached) -> Option<u64> {
 }
 
 /// Returns the scheduler map or the profile of a unit (`TechLibrary` cos-dedicated-queues-trio-status has the
-/// row of a profile; that of a map is recalled).
+/// row of a profile; the row of a map is recalled).
 fn nodes(own: &Attached) -> Vec<Row> {
     let row = |object, name: &At<String>| Row { object, name: name.value.clone(), kind: "Output", index: 0 };
     match (&own.profile, &own.scheduler_map) {
@@ -160,7 +160,7 @@ fn nodes(own: &Attached) -> Vec<Row> {
 }
 
 /// Returns the classifiers of a unit, including default ones; none for a unit with a fixed class, because the
-/// row for it is unknown.
+/// output for such a unit is unknown.
 fn classifiers(applied: &Applied, unit: &Unit, attached: &Attached) -> Vec<Row> {
     if attached.forwarding_class.is_some() {
         return Vec::new();
@@ -206,7 +206,7 @@ fn resolved(applied: &Applied, kind: CodePoints, name: &str) -> (String, u32) {
     (name, index)
 }
 
-/// Returns the name of a built-in object, for which a configuration may say `default`.
+/// Returns the full name of a built-in object that a configuration names `default`.
 pub(super) fn full_name(kind: CodePoints, name: &str) -> String {
     let full = match (name, kind) {
         ("default", CodePoints::Dscp) => "dscp-default",

@@ -5,7 +5,7 @@ use crate::families::Family;
 /// The layout of a family.
 #[derive(Debug)]
 pub(super) struct Layout {
-    /// The forwarding classes that the device supports, if an output shows them.
+    /// The number of forwarding classes that the device supports, if its output shows it.
     pub(super) classes: Option<u8>,
     /// The word for an interface that is not disabled.
     pub(super) enabled: &'static str,
@@ -16,10 +16,10 @@ pub(super) struct Layout {
 /// The rows for dropped packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Drops {
-    /// The drops of random early detection by loss priority, the drops of `rate-limit`, and the depth of the
-    /// queue.
+    /// Rows for the drops of random early detection by loss priority, the drops of `rate-limit`, and the
+    /// depth of the queue.
     ByLossPriority(Depth),
-    /// Sums, in packets and in bytes.
+    /// Rows for the sums in packets and in bytes.
     Sums,
 }
 
@@ -39,8 +39,8 @@ pub(super) enum Indexes {
     Zero,
 }
 
-/// `show interfaces queue` of MX routers, also of an MX301 (Juniper techpost, "MX301: a powerful
-/// filtering gateway"): 16 classes, the depth of queues.
+/// `show interfaces queue` of MX routers, also of an MX301 (Juniper techpost, "MX301: a powerful filtering
+/// gateway"): it has 16 classes and the depth of queues.
 const MX: Layout = Layout {
     classes: Some(16),
     enabled: "Enabled",
@@ -48,7 +48,7 @@ const MX: Layout = Layout {
     indexes: Indexes::Fixed,
 };
 
-/// Recalled: no output of this family was found. Its documents have eight queues.
+/// The layout is recalled, because no output of this family was found. Its documents describe eight queues.
 const SRX: Layout = Layout {
     classes: Some(8),
     enabled: "Enabled",
@@ -60,7 +60,7 @@ const SRX: Layout = Layout {
 const ACX: Layout = Layout { classes: Some(8), enabled: "up", drops: Drops::Sums, indexes: Indexes::Zero };
 
 /// `show interfaces queue` and `show class-of-service interface` of a PTX with Junos Evolved (K. Nawaz, MPLS
-/// Backbone Class of Service Design Principles); the number of classes is cut off there.
+/// Backbone Class of Service Design Principles); the source cuts off the number of classes.
 const PTX: Layout = Layout { classes: None, enabled: "Enabled", drops: Drops::Sums, indexes: Indexes::Zero };
 
 impl Layout {

@@ -1,9 +1,9 @@
 //! Outputs of a device: `show interfaces queue`, `show interfaces extensive` and `show firewall` with the
-//! counters of a run, and those of `show class-of-service` that show a configuration.
+//! counters of a run, and the outputs of `show class-of-service`, which show a configuration.
 //!
-//! perhop has no indexes of interfaces and objects. It prints 0, as Junos Evolved does for objects
-//! (K. Nawaz, MPLS Backbone Class of Service Design Principles, output of `show class-of-service interface`),
-//! except the fixed indexes of built-in objects.
+//! perhop does not know the indexes of interfaces and objects. It prints 0, except for built-in objects with
+//! fixed indexes. Junos Evolved also prints 0 for objects (K. Nawaz, MPLS Backbone Class of Service Design
+//! Principles, output of `show class-of-service interface`).
 
 mod applied;
 mod extensive;
@@ -55,7 +55,7 @@ const COMMANDS: [ShowCommand; 3] = [
         needs_samples: false,
     },
 ];
-/// The lines by which a reader knows the commands.
+/// The lines by which the reader recognizes the outputs of the commands.
 const SIGNS: [(&str, &str); 3] =
     [("Queue: ", QUEUE), (reading::QUEUE_COUNTERS, EXTENSIVE), (filters::FILTER, FIREWALL)];
 
@@ -95,7 +95,7 @@ impl Shows for JunosShows {
         if command.name == FIREWALL {
             return port.conditions_input() || port.conditions_output();
         }
-        // perhop adds an interface if packets cannot enter through a configured one.
+        // perhop adds an interface only if no configured interface is usable.
         let is_added = ADDED.iter().any(|(name, _)| *name == port.interface);
         port.output.queueing.is_some() && !is_added
     }
@@ -117,7 +117,7 @@ impl Shows for JunosShows {
             let is_empty = || ConfigError::new("", "no interface of the configuration has a filter");
             return if found.is_empty() { Err(is_empty()) } else { Ok(found) };
         }
-        // If units share a port in a run, the port has their counters.
+        // If units share a port in a run, the output of the port contains their counters.
         let linked = device.ports.iter().filter(|port| port.link_to.is_some());
         let counted: BTreeSet<String> = linked.flat_map(printing::names).collect();
         let is_shown = |port: &&CountedPort| port.link_to.is_some() || !counted.contains(&port.port.name);

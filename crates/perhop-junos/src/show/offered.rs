@@ -3,7 +3,7 @@
 use perhop_device::show::{ClassReading, OfferedClass, PolicyReading, Traffic};
 
 /// Returns the classes of an interface with the packets that arrived for their queues, in IP bytes. The
-/// device counts `overhead` bytes per packet in addition.
+/// device counts `overhead` bytes per packet in addition to IP.
 pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass> {
     // Rows of filters are not queues.
     let queues = policy.classes.iter().filter(|class| class.number("queue").is_some());
@@ -13,8 +13,8 @@ pub(super) fn offered(policy: &PolicyReading, overhead: i32) -> Vec<OfferedClass
 fn offered_class(class: &ClassReading, overhead: i32) -> Option<OfferedClass> {
     let traffic =
         |packets: &str, bytes: &str| Some(Traffic::new(class.number(packets)?, class.number(bytes)? as f64));
-    // Some devices count no queued packets: the sum of sent packets, and of dropped packets at the mean size
-    // of sent ones.
+    // Some devices do not count queued packets. The sum of sent and dropped packets replaces them, where
+    // dropped packets have the mean size of sent packets.
     let counted = traffic("packets", "bytes").or_else(|| {
         let sent = traffic("sent_packets", "sent_bytes")?;
         let dropped = class.number("queue_drops").unwrap_or(0);

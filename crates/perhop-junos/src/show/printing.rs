@@ -14,7 +14,7 @@ use crate::cos::LossPriority;
 
 /// The queues of a port.
 pub(super) const QUEUES: usize = 8;
-/// The prefix of the node of a unit.
+/// The prefix of the name of a unit's node.
 const UNIT: &str = "unit ";
 const AT_LIMIT: [DropCause; 3] = [DropCause::QueueFull, DropCause::SharedMemory, DropCause::PortMemory];
 const BY_PROFILE: [DropCause; 2] = [DropCause::EarlyRandom, DropCause::EarlyForced];
@@ -41,7 +41,7 @@ pub(super) fn port(applied: &Applied, port: &CountedPort) -> ShownPort {
 /// The names of the enclosing nodes of some queues.
 type Path = Vec<String>;
 
-/// Returns the nodes with queues: the nodes that counted packets, otherwise the nodes of the configuration.
+/// Returns the nodes with queues: the nodes with counted packets, otherwise the configured nodes.
 fn nodes(port: &CountedPort) -> Vec<Path> {
     let counted = port.counters.queues.keys().filter(|name| !name.starts_with('('));
     let mut found: Vec<Path> = counted.map(|name| around(name)).collect();
@@ -62,7 +62,7 @@ fn around(queue: &str) -> Path {
     names
 }
 
-/// Returns the classes without inner ones, each with the names of the classes around it.
+/// Returns the classes without inner classes, each with the names of its enclosing classes.
 fn leaves<'q>(queueing: &'q QueueingConfig, around: &[String]) -> Vec<(Path, &'q ClassConfig)> {
     let inside = |class: &'q ClassConfig| match &class.queueing {
         Some(inner) => leaves(inner, &[around, std::slice::from_ref(&class.name)].concat()),
@@ -71,7 +71,7 @@ fn leaves<'q>(queueing: &'q QueueingConfig, around: &[String]) -> Vec<(Path, &'q
     queueing.classes.iter().flat_map(inside).collect()
 }
 
-/// Returns the names of the interfaces and units whose queues the output of a port has.
+/// Returns the names of the interfaces and units whose queues appear in the output of a port.
 pub(super) fn names(port: &CountedPort) -> Vec<String> {
     nodes(port).iter().map(|node| name(port, node)).collect()
 }
@@ -93,7 +93,7 @@ pub(super) fn queues_of<'a>(applied: &'a Applied, port: &'a CountedPort) -> impl
     })
 }
 
-/// Appends the lines above the queues of a node. Returns the name of its interface.
+/// Appends the lines above the queues of a node. Returns the name of the node's interface.
 fn heading(applied: &Applied, port: &CountedPort, node: &Path, lines: &mut Vec<String>) -> String {
     let interface = &port.port.interface;
     let name = name(port, node);
@@ -124,16 +124,16 @@ pub(super) struct Queue<'a> {
     pub(super) number: u8,
     classes: Vec<&'a str>,
     drops: Drops,
-    /// The seconds over which the counters counted.
+    /// The duration of the counting, seconds.
     seconds: f64,
     /// The arrivals after `rate-limit`, dropped ones included.
     pub(super) queued: Traffic,
     pub(super) sent: Traffic,
     full: Traffic,
     limited: Traffic,
-    /// Dropped by profiles, by loss priority.
+    /// The drops by profiles, for each loss priority.
     early: [Traffic; 4],
-    /// The bytes that waited at the end, counted as for `limit`.
+    /// The bytes that waited at the end, with the same overhead as `limit`.
     depth: Option<u64>,
     /// Bytes.
     limit: Option<u64>,
@@ -142,7 +142,7 @@ pub(super) struct Queue<'a> {
 impl<'a> Queue<'a> {
     fn new(applied: &'a Applied, port: &CountedPort, node: &Path, number: u8) -> Queue<'a> {
         let classes = applied.classes_of(number);
-        // The first class gives the queue its name.
+        // The name of the queue is the name of its first class.
         let name = classes.first().copied().unwrap_or_default();
         let path: Vec<&str> = node.iter().map(String::as_str).chain([name]).collect();
         let counters = port.counters.queue(&path.join("/"));
@@ -177,7 +177,7 @@ impl<'a> Queue<'a> {
         self.early.into_iter().fold(self.full + self.limited, |sum, own| sum + own)
     }
 
-    /// Appends the lines of the queue. Returns its numbers by the names that the reader uses.
+    /// Appends the lines of the queue. Returns the numbers of the queue by the names that the reader uses.
     fn print(&self, lines: &mut Vec<String>) -> Value {
         lines.push(format!("Queue: {}, Forwarding classes: {}", self.number, self.classes.join(", ")));
         lines.push("  Queued:".to_owned());
@@ -211,7 +211,7 @@ impl<'a> Queue<'a> {
         self.document(red)
     }
 
-    /// Appends the depth without its average and its peak, which a run does not have.
+    /// Appends the depth of the queue. A run does not have its average and its peak, so they are omitted.
     fn print_depth(&self, lines: &mut Vec<String>) {
         let rows = [("    Current", self.depth), ("    Maximum", self.limit)];
         if rows.iter().any(|(_, bytes)| bytes.is_some()) {

@@ -1,5 +1,5 @@
-//! Reading of the outputs of `show interfaces queue`, of all families, and of `show interfaces extensive`;
-//! the rows of `show firewall` are read by `filters`.
+//! Reading of the outputs of `show interfaces queue` (all families) and `show interfaces extensive`. The
+//! module `filters` reads the rows of `show firewall`.
 
 use perhop_device::intent::Direction;
 use perhop_device::show::{ClassReading, PolicyReading};
@@ -10,11 +10,11 @@ use super::filters::Filters;
 const QUEUES: &str = "queues";
 /// The name of the queues in the output of `show interfaces extensive`.
 const COUNTED_QUEUES: &str = "queue counters";
-/// The line above the queues there.
+/// The line above the queues in that output.
 pub(super) const QUEUE_COUNTERS: &str = "Queue counters:";
-/// The line above the names of queues there.
+/// The line above the names of queues in that output.
 const QUEUE_NAMES: &str = "Queue number:";
-/// The line above their bandwidth there.
+/// The line above the bandwidth of queues in that output.
 const BANDWIDTHS: &str = "CoS transmit queue";
 
 /// The part of a queue's output.
@@ -33,7 +33,7 @@ enum Section {
     Bandwidths,
 }
 
-/// Rows with their sections, and the names of their numbers: the count, and its rate.
+/// Rows with their sections, and the names of their numbers: a count, and optionally a rate.
 const ROWS: [(Section, &str, &str, Option<&str>); 13] = [
     (Section::Queued, "Packets", "queued_packets", Some("queued_pps")),
     (Section::Queued, "Bytes", "queued_bytes", Some("queued_bps")),
@@ -135,7 +135,7 @@ impl Reader {
         let is_own = |class: &&mut ClassReading| class.number("queue") == Some(number);
         let Some(class) = policy.classes.iter_mut().find(is_own) else { return };
         if section == Section::Names {
-            // The first class gives the queue its name.
+            // The name of the queue is the name of its first class.
             class.path = vec![words[1].trim_end_matches(',').to_owned()];
             return;
         }
@@ -158,7 +158,7 @@ impl Reader {
         });
     }
 
-    /// Returns the current interface. It has no name if the output has none.
+    /// Returns the current interface. It has no name if the output does not name it.
     fn policy(&mut self) -> &mut PolicyReading {
         if self.policies.is_empty() {
             self.interface(None, QUEUES);
@@ -199,7 +199,7 @@ impl Reader {
         let row = ROWS.iter().find(|(section, name, _, _)| (*section, *name) == (self.section, label));
         let Some((_, _, count, rate)) = row else { return };
         let mut values = values.split_whitespace().map(str::parse::<u64>);
-        // A device prints words for a counter that it does not have.
+        // A device prints a word, not a number, for a counter that it does not have.
         if let Some(Ok(value)) = values.next() {
             class.numbers.insert((*count).to_owned(), value);
         }
@@ -217,9 +217,9 @@ fn queue(line: &str) -> Option<(u64, &str)> {
 
 /// Adds the numbers that a comparison needs: all packets of the class before any drop, and the drops.
 ///
-/// Queued packets include packets that the queue drops, but not the drops of `rate-limit` (an MX301: queued
-/// packets and bytes are the sums of transmitted and RED-dropped ones; Junos CLI Reference, "show interfaces
-/// queue").
+/// Queued packets include packets that the queue drops, but not the drops of `rate-limit` (on an MX301,
+/// queued packets and bytes are the sums of transmitted and RED-dropped packets and bytes; Junos CLI
+/// Reference, "show interfaces queue").
 fn with_sums(class: ClassReading) -> ClassReading {
     let mut class = class;
     let sums: [(&str, &str, &[&str]); 5] = [

@@ -11,7 +11,7 @@ use crate::cos::{Amount, Buffer, ExcessPriority, Limit, LossPriority, Priority, 
 const DEFAULT: &str = "<default>";
 const LOSS_PRIORITIES: [&str; 4] = ["Low", "Medium low", "Medium high", "High"];
 
-/// Returns the output for each map, or for the one called `name`.
+/// Returns the output for each map, or for the map `name`.
 pub(super) fn scheduler_maps(applied: &Applied, name: Option<&str>) -> Vec<ShownObject> {
     let default = default_map(applied);
     let own = applied.cos.schedulers.maps.iter().map(|(name, known)| map(applied, name, known));
@@ -47,7 +47,7 @@ fn map(applied: &Applied, name: &str, map: &SchedulerMap) -> ShownObject {
 }
 
 /// Returns the map of ports without a configured map (Junos CoS User Guide, "Default Schedulers"; an EX2200
-/// prints excess priority low; the names of its schedulers are recalled).
+/// prints the excess priority low; the names of the schedulers are recalled).
 fn default_map(applied: &Applied) -> ShownObject {
     let classes = &applied.cos.classes;
     let rules = classes.family().rules();

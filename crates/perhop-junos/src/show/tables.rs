@@ -9,12 +9,12 @@ use super::applied::Applied;
 use super::layout::Indexes;
 use crate::cos::{CodePoints, Form};
 
-/// The queues of a port with four queues, to which the others are mapped.
+/// The number of queues of a restricted port, to which its classes are mapped.
 const RESTRICTED: u8 = 4;
 /// The name of the profile of loss priorities without a configured profile.
 pub(super) const DEFAULT_PROFILE: &str = "<default-drop-profile>";
-/// The built-in classifiers with their types and indexes. Outputs of devices show 7 (EX2200), 9 and 13
-/// (genieparser) and 11 (EX2200); the others are recalled.
+/// The built-in classifiers with their types and indexes. Outputs of devices show the indexes 7 and 11
+/// (EX2200), and 9 and 13 (genieparser). The other indexes are recalled.
 pub(super) const BUILT_IN: [(&str, CodePoints, u32); 7] = [
     ("dscp-default", CodePoints::Dscp, 7),
     ("dscp-ipv6-default", CodePoints::DscpIpv6, 8),
@@ -25,7 +25,7 @@ pub(super) const BUILT_IN: [(&str, CodePoints, u32); 7] = [
     ("ipprec-compatibility", CodePoints::InetPrecedence, 13),
 ];
 
-/// Returns the output for all classes, or for the one called `name`.
+/// Returns the output for all classes, or for the class `name`.
 ///
 /// PTX with Junos Evolved prints the column for classes without loss (K. Nawaz, MPLS Backbone Class of
 /// Service Design Principles); the columns of other devices are recalled.
@@ -52,11 +52,11 @@ pub(super) fn forwarding_classes(applied: &Applied, name: Option<&str>) -> Vec<S
     vec![ShownObject { name: name.unwrap_or_default().to_owned(), text: lines.join("\n") + "\n", document }]
 }
 
-/// Returns the output for each classifier, built-in ones first, or for those called `name`.
+/// Returns the output for each classifier, built-in ones first, or for the classifiers called `name`.
 pub(super) fn classifiers(applied: &Applied, name: Option<&str>) -> Vec<ShownObject> {
     let own = applied.cos.classifiers.names().map(|(kind, name)| (name, kind, 0));
     let built_in = BUILT_IN.into_iter().map(|(name, kind, index)| (name, kind, applied.layout.index(index)));
-    // A configured classifier replaces a built-in one of its name.
+    // A configured classifier replaces a built-in one of the same name.
     let is_free =
         |(name, kind, _): &(&str, CodePoints, u32)| applied.cos.classifiers.get(*kind, name).is_none();
     let all = built_in.filter(is_free).chain(own);
@@ -92,7 +92,7 @@ fn is_listed(listed: Option<&BTreeSet<u8>>, point: usize) -> bool {
     listed.is_none_or(|points| u8::try_from(point).is_ok_and(|point| points.contains(&point)))
 }
 
-/// Returns the output for each drop profile, the default one first, or for the one called `name`.
+/// Returns the output for each drop profile, the default one first, or for the profile `name`.
 pub(super) fn drop_profiles(applied: &Applied, name: Option<&str>) -> Vec<ShownObject> {
     let own = applied.cos.drop_profiles.iter().map(|(name, profile)| {
         let form = match profile.form {

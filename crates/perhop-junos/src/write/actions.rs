@@ -28,8 +28,8 @@ pub(super) fn classified(
     then
 }
 
-/// Returns the terms for packets without queues, which a filter marks itself. Packets that exceed a policer
-/// with other marks are in terms of their own, by their loss priority.
+/// Returns the terms for packets of a policy without queues, which the filter itself marks. If packets that
+/// exceed a policer have other marks, separate terms select them by their loss priority.
 pub(super) fn marked(
     version: Version,
     from: &From,
@@ -53,7 +53,7 @@ pub(super) fn marked(
     for (other, loss) in others {
         let condition = format!("loss-priority {}", loss.name());
         let from = from.iter().cloned().chain([condition]).collect();
-        // The policer has set the loss priority.
+        // The policer has already set the loss priority.
         let other = Treatment { color: None, ..other.clone() };
         terms.push((from, marks(version, &other, class, notes)));
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// The maximum number of queues of a port.
 pub(super) const MOST_QUEUES: usize = 8;
-/// The class of packets without another, on queue 0.
+/// The class of packets that have no other class, on queue 0.
 pub(super) const DEFAULT: &str = "best-effort";
 /// The longest name of a class.
 const MOST_LETTERS: usize = 60;
@@ -13,12 +13,12 @@ const MOST_LETTERS: usize = 60;
 #[derive(Clone, Debug)]
 pub(super) struct ForwardingClasses {
     queues: BTreeMap<String, usize>,
-    /// The classes that stand for labels.
+    /// The names of the classes that represent labels.
     pub(super) labels: BTreeMap<u8, String>,
 }
 
 impl ForwardingClasses {
-    /// Creates the class of packets without another.
+    /// Creates the set with the default class.
     pub(super) fn new() -> ForwardingClasses {
         ForwardingClasses {
             queues: BTreeMap::from([(DEFAULT.to_owned(), 0)]),
@@ -34,7 +34,7 @@ impl ForwardingClasses {
         all
     }
 
-    /// Returns the queue of the class `name`, which gets a free one if it is new; `None` without a free one.
+    /// Returns the queue of the class `name`. A new class gets a free queue; `None` if no queue is free.
     pub(super) fn queue(&mut self, name: &str) -> Option<usize> {
         if let Some(known) = self.queues.get(name) {
             return Some(*known);
@@ -44,7 +44,7 @@ impl ForwardingClasses {
         Some(free)
     }
 
-    /// Adds another class of a queue, and returns its name.
+    /// Adds a further class to a queue, and returns its name.
     pub(super) fn variant(&mut self, name: &str, queue: usize) -> String {
         let numbered = (2..).map(|number| format!("{name}-{number}"));
         let free = numbered.take(256).find(|one| !self.queues.contains_key(one));
@@ -64,7 +64,7 @@ impl ForwardingClasses {
         name
     }
 
-    /// Gives a label a class with a name of its own.
+    /// Represents a label by a class with a separate name.
     pub(super) fn name_label(&mut self, label: u8, name: &str, queue: usize) {
         self.queues.insert(name.to_owned(), queue);
         self.labels.insert(label, name.to_owned());

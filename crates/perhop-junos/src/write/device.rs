@@ -48,7 +48,8 @@ impl Writer for JunosWriter {
             return Err(ConfigError::new("platform", message).help("leave --platform out for the MX series"));
         }
         let mut device = Device::new(policies);
-        // The queues of departing packets name the classes that arriving ones get.
+        // The policies of departing packets are written first, because their queues name the classes that
+        // arriving packets get.
         let (arriving, departing): (Vec<_>, Vec<_>) = policies.policies.iter().partition(|one| is_input(one));
         for policy in departing.into_iter().chain(arriving) {
             device.add(policy)?;
@@ -77,7 +78,7 @@ struct Interface {
 
 /// The device under construction.
 struct Device {
-    /// Whether the policies come from a Junos configuration, whose names of interfaces stay.
+    /// Whether the policies come from a Junos configuration. Its interface names are then kept.
     is_own: bool,
     /// The labels that policies of arriving packets set.
     labels: BTreeSet<u8>,
@@ -115,7 +116,7 @@ impl Device {
             let message = format!("{place}: the rate of the interface is not known");
             ConfigError::new("rate", message).help("give it: --rate 50Mb/s")
         });
-        // A policy without queues has no rates of its own.
+        // A policy without queues needs no rate.
         let rate = if entry.policy.queueing.is_some() { Some(rate?) } else { entry.rate };
         let name = self.free_name(&entry.name);
         let mut notes = std::mem::take(&mut self.notes);
@@ -160,7 +161,8 @@ impl Device {
         free
     }
 
-    /// Returns the forwarding classes of queues: their own names, and best-effort for all other packets.
+    /// Returns the forwarding classes of queues: each queue has a class of its own name, and best-effort is
+    /// the class of all other packets.
     fn queue_classes(&mut self, queues: &Queues, place: &str, notes: &mut Notes) -> Vec<String> {
         let last = queues.all.len().saturating_sub(1);
         let mut found: Vec<String> = Vec::new();
@@ -188,13 +190,13 @@ impl Device {
         found
     }
 
-    /// Gives the labels by which queues of a Junos configuration select their packets the classes of the
-    /// queues.
+    /// Maps labels to classes, for policies of a Junos configuration: the labels that a queue selects become
+    /// the classes of this queue.
     fn name_labels(&mut self, queues: &Queues, classes: &[String]) {
         for (queue, class) in queues.all.iter().zip(classes) {
             let Some(number) = self.classes.queue(class) else { continue };
             let labels = queue.class.matches.iter().flat_map(|own| own.label.iter()).flat_map(|own| &own.0);
-            // Higher labels are those of packets that a filter has accepted.
+            // Higher labels mark packets that a filter has accepted.
             let own: Vec<u8> = labels.copied().filter(|label| *label < ACCEPTED).collect();
             for (place, label) in own.into_iter().enumerate() {
                 let name = if place == 0 { class.clone() } else { self.classes.variant(class, number) };
@@ -313,7 +315,7 @@ impl Device {
         lines.push("set chassis network-services enhanced-ip".to_owned());
         let is_slow = |one: &Interface| one.name.starts_with("ge-") || one.name.starts_with("xe-");
         if !self.interfaces.values().any(is_slow) {
-            // Without this statement the text does not show that the device is an MX.
+            // This statement shows that the device is an MX if no interface name does.
             lines.push("set chassis fpc 0 flexible-queuing-mode".to_owned());
         }
         for (key, interface) in &self.interfaces {
@@ -359,7 +361,7 @@ fn conditions_of(policy: &PolicyConfig) -> Vec<&MatchConfig> {
     stages.chain(policy.queueing.iter().flat_map(of_queueing)).collect()
 }
 
-/// Whether a policy is one of arriving packets.
+/// Whether a policy applies to arriving packets.
 fn is_input(entry: &PolicyToWrite) -> bool {
     entry.direction == Some(Direction::Input)
 }

@@ -25,7 +25,7 @@ pub(super) struct Drops {
 }
 
 impl Drops {
-    /// Returns the loss priority of packets whose color or codepoint is known.
+    /// Returns the loss priority of packets, from their color or else from their codepoint, as far as known.
     pub(super) fn known(&self, color: Option<u8>, dscp: Option<u8>) -> Option<u8> {
         let by_color = self.of_color.as_ref().zip(color).map(|(all, color)| all[usize::from(color)]);
         by_color.or_else(|| self.of_dscp.get(usize::from(dscp?)).copied())
@@ -84,7 +84,7 @@ pub(super) fn drops(class: &ClassConfig, notes: &mut NotesAt) -> Drops {
     }
 }
 
-/// Drop profiles of Junos: the color is the loss priority.
+/// Returns the drop precedences of drop profiles of Junos, where the color is the loss priority.
 fn of_profiles(config: &FillProfileConfig) -> Drops {
     let rows: Vec<Vec<FillStep>> = config.precedences.iter().take(LOSSES).cloned().collect();
     let last = rows.len().saturating_sub(1) as u8;
@@ -151,7 +151,7 @@ fn of_red(class: &ClassConfig, config: &MredConfig, limit: u64, notes: &mut Note
     Drops { rows, of_dscp, of_color: reads_color.then(|| (0..8).map(row).collect()) }
 }
 
-/// Returns the steps of a line from the minimum to the maximum threshold, a percent of the limit each.
+/// Returns the steps of a line from the minimum to the maximum threshold, one for each percent of the limit.
 fn steps(row: &PrecedenceConfig, limit: u64) -> Vec<FillStep> {
     let bytes = |size: QueueSize| match size {
         QueueSize::Bytes(bytes) => bytes,

@@ -1,4 +1,5 @@
-//! [`Filter`]: the outcomes of a policy as a filter or a classifier, with policers and rewrite rules.
+//! [`Filter`]: writing of the outcomes of a policy as a filter or a classifier, with policers and rewrite
+//! rules.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,7 @@ use super::policers::{Policer, policer};
 use super::terms::{Conditions, From, Version};
 use crate::cos::LossPriority;
 
-/// The commands for one direction of an interface, each below its hierarchy.
+/// The commands for one direction of an interface, by hierarchy.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Written {
     /// The statements below `[edit firewall]`.
@@ -38,7 +39,7 @@ pub(super) struct Filter<'f> {
     pub(super) outcomes: &'f [Outcome],
     /// The classes of its queues; empty for a policy without queues.
     pub(super) queues: &'f [String],
-    /// The class of each treatment, once it has one.
+    /// The classes that treatments have got so far.
     pub(super) treated: Vec<(Treatment, String)>,
     pub(super) written: Written,
 }
@@ -66,7 +67,7 @@ const FIELDS: [Field; 15] = [
 ];
 
 impl Filter<'_> {
-    /// Writes the policy. Parts that Junos lacks are noted.
+    /// Writes the policy. Notes parts that Junos cannot express.
     pub(super) fn write(mut self, notes: &mut NotesAt) -> Result<Written, Missing> {
         if let Some(field) = self.only_field() {
             self.classifier(field)?;
@@ -88,7 +89,7 @@ impl Filter<'_> {
         Ok(self.written)
     }
 
-    /// Whether each packet stays in the class that it arrives with, which has the queue of the policy.
+    /// Whether the policy keeps the class with which each packet arrives, and this class has the right queue.
     fn keeps_classes(&mut self) -> Result<bool, Missing> {
         if self.queues.is_empty() {
             return Ok(false);
@@ -110,12 +111,12 @@ impl Filter<'_> {
         Ok(true)
     }
 
-    /// Whether membership in a set depends on `fields` alone.
+    /// Whether membership in a set depends only on `fields`.
     fn asks_only(&self, set: Set, fields: &[Field]) -> bool {
         !FIELDS.into_iter().any(|field| !fields.contains(&field) && self.space.asks(set, field))
     }
 
-    /// Returns the only field that decides, if a classifier can replace the filter.
+    /// Returns the field that alone decides, if a classifier can replace the filter.
     fn only_field(&self) -> Option<Field> {
         let sets_marks = |one: &Outcome| {
             let Treatment { is_dropped, dscp, cos, exp, metered, .. } = &one.treatment;
@@ -161,8 +162,8 @@ impl Filter<'_> {
         Ok(())
     }
 
-    /// Returns the forwarding class of a treatment: that of its queue, or another one of the queue for other
-    /// marks.
+    /// Returns the forwarding class of a treatment: the class of its queue, or a further class of that queue
+    /// for other marks.
     fn class(&mut self, treatment: &Treatment) -> String {
         let Some(queue) = treatment.queue.and_then(|place| self.queues.get(place)).cloned() else {
             return treatment.label.map(|label| self.classes.of_label(label)).unwrap_or_default();
@@ -178,7 +179,7 @@ impl Filter<'_> {
         class
     }
 
-    /// Returns the policers of the stages with meters, by stage, and writes them.
+    /// Writes the policers of the stages with meters. Returns them by stage.
     fn policers(
         &mut self,
         classes: &[String],
@@ -221,7 +222,7 @@ impl Filter<'_> {
         let apart = self.split_meters(&conditions);
         let goes_on = !apart.is_empty() && !self.queues.is_empty();
         if goes_on {
-            // Packets go on to the policers: no other term may take them.
+            // Packets continue to the policers, so each term must take only its own packets.
             conditions.clear();
             for outcome in self.outcomes {
                 let mut own = Conditions { space: self.space, labels: &self.classes.labels };
@@ -254,14 +255,14 @@ impl Filter<'_> {
         Ok(terms)
     }
 
-    /// Returns the conditions of an outcome: those with the fewest terms.
+    /// Returns the conditions of an outcome with the fewest terms and conditions.
     fn conditions(&mut self, outcome: &Outcome, version: Version) -> Result<Vec<From>, Missing> {
         let mut own = Conditions { space: self.space, labels: &self.classes.labels };
         let loose = own.of_set(outcome.loose, version);
         let exact = own.of_set(outcome.exact, version);
         let size = |terms: &Vec<From>| terms.iter().map(|from| from.len() + 1).sum::<usize>();
         match (loose, exact) {
-            // No packet of the family has this outcome.
+            // If no packet of the family has this outcome, no term is needed.
             (_, Ok(exact)) if exact.is_empty() => Ok(exact),
             (Ok(loose), Ok(exact)) if size(&exact) < size(&loose) => Ok(exact),
             (Ok(loose), _) => Ok(loose),
@@ -269,7 +270,7 @@ impl Filter<'_> {
         }
     }
 
-    /// Returns the stages whose meter measures the packets of several terms.
+    /// Returns the stages whose meters measure packets of several terms.
     fn split_meters(&self, conditions: &[Vec<From>]) -> Vec<usize> {
         let mut terms: BTreeMap<usize, usize> = BTreeMap::new();
         for (outcome, own) in self.outcomes.iter().zip(conditions) {

@@ -1,4 +1,5 @@
-//! [`outcomes`]: the treatment of every packet by a policy, as a list of which the first fitting entry decides.
+//! [`outcomes`]: the treatment of every packet by a policy, as a list in which the first matching entry
+//! decides.
 
 use std::collections::BTreeSet;
 
@@ -18,9 +19,9 @@ const MOST_OUTCOMES: usize = 512;
 /// Packets and their treatment.
 #[derive(Clone, Debug)]
 pub(super) struct Outcome {
-    /// The packets.
+    /// The packets of this entry.
     pub(super) exact: Set,
-    /// A simpler set: its other packets belong to earlier entries.
+    /// A simpler superset. Its additional packets belong to earlier entries.
     pub(super) loose: Set,
     pub(super) treatment: Treatment,
 }
@@ -29,15 +30,15 @@ pub(super) struct Outcome {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Treatment {
     pub(super) is_dropped: bool,
-    /// The place of the queue among those of the policy.
+    /// The place of the queue among the queues of the policy.
     pub(super) queue: Option<usize>,
-    /// The marks that packets leave with, where a stage sets them.
+    /// The marks with which packets leave; `None` for a mark that no stage sets.
     pub(super) dscp: Option<u8>,
     pub(super) cos: Option<u8>,
     pub(super) exp: Option<u8>,
     pub(super) label: Option<u8>,
     pub(super) color: Option<u8>,
-    /// The loss priority by which the queue drops, if it distinguishes several.
+    /// The loss priority by which the queue drops, if the queue distinguishes several.
     pub(super) loss: Option<u8>,
     pub(super) metered: Option<Box<Metered>>,
 }
@@ -49,16 +50,16 @@ impl Treatment {
     }
 }
 
-/// The treatment of packets that exceed a meter. That of conforming ones is around it.
+/// The treatment of packets that exceed a meter. The enclosing treatment applies to conforming packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Metered {
-    /// The place of the conditioner.
+    /// The index of the conditioner.
     pub(super) stage: usize,
     pub(super) yellow: Option<Treatment>,
     pub(super) red: Treatment,
 }
 
-/// The fields of packets that stages have set so far.
+/// The fields that stages have set so far, with their values.
 #[derive(Clone, Debug, Default)]
 struct Fields(Vec<(Field, u128)>);
 
@@ -85,10 +86,10 @@ struct Packets {
     fields: Fields,
 }
 
-/// The labels of packets that arrive at a policy.
+/// The labels that packets can have when they arrive at a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Arriving {
-    /// Any label, because the device classifies all packets before the policy.
+    /// All labels, because the device classifies packets before the policy.
     Any,
     /// Label 0, and the labels that other policies set.
     Labels(BTreeSet<u8>),
@@ -125,7 +126,7 @@ pub(super) fn outcomes(
     };
     let mut found = walk.stage(0, all)?;
     if *arriving != Arriving::Any {
-        // Label 0 is that of packets without one.
+        // Label 0 means that a packet has no label.
         for one in &mut found {
             one.treatment.label = one.treatment.label.filter(|label| *label > 0);
         }
@@ -137,14 +138,15 @@ pub(super) fn outcomes(
     Ok(found)
 }
 
-/// Whether the first queue that matches a packet has it: classes inside a class take all of its packets.
+/// Whether the first queue that matches a packet gets it. This holds if the inner classes of each class take
+/// all packets of the class.
 fn is_flat(queueing: &QueueingConfig) -> bool {
     let inner = queueing.classes.iter().filter_map(|class| class.queueing.as_ref());
     let mut inner = inner.filter(|inner| !inner.classes.is_empty());
     inner.all(|inner| inner.classes.last().is_some_and(|last| last.matches.is_none()) && is_flat(inner))
 }
 
-/// Joins entries of one treatment that follow each other.
+/// Merges consecutive entries with the same treatment.
 fn merge(space: &mut PacketSpace, outcomes: &mut Vec<Outcome>) -> Result<(), Missing> {
     let mut merged: Vec<Outcome> = Vec::new();
     for outcome in outcomes.drain(..) {
@@ -175,7 +177,7 @@ struct Walk<'w> {
 }
 
 impl Walk<'_> {
-    /// Returns the outcomes of packets that arrive at the stage `index`.
+    /// Returns the outcomes of packets that reach the stage `index`.
     fn stage(&mut self, index: usize, packets: Packets) -> Result<Vec<Outcome>, Missing> {
         if packets.exact == Set::NONE {
             return Ok(Vec::new());
@@ -194,7 +196,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Splits packets by a condition on the fields that they have now.
+    /// Splits packets by a condition on their current fields.
     fn split(&mut self, packets: &Packets, matched: Set) -> Result<(Packets, Packets), Missing> {
         let now = self.space.given(matched, &packets.fields.0).map_err(too_complex)?;
         let mut both = |set: Set| self.space.and(set, now);
@@ -260,7 +262,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Applies the actions of a stage without a meter: those of the color that packets have.
+    /// Applies the actions of a stage without a meter, which depend on the color of the packets.
     fn by_color(
         &mut self,
         stage: &ConditionerConfig,
@@ -308,7 +310,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Returns the outcomes of packets that leave the stages: their queues.
+    /// Returns the outcomes of packets that leave the stages, with their queues.
     fn queued(&mut self, packets: Packets) -> Result<Vec<Outcome>, Missing> {
         if !self.has_queues {
             return Ok(vec![outcome(&packets, None, None)]);
@@ -329,7 +331,7 @@ impl Walk<'_> {
         Ok(found)
     }
 
-    /// Splits the packets of a queue by the loss priority by which it drops them.
+    /// Splits the packets of a queue by the loss priority that decides about drops.
     fn by_loss(&mut self, place: usize, packets: Packets) -> Result<Vec<Outcome>, Missing> {
         let Some(drops) = self.drops.get(place).filter(|drops| drops.rows.len() > 1) else {
             return Ok(vec![outcome(&packets, Some(place), None)]);

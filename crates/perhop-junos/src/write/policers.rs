@@ -1,4 +1,4 @@
-//! [`Policer`]: a meter as a policer.
+//! [`Policer`]: writing of a meter as a policer.
 
 use perhop_device::{Missing, NotesAt};
 use perhop_qos::meter::{ColorMode, MeterConfig};
@@ -19,8 +19,8 @@ pub(super) struct Policer {
     pub(super) red: Option<LossPriority>,
 }
 
-/// Returns a meter as the policer `name`. `class` is the forwarding class of exceeding packets if they change
-/// it.
+/// Returns a meter as the policer `name`. `class` is the forwarding class of exceeding packets, if exceeding
+/// changes it.
 ///
 /// # Errors
 /// Junos has no such meter.
@@ -94,7 +94,8 @@ fn plain(name: &str, key: &str, limits: &[String], metered: &Metered, class: Opt
     Policer { lines, action: format!("policer {name}"), yellow: None, red }
 }
 
-/// A three-color policer: yellow is loss priority medium-high, red is high or dropped.
+/// A three-color policer: yellow packets get the loss priority medium-high, and red packets get high or are
+/// dropped.
 fn three_color(
     name: &str,
     (kind, mode): (&str, ColorMode),

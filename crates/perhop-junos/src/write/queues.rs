@@ -1,5 +1,4 @@
-//! [`Queues`]: the queues of a policy in one list, with the rates that they are promised, and the shaper around
-//! them.
+//! [`Queues`]: the queues of a policy in one list, with their guaranteed rates, and the shaper around them.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +11,9 @@ use perhop_qos::{ByteSize, Rate};
 /// The queues of a port.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Queues {
-    /// The shaper of all packets: bits per second, and bytes at once.
+    /// The shaper of all packets: bits per second, and the burst in bytes.
     pub(super) shaper: Option<(u64, u64)>,
-    /// Bytes that rates count for a packet beyond its IP bytes.
+    /// Bytes that rates count for a packet in addition to its IP bytes.
     pub(super) overhead: i32,
     /// Whether rates count ATM cells.
     pub(super) has_cells: bool,
@@ -24,26 +23,26 @@ pub(super) struct Queues {
 /// A queue.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    /// The names of its classes from the outermost one in.
+    /// The names of its enclosing classes and its own name, the outermost first.
     pub(super) path: String,
     pub(super) class: ClassConfig,
     pub(super) priority: Priority,
-    /// Bits per second that the scheduler promises.
+    /// The guaranteed rate, bits per second.
     pub(super) guarantee: f64,
-    /// The part of the rest, 0 to 1.
+    /// The share of the remaining rate, 0 to 1.
     pub(super) excess: f64,
-    /// The largest rate, bits per second, and bytes at once, if the queue delays packets beyond it.
+    /// The maximum rate, bits per second, and the burst, bytes, if the queue delays packets above that rate.
     pub(super) shaper: Option<(u64, Option<u64>)>,
-    /// The rate beyond which packets are dropped, bits per second.
+    /// The rate above which packets are dropped, bits per second.
     pub(super) policer: Option<u64>,
 }
 
-/// The order of a queue.
+/// The order in which the scheduler serves a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Priority {
-    /// Before all others at any rate up to its limit: the level among such queues.
+    /// The queue precedes all others at any rate up to its limit; the level is its order among such queues.
     Strict(usize),
-    /// Levels within the guarantee and beyond it, 0 first.
+    /// The levels of the queue within its guarantee and above it; 0 is served first.
     Levels(u16, u16),
     None,
 }
@@ -80,7 +79,8 @@ pub(super) fn queues(policy: &PolicyConfig, rate: Rate, notes: &mut NotesAt) -> 
     found
 }
 
-/// Returns the scheduler inside the classes around all packets, whose shaper is that of the port.
+/// Returns the innermost scheduler that contains all packets. The shaper of its enclosing classes becomes the
+/// shaper of the port.
 fn around<'q>(queueing: &'q QueueingConfig, found: &mut Queues) -> &'q QueueingConfig {
     let [only] = queueing.classes.as_slice() else { return queueing };
     let Some(inner) = only.queueing.as_ref().filter(|_| only.matches.is_none()) else { return queueing };
@@ -97,8 +97,8 @@ fn around<'q>(queueing: &'q QueueingConfig, found: &mut Queues) -> &'q QueueingC
     around(inner, found)
 }
 
-/// Adds the queues of a level. `scale` is the part of the rest that its classes share, and the level of
-/// priority around them.
+/// Adds the queues of a level. `around` has the part of the remaining rate that the classes share, and the
+/// priority level of the enclosing class.
 fn collect(level: &Level, around: (f64, Option<usize>), found: &mut Vec<Queue>, notes: &mut NotesAt) {
     let is_priority = level.queueing.scheduler == SchedulerConfig::Priority;
     let last = level.classes.len().saturating_sub(1);
@@ -114,7 +114,7 @@ fn collect(level: &Level, around: (f64, Option<usize>), found: &mut Vec<Queue>, 
     }
 }
 
-/// Notes a class around some of the queues, whose own limit is lost.
+/// Notes an enclosing class of some queues, because its own limit is lost.
 fn note_around(level: &Level, class: &ClassRates, notes: &mut NotesAt) {
     let is_all = level.classes.len() == 1 && class.class.matches.is_none();
     let is_limited =
@@ -136,7 +136,7 @@ fn queue(
     let share = &config.share;
     let is_limited = share.rate.zip(share.ceil).is_some_and(|(rate, ceil)| rate >= ceil);
     let priority = match (strict, level.queueing.scheduler) {
-        // The rate up to which a class has its priority: beyond it, the class is last.
+        // A class has priority up to its cap. Above this rate, it is last.
         (Some(_), _) if share.cap.is_some() => Priority::Levels(0, 1),
         (Some(number), _) => Priority::Strict(number),
         (None, SchedulerConfig::GuaranteeExcess) if is_limited && share.level.unwrap_or(0) == 0 => {
@@ -169,16 +169,16 @@ fn queue(
 /// The level of low queues within their guarantees.
 const LOW: u16 = 3;
 
-/// Whether classes of HTB borrow in the order of priorities.
+/// Whether HTB classes borrow in the order of priorities.
 fn has_levels(level: &Level) -> bool {
     level.classes.iter().any(|class| class.class.share.level.is_some_and(|own| own > 0))
 }
 
-/// The bytes that MX counts for an untagged packet beyond its IP bytes.
+/// The bytes that MX counts for an untagged packet in addition to its IP bytes.
 pub(super) const COUNTED: i32 = 38;
 
-/// Returns the words of `overhead-accounting` for a port that counts `overhead` bytes; none if MX counts them
-/// without.
+/// Returns the words of `overhead-accounting` for a port that counts `overhead` bytes; `None` if MX counts
+/// these bytes by default.
 pub(super) fn overhead_accounting(queues: &Queues, notes: &mut NotesAt) -> Option<String> {
     let more = queues.overhead - COUNTED;
     if more == 0 && !queues.has_cells {

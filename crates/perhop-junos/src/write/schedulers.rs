@@ -8,11 +8,11 @@ use super::drops::{Drops, PACKET, limit_bytes, limit_packets};
 use super::queues::{Priority, Queue, Queues};
 use crate::cos::LossPriority;
 
-/// The difference at which excess rates are written, a part of all.
+/// The difference of shares, as a fraction of the whole, from which excess rates are written.
 const SIGNIFICANT: f64 = 0.01;
 /// The largest `excess-rate proportion`.
 const MOST_PROPORTION: f64 = 1000.0;
-/// The parts in which MX counts weights.
+/// The reciprocal of the unit of weights on MX.
 const PARTS: f64 = 125.0;
 
 /// The queues of a policy, and the names of their classes and drop precedences.
@@ -83,7 +83,7 @@ impl Schedulers<'_> {
         for (row, steps) in drops.rows.iter().enumerate().filter(|(_, steps)| is_early(steps)) {
             let profile = format!("{scheduler}-drops-{row}");
             lines.extend(steps.iter().map(|step| profile_step(&profile, *step)));
-            // Higher loss priorities than those of the queue have its last profile.
+            // Loss priorities above those of the queue get its last profile.
             let own = LossPriority::ALL.into_iter().filter(|loss| (*loss as usize).min(last) == row);
             let words: Vec<&str> =
                 if last == 0 { vec!["any"] } else { own.map(LossPriority::name).collect() };
@@ -141,7 +141,7 @@ fn rates(queue: &Queue, notes: &mut NotesAt) -> Vec<String> {
             Some((rate, _)) => words.push(format!("transmit-rate {rate}")),
             None => notes.report("strict priority without a limit", "others may get nothing, as before"),
         },
-        // Without a rate the queue has only a part of the excess.
+        // A queue without a guarantee gets only a part of the excess.
         _ if queue.guarantee < 1.0 => {}
         _ => words.push(format!("transmit-rate {}", queue.guarantee as u64)),
     }
@@ -172,7 +172,7 @@ fn priority(queue: &Queue, notes: &mut NotesAt) -> Vec<String> {
     };
     let mut words = Vec::new();
     words.extend((word != "low").then(|| format!("priority {word}")));
-    // Junos CoS User Guide, "excess-priority": by default high for high queues, low for the others.
+    // Junos CoS User Guide, "excess-priority": the default is high for high queues and low for other queues.
     let default = if word == "high" { "high" } else { "low" };
     words
         .extend(excess.filter(|excess| *excess != default).map(|excess| format!("excess-priority {excess}")));

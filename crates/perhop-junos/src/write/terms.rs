@@ -1,6 +1,7 @@
 //! [`Conditions`]: sets of packets as the conditions of terms.
 //!
-//! A term takes the packets whose fields are each one of some values: a box of a set of packets.
+//! A term takes packets whose fields each have one of some values. Such packets are a box of a set of
+//! packets.
 
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -153,7 +154,7 @@ fn blocks(low: u128, high: u128, bits: u32) -> impl Iterator<Item = (u128, u32)>
     })
 }
 
-/// Returns the last value of the block of 2^`free` values from `low` on, which is aligned.
+/// Returns the last value of the aligned block of 2^`free` values that begins at `low`.
 fn last_of(low: u128, free: u32) -> u128 {
     low | u128::MAX.checked_shr(128 - free).unwrap_or(0)
 }

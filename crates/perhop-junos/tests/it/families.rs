@@ -42,8 +42,8 @@ fn levels(platform: &str) -> Vec<u16> {
     PRIORITIES.iter().map(level).collect()
 }
 
-/// The topic `schedulers-priority-platforms`: hardware levels 0 0 1 1 1, 0 1 1 2 2 and 0 1 2 3 3, low first;
-/// perhop counts from the highest. IQE PICs have one round robin.
+/// The topic `schedulers-priority-platforms` has the hardware levels 0 0 1 1 1, 0 1 1 2 2 and 0 1 2 3 3, low
+/// first. perhop counts from the highest level. IQE PICs have one round robin.
 #[test]
 fn priorities_have_the_levels_of_the_hardware() {
     assert_eq!(levels("junos-m"), [1, 1, 0, 0, 0]);
@@ -53,7 +53,8 @@ fn priorities_have_the_levels_of_the_hardware() {
     assert_eq!(levels("junos-mx"), [3, 2, 2, 0, 0]);
 }
 
-/// An EX2200 with 12.3 prints DSCP 48 to 63 in network-control on queue 7, all others in best-effort.
+/// An EX2200 with 12.3 prints DSCP 48 to 63 in network-control on queue 7, and all other codepoints in
+/// best-effort.
 #[test]
 fn switches_have_two_default_classes_and_no_runs_without_known_buffers() {
     let port = port("junos-ex", "set interfaces ge-0/0/0 unit 0 family inet\n");
@@ -72,8 +73,8 @@ fn switches_have_two_default_classes_and_no_runs_without_known_buffers() {
     assert_eq!(names, ["assured-forwarding", "expedited-forwarding", "network-control", "best-effort"]);
 }
 
-/// Juniper techpost, QFX5K packet buffers: α of index 7 is 1, of 9 it is 4; 31 % of 27 396 KB in cells of 256
-/// bytes; a packet has 64 bytes of metadata.
+/// Juniper techpost, QFX5K packet buffers: α of index 7 is 1, and α of index 9 is 4. The memory is 31 % of 27
+/// 396 KB in cells of 256 bytes. A packet has 64 bytes of metadata.
 #[test]
 fn queues_of_a_chip_share_its_memory() {
     let text = "set interfaces xe-0/0/0 unit 0 family inet\n\
@@ -90,14 +91,14 @@ fn queues_of_a_chip_share_its_memory() {
         _ => None,
     };
     assert_eq!((alpha("best-effort"), alpha("network-control")), (Some(4.0), Some(1.0)));
-    // A queue without loss has memory of its own.
+    // A lossless queue has separate memory.
     assert_eq!(alpha("no-loss"), None);
     let refused = parse(text, Some("junos-qfx"));
     assert!(!refused.platform.supported && show(&refused).contains("junos-qfx5120"), "{}", show(&refused));
 }
 
-/// Junos Routing Policies and Firewall Filters User Guide: a color-aware policer takes medium-high as yellow
-/// and high as red; color-blind it does not read the loss priority.
+/// Junos Routing Policies and Firewall Filters User Guide: a color-aware policer treats medium-high as yellow
+/// and high as red. A color-blind policer does not read the loss priority.
 #[test]
 fn a_color_aware_policer_reads_the_loss_priority() {
     let stages = |mode: &str| -> Vec<String> {
@@ -118,8 +119,8 @@ fn a_color_aware_policer_reads_the_loss_priority() {
     assert_eq!(stages("color-blind"), ["f a"]);
 }
 
-/// The topic `egress-shaping-overhead-edit-chassis`: the value in place of 24, after the 14 bytes of the
-/// frame.
+/// The topic `egress-shaping-overhead-edit-chassis`: the value replaces the default of 24 and is added to the
+/// 14 bytes of the frame.
 #[test]
 fn queues_count_the_overhead_of_their_card() {
     let text = "set interfaces ge-1/0/3 unit 0 family inet\n\

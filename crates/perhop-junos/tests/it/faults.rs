@@ -1,4 +1,4 @@
-//! Names that are not defined, values that are none, and statements that perhop must not pass over.
+//! Undefined names, invalid values, and statements that perhop must not ignore.
 
 use std::fmt::Write;
 
@@ -59,13 +59,13 @@ fn similar_names_and_small_bursts_are_corrected() {
         "            burst-size-limit 15k;".to_owned(),
     ];
     assert_eq!(fixed, expected);
-    // A name that is like no other has no correction.
+    // A name without a similar name gets no correction.
     let other = mx("set class-of-service schedulers gold priority high\n\
                     set class-of-service scheduler-maps wan forwarding-class best-effort scheduler x\n");
     assert!(other.diagnostics.iter().all(|one| one.diagnostic.fix.is_none()));
 }
 
-/// A map at a name is refused at the commit, and one at a pattern is passed over.
+/// The commit refuses a scheduler map at the name of a unit, and ignores a map at a pattern.
 #[test]
 fn schedulers_of_units_need_a_port_that_schedules_units() {
     let map = "set class-of-service scheduler-maps m forwarding-class best-effort scheduler s\n\
@@ -189,7 +189,7 @@ fn links_of_bundles_have_no_class_of_service() {
     assert_eq!(state_on("xe-*"), LineState::Modelled);
 }
 
-/// Juniper, "Port Speed": the speed of a port with sub-ports is that of each channel.
+/// Juniper, "Port Speed": the speed of a port with sub-ports is the speed of each channel.
 #[test]
 fn channels_have_the_speed_that_their_port_states() {
     let rate = |text: &str| {
@@ -203,7 +203,7 @@ fn channels_have_the_speed_that_their_port_states() {
     assert_eq!(rate(speed), None);
 }
 
-/// A port with slices does not have the default schedulers; perhop shows none.
+/// A port with slices does not have the default schedulers, so perhop shows no queues.
 #[test]
 fn a_hierarchy_has_no_default_queues() {
     let text = "set class-of-service traffic-control-profiles t shaping-rate 100m\n\
@@ -214,7 +214,7 @@ fn a_hierarchy_has_no_default_queues() {
     assert!(mx("").router.ports[0].output.queueing.is_some());
 }
 
-/// A text with many interfaces takes time in proportion to its length.
+/// The time for a text with many interfaces is proportional to its length.
 #[test]
 fn many_interfaces_with_attachments_are_read() {
     let mut many = String::new();

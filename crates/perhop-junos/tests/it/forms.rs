@@ -1,4 +1,4 @@
-//! Generated statements, printed in braces and as `set` lines: both are the same router.
+//! Tests that generated statements give the same router in braces and as `set` lines.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -205,7 +205,7 @@ proptest! {
         prop_assert_eq!(described(&one), described(&other));
     }
 
-    /// Printing what `set` lines say, a word per brace, and reading that again changes nothing.
+    /// Statements from `set` lines, printed in braces with one word each and read again, are unchanged.
     #[test]
     fn parsing_printing_and_parsing_is_the_identity(nodes in router()) {
         let set = set_lines(&nodes);

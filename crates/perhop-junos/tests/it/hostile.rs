@@ -1,4 +1,4 @@
-//! Texts that are not configurations, or are made to be slow.
+//! Texts that are not configurations, and texts that try to take long.
 
 use perhop_device::{FrontEnd, ParseOptions};
 use perhop_junos::Junos;

@@ -1,4 +1,4 @@
-//! Rules about valid statements that probably differ from their author's intention.
+//! Tests of rules about statements that are valid, but probably not what their author intends.
 
 use crate::read::{intentions, parse};
 
@@ -9,7 +9,7 @@ const MAP: &str = "set class-of-service schedulers be transmit-rate remainder\n\
                    set class-of-service scheduler-maps m forwarding-class network-control scheduler nc\n\
                    set class-of-service interfaces ge-0/0/0 scheduler-map m\n";
 
-/// Returns the findings behind the line of the port and `around`.
+/// Returns the findings. Line numbers count from the end of the port's lines and of `around`.
 fn found(around: &str, text: &str) -> Vec<(&'static str, usize)> {
     let before = PORT.lines().count() + around.lines().count();
     let model = parse(&format!("{PORT}{around}{text}"), Some("junos-mx"));
@@ -72,7 +72,7 @@ fn a_filter_that_classifies_passes_the_rest() {
     }
     let next = format!("{first}set firewall family inet filter f term b then next term\n");
     assert_eq!(found(applied, &next), [("junos-filter-discards-rest", 1)]);
-    // A filter that only rejects or counts is not for classes.
+    // A filter that only rejects or counts does not classify packets.
     let counts = first.replace("loss-priority high", "count c");
     assert_eq!(found(applied, &counts), []);
     // A filter that is not applied is unused.
@@ -125,7 +125,7 @@ fn a_definition_that_nothing_names_is_unused() {
     ] {
         assert_eq!(found(MAP, &format!("set {definition}\n")), [("junos-unused", 1)], "{definition}");
     }
-    // A name in a group counts where it is inherited.
+    // A name in a group counts as used if the configuration inherits it.
     let grouped = "set class-of-service schedulers x priority low\n\
                    set groups g class-of-service scheduler-maps m forwarding-class best-effort scheduler x\n";
     assert_eq!(found(MAP, grouped), [("junos-unused", 1)]);

@@ -63,7 +63,7 @@ fn a_unit_is_a_node_with_the_rates_of_its_profile() {
     assert_eq!((bits(rate), bits(ceil)), (50_000_000, 100_000_000));
     assert_eq!((ceil_burst.unwrap().as_bytes(), weight), (50_000, Some(50.0)));
     let be = class(&port, &["unit 1", "be"]);
-    // The rest of 100 Mb/s; the buffer is one of 50 Mb/s (vMX: 1 564 672 bytes).
+    // The queue has the rest of 100 Mb/s. Its buffer refers to 50 Mb/s (vMX: 1 564 672 bytes).
     assert_eq!(bits(be.share.rate), 50_000_000);
     let limit = QueueSize::Bytes(1_564_672);
     assert_eq!(be.buffer, Some(BufferConfig::TailDrop(TailDropConfig { limit })));
@@ -73,8 +73,8 @@ fn a_unit_is_a_node_with_the_rates_of_its_profile() {
     assert_eq!(ef.police.unwrap().rate.as_bits_per_second(), 500_000_000);
 }
 
-/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": guarantees above the port are scaled down,
-/// and a node without one gets nearly none if another has one.
+/// Junos CoS User Guide, "Providing a Guaranteed Minimum Rate": guarantees are scaled down to the rate of the
+/// port. A node without a guarantee gets nearly none if another node has one.
 #[test]
 fn guarantees_of_nodes_fit_into_the_port() {
     let rates = |first: &str, second: &str| {
@@ -190,7 +190,7 @@ fn units_without_a_profile_are_in_the_node_of_the_remaining_ones() {
     ]);
     assert_eq!(bits(class(&port(&text, "ge-0/0/0.1"), &["unit 1"]).share.ceil), 20_000_000);
     let unit = port(&text, "ge-0/0/0.2");
-    // A run of the whole port knows by the line that the queues are those of the port.
+    // Equal output lines show a run of the whole port that the unit uses the queues of the port.
     assert_eq!(unit.forwarding.output_line, port(&text, "ge-0/0/0").forwarding.output_line);
     assert!(unit.forwarding.output_line.is_some());
     assert_eq!(bits(class(&unit, &["remaining"]).share.ceil), 100_000_000);
@@ -229,7 +229,7 @@ fn guarantees_and_percentages_fit_into_the_shaper_of_the_port() {
     }
 }
 
-/// A guarantee below a node without one counts as well.
+/// A guarantee inside a node without one counts as well.
 #[test]
 fn guarantees_of_units_count_in_sets_without_one() {
     let text = cos(&[

@@ -13,7 +13,7 @@ pub(crate) fn parse(text: &str, platform: Option<&str>) -> DeviceModel {
     Junos.parse(text, &options).unwrap()
 }
 
-/// Rules about valid statements, which tests of other parts do not look at.
+/// Rules about valid statements, which other tests ignore.
 const OF_INTENTION: [&str; 6] = [
     "junos-class-without-scheduler",
     "junos-rates-crossed",
@@ -212,7 +212,7 @@ fn pieces_between_prompts_are_one_device_and_others_are_named() {
     assert_eq!(model.router.ports[0].bandwidth.unwrap().as_bits_per_second(), 10_000_000);
 }
 
-/// A session prints single statements with their names, and blocks without.
+/// A session prints a single statement with its name, but a block without its name.
 #[test]
 fn groups_of_a_session_are_applied() {
     let text = "u@r1> show configuration groups g\ninterfaces {\n    ge-0/0/0 {\n        unit 0 {\n            family inet;\n\
@@ -261,7 +261,7 @@ fn statements_on_one_line_show_the_language() {
 }
 
 /// The topic `apply-groups`: the first group wins; "Establishing Regional Configurations": an inner level
-/// wins over those around it.
+/// precedes its enclosing levels.
 #[test]
 fn the_first_and_the_inner_group_win() {
     let rate = |apply: &str| {
@@ -326,7 +326,8 @@ fn statements_on_one_line_are_recognized() {
     assert!(Junos.recognize(text).is_some());
 }
 
-/// A codepoint of a filter leaves the loss priority as it is, which Junos keeps apart from the packet.
+/// A filter that writes a codepoint does not change the loss priority, which is not a part of the packet in
+/// Junos.
 #[test]
 fn an_af_codepoint_of_a_filter_keeps_the_loss_priority() {
     let text = "set interfaces ge-0/0/0 unit 0 family inet filter input f\n\

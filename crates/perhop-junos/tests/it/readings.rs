@@ -1,4 +1,4 @@
-//! Documented shares and printed buffers, against the lowered policies.
+//! Compares documented shares and printed buffers with the lowered policies.
 
 use std::fmt::Write;
 
@@ -66,8 +66,8 @@ fn guarantees_and_excess_levels_of_the_documented_example() {
     assert!((weight("q0") - 2.0 * weight("q1")).abs() < 1e-9);
 }
 
-/// `show interfaces extensive` of genieparser: 95 % and 5 % without class of service; and a buffer that an
-/// MX960 prints at 1 Gb/s, 12 124 160 bytes.
+/// `show interfaces extensive` of genieparser: a port without class of service has 95 % and 5 %. At 1 Gb/s,
+/// an MX960 prints a buffer of 12 124 160 bytes.
 #[test]
 fn a_port_without_class_of_service_has_the_default_schedulers() {
     let model = parse("set interfaces ge-0/0/0 unit 0 family inet\n", Some("junos-mx"));
@@ -88,7 +88,7 @@ fn a_percentage_of_the_delay_buffer_is_rounded_as_printed() {
     assert_eq!(megabits(named(&classes, "best-effort")), 400.0);
 }
 
-/// The topic `cos-configuring-delay-buffer-size`: four queues without transmit rate, 4 s at 100 Mb/s.
+/// The topic `cos-configuring-delay-buffer-size`: four queues without a transmit rate have 4 s at 100 Mb/s.
 #[test]
 fn srx_gives_queues_without_a_rate_equal_parts() {
     let own: &[&str] = &["buffer-size temporal 4m"];
@@ -99,8 +99,8 @@ fn srx_gives_queues_without_a_rate_equal_parts() {
     }
 }
 
-/// The topic `schedulers-cos-ae-example-cos-config-guide`: 10 % + 20 % + 80 Mb/s + 30 % of 100 Mb/s are
-/// scaled to 7, 14, 57 and 21 %, and fit into 200 Mb/s of two links.
+/// The topic `schedulers-cos-ae-example-cos-config-guide`: 10 %, 20 %, 80 Mb/s and 30 % of 100 Mb/s are
+/// scaled to 7, 14, 57 and 21 %. They fit into 200 Mb/s of two links without scaling.
 #[test]
 fn rates_above_the_port_are_scaled_down() {
     let text = |links: &[&str]| {
@@ -133,7 +133,8 @@ fn rates_above_the_port_are_scaled_down() {
     assert_eq!(shares(&["fe-0/0/0", "fe-0/0/1"]), [10, 20, 40, 30]);
 }
 
-/// Junos CoS User Guide, "transmit-rate" and "excess-priority": nothing beyond the guarantee, also of 0.
+/// Junos CoS User Guide, "transmit-rate" and "excess-priority": a queue with excess priority `none` gets
+/// nothing above its guarantee, even if the guarantee is 0.
 #[test]
 fn a_queue_without_guarantee_and_excess_gets_nothing() {
     let found = queues(

@@ -1,4 +1,4 @@
-//! Outputs of devices: printed from counters, and read again; and those of a configuration.
+//! Outputs of devices: outputs that are printed from counters and read again, and outputs of a configuration.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +42,7 @@ set class-of-service interfaces ge-0/0/1 unit 0 classifiers dscp own
 set class-of-service interfaces ge-0/0/1 unit 0 rewrite-rules dscp default
 ";
 
-/// The bytes that MX counts beyond those of IP.
+/// The bytes that MX counts for a packet in addition to its IP bytes.
 const OVERHEAD: u64 = 38;
 
 /// Returns the output of the port ge-0/0/1.0 of a device with `queues`, counted for ten seconds.
@@ -125,7 +125,8 @@ Queue: 0, Forwarding classes: best-effort
     assert!(text.contains("\nQueue: 2, Forwarding classes: bulk, scavenger\n"));
 }
 
-/// Queued packets are those behind the rate limit, as on MX; a class is offered all of them.
+/// Queued packets are the packets behind the rate limit, as on MX. The offered traffic of a class includes
+/// packets before the limit.
 #[test]
 fn packets_beyond_a_rate_limit_are_offered_and_not_queued() {
     let model = parse(ROUTER, Some("junos-mx"));
@@ -307,7 +308,8 @@ Drop profile: early, Type: discrete, Index: 0
 }
 
 proptest! {
-    /// All counters of a queue return from its output; bytes are those that the device counts.
+    /// The reader gets all counters of a queue from its printed output. Bytes include the overhead that the
+    /// device counts.
     #[test]
     fn counters_return_from_the_output(
         arrived in 1u64..1_000_000,

@@ -76,7 +76,7 @@ fn a_filter_has_its_counters_and_the_excess_of_its_policers() {
     let arrived = [
         ("edge voice", colors(&[(Color::GREEN, 70), (Color::RED, 30)])),
         ("edge data", colors(&[(Color::GREEN, 5), (Color::RED, 4)])),
-        // A codepoint would change the loss priority, so that the term has a stage for each.
+        // A codepoint would change the loss priority, so the term has one stage for each loss priority.
         ("edge rest low", colors(&[(Color::GREEN, 2)])),
         ("edge rest high", colors(&[(Color::new(3), 1)])),
         ("six none", colors(&[(Color::GREEN, 9)])),

@@ -30,7 +30,7 @@ fn policy(direction: Direction, policy: Value) -> PolicyToWrite {
     }
 }
 
-/// The device that a text configures, which has no findings but notes.
+/// Returns the device that a text configures. The text must have no findings except notes.
 fn read(text: &str) -> DeviceModel {
     let model = parse(text, None);
     let shown = show(&model);
@@ -130,7 +130,7 @@ fn a_policer_lowers_the_loss_priority_and_a_rewrite_rule_marks() {
 #[test]
 fn a_meter_of_several_terms_polices_their_classes_together() {
     let mut config = llq();
-    // Packets to either port have one meter, and marks of their own.
+    // Packets to the two ports share a meter, but have different marks.
     config["conditioners"] = json!([
         {"name": "both", "match": {"any": [{"protocol": "tcp", "destination-port": 443}, {"protocol": "udp", "destination-port": 53}]},
          "meter": {"token-bucket": {"rate": "2Mb/s", "burst": "30kB"}}, "green": ["continue"], "red": ["drop"]},
@@ -186,7 +186,7 @@ fn thresholds_become_drop_profiles_and_rates_without_a_line_a_shaper() {
     assert_eq!(node.share.link_layer.unwrap().overhead, 14);
 }
 
-/// Queues of Junos by forwarding class need no filter.
+/// Queues that Junos selects by forwarding class need no filter.
 #[test]
 fn classes_of_junos_stay() {
     let text = "set chassis network-services enhanced-ip\n\
