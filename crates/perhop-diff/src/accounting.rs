@@ -1,4 +1,4 @@
-//! [`account`]: every changed line and its relation to the model.
+//! [`account`]: finds every changed line and its relation to the model.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub(crate) struct ChangedProperties<'a> {
     properties: BTreeSet<Property>,
     /// Parts that exist in one configuration only, or whose packets differ.
     parts: BTreeSet<PartName>,
-    /// The interfaces that are compared; `None` for all.
+    /// The interfaces to compare; `None` for all.
     only: Option<&'a [String]>,
     /// Whether all packets were compared.
     precision: Precision,
@@ -27,7 +27,7 @@ pub(crate) struct ChangedProperties<'a> {
 pub(crate) enum Precision {
     /// All sets of packets were compared.
     Exact,
-    /// Some sets were too complex. A match with another text may match other packets.
+    /// Some sets were too complex. A match whose text differs can match other packets.
     Partial,
 }
 
@@ -102,7 +102,7 @@ impl<'a> ChangedProperties<'a> {
 /// Returns every change of a line with its relation to the model, and the number of lines whose effect was
 /// not determined.
 ///
-/// A line that only moved and has the same effect is left out.
+/// A line that only moved and has the same effect is omitted.
 pub(crate) fn account(
     changes: Vec<Change>,
     ablations: &mut [Ablation; 2],
@@ -143,7 +143,7 @@ pub(crate) fn account(
     (found, unread)
 }
 
-/// The relation of one line, or of two that correspond, to the model.
+/// The relation of a changed line, or of a pair of corresponding lines, to the model.
 struct Relation {
     effect: LineEffect,
     parts: BTreeSet<PartName>,
@@ -161,7 +161,7 @@ impl Relation {
         Relation { reason: Some(reason), ..Relation::with_effect(LineEffect::NotCompared) }
     }
 
-    /// The relation of a line whose effect is not known.
+    /// The relation of a line whose effect is unknown.
     fn unread(entry: &Entry, changed: &ChangedProperties) -> Relation {
         if entry.state == LineState::Suspicious {
             Relation::not_compared(entry, "suspicious")

@@ -69,7 +69,7 @@ fn pairs(old: &[Value], new: &[Value]) -> Vec<(usize, usize)> {
     found
 }
 
-/// Whether a name is the number of a line, which changes with every line above it.
+/// Whether a name contains the number of a line, which changes if lines are added above.
 pub(crate) fn is_numbered(name: &str) -> bool {
     let number = name.rsplit_once("line ").map(|(_, number)| number);
     number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))

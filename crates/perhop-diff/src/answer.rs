@@ -14,7 +14,7 @@ pub struct Difference {
     pub renamed: Vec<Renamed>,
     /// An example of the packets of each changed input conditioner.
     pub examples: Vec<Example>,
-    /// The changed, added, removed or moved lines that are irrelevant or whose effect is in the model.
+    /// The changed, added, removed or moved lines that are irrelevant, or whose effect the model contains.
     pub lines: Vec<LineChange>,
     /// The other changed lines. The model does not contain their effect.
     pub not_compared: Vec<LineChange>,
@@ -22,7 +22,7 @@ pub struct Difference {
     pub assumed: Vec<String>,
     /// Parts that the comparison left out.
     pub not_looked_at: Vec<String>,
-    /// Interfaces that only one of the two has.
+    /// Interfaces that only one of the two configurations has.
     pub remarks: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ pub struct Changed {
     pub before: Option<Value>,
     /// Its value in the new configuration.
     pub after: Option<Value>,
-    /// For a match: a packet that only one of the two matches.
+    /// For a match: a packet that matches in only one of the two configurations.
     pub packet: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub struct Renamed {
     pub after: String,
 }
 
-/// The ends of a packet of an input conditioner that has changed.
+/// An example packet of a changed input conditioner, with its fate in both configurations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Example {
     /// The interface on which it arrives.
@@ -80,13 +80,13 @@ pub struct Example {
     pub leaves: String,
     /// The packet, as it arrives.
     pub packet: String,
-    /// Its end in the old configuration.
+    /// Its fate in the old configuration.
     pub before: End,
-    /// Its end in the new configuration.
+    /// Its fate in the new configuration.
     pub after: End,
 }
 
-/// The end of a packet in a node, of its first color.
+/// The fate of a packet in a node, for its first color.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct End {
     /// The packet, as it leaves.
@@ -103,7 +103,7 @@ pub struct End {
 pub enum LineEffect {
     /// The front end classifies it as irrelevant.
     Irrelevant,
-    /// The parts that depend on it are equal in both configurations.
+    /// The parts that depend on the line are equal in both configurations.
     Same,
     /// The line changes the parts in [`LineChange::parts`].
     Compared,

@@ -76,7 +76,7 @@ impl Comparison {
         }
     }
 
-    /// Returns the name in the new configuration of a part of the old one.
+    /// Returns the new name of a part of the old configuration.
     pub(crate) fn new_name(&self, interface: &str, part: &str) -> String {
         let key = PartName { interface: interface.to_owned(), part: part.to_owned() };
         self.names.get(&key).cloned().unwrap_or(key.part)
@@ -166,8 +166,8 @@ impl Comparison {
         }
     }
 
-    /// Compares the properties of a part. For a match, `decide` returns whether it differs, with an example
-    /// packet.
+    /// Compares the properties of a part. For a match, `decide` returns whether the sets of packets differ,
+    /// with an example packet.
     fn properties(
         &mut self,
         interface: &str,

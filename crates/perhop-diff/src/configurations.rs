@@ -26,7 +26,7 @@ pub struct Question<'a> {
     pub options: &'a ParseOptions,
     /// The interface on which packets arrive; by default any.
     pub at: Option<&'a str>,
-    /// The interfaces that are compared; by default all.
+    /// The interfaces to compare; by default all.
     pub only: Option<&'a [String]>,
 }
 
@@ -77,7 +77,7 @@ pub fn compare(front_ends: FrontEnds, question: &Question) -> Result<Difference,
 }
 
 impl Difference {
-    /// Whether nothing differs, irrelevant lines aside.
+    /// Whether nothing differs, except irrelevant lines and lines that affect other interfaces.
     pub fn is_empty(&self) -> bool {
         let is_aside =
             |line: &LineChange| matches!(line.effect, LineEffect::Irrelevant | LineEffect::Elsewhere);
@@ -101,8 +101,8 @@ fn is_compared(question: &Question, name: &str) -> bool {
     question.only.is_none_or(|only| only.iter().any(|wanted| wanted == name) || question.at == Some(name))
 }
 
-/// Compares the devices and their ports with these names. Also returns the ports that exist in one of them
-/// only.
+/// Compares the devices and their ports with these names. Also returns the ports that exist in only one of
+/// them.
 fn compared_devices(
     question: &Question,
     devices: &[Device; 2],
@@ -172,7 +172,7 @@ fn not_looked_at_of(
     found
 }
 
-/// A change for a difference between the models that no part shows.
+/// Returns a change if the models differ although no part does.
 ///
 /// If all packets were compared exactly, matches with different texts match the same packets.
 fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Changed> {
@@ -194,7 +194,7 @@ fn otherwise_different(devices: &[Device; 2], precision: Precision) -> Option<Ch
     })
 }
 
-/// A port as text. All stages that are named after their line have the same name in it.
+/// A port as text, in which all stages that are named after their line have the same name.
 fn comparable(port: &Value, precision: Precision) -> String {
     let mut port = port.clone();
     if precision == Precision::Exact {

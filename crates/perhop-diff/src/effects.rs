@@ -1,6 +1,6 @@
 //! [`Ablation`]: the properties of a device that depend on a line.
 //!
-//! The text is read again without the line, which works for every language and covers everything that the
+//! The text is parsed again without the line. This works for every language, and covers everything that the
 //! model contains.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,8 +44,8 @@ impl<'a> Ablation<'a> {
         Ablation { front_end, options, lines, bytes, blocks, properties, is_numbered, read: 0 }
     }
 
-    /// Returns the properties that change if the line `number` and its block are removed; `None` if too much
-    /// text was read again.
+    /// Returns the properties that change if the line `number` and its block are removed; `None` if the limit
+    /// on the parsed text is reached.
     pub(crate) fn effect(&mut self, number: usize) -> Option<BTreeSet<Property>> {
         self.read += 1;
         if !self.is_numbered || self.read > MOST_LINES || self.read * self.bytes > MOST_BYTES {

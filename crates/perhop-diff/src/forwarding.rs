@@ -170,7 +170,7 @@ fn header(classified_by: ClassifiedHeader) -> &'static str {
 fn condition(condition: &Condition) -> Value {
     match condition {
         Condition::Always => json!({}),
-        // An empty list of alternatives.
+        // No packet matches an empty list of alternatives.
         Condition::Never => json!({ "any": [] }),
         Condition::When(config) => json!(config),
     }

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! Every changed line is irrelevant, changes parts of the model, has the same effect as before, or is listed
-//! as not compared ([`LineEffect`]). The effect of a line is the difference between the models of the text
-//! with it and without it.
+//! as not compared ([`LineEffect`]). The effect of a line is the difference between the model of the text
+//! with this line and the model without it.
 //!
 //! Reading order: [`compare`]; [`Difference`]; `lines`; `parts`; `compare`; `packets`; `accounting`.
 

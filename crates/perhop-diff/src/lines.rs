@@ -1,7 +1,7 @@
 //! [`changed_lines`]: the lines of two texts, compared with the sections that contain them.
 //!
-//! A section is a line that opens a block, with the sections around it. Two lines correspond if they have the
-//! same words in the same section, at any position.
+//! A section is a line that opens a block, together with its enclosing sections. Two lines correspond if they
+//! have the same words in the same section, at any position.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,17 +30,18 @@ pub(crate) struct Change {
     pub(crate) section: Vec<String>,
     pub(crate) old: Option<Entry>,
     pub(crate) new: Option<Entry>,
-    /// Whether both are the same line at different positions of its section.
+    /// Whether both are the same line at different positions in its section.
     pub(crate) is_moved: bool,
 }
 
-/// The sections of both texts: the parent of each, and the line that opens it. Section 0 is the text.
+/// The sections of both texts: the parent of each section, and the line that opens it. Section 0 is the whole
+/// text.
 struct Sections {
     known: BTreeMap<(usize, String), usize>,
     all: Vec<(usize, String)>,
 }
 
-/// Limit on the lines with which a removed line is compared.
+/// Limit on the added lines with which each removed line is compared.
 const MOST_CANDIDATES: usize = 50;
 
 impl Sections {
@@ -97,7 +98,7 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
             by_key.entry((entry.section, &entry.text)).or_default()[side].push(at);
         }
     }
-    // The positions of lines in both texts, and the lines of one text only, by section.
+    // By section: the positions of common lines in both texts, and the lines of only one text.
     let mut common: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     let mut alone: BTreeMap<usize, [Vec<usize>; 2]> = BTreeMap::new();
     for ((section, _), [old, new]) in &by_key {
@@ -140,7 +141,7 @@ pub(crate) fn changed_lines(models: [&DeviceModel; 2]) -> Vec<Change> {
 }
 
 /// Whether the position of a line in its section may matter. Sections have no order. Lines that are not
-/// modeled have none either, unless they look like a list.
+/// modeled have an order only if they look like a list.
 fn may_matter(entry: &Entry, listed: &BTreeSet<&str>) -> bool {
     let is_list = !entry.is_in_model || entry.section == 0 && listed.contains(first_word(&entry.text));
     match entry.state {
@@ -150,7 +151,7 @@ fn may_matter(entry: &Entry, listed: &BTreeSet<&str>) -> bool {
     }
 }
 
-/// The first words of several lines that are not modeled.
+/// The first words that several lines outside the model share.
 fn repeated_words<'a>(entries: impl Iterator<Item = &'a Entry>) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::new();
     let words = entries.filter(|entry| entry.state.differs()).map(|entry| first_word(&entry.text));
@@ -174,7 +175,7 @@ fn similar(
         let chosen = candidates.and_then(|candidates| {
             let alike = |other: &usize| common_words(text, &sides[1][*other].text);
             let near = candidates.iter().take(MOST_CANDIDATES).enumerate();
-            // The first of several equally similar lines.
+            // The first of several equally similar lines is chosen.
             let (index, _) = near.rev().max_by_key(|(_, other)| alike(other))?;
             Some(candidates.remove(index))
         });

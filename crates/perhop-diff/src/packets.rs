@@ -14,9 +14,10 @@ use crate::answer::{Changed, End, Example, Moved};
 use crate::parts::{MATCH, conditioner_names};
 use crate::sets::Matches;
 
-/// The maximum number of compared pairs of an entrance and an exit; each takes milliseconds to a second.
+/// The maximum number of compared pairs of an entrance and an exit. Each comparison takes milliseconds to a
+/// second.
 const MOST_PAIRS: usize = 400;
-/// The maximum number of exits for which the end of an example is shown.
+/// The maximum number of exits for which the fate of an example is shown.
 const MOST_EXITS: usize = 4;
 
 /// Two models of a device, and the names of the interfaces in either.
@@ -42,7 +43,7 @@ impl<'a> Sides<'a> {
         Sides { models, interfaces, ports }
     }
 
-    /// The ports with this name in both.
+    /// The ports with this name in both models.
     pub(crate) fn ports(&self, name: &str) -> [Option<&'a Port>; 2] {
         [0, 1].map(|side: usize| self.ports[side].get(name).copied())
     }
@@ -59,7 +60,7 @@ impl<'a> Sides<'a> {
     }
 }
 
-/// Packets that wait in another queue, and remarks about those that were not compared.
+/// Packets that wait in another queue, and remarks about packets that were not compared.
 #[derive(Default)]
 pub(crate) struct MovedPackets {
     pub(crate) moved: Vec<Moved>,
@@ -73,8 +74,9 @@ pub(crate) struct Ways<'a> {
     pub(crate) queues: &'a BTreeMap<String, BTreeMap<String, String>>,
 }
 
-/// Returns packets that wait in another queue: those without an input policy, and those by each entrance
-/// whose input policy has changed; with a chosen entrance only those by it.
+/// Returns packets that wait in another queue. It compares packets without an input policy, and packets that
+/// arrive at each entrance with a changed input policy. If the user chose an entrance, it compares only
+/// packets that arrive there.
 pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
     let mut found = MovedPackets::default();
     let mut entrances: Vec<Option<String>> = vec![ways.at.map(str::to_owned)];
@@ -123,7 +125,7 @@ pub(crate) fn moved_packets(sides: &Sides, ways: &Ways) -> MovedPackets {
 }
 
 impl MovedPackets {
-    /// Adds a packet that waits in another queue, unless the same was found without an entrance.
+    /// Adds a packet that waits in another queue, unless the same change was found without an entrance.
     fn add(&mut self, own: usize, exit: &str, entrance: Option<&String>, moved: perhop_analysis::Moved) {
         let is_known = |known: &Moved| {
             known.arrives.is_none() && known.before == moved.before && known.after == moved.after
@@ -159,7 +161,7 @@ fn has_one_queue(policy: &PolicyConfig) -> bool {
     })
 }
 
-/// Returns an example packet for each changed input conditioner, with its ends at the first exits with
+/// Returns an example packet for each changed input conditioner, with its fates at the first exits with
 /// queues.
 pub(crate) fn examples(
     sides: &Sides,
@@ -207,14 +209,14 @@ fn condition_of(port: &Port, part: &str) -> Option<Value> {
     Some(if condition.is_null() { Value::Object(serde_json::Map::new()) } else { condition.clone() })
 }
 
-/// Returns a packet in text notation as one that arrives on an interface.
+/// Returns the notation of a packet that arrives on an interface.
 fn arriving(sides: &Sides, entrance: &str, text: &str) -> Option<String> {
     let PacketText { packet, .. } = text.parse().ok()?;
     let port = sides.ports(entrance).into_iter().flatten().next()?;
     Some(Witness { packet, input: Some(port.interface.clone()) }.to_string())
 }
 
-/// The end of a packet in a node, for the first color that its meters may assign.
+/// The fate of a packet in a node, for the first color that its meters can assign.
 fn end_of(node: &Node, entrance: &str, text: &str) -> Option<End> {
     let PacketText { mut packet, .. } = text.parse().ok()?;
     let number = node.interfaces.iter().position(|name| name == entrance).unwrap_or(0);

@@ -1,8 +1,8 @@
 //! [`parts_of_device`]: a device as a flat list of parts with properties, by name.
 //!
-//! The parts come from the serialized model, so new fields are compared automatically, and from the
-//! properties that `forwarding` returns. Line numbers are removed, because equal configurations may have
-//! different ones.
+//! The parts come from the serialized model, so new fields are compared automatically. Further parts are the
+//! properties that `forwarding` returns. Line numbers are removed, because equal configurations can have
+//! different line numbers.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ impl Device {
     }
 }
 
-/// Removes line numbers, because equal configurations may have different ones.
+/// Removes line numbers, because equal configurations can have different line numbers.
 fn erase_lines(value: &mut Value) {
     match value {
         Value::Object(map) => {
@@ -91,7 +91,7 @@ fn insert(properties: &mut Map<String, Value>, key: String, value: Value) {
     }
 }
 
-/// The parts of a port: its own properties first, then those of its input and output policy.
+/// The parts of a port: its own properties first, then the parts of its input and output policy.
 pub(crate) fn parts_of_port(port: &Value) -> Vec<Part> {
     let mut properties = Map::new();
     for (key, value) in port.as_object().into_iter().flatten() {
@@ -202,7 +202,7 @@ pub(crate) fn properties_of_device(device: &Device) -> BTreeMap<Property, Value>
     }
     for (name, port) in &device.ports {
         for part in parts_of_port(port) {
-            // A part without properties also counts.
+            // A part counts even if it has no properties.
             all.insert((name.clone(), part.name.clone(), String::new()), Value::Null);
             for (key, value) in part.properties {
                 all.insert((name.clone(), part.name.clone(), key), value);

@@ -28,7 +28,7 @@ impl Matches {
     }
 
     /// Compares the matches of two queues or conditioners; a missing match matches all packets. The packets
-    /// of a queue depend on the queues before it, so their differences are reported as moved packets.
+    /// of a queue also depend on earlier queues, so differences between queues are reported as moved packets.
     pub(crate) fn compare(
         &mut self,
         is_queue: bool,
@@ -85,7 +85,7 @@ impl Matches {
         Ok(self.space.witness(either)?.map(|witness| witness.to_string()))
     }
 
-    /// A packet of a match.
+    /// A packet that a match takes.
     pub(crate) fn witness(&mut self, condition: Option<&Value>) -> Option<String> {
         let taken = self.packets_of(condition).ok()?;
         self.space.witness(taken).ok()?.map(|witness| witness.to_string())

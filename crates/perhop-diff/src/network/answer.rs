@@ -17,7 +17,7 @@ type PacketChange = (String, String, Vec<Aspect>);
 /// Everything that differs between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct NetworkDifference {
-    /// Whether anything differs, or a part that may differ was not compared.
+    /// Whether anything differs, or a part that can differ was not compared.
     pub differs: bool,
     /// Devices, links, sites and policies in one snapshot only.
     pub only: Vec<OnlyIn>,
@@ -61,7 +61,7 @@ pub struct DeviceChange {
     pub old: String,
     /// The path of its new configuration.
     pub new: String,
-    /// The difference between both, with every changed line.
+    /// The difference between both configurations, with every changed line.
     pub difference: Difference,
 }
 
@@ -93,7 +93,7 @@ impl NetworkDifference {
             && self.not_compared.is_empty()
     }
 
-    /// Whether the walks of both snapshots are known to be the same without walking.
+    /// Whether both snapshots certainly have the same walks, because nothing else differs.
     pub(super) fn is_unchanged(
         &self,
         snapshots: [&Snapshot; 2],

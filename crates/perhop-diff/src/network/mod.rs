@@ -1,4 +1,5 @@
-//! [`compare_networks`]: two snapshots of a network: end-to-end changes and the affected packets.
+//! [`compare_networks`]: compares two snapshots of a network, and returns end-to-end changes and the affected
+//! packets.
 //!
 //! ```text
 //! devices of both → differences of configurations ──────┐
@@ -26,8 +27,8 @@ use crate::configurations::{self, Question};
 use pairs::{DevicePair, Ends};
 use walks::{Comparer, Walked};
 
-/// Returns the differences between two snapshots for packets between their sites: for each of `codepoints`,
-/// and for all packets if sets of packets can prove it.
+/// Returns the differences between two snapshots for packets between their sites: The comparison covers each
+/// of `codepoints`, and all packets if sets of packets can prove equality.
 ///
 /// # Errors
 /// The policies of a device cannot be built.

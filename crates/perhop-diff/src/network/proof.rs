@@ -1,7 +1,7 @@
 //! [`prove`]: whether two networks treat all packets between all sites equally.
 //!
 //! They do if the devices, links and written facts are the same, and each device treats all packets equally
-//! at all ports. If a device treats a packet differently, the packet is followed between the sites. Only a
+//! at all ports. Otherwise, a packet that a device treats differently is followed between the sites. Only a
 //! difference between its walks counts.
 
 use std::collections::BTreeSet;
@@ -139,8 +139,8 @@ impl Lifting<'_, '_, '_> {
         false
     }
 
-    /// Follows packets of a set between two sites, with each codepoint, because the sent codepoint may be
-    /// different.
+    /// Follows packets of a set between two sites, with each codepoint, because a device on the path can have
+    /// changed the sent codepoint.
     fn try_pair(
         &mut self,
         space: &mut PacketSpace,
@@ -185,7 +185,7 @@ fn between(space: &mut PacketSpace, set: Set, ends: Ends) -> Result<Option<Packe
         let host = space.begins(field, address, length)?;
         let only = space.and(set, host)?;
         set = match prefix {
-            // The host is in the subnet of the set if the set does not contain the host of the site.
+            // If the set does not contain the host of the site, another host in its subnet is used.
             Some(prefix) if only == Set::NONE => {
                 let subnet = space.begins(field, address, u32::from(prefix.length()))?;
                 space.and(set, subnet)?

@@ -32,7 +32,7 @@ pub(super) struct Walked {
     pub(super) packet: String,
     /// The aspects that differ.
     pub(super) what: Vec<Aspect>,
-    /// Reasons why a walk ends before its result is known.
+    /// The reasons why a walk ends without a known result.
     pub(super) unknown: Vec<String>,
     pub(super) assumed: Vec<String>,
     pub(super) not_looked_at: Vec<String>,
@@ -77,7 +77,7 @@ impl Comparer<'_, '_> {
         })
     }
 
-    /// Returns the aspects in which two ways of a packet differ.
+    /// Returns the aspects in which two paths of a packet differ.
     fn aspects(&self, paths: [&WalkPath; 2]) -> Vec<Aspect> {
         let mut found = Vec::new();
         let routes = paths.map(|path| route(path, |hop| hop.device.clone()));
@@ -233,7 +233,7 @@ fn policers(hop: &Hop) -> Vec<(String, String)> {
     found
 }
 
-/// Removes the labels that a device gives packets inside: their numbers have no effect.
+/// Removes internal labels of a device, because their numbers have no effect.
 fn without_labels(value: &Value) -> Value {
     match value {
         Value::Array(all) => {

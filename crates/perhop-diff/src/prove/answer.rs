@@ -35,7 +35,8 @@ pub struct Proof {
     pub not_decided: Vec<String>,
     /// The parts that were compared.
     pub compared: Vec<String>,
-    /// The parts that were not compared because they are equal in both or do not belong to a treatment.
+    /// The parts that were not compared, because they are equal in both configurations or not part of a
+    /// treatment.
     pub not_looked_at: Vec<String>,
     /// The facts that the configurations do not contain.
     pub assumed: Vec<String>,
@@ -58,8 +59,8 @@ impl Proof {
         self
     }
 
-    /// Adds the lines outside the model that affect packets at ports with these names. If both have a line in
-    /// the same section, it is equal.
+    /// Adds the lines outside the model that affect packets at ports with these names. A line that both
+    /// configurations have in the same section counts as equal.
     pub(super) fn add_lines(
         &mut self,
         models: [&DeviceModel; 2],
@@ -91,8 +92,8 @@ impl Proof {
         }
     }
 
-    /// Adds the ports whose queues are not in the model. They are equal if no line changed that can affect
-    /// packets.
+    /// Adds the ports whose queues are not in the model. Such queues count as equal if no line that can
+    /// affect packets has changed.
     fn add_unmodeled_queues(
         &mut self,
         models: [&DeviceModel; 2],

@@ -35,7 +35,7 @@ pub(super) fn has_single_ports(sides: &[Side; 2]) -> bool {
 
 fn has_policy(port: &Port) -> bool {
     let own = [attached(port, Direction::Input), attached(port, Direction::Output)];
-    // A language without named policies also has no default queue.
+    // In a language without named policies, every queue is configured.
     let is_written = port.attachments.is_none()
         && (port.output.queueing.is_some()
             || !port.output.conditioners.is_empty()
@@ -83,7 +83,7 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     }
     let mut space = PacketSpace::new(&interfaces);
     let own = ports.map(PortOf::encapsulation);
-    // A policy has no link, so the link of either side carries its marks.
+    // A policy alone has no link. The compared link carries the marks that the link of either side carries.
     let link = Encapsulation { tag: own[0].tag || own[1].tag, labels: own[0].labels || own[1].labels };
     for direction in directions {
         let way = match direction {
@@ -107,7 +107,7 @@ pub(super) fn prove_ports(mut sides: [Side; 2], question: &ProofQuestion) -> Res
     Ok(proof.judged())
 }
 
-/// Returns the port of a configuration that the user chose. An unattached policy gets a port.
+/// Returns the port of a configuration that the user chose. An unattached policy gets a generated port.
 fn choose(
     side: &mut Side,
     at: Option<&str>,

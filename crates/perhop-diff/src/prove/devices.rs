@@ -38,7 +38,7 @@ struct Devices<'a> {
     space: PacketSpace,
 }
 
-/// Returns whether a difference matters to the caller. Its packets may never reach the device.
+/// Returns whether a difference matters to the caller. The differing packets may never reach the device.
 pub(crate) type Accept<'f> = dyn FnMut(&mut PacketSpace, &Difference) -> bool + 'f;
 
 /// Returns whether two devices treat all packets equally.
@@ -116,7 +116,7 @@ impl<'a> Devices<'a> {
         &self.ports[place][0].port.name
     }
 
-    /// Whether the input of a port differs for some packet; true if that is not known.
+    /// Whether the input of a port differs for some packet; true if that is unknown.
     fn has_other_input(&mut self, place: usize) -> bool {
         let both = self.ports[place];
         let filters = both.map(|port| port.filters(Direction::Input));
@@ -130,8 +130,8 @@ impl<'a> Devices<'a> {
         found.map_or(true, |found| found.packet.is_some())
     }
 
-    /// Whether the output of a port differs for some packet, with any mark of the device; true if that is not
-    /// known.
+    /// Whether the output of a port differs for some packet, with any mark of the device; true if that is
+    /// unknown.
     fn has_other_output(&mut self, place: usize) -> bool {
         let both = self.ports[place];
         let filters = both.map(|port| port.filters(Direction::Output));
@@ -148,7 +148,8 @@ impl<'a> Devices<'a> {
         found.map_or(true, |found| found.packet.is_some() || !found.schedulers.is_empty())
     }
 
-    /// The ports with an input policy or list, and one entrance for all others.
+    /// The entrances to compare: the ports with an input policy or list, and `None` for all other ports
+    /// together.
     fn entrances(&self, differ: &[bool]) -> Vec<Option<usize>> {
         let has_own = |place: &usize| {
             let ports = self.ports[*place].iter();
@@ -160,8 +161,8 @@ impl<'a> Devices<'a> {
         std::iter::once(None).chain(own.map(Some)).collect()
     }
 
-    /// The ports with different outputs or policies, and two other ports: at least one of them is not the
-    /// entrance.
+    /// The exits to compare: the ports with different outputs or with policies, and two other ports, of which
+    /// at least one is not the entrance.
     fn exits(&self, differ: &[bool]) -> Vec<usize> {
         let is_plain = |place: usize| {
             let own = self.ports[place][0];

@@ -18,11 +18,11 @@ pub use answer::{Proof, Verdict};
 pub use question::ProofQuestion;
 use question::Side;
 
-/// Returns whether two configurations treat all packets equally: at a port or with a policy of each, if the
-/// question names them, else at all ports.
+/// Returns whether two configurations treat all packets equally: at a port or with a policy of each if the
+/// question names them, otherwise at all ports.
 ///
 /// # Errors
-/// An option is invalid, perhop does not simulate a system, or there is no such port or policy.
+/// An option is invalid, perhop does not simulate a system, or the port or policy does not exist.
 pub fn prove<'a>(front_ends: FrontEnds<'a>, question: &ProofQuestion<'a>) -> Result<Proof, ConfigError> {
     let mut sides = Vec::new();
     for side in [0, 1] {

@@ -129,8 +129,8 @@ pub(super) fn compare_ways(
 }
 
 impl Proof {
-    /// Records a comparison at `place`, and returns whether it answers the question. A packet that is treated
-    /// differently answers it if `accept` is true for it.
+    /// Records a comparison at `place`, and returns whether it answers the question. A difference answers the
+    /// question if `accept` returns true for it.
     pub(super) fn record(
         &mut self,
         place: &str,

@@ -9,15 +9,15 @@ use perhop_qos::Rate;
 pub struct ProofQuestion<'a> {
     /// The texts.
     pub texts: [&'a str; 2],
-    /// Their names in answers.
+    /// The names of the configurations in answers.
     pub names: [&'a str; 2],
-    /// The options for reading each.
+    /// The options for reading each configuration.
     pub options: [&'a ParseOptions; 2],
-    /// The port of each.
+    /// The port of each configuration.
     pub at: [Option<&'a str>; 2],
-    /// The policy of each.
+    /// The policy of each configuration.
     pub policy: [Option<&'a str>; 2],
-    /// The direction to compare; `None` for all that both ports have.
+    /// The direction to compare; `None` for all directions that both ports have.
     pub direction: Option<Direction>,
     /// The rate of an interface for policies that are not attached.
     pub rate: Option<Rate>,

@@ -15,18 +15,18 @@ use super::words::Counterexample;
 pub(crate) struct Difference {
     /// A packet that they treat differently; `None` if there is none.
     pub(crate) packet: Option<Counterexample>,
-    /// All packets whose own treatment differs, as they arrive.
+    /// All arriving packets whose own treatment differs.
     pub(crate) packets: Vec<Set>,
     /// Different kinds of schedulers with equal guarantees.
     pub(crate) schedulers: BTreeSet<(String, String)>,
-    /// The number of sets of packets with one treatment on both sides.
+    /// The number of sets of packets that have one treatment on each side.
     pub(crate) kinds: usize,
 }
 
 /// Elements of two sides with common packets, and these packets.
 type Common = BTreeMap<(usize, usize), Set>;
 
-/// The meters, queues and common limits of two sides that correspond.
+/// The corresponding meters, queues and common limits of two sides.
 #[derive(Default)]
 struct Correspondence {
     meters: Common,
@@ -78,7 +78,7 @@ pub(crate) fn compare(space: &mut PacketSpace, sides: [&Treatments; 2]) -> Resul
     Ok(found)
 }
 
-/// Whether two trees are the same treatment, regardless of the other packets in meters and queues.
+/// Whether two trees are the same treatment, without regard to other packets in the meters and queues.
 fn same_trees(
     sides: [&Treatments; 2],
     trees: [TreeId; 2],

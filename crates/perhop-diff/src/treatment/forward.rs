@@ -91,7 +91,7 @@ impl<'a> Treatments<'a> {
         id
     }
 
-    /// Follows packets from a stage of a step on.
+    /// Follows packets from the stage of a step.
     fn run(&mut self, space: &mut PacketSpace, (step, stage): (usize, usize), state: State) -> Made {
         if state.packets == Set::NONE {
             return Ok(Vec::new());
@@ -237,7 +237,7 @@ impl<'a> Treatments<'a> {
         }
     }
 
-    /// Follows packets into the first class of a level that takes them.
+    /// Follows packets into the classes of a level. The first matching class takes a packet.
     fn classify(&mut self, space: &mut PacketSpace, level: &Level, state: State) -> Made {
         let mut parts = Vec::new();
         let mut rest = state;
@@ -282,7 +282,7 @@ impl<'a> Treatments<'a> {
         Ok(parts)
     }
 
-    /// Removes the meters whose color does not change the treatment of any packet.
+    /// Removes meters whose colors do not change the treatment of any packet.
     fn without_idle_meters(&mut self, parts: Parts) -> Parts {
         let mut busy = vec![false; self.way.meters.len()];
         loop {
@@ -299,11 +299,11 @@ impl<'a> Treatments<'a> {
         }
     }
 
-    /// The trees without meters that are not `busy`, by tree number.
+    /// The trees without the meters that are not `busy`, by the number of the original tree.
     fn plain(&mut self, busy: &[bool]) -> Vec<TreeId> {
         let count = self.trees.len();
         let mut plain: Vec<TreeId> = Vec::with_capacity(count);
-        // The branches of a tree are created before it.
+        // The branches of a tree have lower numbers, because they are created earlier.
         for id in 0..count {
             let own = match self.trees[id].clone() {
                 Tree::Metered { meter, colors } if !busy[meter] => {
@@ -360,7 +360,7 @@ fn split(
     Ok(found)
 }
 
-/// Splits off the packets whose fields of a group already have the values that are written.
+/// Splits off the packets that already have the written values in the fields of a group.
 fn without_kept(space: &mut PacketSpace, state: &State, group: &[Field]) -> Result<Vec<State>, TooComplex> {
     let mut state = state.clone();
     if let [has, value] = group

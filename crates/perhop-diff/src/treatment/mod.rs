@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A treatment is a tree: meters, with a branch for each color; at its leaves a drop, or the marks and the
-//! queue. Two packets with one tree are treated alike, except for the other packets in their meters and
+//! queue. Two packets with one tree are treated equally, except for the other packets in their meters and
 //! queues. [`compare`] compares these as well: the meters and queues of two sides must have the same packets.
 
 mod compare;

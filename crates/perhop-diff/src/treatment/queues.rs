@@ -138,7 +138,7 @@ impl Queue {
                 self.guarantee.maximum.is_some() || self.schedulers.is_empty() && other.schedulers.is_empty();
             return if is_known { Sameness::OtherScheduler } else { Sameness::Different };
         }
-        // A queue that shares with no other queue gets the whole excess.
+        // A queue without other queues gets the whole excess.
         let is_alone = self.schedulers.is_empty();
         let excess = match (self.guarantee.excess, other.guarantee.excess) {
             (Some(one), Some(other)) => are_close(one, other),
@@ -210,7 +210,7 @@ impl Making<'_> {
             self.limit(&mut around, json!({ "limit of all queues": limit }));
         }
         if let Some(memory) = &queueing.memory {
-            // Only the ports of a node compare the name of a pool.
+            // The name of a pool has no meaning outside its node.
             let memory = MemoryConfig { pool: None, ..memory.clone() };
             self.limit(&mut around, json!({ "memory of all queues": memory }));
         }
@@ -330,7 +330,8 @@ fn buffer_of(space: &mut PacketSpace, class: &ClassConfig) -> Result<(Value, Vec
     let whole = |buffer: Value| json!({ "buffer": buffer, "fair-queueing": class.fair_queueing });
     let by_precedence = match &class.buffer {
         Some(BufferConfig::Red(_) | BufferConfig::Wred(_)) => {
-            // Thresholds of one average: each packet meets those of its own precedence only.
+            // If all precedences share one average, a packet depends only on the thresholds of its own
+            // precedence.
             let body = buffer.as_object_mut().and_then(|kinds| kinds.values_mut().next());
             let rows = body.and_then(|body| body.as_object_mut()?.shift_remove("precedences"));
             rows.and_then(|rows| rows.as_array().cloned()).filter(|rows| !rows.is_empty())

@@ -17,7 +17,7 @@ pub struct Counterexample {
     pub with: Option<String>,
     /// The treatments, aspect by aspect.
     pub treatment: Vec<Aspect>,
-    /// Whether the difference may have no effect: a policer of single flows shared by other packets.
+    /// Whether the difference can be without effect, because the shared policer polices single flows.
     #[serde(skip)]
     pub(crate) is_doubtful: bool,
 }
@@ -39,7 +39,7 @@ type Rows = Vec<(String, String)>;
 const FATE: &str = "fate";
 
 impl Counterexample {
-    /// A packet with different trees.
+    /// Describes a packet that has different trees on the two sides.
     pub(super) fn of_trees(witness: &Witness, sides: [&Treatments; 2], trees: [TreeId; 2]) -> Counterexample {
         let rows = [rows(sides[0], trees[0]), rows(sides[1], trees[1])];
         let mut treatment: Vec<Aspect> = Vec::new();
@@ -59,7 +59,7 @@ impl Counterexample {
         Counterexample { packet: witness.to_string(), with: None, treatment, is_doubtful: false }
     }
 
-    /// Two packets that share an element only on side `sharing`.
+    /// Describes two packets that share an element only on the side `sharing`.
     pub(super) fn of_company(
         what: &str,
         sharing: usize,
@@ -139,7 +139,7 @@ fn merged(branches: &[(String, Rows)]) -> Rows {
             .map(|(color, rows)| (color, rows.iter().find(|(own, _)| own == name).map(|(_, value)| value)))
             .collect();
         let first = values.first().and_then(|(_, value)| *value);
-        // A dropped packet has no marks and no queue.
+        // A dropped packet has neither marks nor a queue, so such colors are skipped.
         let others: Vec<_> = values.iter().filter(|(_, value)| value.is_some()).collect();
         if others.iter().all(|(_, value)| *value == others[0].1) && (first.is_some() || others.len() == 1) {
             return others[0].1.cloned().unwrap_or_default();
@@ -192,7 +192,7 @@ pub(crate) fn plain(value: &Value) -> String {
             fields
                 .iter()
                 .filter(|(key, value)| {
-                    // Default values, which are not shown.
+                    // Default values are not shown.
                     !(value.is_null() || *key == "overhead" && value.as_i64() == Some(0))
                 })
                 .map(|(key, value)| match value {
