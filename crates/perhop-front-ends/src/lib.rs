@@ -9,8 +9,8 @@ use perhop_network::Network;
 use perhop_scenario::Loader;
 use perhop_tc::Tc;
 
-/// All languages that perhop reads. A text that none of them recognizes is read as IOS: excerpts of
-/// configurations have too few lines to recognize a vendor, and most are Cisco's.
+/// All languages that perhop reads. A text that no language recognizes is read as IOS. Excerpts of
+/// configurations often have too few lines to recognize a vendor, and most are from Cisco.
 pub static FRONT_ENDS: FrontEnds<'static> = FrontEnds::new(&Ios, &[&Tc, &Junos]);
 
 static NETWORK: Network<'static> = Network(FRONT_ENDS);

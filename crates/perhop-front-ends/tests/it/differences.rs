@@ -1,4 +1,4 @@
-//! `perhop_diff`: one changed line is never without a finding, unless it is irrelevant and the models are
+//! `perhop_diff`: a changed line always has a finding, unless the line is irrelevant and the models are
 //! equal.
 
 use perhop_device::{Detail, ParseOptions};
@@ -72,7 +72,7 @@ ip link set dev eth0 mtu 1400
 iptables -t mangle -A POSTROUTING -j MARK --set-mark 1
 ";
 
-/// Lines that may join a configuration.
+/// Lines that can be added to a configuration.
 const IOS_LINES: &[&str] = &[
     " crypto map VPN",
     " traffic-shape rate 128000",
@@ -105,7 +105,7 @@ fn difference(old: &str, new: &str) -> Difference {
     compare(FRONT_ENDS, &question).unwrap()
 }
 
-/// A change of one line: what happens to it, and the place of the number or word that it concerns.
+/// A change of one line, with the index of the inserted line, or of the number or word that changes.
 #[derive(Clone, Copy, Debug)]
 enum Edit {
     Delete,
@@ -143,7 +143,7 @@ fn edited(text: &str, pool: &[&str], line: usize, edit: Edit) -> String {
     lines.join("\n") + "\n"
 }
 
-/// `line` with one of the words for which there is a replacement replaced.
+/// Returns `line` with one word replaced, among the words that have a replacement.
 fn with_word(line: &str, number: usize, replaced: impl Fn(&str) -> Option<String>) -> String {
     let indent = line.len() - line.trim_start().len();
     let mut words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
@@ -171,13 +171,13 @@ fn without_lines(value: &mut Value) {
             map.values_mut().for_each(without_lines);
         }
         Value::Array(all) => all.iter_mut().for_each(without_lines),
-        // A stage of tc is called after its line.
+        // The name of a tc stage contains the number of its line.
         Value::String(text) if text.starts_with("line ") => *value = Value::Null,
         _ => {}
     }
 }
 
-/// The words of the lines of `text` that are not in `other`, with their states.
+/// Returns the lines of `text` that `other` does not contain, as words with their states.
 fn lines_alone(text: &str, other: &str) -> Vec<(String, LineState)> {
     let device = FRONT_ENDS.parse(text, &ParseOptions::default()).unwrap();
     let mut others: Vec<&str> = other.lines().map(str::trim).collect();
@@ -191,7 +191,7 @@ fn lines_alone(text: &str, other: &str) -> Vec<(String, LineState)> {
     alone
 }
 
-/// Fails where one changed line gets no right answer.
+/// Fails if the difference after the change of one line is incomplete.
 fn check(old: &str, new: &str) {
     let found = difference(old, new);
     let alone = [lines_alone(old, new), lines_alone(new, old)];
@@ -208,14 +208,15 @@ fn check(old: &str, new: &str) {
         assert!(*state == LineState::Irrelevant || !found.is_empty(), "`{text}` changed: nothing differs");
     }
     let models = (model(old), model(new));
-    // `Difference::is_empty` compares packets where matches are written differently.
+    // If the texts of matches differ, `Difference::is_empty` compares their packets.
     assert!(models.0 == models.1 || !found.is_empty(), "the models differ:\n{new}");
     for line in found.lines.iter().filter(|line| line.effect == LineEffect::Compared) {
         assert!(!found.changed.is_empty() || !found.moved.is_empty(), "{line:?} changes nothing");
     }
 }
 
-/// Few cases, as a case reads a configuration a few times; `PROPTEST_CASES` has the number for more.
+/// Returns a small number of cases, because each case parses a configuration several times. `PROPTEST_CASES`
+/// overrides the number.
 fn cases() -> ProptestConfig {
     let chosen = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
     ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(chosen.unwrap_or(40)) }
@@ -253,7 +254,7 @@ fn the_order_of_classes_and_entries_counts() {
         " deny tcp any any\n permit udp any any range 16384 32767\n",
     );
     assert_ne!(swapped, IOS);
-    // UDP and TCP have no packet in common: the list takes the same packets.
+    // UDP and TCP have no common packets, so the swapped list takes the same packets.
     assert!(difference(IOS, &swapped).is_empty());
     let overlapping = IOS.replace(" deny tcp any any\n", " deny udp any any\n");
     let swapped = overlapping.replace(

@@ -1,4 +1,4 @@
-//! [`Lattice`]: a front end of an invented language. It shows how much a new vendor costs.
+//! [`Lattice`]: a front end of an invented language. It shows how much code a new vendor needs.
 //!
 //! ```text
 //! lattice 1
@@ -151,7 +151,7 @@ impl Reader {
         Some(LineState::Modelled)
     }
 
-    /// Reports ports whose shares add up to more than the port.
+    /// Reports ports whose shares add up to more than 100 percent.
     fn check_shares(&mut self) {
         for port in &self.router.ports {
             let classes = port.output.queueing.iter().flat_map(|queueing| &queueing.classes);

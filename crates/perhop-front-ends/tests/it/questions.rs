@@ -1,4 +1,5 @@
-//! Every question about a configuration in the invented language, without a change of any other crate.
+//! Tests that every question about a configuration works for the invented language, without a change of any
+//! other crate.
 
 use std::path::Path;
 
@@ -30,7 +31,7 @@ fn report(text: &str) -> Value {
     json!(device.report(Detail::Policies))
 }
 
-/// A scenario around the device, with `changes` to its configuration.
+/// Loads a scenario with the device, with `changes` to its configuration.
 fn load(changes: &Value) -> Result<Loaded, perhop_scenario::Diagnostics> {
     let mut configuration = json!({ "text": TEXT });
     for (key, value) in changes.as_object().unwrap() {
@@ -102,7 +103,7 @@ fn a_run_shares_the_wire_by_the_configuration() {
         mean("delivered_packets") / mean("offered_packets")
     };
     assert!(delivered("voice") > 0.99, "its lane has more than it offers: {}", delivered("voice"));
-    // Its lane gets what voice leaves: less than a third of the bytes that it offers.
+    // The lane of bulk gets the rate that voice leaves, which is less than a third of its offered bytes.
     assert!(delivered("bulk") < 0.33, "{}", delivered("bulk"));
 }
 

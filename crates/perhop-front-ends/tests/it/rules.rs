@@ -1,4 +1,4 @@
-//! The rules of all front ends.
+//! Tests of the rules of all front ends.
 
 use std::collections::BTreeSet;
 

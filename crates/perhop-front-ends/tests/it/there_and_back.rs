@@ -1,4 +1,5 @@
-//! Policies in another language and back are the same policies, or a list names the loss.
+//! Tests that a policy that is converted to another language and back is unchanged, or that a list names the
+//! differences.
 
 use perhop_device::intent::Direction;
 use perhop_device::{
@@ -27,7 +28,7 @@ fn read(text: String) -> Device {
     Device { text, port, platform: device.platform.name }
 }
 
-/// Returns the device that has the input policy of `device` in the language `name`, and the list.
+/// Returns a device with the input policy of `device` in the language `name`, and the list of differences.
 fn converted(device: &Device, name: &str) -> (Device, Vec<NotExpressed>) {
     let policies = PoliciesToWrite {
         file: "device".to_owned(),
@@ -48,7 +49,7 @@ fn converted(device: &Device, name: &str) -> (Device, Vec<NotExpressed>) {
     (read(written.text), written.not_expressed)
 }
 
-/// Compares stages by their packets, meters and actions: devices choose the names.
+/// Compares stages by their packets, meters and actions, because devices choose their own names.
 fn compare(before: &PolicyConfig, other: &PolicyConfig, text: &str) {
     assert_eq!(before.conditioners.len(), other.conditioners.len(), "{text}");
     assert_eq!(before.overhead, other.overhead, "{text}");
@@ -63,7 +64,7 @@ fn compare(before: &PolicyConfig, other: &PolicyConfig, text: &str) {
     }
 }
 
-/// Returns whether both lists are empty; then the policies are the same.
+/// Returns whether both lists of differences are empty. If they are, checks that the policies are equal.
 fn there_and_back(text: String, there: &str, back: &str) -> bool {
     let first = read(text);
     let (second, lost) = converted(&first, there);
@@ -76,7 +77,7 @@ fn there_and_back(text: String, there: &str, back: &str) -> bool {
     true
 }
 
-/// Match lines of classes that have no packet in common.
+/// Match lines of classes without common packets.
 const CLASSES: [&str; 5] = [
     "match dscp ef",
     "match dscp af31 af32 af33",
@@ -103,7 +104,7 @@ fn router() -> impl Strategy<Value = String> {
         let each = || classes.iter().zip(&treatments).enumerate();
         parts.extend(each().map(|(number, (line, _))| format!("class-map match-all C{number}\n {line}\n")));
         parts.push("policy-map IN\n".to_owned());
-        // Stages with the same marks, one after the other, come back as one.
+        // Consecutive stages with equal marks are merged by the conversion.
         parts.extend(each().map(|(number, (_, treatment))| {
             format!(" class C{number}\n{}", treatment.replace("{}", &number.to_string()))
         }));
