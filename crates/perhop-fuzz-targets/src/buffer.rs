@@ -1,5 +1,6 @@
-//! Buffer managers under any sequence of arrivals and departures: tail drop by its limits, RED and its
-//! family by Floyd and Jacobson's algorithm in floating point with the same random numbers.
+//! Buffer managers under any sequence of arrivals and departures. The models are the limits of tail drop,
+//! and, for RED and its family, Floyd and Jacobson's algorithm in floating point with the same random
+//! numbers.
 
 use arbitrary::Arbitrary;
 use perhop_qos::buffer::{AnyBuffer, Averages, BufferConfig, BufferManager, MredConfig};
@@ -62,7 +63,8 @@ impl Input {
         }))
         .expect("random early detection")
     }
-    /// Runs it: `judge` returns the expected fate of each packet, or `None` to end the comparison.
+    /// Runs the buffer manager. `judge` returns the expected fate of each packet, or `None` to end the
+    /// comparison.
     fn run(&self, buffer: &mut AnyBuffer, model: &mut impl Model) {
         let (mut queue, mut now) = (Queue::new(&PrecedenceSource::Color), Time::ZERO);
         for happening in self.happenings.iter().take(400) {
@@ -107,7 +109,8 @@ impl Model for PlainRed<'_> {
     }
 }
 
-/// Tail drop with a limit in packets or bytes for every precedence; the last one applies to those above.
+/// Tail drop with a limit in packets or bytes for every precedence; the last limit applies to all higher
+/// precedences.
 struct TailDrop {
     limits: Vec<u64>,
     in_bytes: bool,

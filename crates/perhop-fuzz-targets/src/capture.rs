@@ -2,7 +2,7 @@
 
 use crate::outcome::Outcome;
 
-/// Reads `bytes` as a capture: they are rejected, or give packets in order of time.
+/// Reads `bytes` as a capture: the bytes are rejected, or give packets in order of time.
 pub fn capture(bytes: &[u8]) -> Outcome {
     if let Ok(capture) = perhop_capture::read(bytes) {
         assert!(capture.packets.is_sorted_by_key(|observed| observed.time));

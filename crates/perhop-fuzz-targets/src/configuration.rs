@@ -1,5 +1,5 @@
-//! Any bytes as a router's configuration: read, converted for every profile, every line accounted for, every
-//! policy of every port built.
+//! Any bytes as a router's configuration: it is parsed and converted for every profile. Every line has a
+//! state, and every policy of every port can be built.
 
 use crate::outcome::Outcome;
 

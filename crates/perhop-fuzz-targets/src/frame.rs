@@ -1,4 +1,4 @@
-//! Any bytes as a frame on a wire: its fields lie within it, and a new mark changes only the mark.
+//! Any bytes as a frame on a wire: its fields are inside the frame, and a new mark changes only the mark.
 
 use perhop_live::frame::{LinkLayer, read};
 use perhop_qos::packet::{Dscp, Ecn};

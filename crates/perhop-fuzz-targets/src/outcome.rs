@@ -11,7 +11,8 @@ pub enum Outcome {
     Refused,
 }
 
-/// Runs `target` on the structure that `bytes` encode for `arbitrary`; too few bytes are refused.
+/// Runs `target` on the structure that `bytes` encode for `arbitrary`; returns a refusal if there are too few
+/// bytes.
 pub(crate) fn structured<T: for<'bytes> Arbitrary<'bytes>>(
     bytes: &[u8],
     target: impl FnOnce(&T) -> Outcome,

@@ -1,4 +1,4 @@
-//! The plain models of the tests of `perhop-qos` that targets are compared with.
+//! The plain models from the tests of `perhop-qos`, with which targets compare.
 
 #[path = "../../perhop-qos/tests/it/plain/meters.rs"]
 pub(crate) mod meters;

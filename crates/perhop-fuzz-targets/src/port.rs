@@ -1,6 +1,6 @@
 //! A port of any policy under any sequence of arrivals and polls, compared with a model that only counts:
-//! each packet that arrived is sent, dropped or waiting; none leaves before it arrived, twice, or together
-//! with another.
+//! each packet that arrived is sent, dropped or waiting; no packet leaves before its arrival, twice, or at
+//! the same time as another packet.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -115,7 +115,7 @@ fn check(input: &Input) -> Outcome {
         // A packet that is dropped at the head of its queue was enqueued and not dequeued.
         assert!(counts.bytes.values().all(|bytes| *bytes >= 0));
     }
-    // No packet waits forever: polled when it requests it, the port sends all.
+    // No packet waits forever. A port that is polled at the requested times sends all its packets.
     for _ in 0..100_000 {
         while port.poll_transmit(now, &mut packet, &mut counts).is_some() {}
         match port.poll_timeout() {

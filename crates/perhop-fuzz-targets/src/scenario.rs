@@ -1,5 +1,5 @@
-//! Any bytes as a scenario: if it is accepted, it runs, loses no packet, and gives the same results in both
-//! engines.
+//! Any bytes as a scenario: an accepted scenario runs, accounts for every packet, and gives the same results
+//! in both engines.
 
 use std::path::Path;
 
@@ -18,7 +18,8 @@ const MOST_PACKETS: f64 = 20_000.0;
 const MOST_FLOWS: u32 = 50;
 const MOST_BYTES: f64 = 50e6;
 
-/// Loads `bytes` as a scenario and runs it in both engines: their results are equal, and no packet is lost.
+/// Loads `bytes` as a scenario and runs it in both engines: their results are equal, and no packet is
+/// unaccounted for.
 pub fn scenario(bytes: &[u8]) -> Outcome {
     let Ok(text) = std::str::from_utf8(bytes) else { return Outcome::Refused };
     let Ok(document) = Document::parse(text, "fuzz.yaml") else { return Outcome::Kept };
@@ -37,7 +38,8 @@ pub fn scenario(bytes: &[u8]) -> Outcome {
     match (run_by(EngineChoice::Fast), run_by(EngineChoice::Plain)) {
         (Ok(fast), Ok(plain)) => {
             conserved(&fast);
-            // Probes see the state before precomputed departures; the other tables are equal.
+            // Probes of the fast engine see the state before precomputed departures, so only the other tables
+            // are equal.
             for (quick, other) in
                 fast.tables.iter().zip(&plain.tables).filter(|(quick, _)| quick.name != "queues")
             {

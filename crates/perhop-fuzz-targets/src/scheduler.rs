@@ -1,5 +1,6 @@
 //! Schedulers, nested and shaped, under any sequence of packets: the wire is never idle while a packet may be
-//! sent, every packet is sent once and every queue in order; a single scheduler keeps its proved bounds.
+//! sent, every packet is sent once, and every queue is sent in order. A single scheduler keeps its proved
+//! bounds.
 
 use arbitrary::Arbitrary;
 use perhop_qos::scheduler::{SchedulerConfig, ShapeConfig, ShapeForm};

@@ -1,5 +1,5 @@
-//! Any bytes as commands or output of Linux's `tc`: read, converted, every line accounted for, every policy
-//! of every device built.
+//! Any bytes as commands or output of Linux's `tc`: they are parsed and converted. Every line has a state,
+//! and every policy of every device can be built.
 
 use crate::outcome::Outcome;
 

@@ -26,7 +26,8 @@ struct Input {
     window: u8,
     request: u16,
     response: u16,
-    /// The fate of each segment on the path: lost, late by a multiple of 500 µs, or duplicated.
+    /// The fate of each segment on the path: the segment is lost, late by a multiple of 500 µs, or
+    /// duplicated.
     fates: Vec<u8>,
     copies: Vec<u8>,
 }
@@ -105,7 +106,7 @@ fn check(input: &Input) -> Outcome {
     let [request, response] = [input.request, input.response].map(u64::from);
     let mut seen = [Seen::default(); 2];
     let mut fates = input.fates.iter().copied().take(300);
-    // Most segments are on time, one in eight is lost.
+    // Most segments are on time, and one in eight is lost.
     let late = |fate: u8| Time::from_microseconds(10_000 + 500 * u64::from(fate >> 3));
     let mut pair = Pair::new(&parameters, |from, segment: &Segment| {
         look(&mut seen, from, segment, [request, response]);

@@ -27,8 +27,8 @@ fn matching(pattern: &str) -> Vec<PathBuf> {
     files
 }
 
-/// The inputs with which fuzzing of `target` begins (`FUZZ_SEEDS_*` in the Makefile), or frames for the
-/// target without files.
+/// The inputs with which fuzzing of `target` begins (`FUZZ_SEEDS_*` in the Makefile), or generated frames for
+/// the target without files.
 pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     if target == "frame" {
         let udp = frames::packet("10.0.0.1", "10.0.0.2", Protocol::UDP, 100);
@@ -46,7 +46,7 @@ pub(crate) fn seeds(target: &str) -> Vec<Vec<u8>> {
     files.map(|path| fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))).collect()
 }
 
-/// Random inputs, the same for the same seed.
+/// Random inputs, which are equal for equal seeds.
 pub(crate) struct Inputs<'seeds> {
     seeds: &'seeds [Vec<u8>],
     random: Stream,
@@ -57,7 +57,7 @@ impl<'seeds> Inputs<'seeds> {
         Inputs { seeds, random: Streams::new(seed, 0).child(target).stream() }
     }
 
-    /// The next input: if there are seeds, seven of eight are damaged seeds.
+    /// The next input: if seeds exist, seven of eight inputs are damaged seeds.
     pub(crate) fn draw(&mut self) -> Vec<u8> {
         if self.seeds.is_empty() || self.below(8) == 0 {
             let most = 16 << self.below(9);

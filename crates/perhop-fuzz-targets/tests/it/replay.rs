@@ -1,4 +1,5 @@
-//! Every fuzz target on its seeds and on random inputs, in an ordinary test: a panic of the target fails it.
+//! Every fuzz target on its seeds and on random inputs, in an ordinary test: a panic of the target fails the
+//! test.
 //!
 //! `PERHOP_REPLAY_SEED` draws other inputs, `PERHOP_REPLAY_RUNS` sets how many each target gets.
 
@@ -11,8 +12,8 @@ use perhop_fuzz_targets::{Outcome, TARGETS, Target};
 
 use crate::inputs::{Inputs, seeds};
 
-/// Declares one test for each target, and the list of their names. The number is that of the random inputs:
-/// each target takes about two seconds of CPU time.
+/// Declares one test for each target, and the list of their names. The number in each line is the number of
+/// random inputs. With it, each target takes about two seconds of CPU time.
 macro_rules! replayed {
     ($($target:ident: $runs:literal,)*) => {
         const REPLAYED: &[&str] = &[$(stringify!($target)),*];
@@ -74,7 +75,7 @@ fn replay(name: &str, target: Target, runs: u64) {
     assert!(kept > 0, "{name}: none of {runs} inputs reached the tested code");
 }
 
-/// The targets that libFuzzer runs are replayed, each under its own name.
+/// Every target that libFuzzer runs is replayed under its own name.
 #[test]
 fn every_target_is_replayed() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/fuzz_targets");
