@@ -51,7 +51,7 @@ pub(crate) fn check_class(
     }
 }
 
-/// Returns the bucket that limits the burst of a class. Buckets of HTB that are not written hold a packet.
+/// Returns the bucket that limits the burst of a class. HTB buckets that are not configured hold one packet.
 fn bucket(class: &ClassConfig, scheduler: SchedulerConfig, is_outermost: bool) -> Option<Bucket> {
     if let Some(shape) = class.shape {
         let burst = shape.burst.as_bytes().saturating_add(shape.excess.as_bytes());
@@ -64,7 +64,7 @@ fn bucket(class: &ClassConfig, scheduler: SchedulerConfig, is_outermost: bool) -
         return None;
     }
     // Linux sch_htb: a class sends while the buckets of its rate and its ceiling both have tokens. It borrows
-    // while only the bucket of its ceiling has. An outermost class has no class to borrow from.
+    // while only the bucket of its ceiling has tokens. An outermost class has no class to borrow from.
     let share = &class.share;
     if is_outermost {
         return Some(Bucket { rate: share.rate?, burst: share.burst?.min(share.ceil_burst?) });

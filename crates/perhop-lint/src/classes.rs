@@ -1,4 +1,5 @@
-//! Rules for classes that match no packets, only packets of earlier classes, or some of these.
+//! Rules for classes that match no packets, and for classes whose packets all or partly belong to earlier
+//! classes.
 
 use perhop_analysis::{PacketSpace, Set, TooComplex};
 use perhop_qos::policy::{ClassConfig, QueueingConfig};
@@ -75,7 +76,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reports an earlier class that takes some packets of `class` while neither contains the other.
+    /// Reports an earlier class that takes some packets of `class`, if neither class contains the other.
     fn overlaps(
         &mut self,
         class: &ClassConfig,

@@ -16,8 +16,8 @@ pub struct Subject<'a> {
     pub rate: Option<Rate>,
     /// The wire, if all its properties are known.
     pub wire: Option<&'a WireConfig>,
-    /// Rates to which classes are limited before their queue, bits per second, by queue name; only limits
-    /// that the policy does not show.
+    /// Rates to which classes are limited before their queue, bits per second, by queue name; contains only
+    /// limits that the policy does not show.
     pub limits: &'a BTreeMap<String, Rate>,
     /// The names of the node's interfaces, for conditions.
     pub interfaces: &'a [String],

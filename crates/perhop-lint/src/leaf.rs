@@ -12,7 +12,7 @@ pub(crate) struct Leaf<'a> {
     /// Name of the queue in results.
     pub(crate) path: &'a str,
     pub(crate) place: Place,
-    /// Rate that the class gets regardless of the load of others, bits per second.
+    /// Rate that the class gets regardless of the load of other classes, bits per second.
     pub(crate) sure: Option<Rate>,
     pub(crate) has_priority: bool,
     /// The limit of the queues of its level.

@@ -30,7 +30,7 @@ impl LineState {
         LineState::NotRecognized,
     ];
 
-    /// Whether such a line may make perhop differ from the router, or from the intention of the author.
+    /// Whether perhop can differ from the router, or from the author's intention, because of such a line.
     pub fn differs(self) -> bool {
         matches!(self, LineState::NotModelled | LineState::Suspicious | LineState::NotRecognized)
     }

@@ -1,11 +1,11 @@
 //! Search for the known name that an unknown one probably means.
 
-/// Limit on the number of names compared with an unknown one, and on the bytes of such a name.
+/// Limit on the number of names that are compared with an unknown name, and on the bytes of an unknown name.
 const MOST_COMPARED: usize = 5_000;
 const LONGEST_COMPARED: usize = 200;
 
-/// Returns the known name that was probably meant by `found`: at most one letter in three differs, as
-/// compilers allow. Ignores case.
+/// Returns the known name that was probably meant by `found`: at most one letter in three differs, which is
+/// also the rule of compilers. Ignores case.
 pub fn near<'a>(found: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     near_of(&found.to_lowercase(), &comparable(found, known))
 }

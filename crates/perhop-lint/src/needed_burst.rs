@@ -1,8 +1,8 @@
-//! The bursts that traffic needs of a policer: `perhop design policer` and the rules have the same ones.
+//! The bursts that traffic needs from a policer, for `perhop design policer` and for the rules.
 
 /// IP and TCP headers, bytes: the maximum segment size is the longest packet without them.
 pub const TCP_HEADERS: u64 = 40;
-/// Segments that a sender begins with (RFC 6928 §2).
+/// Segments in the initial window of a sender (RFC 6928 §2).
 pub const INITIAL_SEGMENTS: u64 = 10;
 
 /// The bytes that a policer of some rate passes at once so that TCP keeps the rate.
@@ -10,15 +10,16 @@ pub const INITIAL_SEGMENTS: u64 = 10;
 pub struct TcpBurst {
     /// The product of bandwidth and delay, bytes.
     pub product: f64,
-    /// The bytes above the rate in the upper third of the sawtooth, whose mean is the rate.
+    /// The bytes above the rate in the upper third of the sawtooth of the window. The mean of the sawtooth is
+    /// the rate.
     pub sawtooth: f64,
-    /// The bytes that a sender begins with.
+    /// The initial window of a sender, bytes.
     pub initial: f64,
 }
 
 impl TcpBurst {
-    /// The burst for `rate` bits per second, a round trip in seconds, and the longest packet in IP bytes,
-    /// which is longer than [`TCP_HEADERS`].
+    /// Returns the burst for `rate` bits per second and a round trip in seconds. `packet` is the longest
+    /// packet, IP bytes; it is longer than [`TCP_HEADERS`].
     pub fn new(rate: f64, round_trip_s: f64, packet: u64) -> TcpBurst {
         let product = rate * round_trip_s / 8.0;
         let segment = packet.saturating_sub(TCP_HEADERS).max(1) as f64;
@@ -28,14 +29,15 @@ impl TcpBurst {
         TcpBurst { product, sawtooth, initial: (INITIAL_SEGMENTS * packet) as f64 }
     }
 
-    /// The committed burst: the largest of them, in whole bytes.
+    /// The committed burst, which is the largest of the three numbers, in whole bytes.
     pub fn committed(&self) -> f64 {
         self.sawtooth.max(self.product).max(self.initial).ceil()
     }
 }
 
-/// Returns the bytes of `calls` whose packets of `packet` bytes meet, each `late` packets closer to the
-/// previous one (Le Boudec and Thiran, *Network Calculus*: a periodic flow with jitter and its token bucket).
+/// Returns the burst of `calls` calls whose packets of `packet` bytes arrive at once, after jitter of `late`
+/// packet intervals (Le Boudec and Thiran, *Network Calculus*: a periodic flow with jitter and its token
+/// bucket).
 pub fn calls_burst(calls: f64, packet: u64, late: f64) -> f64 {
     (calls * packet as f64 * (1.0 + late) - 1e-9).ceil()
 }

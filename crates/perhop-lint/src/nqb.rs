@@ -1,5 +1,5 @@
-//! Rules for non-queue-building traffic (RFC 9956), whose codepoint 45 has the IP precedence of EF: priority
-//! classes that take it unintentionally, and marks that erase it.
+//! Rules for non-queue-building traffic (RFC 9956), whose codepoint 45 has the IP precedence of EF. They
+//! report priority classes that take NQB packets unintentionally, and marks that erase the codepoint.
 
 use std::collections::BTreeMap;
 
@@ -17,15 +17,16 @@ use crate::rules;
 
 /// The NQB codepoint (RFC 9956 §5.1).
 const NQB: Dscp = Dscp::new(45).unwrap();
-/// Unassigned codepoints (RFC 9956 appendix A) with the precedence of 45. A class that takes both and 45
-/// matches the precedence.
+/// Unassigned codepoints (RFC 9956 appendix A) with the precedence of 45. A class that takes these codepoints
+/// and 45 matches by precedence.
 const OF_PRECEDENCE: [u128; 2] = [41, 47];
-/// Codepoints with the low bits of 45. A class that takes both and 45 matches the three low bits, as for a
-/// type of service.
+/// Codepoints with the low bits of 45. A class that takes these codepoints and 45 matches by the three low
+/// bits, as for the old type of service.
 const OF_LOW_BITS: [u128; 2] = [5, 61];
 
 /// Reports the treatment of packets marked NQB by `policy` on a node with `interfaces`. `nqb` describes the
-/// NQB packets known to arrive: flows, or the whole codepoint. Without any, the findings are hypothetical.
+/// NQB packets known to arrive: flows, or the whole codepoint. If `nqb` is empty, the findings are
+/// hypothetical.
 pub fn check_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchConfig]) -> Vec<Finding> {
     let mut found = Vec::new();
     if may_matter(policy, nqb) {
@@ -48,7 +49,7 @@ pub fn rewrites_nqb(policy: &PolicyConfig, interfaces: &[String], nqb: &[MatchCo
         }
         Ok(false)
     };
-    // Sets that are too complex count as rewritten.
+    // If the sets are too complex, the packets count as rewritten.
     may_matter(policy, nqb) && rewritten().unwrap_or(true)
 }
 
@@ -78,7 +79,7 @@ fn marks_nqb(stage: &ConditionerConfig) -> bool {
     all.into_iter().flatten().any(|action| *action == Action::Mark(NQB))
 }
 
-/// Whether a condition names the NQB codepoint, and does not match it through some of its bits.
+/// Whether a condition names the NQB codepoint, instead of matching it by some of its bits.
 fn names(condition: &MatchConfig) -> bool {
     let has = |codepoints: &[Dscp], value: u128| {
         codepoints.iter().any(|codepoint| u128::from(codepoint.value()) == value)
@@ -96,7 +97,7 @@ fn inner(condition: &MatchConfig) -> impl Iterator<Item = &MatchConfig> {
 }
 
 /// Whether a condition treats NQB differently from default traffic. If no class does, no class takes NQB by
-/// its codepoint, and the sets need not be computed.
+/// its codepoint, and no sets are needed.
 fn distinguishes(condition: &MatchConfig) -> bool {
     let by_codepoint = |OneOrMany(codepoints): &OneOrMany<Dscp>| {
         codepoints.contains(&NQB) != codepoints.contains(&Dscp::DEFAULT)
@@ -139,7 +140,7 @@ fn first(queueing: &QueueingConfig, index: usize) -> bool {
 
 /// Returns the other codepoints that a stage gives packets marked NQB.
 fn rewritten_as(stage: &ConditionerConfig) -> Vec<Dscp> {
-    // RFC 9956 §6.4.1: traffic above a rate is marked as default where other hops may treat 45 as voice.
+    // RFC 9956 §6.4.1: a meter may mark excess NQB traffic as default if later hops may treat 45 as voice.
     let is_metered = stage.meter.is_some();
     let mut codepoints = Vec::new();
     for index in 0..Color::COUNT {
@@ -224,8 +225,8 @@ impl Check {
         }
     }
 
-    /// Returns the known packets and all packets that match a stage, and removes packets that do not continue
-    /// from `left`.
+    /// Returns the known packets and all packets that match a stage, and removes from `left` the packets that
+    /// do not continue.
     fn coming(&mut self, stage: &ConditionerConfig, left: &mut Set) -> Result<(Set, Set), TooComplex> {
         let matched = match &stage.matches {
             Some(condition) => self.space.taken_by(condition)?,
@@ -298,8 +299,8 @@ impl Check {
         )))
     }
 
-    /// Returns the property by which packets marked NQB are in `takes`; `None` if they are not, or if any
-    /// mark would be.
+    /// Returns the property by which packets marked NQB are in `takes`; `None` if they are not in it, or if
+    /// they would also be in it with codepoint 0.
     fn comes_by(&mut self, takes: Set) -> Result<Option<By>, TooComplex> {
         let mut given = BTreeMap::new();
         let codepoints = [u128::from(NQB.value()), 0].into_iter().chain(OF_PRECEDENCE).chain(OF_LOW_BITS);
@@ -333,7 +334,7 @@ mod tests {
         serde_json::from_value(written).expect("a policy")
     }
 
-    /// The shortcut without sets has the same findings as the sets.
+    /// The shortcut without sets gives the same findings as the sets.
     #[test]
     fn policies_that_treat_nqb_as_default_have_no_finding() {
         let conditions = [

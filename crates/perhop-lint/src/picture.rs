@@ -15,8 +15,8 @@ pub fn picture(character: char) -> char {
     }
 }
 
-/// Replaces each character of `text` by its [`picture`], so that a terminal interprets none as a command.
-/// Converts CR LF to LF.
+/// Replaces each character of `text` by its [`picture`], so that a terminal does not interpret it as a
+/// command. Converts CR LF to LF.
 pub fn pictured(text: &str) -> Cow<'_, str> {
     if text.chars().all(|character| picture(character) == character) {
         return text.into();

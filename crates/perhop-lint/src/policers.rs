@@ -1,4 +1,4 @@
-//! Rules for policer bursts: too small for a packet, for TCP or for calls, or too large to hold the rate.
+//! Rules for policer bursts: too small for a packet, for TCP or for calls, or too large to enforce the rate.
 
 use perhop_qos::action::Action;
 use perhop_qos::conditioner::ConditionerConfig;
@@ -13,17 +13,18 @@ use crate::rules;
 
 /// IP bytes of the longest packet on Ethernet.
 const LONGEST: u64 = 1500;
-/// IP bytes of 20 ms of G.711 (RFC 3551 §4.5.14) with RTP, UDP and IP headers, and bits per second of them.
+/// IP bytes of a packet with 20 ms of G.711 (RFC 3551 §4.5.14) and RTP, UDP and IP headers, and the rate of
+/// these packets, bits per second.
 const VOICE: u64 = 200;
 const CALL: f64 = 80_000.0;
-/// Round-trip time in seconds, whose data TCP has in flight at a rate.
+/// The assumed round-trip time of TCP, seconds.
 const ROUND_TRIP_S: f64 = 0.1;
 /// Least retransmission timeout of TCP, seconds (RFC 6298 §2.4).
 const RETRANSMISSION_S: f64 = 1.0;
 /// Bytes of two longest packets. A smaller bucket drops the second of two back-to-back packets.
 const TWO_LONGEST: u64 = 2 * LONGEST;
-/// Seconds of a rate in the extended burst of CAR by Cisco's rule, twice the normal burst of 1.5 s (Policing
-/// and Shaping Overview).
+/// The extended burst of CAR by Cisco's rule, in seconds of the rate: twice the normal burst of 1.5 s
+/// (Policing and Shaping Overview).
 const LONGEST_USUAL_S: f64 = 3.0;
 
 pub(crate) fn check(subject: &Subject, found: &mut Vec<Finding>) {
@@ -69,7 +70,7 @@ fn small(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Findi
     })
 }
 
-/// Reports a policer that passes seconds of its rate at once, more than any TCP needs.
+/// Reports a policer with a burst of several seconds of its rate, more than any TCP connection needs.
 fn large(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
     let bits = rate.as_bits_per_second() as f64;
     let usual = bits * LONGEST_USUAL_S / 8.0;
@@ -100,7 +101,7 @@ pub(crate) fn check_class(class: &ClassConfig, is_voice: bool, place: &Place, fo
     }
 }
 
-/// Reports a priority class whose bucket holds neither two long packets nor a packet of each call.
+/// Reports a priority class whose bucket is smaller than two long packets, or than one packet of each call.
 fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> Option<Finding> {
     let burst = police.burst.as_bytes();
     let calls = (police.rate.as_bits_per_second() as f64 / CALL).floor();
@@ -132,7 +133,7 @@ fn priority_burst(place: &Place, class: &ClassConfig, police: &PoliceConfig) -> 
     })
 }
 
-/// Reports a policer that takes longer between two long packets than TCP's retransmission timeout.
+/// Reports a policer that needs longer than TCP's retransmission timeout to refill for a long packet.
 fn slow(place: &Place, name: &str, rate: Rate, burst: ByteSize) -> Option<Finding> {
     let packet_s = LONGEST as f64 * 8.0 / (rate.as_bits_per_second() as f64).max(1.0);
     (burst.as_bytes() < TWO_LONGEST && packet_s > RETRANSMISSION_S).then(|| {
@@ -159,8 +160,8 @@ fn below_packet(place: &Place, name: &str, burst: ByteSize, packet: u64) -> Opti
     })
 }
 
-/// Reports a second bucket that holds no long packet: that of the peak rate drops all of them, the excess
-/// bucket passes none.
+/// Reports a second bucket that is smaller than a long packet. A peak bucket then drops all long packets, and
+/// an excess bucket passes none.
 fn second_below_packet(place: &Place, name: &str, conditioner: &ConditionerConfig) -> Option<Finding> {
     match conditioner.meter.as_ref()? {
         MeterConfig::TwoRateTcm(config) => {
@@ -192,8 +193,8 @@ fn bucket(meter: Option<&MeterConfig>) -> Option<(Rate, ByteSize)> {
     }
 }
 
-/// Returns the bytes that pass at once: including the excess bucket if its packets pass, because it fills at
-/// the same rate.
+/// Returns the bytes that pass at once. They include the excess bucket if its packets pass, because it fills
+/// at the same rate.
 fn at_once(conditioner: &ConditionerConfig, burst: ByteSize) -> ByteSize {
     let excess = match &conditioner.meter {
         Some(MeterConfig::SingleRateTcm(config)) if !conditioner.yellow.contains(&Action::Drop) => config.ebs,

@@ -9,7 +9,7 @@ use serde::{Serialize, Serializer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// The router rejects the line, or its effect cannot be intended; a scenario cannot run.
+    /// The router rejects the line, or its effect cannot be intended, or a scenario cannot run.
     Error,
     /// The line works, but probably not as intended.
     Warning,

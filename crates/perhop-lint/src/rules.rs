@@ -1,5 +1,5 @@
-//! The vendor-neutral rules, and [`declare_rules`](crate::declare_rules) for those of a front end. The page
-//! of each rule is the file with its name in `rules/` of its crate.
+//! The vendor-neutral rules, and [`declare_rules`](crate::declare_rules) for the rules of a front end. The
+//! page of a rule is the file with the rule's name in `rules/` of its crate.
 
 /// Declares rules: a static for each, with its page, and `ALL`, the list of all.
 #[macro_export]
@@ -27,7 +27,7 @@ macro_rules! rule_page {
     };
 }
 
-/// The page of a rule: empty, because the module of the playground is downloaded and shows no pages.
+/// The page of a rule: empty in the playground, whose module shows no pages and must be small.
 #[cfg(target_family = "wasm")]
 #[macro_export]
 macro_rules! rule_page {

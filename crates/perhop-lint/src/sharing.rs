@@ -1,4 +1,4 @@
-//! Rules for the rates of classes at full load of all others, level by level.
+//! Rules for the rates of classes while all other classes are fully loaded, level by level.
 
 use perhop_analysis::rates::{ClassRates, Given, Level, has_priority, rates};
 use perhop_qos::Rate;
@@ -14,7 +14,7 @@ use crate::{bursts, rules};
 const NOTHING: f64 = 0.005;
 /// Fraction of the level's rate above which priority gets a note.
 const THIRD: f64 = 1.0 / 3.0;
-/// IP bytes of packets for the overhead of headers: voice, and the mean of others.
+/// IP bytes of packets for the overhead of headers: voice, and the mean of other traffic.
 const VOICE_BYTES: u64 = 60;
 const MEAN_BYTES: u64 = 500;
 
@@ -36,8 +36,8 @@ struct Walk<'a, 'f> {
 }
 
 impl Walk<'_, '_> {
-    /// Checks the classes of `level`. `path` is the path of the enclosing class. Checks their rates if
-    /// `is_rate_known`.
+    /// Checks the classes of `level`. `path` is the path of the enclosing class. The rates of the classes are
+    /// checked only if `is_rate_known`.
     fn level(&mut self, level: &Level, is_rate_known: bool, path: &mut Vec<usize>) {
         let queueing = level.queueing;
         let rate = level.service.filter(|_| is_rate_known);
@@ -121,7 +121,7 @@ impl Walk<'_, '_> {
         let Some(rate) = level.service else { return };
         let bounded = |rates: &&ClassRates| rates.limit.is_some_and(|limit| limit < rate);
         let taker = level.classes.iter().find(|rates| rates.path != starved.path && !bounded(rates));
-        // Unlimited priority has its own finding.
+        // Another rule reports unlimited priority.
         if taker.is_some_and(|taker| taker.limit.is_none()) {
             return;
         }
@@ -142,8 +142,8 @@ impl Walk<'_, '_> {
     }
 }
 
-/// Reports HTB rates inside a class that exceed its own rate: a class below its own rate does not check its
-/// parent (Linux `sch_htb`, HTB manual theory §2), so all inner rates are sent.
+/// Reports HTB rates inside a class that exceed its own rate: HTB sends all inner rates, because a class
+/// below its rate does not check its parent (Linux `sch_htb`, HTB manual theory §2).
 fn rates_above_parent(class: &ClassConfig, place: &Place) -> Option<Finding> {
     let inner = class.queueing.as_ref().filter(|inner| inner.scheduler == SchedulerConfig::Htb)?;
     let own = class.share.rate?;
@@ -188,7 +188,7 @@ fn rate_from_f64(rate: f64) -> Rate {
     Rate::from_bits_per_second(rate as u64)
 }
 
-/// Reports guarantees that fit the line rate in IP bytes, but not with framing.
+/// Reports guarantees whose sum fits the line rate in IP bytes, but not with framing.
 fn overbooked(subject: &Subject, level: &Level, wire: &WireConfig) -> Option<Finding> {
     if subject.policy.overhead != 0 {
         return None;

@@ -7,7 +7,7 @@ use perhop_qos::policy::{PolicyConfig, QueueingConfig};
 use crate::finding::{Finding, Place};
 use crate::rules;
 
-/// Limit on the distinguished flows; the sets of more flows take too long for a check.
+/// Limit on the distinguished flows; more flows would make the check too slow.
 const MOST_FLOWS: usize = 4096;
 
 /// Reports the classes of `policy`, on a node with `interfaces`, that take no packet of `sent`. Ignores
@@ -44,8 +44,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Checks the classes of one level. `arriving` are the packets that reach it, `traffic` the sent ones
-    /// among them.
+    /// Checks the classes of one level. `arriving` are the packets that reach it, and `traffic` are the sent
+    /// packets among them.
     fn level(
         &mut self,
         queueing: &QueueingConfig,
@@ -62,7 +62,7 @@ impl Walk<'_> {
             let takes = self.space.and(left, matches)?;
             let gets = self.space.and(traffic, matches)?;
             path.push(index);
-            // A class that takes no packet at all has its own finding.
+            // Another rule reports a class that takes no packet at all.
             if gets == Set::NONE && takes != Set::NONE && class.matches.is_some() {
                 let example = self
                     .space

@@ -1,5 +1,5 @@
-//! Rules for drop curves of a class: relative to its queue limit, to each other, and the weight of the
-//! average.
+//! Rules for drop curves of a class: their relation to the queue limit and to each other, and the weight of
+//! the average.
 
 use perhop_analysis::{PacketSpace, Set, classes_of};
 use perhop_qos::buffer::{DropSpacing, MredConfig, PrecedenceConfig};
@@ -48,7 +48,7 @@ fn disordered(leaf: &Leaf, curves: &[PrecedenceConfig]) -> Option<Finding> {
         let enters = |dscp: &str| may_enter(leaf, dscp).unwrap_or(true);
         (worse && enters(lower) && enters(other)).then(|| (lower.clone(), low, other.clone(), high))
     };
-    // The pair (1, 3) matters if the class does not match drop precedence 2.
+    // The pair (1, 3) is compared for classes that do not match drop precedence 2.
     let pairs = (1..=4).flat_map(|class| {
         [(1, 2), (2, 3), (1, 3)].map(|(low, high)| (format!("af{class}{low}"), format!("af{class}{high}")))
     });
@@ -91,7 +91,7 @@ fn curve_of<'a>(
 ) -> Option<&'a PrecedenceConfig> {
     let dscp: Dscp = dscp.parse().ok()?;
     match source {
-        // If there are more curves than AF colors, the curves are for discard classes or classes of service.
+        // More curves than AF colors belong to discard classes or classes of service.
         PrecedenceSource::Color if curves.len() > AF_COLORS => None,
         PrecedenceSource::Dscp | PrecedenceSource::Color => curves.get(dscp.color().index()),
         PrecedenceSource::ByDscp(lists) => {
@@ -118,7 +118,7 @@ fn unguarded(name: &str, config: &MredConfig, place: &Place) -> Option<Finding> 
 }
 
 /// Reports an average that follows too slowly (Floyd and Jacobson 1993 §4: after L packets at a full queue,
-/// the average is 1 - (1 - w)^L of it).
+/// the average is the fraction 1 - (1 - w)^L of the queue).
 fn slow(name: &str, config: &MredConfig, limit: QueueSize, place: &Place) -> Option<Finding> {
     let weight = config.weight().ok()?;
     let packets = match limit {
