@@ -22,7 +22,7 @@ pub struct Microburst {
     pub senders: u32,
     /// The class; `None` for every class.
     pub class: Option<String>,
-    /// Further interfaces through which the same burst leaves at the same time.
+    /// Further interfaces through which an equal burst leaves at the same time.
     #[serde(default)]
     pub also: Vec<String>,
 }

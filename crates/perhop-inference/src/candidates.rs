@@ -1,5 +1,5 @@
-//! [`candidates`]: headers that may meet the conditions of a class. A [`Trial`](crate::trial::Trial) checks
-//! them.
+//! [`candidates`]: headers that can meet the conditions of a class. A [`Trial`](crate::trial::Trial) checks
+//! whether they do.
 
 use std::collections::BTreeSet;
 use std::net::{IpAddr, Ipv4Addr};
@@ -17,14 +17,14 @@ const LONGEST: u32 = 1500;
 /// Addresses that configurations rarely contain, from the networks for documentation (RFC 5737).
 const SOURCE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 0, 2, 1));
 const DESTINATION: IpAddr = IpAddr::V4(Ipv4Addr::new(198, 51, 100, 1));
-/// The codepoints tried if the condition does not constrain the codepoint.
+/// The codepoints that are tried if the condition does not restrict the codepoint.
 const CODEPOINTS: [&str; 13] =
     ["ef", "af41", "af31", "af21", "af11", "cs6", "cs5", "cs4", "cs3", "cs2", "cs1", "cs7", "le"];
 
-/// Generates headers that may meet all conditions, without the addresses in `taken`.
+/// Generates headers that can meet all conditions, without the addresses in `taken`.
 ///
-/// The packets of other classes and negated conditions are not analyzed: the plain candidates are followed by
-/// variants with other addresses and other codepoints.
+/// The packets of other classes and negated conditions are not analyzed. Instead, variants with other
+/// addresses and codepoints follow the plain candidates.
 pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> impl Iterator<Item = Header> {
     let parts = matches.iter().map(|condition| alternatives(condition, taken)).collect();
     let plain = combined(parts);
@@ -45,7 +45,7 @@ pub(crate) fn candidates(matches: &[&MatchConfig], taken: &BTreeSet<IpAddr>) -> 
 fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header> {
     let empty = Header::default;
     let mut parts: Vec<Vec<Header>> = Vec::new();
-    // The mark of tags and labels is the precedence; a codepoint of the same condition is applied after them.
+    // The precedence gives the mark of tags and labels. A codepoint of the same condition is applied later.
     field(&mut parts, condition.cos.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.mpls_exp.as_ref(), |mark| marked(*mark));
     field(&mut parts, condition.dscp.as_ref(), |dscp| Header { dscp: Some(dscp.to_string()), ..empty() });
@@ -53,7 +53,7 @@ fn alternatives(condition: &MatchConfig, taken: &BTreeSet<IpAddr>) -> Vec<Header
         dscp: Some(format!("cs{}", precedence.value())),
         ..empty()
     });
-    // The network assigns colors and labels, interfaces are given, and `not` is not analyzed.
+    // The node assigns colors and labels, the path determines interfaces, and `not` is not analyzed.
     field(&mut parts, condition.color.as_ref(), |_| empty());
     field(&mut parts, condition.label.as_ref(), |_| empty());
     field(&mut parts, condition.length.as_ref(), |range| Header {
@@ -163,7 +163,7 @@ mod tests {
         }
     }
 
-    /// The work for an access list is that of the headers tried, at any length.
+    /// The work for an access list of any length depends only on the number of headers tried.
     #[test]
     fn the_work_is_proportional_to_the_headers_tried() {
         let list = |entries: usize| {

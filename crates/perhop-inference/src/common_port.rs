@@ -19,16 +19,16 @@ const FIRST_FREE: u32 = Ipv4Addr::new(198, 18, 0, 0).to_bits();
 const FREE_LENGTH: u8 = 24;
 const FREE: u32 = 512;
 
-/// A port that others share.
+/// A port that tunnels and sub-interfaces share.
 #[derive(Debug)]
 pub(crate) struct CommonPort {
     /// Its name.
     pub(crate) name: String,
-    /// The ports of the router: this port with all policies, and the ports that it does not carry.
+    /// The ports of the router: the common port with all policies, and the ports that it does not carry.
     pub(crate) ports: Vec<Port>,
     /// The ports carried by this port, with the destinations of their packets.
     pub(crate) carries: BTreeMap<String, Vec<Prefix>>,
-    /// The assumptions about them, one line each.
+    /// The assumptions about the carried ports, one line each.
     pub(crate) assumed: Vec<String>,
     /// The parts of the configuration that the run does not apply to these ports, one line each.
     pub(crate) not_looked_at: Vec<String>,
@@ -82,8 +82,8 @@ fn is_carried(port: &Port) -> bool {
     port.forwarding.output_line.is_some() || has_classes(port) || !port.links.output.limiters.is_empty()
 }
 
-/// Whether the only class of a port has a share of the remaining rate. Such a share divides the rate among
-/// ports.
+/// Whether the only class of a port has a share of the remaining rate. Such a share divides the rate of the
+/// common port among the carried ports.
 fn shares_rest(port: &Port) -> bool {
     let is_rest = |class: &AttachedClass| {
         class.bandwidth.is_some_and(|own| {
@@ -123,7 +123,7 @@ fn destinations_of(router: &Router, carried: &[&Port], assumed: &mut Vec<String>
     found
 }
 
-/// Returns the parts of the ports above `below` that the run leaves out.
+/// Returns the parts of the ports above `below` that the run does not apply.
 fn not_looked_at(below: &Port, carried: &[CarriedPort], plain: &[&Port]) -> Vec<String> {
     let mut found = Vec::new();
     let names = |ports: &[&Port]| {

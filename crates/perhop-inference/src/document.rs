@@ -15,8 +15,8 @@ use crate::words::as_rate;
 const WIDER: f64 = 10.0;
 /// The minimum rate of such a link, bits per second.
 const LEAST_PLAIN: f64 = 1e9;
-/// Delay of the line behind the router: some hundred kilometers and another router. A fast line has the delay
-/// of a metropolitan line, because a few connections cannot fill a long, fast line.
+/// The delay of the line behind the router, for some hundred kilometers and another router. A fast line gets
+/// the delay of a metropolitan line, because a few connections cannot fill a long, fast line.
 const DELAY: &str = "5ms";
 const SHORT_DELAY: &str = "1ms";
 const FAST: f64 = 100e6;
@@ -150,7 +150,8 @@ fn links(network: &Network, senders: &Hosts, receivers: &Hosts) -> Vec<Value> {
     links
 }
 
-/// Returns copies of `entries` of traffic to the receiver behind interface `copy`, the copy number `number`.
+/// Returns copies of the traffic `entries`, with the receiver behind the interface `copy`. `number` is the
+/// number of the copy.
 fn copied(entries: &[Value], number: usize, copy: &Interface) -> Vec<Value> {
     let renamed = |entry: &Value| {
         let mut entry = entry.clone();
@@ -178,7 +179,7 @@ fn carrying(network: &Network, mut link: Value, port: Option<&Port>) -> Value {
         return link;
     }
     let framing = framing_of(port);
-    // A tag needs Ethernet around it, labels do not.
+    // A tag needs Ethernet around it. Labels do not.
     let is_ethernet = framing.starts_with("ethernet");
     let headers = network.carried.iter().filter(|header| is_ethernet || **header == Carried::Mpls);
     let headers: Vec<&str> = headers.map(|header| header.name()).collect();
@@ -219,8 +220,8 @@ fn entrance(network: &Network, interface: &Interface) -> Value {
     end
 }
 
-/// Whether packets that leave via an interface wait in queues that are not modeled. A switch has no memory
-/// for an added interface.
+/// Whether packets that leave via an interface wait in queues that are not modeled. A switch also has no
+/// memory for an added interface.
 pub(crate) fn has_unmodeled_queues(network: &Network, interface: &Interface) -> bool {
     match interface.port {
         Some(port) => port.unmodeled_queues.is_some(),

@@ -1,8 +1,10 @@
-//! [`with_bursts`]: bursts in the load of classes that would not drop as many packets at regular intervals.
+//! [`with_bursts`]: adds bursts to the load of classes that drop more packets than they would at regular
+//! intervals.
 //!
 //! Counters show rates and drops, not the times of packets. A class that drops below its share had bursts.
-//! Their least length follows from the drops: with all packets in equal bursts at the rate of the entrance,
-//! shorter ones lose less. The data plane decides what a burst loses, as it knows all limits of the router.
+//! The minimum length of these bursts follows from the drops: if all packets come in equal bursts at the rate
+//! of the entrance, shorter bursts lose fewer packets. The data plane computes the losses of a burst, because
+//! it knows all limits of the router.
 
 use std::collections::BTreeSet;
 
@@ -20,38 +22,41 @@ use crate::traffic::{Flow, Traffic, unlike};
 use crate::trial::packet;
 use crate::words::{as_rate, nanoseconds, number, rate_in_words};
 
-/// The dropped part that a run may lack before packets are assumed to come in bursts. A run reproduces the
-/// drops of an output within 2 points; half of that leaves room for the rounding of bursts.
+/// The difference of dropped parts, output minus run, above which packets are assumed to come in bursts. A
+/// run must reproduce the drops of an output within 2 points. Half of that leaves room for the rounding of
+/// bursts.
 const UNEXPLAINED: f64 = 0.01;
-/// The difference of dropped parts above which the answer reports it, below the 2 points of a reproduction.
+/// The difference of dropped parts above which the answer reports it. It is below the 2 points within which a
+/// run must reproduce drops.
 const DIFFERENT: f64 = 0.015;
-/// The maximum number of packets of a rehearsal, which covers only a part of a longer run.
+/// The maximum number of packets of a rehearsal. A rehearsal covers only a part of a longer run.
 const MOST_PACKETS: f64 = 100_000.0;
-/// The bursts of a class change the drops of others, which are then solved again.
+/// The number of rounds of the search. The bursts of one class change the drops of other classes, which are
+/// then solved again.
 const ROUNDS: usize = 3;
 
 /// The bursts of a class in the measured time of a run. Its other packets come at regular intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bursts {
-    /// The packets of each.
+    /// The packets of each burst.
     packets: u64,
-    /// Their number.
+    /// The number of bursts.
     count: u64,
 }
 
 /// The load of a class.
 struct Class {
     packet: Packet,
-    /// Its packets in the measured time.
+    /// The packets of the class in the measured time.
     packets: u64,
     /// Bits per second of IP packets.
     rate: f64,
-    /// The dropped fraction that the output shows; `None` if no bursts are computed from it.
+    /// The dropped fraction that the output shows; `None` if the class gets no bursts.
     dropped: Option<f64>,
 }
 
 impl Class {
-    /// Returns the bits per second of its packets at regular intervals.
+    /// Returns the rate of the packets at regular intervals, bits per second.
     fn regular_rate(&self, bursts: Option<Bursts>) -> f64 {
         let Some(bursts) = bursts else { return self.rate };
         let left = self.packets.saturating_sub(bursts.packets * bursts.count);
@@ -59,7 +64,7 @@ impl Class {
     }
 }
 
-/// Returns the traffic with bursts in the classes that dropped more than packets at regular intervals do.
+/// Returns the traffic, with bursts in the classes whose drops exceed the drops at regular intervals.
 /// `dropped` has the dropped part of each flow.
 ///
 /// # Errors
@@ -98,7 +103,7 @@ struct Solver {
     /// The start of the measured time, and its length, seconds.
     warmup: f64,
     seconds: f64,
-    /// Bits per second of the entrance.
+    /// The rate of the entrance, bits per second.
     entrance: f64,
 }
 
@@ -129,7 +134,8 @@ impl Solver {
         Ok(Solver { classes, rehearsal, warmup, seconds, entrance })
     }
 
-    /// Whether bursts are to be found for a class: at first, or again because those of others changed.
+    /// Whether the search must find bursts for a class: for the first time, or again because bursts of other
+    /// classes changed.
     fn is_open(&self, place: usize, bursts: &[Option<Bursts>], found: &[f64]) -> bool {
         let Some(wanted) = self.classes[place].dropped else { return false };
         let lacking = wanted - found[place];
@@ -152,7 +158,7 @@ impl Solver {
         Ok(sums.iter().map(|sum| sum.dropped as f64 / sum.arrived.max(1) as f64).collect())
     }
 
-    /// Returns the packets of a class: those at regular intervals, and its bursts.
+    /// Returns the streams of a class: the packets at regular intervals, and the bursts.
     fn streams(&self, class: &Class, bursts: Option<Bursts>) -> Vec<Stream> {
         let bits = 8.0 * f64::from(class.packet.length);
         let mut found = Vec::new();
@@ -180,14 +186,16 @@ impl Solver {
         self.seconds / bursts.count as f64
     }
 
-    /// Returns the start of the first burst, seconds: the measured time begins between two bursts.
+    /// Returns the start of the first burst, seconds. It is chosen so that the measured time begins between
+    /// two bursts.
     fn start(&self, bursts: Bursts) -> f64 {
         let period = self.period(bursts);
         (self.warmup + period / 2.0) % period
     }
 
-    /// Returns the shortest bursts of a class that lose what it lost, and as few of them as do; `None` if
-    /// packets at regular intervals lose that, or if not even one burst with all packets does.
+    /// Returns the shortest bursts of a class that lose as many packets as the class lost, and the smallest
+    /// sufficient number of them. `None` if packets at regular intervals lose as many, or if even one burst
+    /// with all packets loses fewer.
     fn solve(&self, place: usize, bursts: &[Option<Bursts>]) -> Result<Option<Bursts>, ConfigError> {
         let class = &self.classes[place];
         let Some(wanted) = class.dropped else { return Ok(None) };
@@ -224,7 +232,7 @@ impl Solver {
         Ok(Some(Bursts { packets: long, count: if is_few { few } else { many } }))
     }
 
-    /// Returns the traffic with the bursts, and remarks about them and about drops that differ.
+    /// Returns the traffic with the bursts, and remarks about the bursts and about drops that differ.
     fn rewritten(
         &self,
         mut traffic: Traffic,
@@ -255,8 +263,8 @@ impl Solver {
         Traffic { flows, ..traffic }
     }
 
-    /// Returns the flows of a class: that at regular intervals, and that of its bursts, whose name is added
-    /// to `names`.
+    /// Returns the flows of a class: one with packets at regular intervals, and one with the bursts. Adds the
+    /// name of the second one to `names`.
     fn flows(
         &self,
         place: usize,
@@ -283,7 +291,7 @@ impl Solver {
             bursting.entry.insert("class".to_owned(), json!(name));
         }
         let gap = 8.0 * f64::from(bytes) / self.entrance;
-        // Half an interval before the packet that would follow the last one.
+        // The burst ends half an interval before the packet that would follow the last one.
         let on = (own.packets as f64 - 0.5) * gap;
         let source = json!({"on-off": {
             "rate": as_rate(self.entrance), "packet": {"ip": format!("{bytes}B")},

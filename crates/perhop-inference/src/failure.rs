@@ -1,9 +1,9 @@
-//! [`Failure`]: the reason why no scenario is inferred.
+//! [`Failure`]: the reason why no scenario can be inferred.
 
 use perhop_qos::ConfigError;
 use perhop_scenario::Diagnostics;
 
-/// The reason why no scenario is inferred.
+/// The reason why no scenario can be inferred.
 #[derive(Debug)]
 pub enum Failure {
     /// The request does not fit the configuration, or the given traffic is invalid.

@@ -1,4 +1,4 @@
-//! [`Given`]: the user's traffic in place of a guess, as read from its file.
+//! [`Given`]: the user's traffic, read from a file, which replaces a guess.
 
 use std::collections::BTreeSet;
 use std::net::IpAddr;
@@ -80,7 +80,7 @@ pub struct Outputs {
     pub seconds: Option<f64>,
 }
 
-/// Flow records; records with the same header are joined.
+/// Flow records. Records with the same header are merged.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Records {
@@ -110,9 +110,9 @@ pub struct Conversation {
     pub bytes: f64,
     /// Packets of all flows with bytes.
     pub packets: f64,
-    /// The number of flows, and of those with bytes.
+    /// The number of flows, and the number of flows with bytes.
     pub flows: [u64; 2],
-    /// The number of flows with bytes and an unknown protocol, which are treated as UDP.
+    /// The number of flows with bytes and an unknown protocol. They are treated as UDP.
     pub others: u64,
     /// The first start and the last end of a flow with bytes, seconds.
     pub span: [f64; 2],
@@ -121,7 +121,7 @@ pub struct Conversation {
 /// Returns traffic with the rates of some classes.
 ///
 /// # Errors
-/// There is no such class, or no header reaches it.
+/// A class does not exist, or no header reaches it.
 pub(crate) fn by_class(
     network: &Network,
     loads: &[ClassLoad],
@@ -197,7 +197,7 @@ pub(crate) fn with_class_names(network: &Network, loads: &[ClassLoad]) -> Vec<Cl
     loads.iter().map(named).collect()
 }
 
-/// Returns the classes of the loads with the requested kinds; the last one of several applies.
+/// Returns the classes of the loads with the requested kinds; the last requested kind of a class applies.
 pub(crate) fn wanted(loads: &[ClassLoad]) -> Wanted<'_> {
     let mut wanted = Wanted::new();
     for load in loads {

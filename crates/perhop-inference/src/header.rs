@@ -6,7 +6,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use perhop_qos::classifier::Prefix;
 use perhop_qos::packet::Address;
 
-/// An IPv6 address from the prefix for documentation (RFC 3849), for conditions that any address meets.
+/// An IPv6 address from the prefix for documentation (RFC 3849), for conditions that every address meets.
 const ANY_SIX: Ipv6Addr = Ipv6Addr::new(0x2001, 0xdb8, 0xffff, 0, 0, 0, 0, 1);
 
 /// The header fields that classifiers use; `None` for any value.
@@ -25,7 +25,7 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Whether one of its addresses is an IPv6 address.
+    /// Whether one of its addresses belongs to IPv6.
     pub(crate) fn is_six(&self) -> bool {
         [self.source, self.destination].into_iter().flatten().any(|address| address.is_ipv6())
     }
@@ -35,7 +35,7 @@ impl Header {
         self.protocol.as_deref() == Some(name)
     }
 
-    /// Whether hosts can have its addresses, that is, no multicast, unspecified or broadcast address.
+    /// Whether hosts can have its addresses: none is a multicast, unspecified or broadcast address.
     pub(crate) fn has_hosts(&self) -> bool {
         [self.source, self.destination].into_iter().flatten().all(is_host)
     }
@@ -116,7 +116,7 @@ impl Subnet {
             IpAddr::V6(first) => {
                 let first = first.to_bits();
                 let last = first | u128::MAX.checked_shr(self.length.into()).unwrap_or(0);
-                // The first address is that of all routers (RFC 4291 §2.6.1), except on links of RFC 6164.
+                // The first address belongs to all routers (RFC 4291 §2.6.1), except on links of RFC 6164.
                 let hosts = if last - first <= 1 { first..=last } else { first + 1..=last };
                 Box::new(hosts.map(|bits| IpAddr::V6(Ipv6Addr::from_bits(bits))))
             }
@@ -133,8 +133,8 @@ impl std::fmt::Display for Subnet {
 /// Returns a free address of a prefix; `None` for the prefix of all IPv4 addresses.
 pub(crate) fn free_address(prefix: &Prefix, taken: &BTreeSet<IpAddr>) -> Option<IpAddr> {
     match (prefix.length(), prefix.host()) {
-        // The prefix of all IPv4 addresses needs no address; the prefix of all IPv6 addresses needs one to
-        // select the protocol.
+        // The prefix of all IPv4 addresses needs no address. The prefix of all IPv6 addresses needs one,
+        // which selects the protocol.
         (0, _) => prefix.address().is_ipv6().then_some(IpAddr::V6(ANY_SIX)),
         (_, Some(host)) => Some(host.to_ip()),
         (length, None) => Subnet::new(prefix.address(), length).hosts().find(|host| !taken.contains(host)),

@@ -2,8 +2,8 @@
 
 use crate::traffic::Traffic;
 
-/// The simulated time in milliseconds for loads up to a rate in Mb/s: shorter for higher loads, so that a run
-/// takes seconds.
+/// The simulated time in milliseconds for loads up to a rate in Mb/s: it is shorter for higher loads, so that
+/// a run takes seconds.
 const DURATIONS: [(f64, f64); 6] = [
     (2.5, 100_000.0),
     (25.0, 20_000.0),
@@ -12,14 +12,15 @@ const DURATIONS: [(f64, f64); 6] = [
     (25_000.0, 400.0),
     (f64::INFINITY, 100.0),
 ];
-/// The most milliseconds at the start of a run that are not measured; a larger part of a short run, in which
-/// TCP is still starting.
+/// The warm-up of a run: a fraction of the run, the maximum in milliseconds, the length below which a run is
+/// short, and the fraction of a short run. The fraction of a short run is larger, because TCP needs time to
+/// start.
 const WARMUP: f64 = 0.1;
 const LONGEST_WARMUP: f64 = 2_000.0;
 const SHORT: f64 = 1_000.0;
 const SHORT_WARMUP: f64 = 0.4;
 
-/// The end of a run and of its first part, which is not measured, in milliseconds.
+/// The end of a run and the end of its warm-up, milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Horizon {
     pub(crate) warmup: f64,

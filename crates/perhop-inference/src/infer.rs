@@ -34,9 +34,10 @@ use crate::words::{rate_in_words, time};
 
 /// Limit on the interfaces that are tried as entrance.
 const MOST_ENTRANCES: usize = 64;
-/// The maximum utilization of an entrance by given traffic, so that it hardly waits before the device.
+/// The maximum utilization of an entrance by given traffic, so that the traffic hardly waits before the
+/// device.
 const MOST_FILLED: f64 = 0.5;
-/// Samples of queues in a run, and of throughput and delays.
+/// The number of samples of queues in a run, and of throughput and delays.
 const QUEUE_SAMPLES: f64 = 200.0;
 const SAMPLES: f64 = 40.0;
 
@@ -52,7 +53,7 @@ pub struct Request {
     pub base: String,
     /// The interface where packets leave; by default the interface whose policy has most classes.
     pub interface: Option<String>,
-    /// In place of `leaving`: the interface whose tunnels and sub-interfaces run together.
+    /// Instead of `interface`: the interface whose tunnels and sub-interfaces run together.
     pub whole_port: Option<String>,
     /// The rate of its wire; by default the configured one.
     pub rate: Option<Rate>,
@@ -104,9 +105,9 @@ pub struct Inferred {
     pub offered: Vec<ClassTraffic>,
     /// The classes without traffic and the omitted packets, one line each.
     pub missing: Vec<String>,
-    /// Assumptions on which the run rests.
+    /// Assumptions of the run.
     pub assumed: Vec<String>,
-    /// Parts of the configuration that may change the results and that the run leaves out.
+    /// Parts of the configuration that can change the results and that the run does not apply.
     pub not_looked_at: Vec<String>,
     /// The number of queues of the leaving interface.
     pub queues: usize,
@@ -136,7 +137,8 @@ pub fn infer(devices: &Devices, request: &Request, capture: Option<&[u8]>) -> Re
     let mut trial = Trial::new(&network, devices)?;
     let (network, traffic) = match (&request.given, &outputs) {
         (_, Some(outputs)) => {
-            // The counters do not react to drops, so classes get datagrams if they match them.
+            // The load from counters does not react to drops, so a class gets datagrams if it matches
+            // datagrams.
             let names: Vec<String> = targets(&network).into_iter().map(|target| target.name).collect();
             let wanted: Wanted = names.iter().map(|name| (name.as_str(), Some(Kind::Constant))).collect();
             let tried = reach(network, trial, selection, devices, &wanted)?;
@@ -204,7 +206,8 @@ pub fn require_way(devices: &Devices, request: &Request) -> Result<(), Failure> 
     let device = read(devices, request)?;
     let site = site(&device, request, None);
     let selection = Selection { site: &site, front_end: device.front_end, rate: None };
-    // Queues of unknown memory are not simulated, so their classes are not at fault.
+    // perhop does not simulate queues of unknown memory, so unreached classes with such queues are not a
+    // fault.
     if !site.ports.is_empty() && site.ports.iter().all(|port| port.unmodeled_queues.is_some()) {
         return Ok(());
     }
@@ -268,7 +271,7 @@ struct Tried<'a> {
     trial: Trial,
     hits: Vec<Hit<'a>>,
     misses: Vec<Miss<'a>>,
-    /// Whether all entrances that might reach further classes were tried.
+    /// Whether all entrances that can reach further classes were tried.
     has_all: bool,
 }
 
@@ -298,8 +301,8 @@ fn reach<'a>(
     Ok(best)
 }
 
-/// Returns how many classes lack packets: those that the user names, queues of configured classes, all
-/// queues.
+/// Returns the numbers of classes without packets: of classes that the user names, of queues of configured
+/// classes, and of all queues.
 fn lacking(misses: &[Miss], wanted: &Wanted) -> (usize, usize, usize) {
     let named = misses.iter().filter(|miss| wanted.contains_key(miss.target.name.as_str()));
     let queues = || misses.iter().filter(|miss| matches!(miss.target.place, Place::Queue(_)));
@@ -339,7 +342,8 @@ fn guess<'a>(
     Ok((tried.network, traffic))
 }
 
-/// Returns the network with one entrance for all given traffic. In reality it arrives at several interfaces.
+/// Returns the network with one entrance for all given traffic. In reality, this traffic arrives at several
+/// interfaces.
 fn widened<'a>(mut network: Network<'a>, traffic: &Traffic) -> Network<'a> {
     let load: f64 = traffic.flows.iter().map(|flow| flow.rate).sum();
     if load > MOST_FILLED * network.entering.bits_per_second() {

@@ -11,7 +11,7 @@ pub enum LoadLevel {
     /// The load that a suitable policy still serves completely.
     #[default]
     Busy,
-    /// More than all classes together can send.
+    /// A load above the rate at which all classes together can send.
     Overload,
 }
 

@@ -1,12 +1,12 @@
 //! A scenario inferred from the configuration of one device.
 //!
-//! The configuration defines the interfaces and the policies at them, but no hosts, links or traffic. These
-//! are inferred for one interface and a path through the router to it: one entry of traffic for each class,
+//! The configuration defines the interfaces and the policies at them, but no hosts, links or traffic. perhop
+//! infers these for one interface and a path through the router to it: one entry of traffic for each class,
 //! with headers that match the class. The data plane decides which class a packet matches (module `trial`).
-//! Everything inferred is reported.
+//! The result reports everything that was inferred.
 //!
-//! [`infer_network`] does it for the devices of a snapshot: their own links and routes, and traffic between
-//! their sites.
+//! [`infer_network`] infers a scenario for the devices of a snapshot, from their links and routes, with
+//! traffic between their sites.
 
 mod burst;
 mod candidates;

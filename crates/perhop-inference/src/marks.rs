@@ -5,9 +5,10 @@ use perhop_qos::policy::PolicyConfig;
 
 use crate::network::{Carried, CosOrigin, Network};
 
-/// Returns the network with the headers that let the marks reach the router by which its classes match.
+/// Returns the network with the headers that carry the marks, which classes of the router match, to the
+/// router.
 ///
-/// Packets that leave with a label need none when they enter: the router imposes it.
+/// Packets that leave with a label need not enter with one, because the router imposes it.
 pub(crate) fn with_marks(mut network: Network<'_>) -> Network<'_> {
     let has_exp = |condition: &MatchConfig| condition.mpls_exp.is_some();
     let has_cos = |condition: &MatchConfig| condition.cos.is_some();

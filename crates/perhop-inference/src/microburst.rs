@@ -1,4 +1,4 @@
-//! [`bursts`]: a burst of frames into each class, one class after the other, in place of a load.
+//! [`bursts`]: sends a burst of frames into each class, one class after the other, instead of a load.
 
 use std::collections::BTreeSet;
 
@@ -148,10 +148,10 @@ fn flow(
     let own = unlike(name, taken);
     taken.insert(own.clone());
     let mut made = entry(&own, &hit.header, hit.role, &sent);
-    // A burst is not a call or a video: it is judged by its losses.
+    // A burst is judged by its losses, and not as a call or a video.
     made.remove("role");
     made.remove("start-within");
-    // Half an interval before the frame that would follow the last one.
+    // The burst ends half an interval before the frame that would follow the last one.
     let stop = start + (burst.frames() as f64 - 0.5) * burst.interval();
     made.insert("start".to_owned(), json!(nanoseconds(start)));
     made.insert("stop".to_owned(), json!(nanoseconds(stop)));

@@ -1,7 +1,7 @@
 //! [`Network`]: the network inferred for a router, with senders on one side, receivers on the other, and one
 //! path between them.
 //!
-//! All other nodes are fast enough and have long enough queues, so that packets are lost only in the router.
+//! All other nodes are so fast and have such long queues that only the router loses packets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -18,8 +18,8 @@ use crate::common_port::CommonPort;
 use crate::header::{Header, Subnet};
 use crate::shares::{Leaf, leaves};
 
-/// Subnets of senders and receivers for interfaces without an address: the first subnet without an address of
-/// the router is used.
+/// Subnets of senders and receivers for interfaces without an address: the first of these subnets in which
+/// the router has no address is used.
 const SENDERS: [&str; 4] = ["10.0.0.0", "172.16.0.0", "192.168.0.0", "198.18.0.0"];
 const RECEIVERS: [&str; 4] = ["10.255.0.0", "172.31.255.0", "192.168.255.0", "198.19.255.0"];
 /// IPv6 subnets for the same purpose, from the prefix for documentation (RFC 3849).
@@ -158,7 +158,7 @@ impl<'a> Network<'a> {
         }
     }
 
-    /// Whether packets enter with a header of the entering port or its link.
+    /// Whether packets enter with a header, which the entering port or its link has.
     pub(crate) fn enters_with(&self, header: Carried) -> bool {
         let port = self.entering.port;
         let own = port.map(|port| &port.wire.headers).filter(|headers| !headers.is_empty());
@@ -168,12 +168,12 @@ impl<'a> Network<'a> {
         match (header, own.map(HeaderStack::encapsulation)) {
             (Carried::Mpls, Some(own)) => own.labels,
             (Carried::Vlan, Some(own)) => own.tag,
-            // A tag needs Ethernet around it, labels do not.
+            // A tag needs Ethernet around it. Labels do not.
             (_, None) => self.carried.contains(&header) && (header == Carried::Mpls || is_ethernet),
         }
     }
 
-    /// Whether the link that packets leave by can have a label: the port has no headers of its own.
+    /// Whether packets can leave with a label: the leaving port has no headers of its own.
     pub(crate) fn may_leave_labeled(&self) -> bool {
         self.leaving.port.is_some_and(|port| port.wire.headers.is_empty())
     }
@@ -198,7 +198,7 @@ impl<'a> Network<'a> {
         self.leaves.iter().position(|leaf| leaf.path == path)
     }
 
-    /// Whether the path is tested for its queues, and not only for its input policy.
+    /// Whether the queues of the path can fill, so that not only its input policy is under test.
     pub(crate) fn has_queues(&self) -> bool {
         !self.leaves.is_empty() && self.capacity() <= self.entering.bits_per_second() / 2.0
     }
@@ -215,7 +215,7 @@ impl<'a> Network<'a> {
         self.output().queueing.as_ref().map_or(rate, |queueing| capacity(queueing, rate))
     }
 
-    /// Returns the router's subnets at other interfaces: packets to them do not leave via the output
+    /// Returns the router's subnets at other interfaces: packets to these subnets do not leave via the output
     /// interface.
     pub(crate) fn other_subnets(&self) -> Vec<Subnet> {
         let subnets = |port: &Port| -> BTreeSet<Subnet> { subnets_of(port).collect() };
@@ -230,7 +230,7 @@ impl<'a> Network<'a> {
         format!("{}->{FAR}", self.site.router)
     }
 
-    /// Returns the addresses of a packet with this header, by default the usual ones of its family.
+    /// Returns the addresses of a packet with this header; by default the default addresses of its family.
     pub(crate) fn ends(&self, header: &Header) -> [IpAddr; 2] {
         let family = usize::from(header.is_six());
         let [senders, receivers] = self.usual;
@@ -266,8 +266,8 @@ pub(crate) fn subnets_of(port: &Port) -> impl Iterator<Item = Subnet> {
     port.addresses.iter().map(|own| Subnet::new(own.address, own.prefix_length))
 }
 
-/// Returns the default addresses of a side: from the interface's subnet, or from the first of `otherwise`
-/// without an address of the router; and from `six`.
+/// Returns the default addresses of a side: an address from the interface's subnet, or from the first subnet
+/// of `otherwise` in which the router has no address, and an address from `six`.
 fn default_addresses(
     interface: &Interface,
     otherwise: [&str; 4],
@@ -277,7 +277,7 @@ fn default_addresses(
 ) -> [IpAddr; 2] {
     let parse = |text: &str| text.parse::<IpAddr>().unwrap_or(IpAddr::V6(std::net::Ipv6Addr::UNSPECIFIED));
     let own = interface.port.into_iter().flat_map(|port| &port.addresses);
-    // A router refuses other addresses, and no host can have them.
+    // A router refuses multicast and similar addresses, and no host can have them.
     let own = own.copied().find(|own| !own.address.is_multicast() && !own.address.is_unspecified());
     let is_free =
         |address: &IpAddr| !site.subnets.iter().any(|subnet| subnet.overlaps(&Subnet::new(*address, LENGTH)));
@@ -308,7 +308,7 @@ pub(crate) struct Ends {
 }
 
 impl Ends {
-    /// Whether each address stays on one side of the router if this header is added.
+    /// Whether each address is still on only one side of the router after this header is added.
     pub(crate) fn fits(&self, network: &Network, header: &Header) -> bool {
         let [source, destination] = network.ends(header);
         let is_taken = self.destinations.contains(&source) || self.sources.contains(&destination);

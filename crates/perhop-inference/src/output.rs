@@ -50,7 +50,7 @@ impl<'a> ReadOutputs<'a> {
     }
 
     /// Returns the name of the first port with an output policy in the output, otherwise of the first with an
-    /// input policy. Ports with a configured policy precede ports with default queues.
+    /// input policy. Ports with a configured policy precede ports that have only default queues.
     pub(crate) fn interface<'p>(&self, ports: &'p [Port]) -> Option<&'p str> {
         let port_of = |policy: &PolicyReading| {
             let is_named = |name: &str| name.eq_ignore_ascii_case(&policy.interface);
@@ -105,8 +105,8 @@ fn policy_at<'p>(policies: &'p [PolicyReading], side: Direction, port: &Port) ->
     found.or_else(|| of_side().find(|policy| policy.interface.is_empty()))
 }
 
-/// Returns traffic with the rates that the classes of the outputs were offered, and the dropped part of each
-/// flow's packets where the outputs show it.
+/// Returns traffic with the offered rates of the classes in the outputs. Also returns the dropped part of
+/// each flow's packets, if the outputs show it.
 ///
 /// # Errors
 /// The outputs have no policy on the path, or do not show rates.

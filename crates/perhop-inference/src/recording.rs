@@ -1,4 +1,4 @@
-//! A capture as traffic: the packets of each class of the router, at their times.
+//! A capture as traffic: the packets of each class of the router, at their recorded times.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ const SHORTEST: f64 = 100.0;
 pub(crate) struct Recording<'a> {
     /// Its path as a scenario file writes it.
     path: &'a str,
-    /// The time between its first and its last packet, seconds; 0 for a damaged one.
+    /// The time between its first and its last packet, seconds; 0 for a damaged capture.
     seconds: f64,
 }
 
@@ -85,7 +85,7 @@ pub(crate) fn replayed(
 
 /// Whether some packets of the capture have a header with the mark `key`.
 fn is_carried(network: &Network, devices: &Devices, path: &str, key: &str) -> bool {
-    // The list has all values, but without the header no packet matches.
+    // The list has all values, so every packet with the header matches, and no other packet.
     let conditions = vec![json!({key: (0..8).collect::<Vec<u8>>()})];
     let whole = Class { queue: None, name: WHOLE.to_owned(), conditions };
     check(network, devices, &[flow(path, whole, &[])]).is_ok()
@@ -122,7 +122,7 @@ fn classes(network: &Network) -> Vec<Class> {
         .all(|leaf| leaf.matches.iter().all(|condition| !holds(condition, &reads_more_than_headers)));
     let is_marked = stages(network).any(|(_, _, stage)| {
         let actions = [&stage.green, &stage.yellow, &stage.red, &stage.actions];
-        // A conditioner that marks packets changes the matches of later classes.
+        // A conditioner that marks packets changes which later classes they match.
         actions
             .into_iter()
             .flatten()

@@ -20,7 +20,7 @@ const MOST: usize = 1000;
 const SHORTEST: f64 = 28.0;
 const LONGEST: f64 = 9000.0;
 
-/// A queue, a class and a protocol.
+/// The queue, the class and the protocol of a group of conversations.
 type Group = (String, String, String);
 
 /// Returns traffic with the rates by class of flow records.
@@ -150,7 +150,8 @@ fn flows(
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut headers = Vec::new();
     for ((_, name, _), members) in &groups {
-        // An address is on one side of the router, so the largest suitable conversation represents all.
+        // Each address can be on only one side of the router, so the largest suitable conversation represents
+        // all.
         let header = members.iter().map(|member| header_of(member)).find(|header| ends.fits(network, header));
         let header = header.ok_or_else(|| {
             let message = format!("class `{name}`: the flows' addresses are on both sides of the router");

@@ -48,7 +48,7 @@ pub(crate) struct Counted {
     pub(crate) until: Time,
 }
 
-/// A router that packets can be sent through again and again, each time from empty queues.
+/// A router through which packets can be sent repeatedly, each time with empty queues at the start.
 pub(crate) struct Rehearsal {
     scenario: Scenario,
     router: String,
@@ -122,7 +122,7 @@ impl Router {
         Ok(Router { input, output, port: links.port(&random)?, counter })
     }
 
-    /// Handles the arrival of a packet at `now`, after all that was due before.
+    /// Handles the arrival of a packet at `now`, after all earlier events.
     fn receive(&mut self, now: Time, mut packet: Packet) {
         self.advance(now);
         self.counter.count(now, &packet, |tally| tally.arrived += 1);

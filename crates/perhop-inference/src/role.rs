@@ -1,9 +1,9 @@
 //! [`Role`]: the kind of traffic of a class, recognized by its name, its codepoint or its ports.
 //!
 //! Roles, codepoints and the nature of each role's traffic are those of RFC 4594 (figures 2 and 3), with one
-//! exchange: Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet `QoS`
-//! Design 4.0, overview; the RFC has the opposite order), and most configurations follow them. Names are
-//! those of classes in such design guides and their usual abbreviations.
+//! exception. Cisco's designs mark call signalling CS3 and broadcast video CS5 (Enterprise Medianet `QoS`
+//! Design 4.0, overview), and most configurations follow them; the RFC has the opposite assignment. The names
+//! are the class names of such design guides, and usual abbreviations.
 
 use perhop_scenario::Role as Judged;
 use serde::{Deserialize, Serialize};
@@ -277,7 +277,7 @@ pub(crate) enum Service {
 pub(crate) fn role_of(name: &str, header: &Header, service: Service) -> &'static Role {
     let named = role_named(name);
     let found = named.or_else(|| by_codepoint(header)).or_else(|| by_ports(header));
-    // IP precedence 5, now codepoint CS5, meant voice before codepoints existed.
+    // Before codepoints existed, IP precedence 5 meant voice. It is now codepoint CS5.
     let is_old_voice = header.dscp.as_deref() == Some("cs5") && named.is_none();
     match found {
         Some(role) if service == Service::Ordinary || !is_old_voice => role,
@@ -318,8 +318,8 @@ fn by_ports(header: &Header) -> Option<&'static Role> {
     ROLES.iter().find(|role| role.ports.iter().any(has_port))
 }
 
-/// Returns the words of a name. Characters other than letters and digits separate words, and so do capitals:
-/// `callControl`.
+/// Returns the words of a name. Characters other than letters and digits separate words, and a capital also
+/// begins a word: `callControl`.
 fn words_of(name: &str) -> Vec<&str> {
     let bytes = name.as_bytes();
     let run = |from: usize, is: fn(&u8) -> bool| bytes[from..].iter().take_while(|byte| is(byte)).count();

@@ -13,8 +13,8 @@ use crate::marks::{holds, with_marks};
 use crate::network::{Interface, Network, Site};
 use crate::words::similar;
 
-/// The ratio of the entering rate to the leaving rate. All classes together are offered a fifth more than can
-/// leave, and bursts must reach the queue under test.
+/// The ratio of the entering rate to the leaving rate. The offered load of all classes together exceeds the
+/// leaving rate by a fifth, and bursts must reach the queue under test.
 const FASTER: f64 = 2.0;
 /// Limit on the names in an error message.
 const NAMED: usize = 12;
@@ -37,7 +37,7 @@ impl<'a> Selection<'a> {
     /// The interface does not exist, or no interface is up.
     pub(crate) fn select(self, interface: Option<&str>) -> Result<Network<'a>, Failure> {
         let up: Vec<&Port> = self.site.ports.iter().filter(|port| self.is_usable(port)).collect();
-        // The first of several with the same rank.
+        // The first of several interfaces with the same rank is chosen.
         let best =
             up.iter().filter(|port| port.unmodeled_queues.is_none()).rev().max_by(|a, b| {
                 output_rank(a).partial_cmp(&output_rank(b)).unwrap_or(std::cmp::Ordering::Equal)
@@ -82,7 +82,7 @@ impl<'a> Selection<'a> {
         Ok(with_others(self.by_usual_entrance(leaving, &others), up))
     }
 
-    /// Returns the networks with each other entrance that might bring packets to classes without packets.
+    /// Returns one network for each other entrance that can bring packets to classes without packets.
     ///
     /// An input policy can set what an output policy matches (`set qos-group`), and a class can match the
     /// input interface.
@@ -176,7 +176,7 @@ impl<'a> Selection<'a> {
         let added = self.added(needed);
         let mut network = Network::new(self.site, interface_of(&added), leaving);
         network.add(&added);
-        // Ports of unknown rate are not faster than the port under test, so no queue would fill.
+        // Ports of unknown rate can be too slow to fill a queue of the port under test.
         if open.is_empty() && !others.is_empty() {
             let names: Vec<&str> = others.iter().take(2).map(|port| port.name.as_str()).collect();
             let more = if others.len() > 2 { ", …" } else { "" };
@@ -250,7 +250,8 @@ fn unmodeled(port: &Port, reason: &str) -> Failure {
     )
 }
 
-/// Whether a port of a switch has only its default queues. Packets that enter there do not pass these queues.
+/// Whether a port of a switch has only its default queues. Packets that enter through the port do not pass
+/// these queues.
 fn has_only_default_memory(port: &Port) -> bool {
     let memory = port.output.queueing.as_ref().and_then(|queueing| queueing.memory.as_ref());
     memory.is_some() && port.output.conditioners.is_empty() && port.links.output.classes.is_empty()
@@ -273,7 +274,8 @@ fn distinguishes_classes(interface: &Interface) -> bool {
     })
 }
 
-/// Returns the rank of a leaving interface: classes and conditioners, their lines, an address, a low rate.
+/// Returns the rank of a leaving interface: the numbers of classes and conditioners, of their lines, whether
+/// it has an address, and a low rate.
 ///
 /// On some systems every port has default queues, which have no lines.
 fn output_rank(port: &Port) -> (usize, usize, usize, bool, f64) {
@@ -298,7 +300,7 @@ fn queues_by_label(port: &Port) -> bool {
     port.output.conditioners.is_empty() && port.output.queueing.as_ref().is_some_and(by_label)
 }
 
-/// Returns the entering interface: an interface with an address and the highest rate, the first of several.
+/// Returns the entering interface: the first of the fastest interfaces with an address.
 fn widest<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
     let rank = |port: &&&Port| (!port.addresses.is_empty(), of_port(port).rate);
     ports.iter().rev().max_by_key(rank).map(|port| of_port(port))
@@ -307,8 +309,8 @@ fn widest<'a>(ports: &[&'a Port]) -> Option<Interface<'a>> {
 /// Returns a port as an interface of the path, with the rate of its wire, otherwise the assumed or configured
 /// rate.
 ///
-/// A tunnel over an unknown line gets a line that its shapers do not fill, because its bandwidth is only a
-/// number for calculations.
+/// The bandwidth of a tunnel is only a number for calculations. Therefore a tunnel over an unknown line gets
+/// a line that its shapers do not fill.
 fn of_port(port: &Port) -> Interface<'_> {
     let bandwidth = port.bandwidth.filter(|_| port.has_known_line);
     let is_assumed = port.wire.rate.is_none() && port.assumed_rate.is_some();

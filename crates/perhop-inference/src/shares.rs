@@ -1,4 +1,4 @@
-//! The queues of an output policy, with the rate of each while all are busy.
+//! The queues of an output policy, with the rate of each while all queues are busy.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +31,8 @@ pub(crate) struct Leaf<'a> {
     pub(crate) guaranteed: Option<f64>,
     /// The limit of its own policer, shaper or ceiling, bits per second.
     pub(crate) limit: Option<f64>,
-    /// For a tin of CAKE: the rate that it gets without delay at any load of the other tins, bits per second.
+    /// For a tin of CAKE: the rate that it gets without delay, regardless of the load of the other tins, bits
+    /// per second.
     pub(crate) part: Option<f64>,
 }
 
@@ -96,8 +97,8 @@ fn add<'a>(
 
 /// Adds the queues of a class: its own queue, or the tins of CAKE.
 ///
-/// With a bandwidth, each tin except the first has priority over the others up to its part of the bandwidth.
-/// Without a bandwidth, the parts are weights. In both cases a tin gets its weighted rate without delay,
+/// If CAKE has a bandwidth, each tin except the first has priority over the others up to its part of the
+/// bandwidth. Otherwise the parts are weights. In both cases, a tin gets its weighted rate without delay,
 /// because the parts add up to more than the whole.
 fn tins<'a>(leaf: Leaf<'a>, found: &mut Vec<Leaf<'a>>) {
     let tins = match &leaf.class.buffer {

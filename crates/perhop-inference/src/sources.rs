@@ -5,24 +5,25 @@ use serde_json::{Value, json};
 use crate::role::Kind;
 use crate::words::{as_rate, counted, microseconds, number};
 
-/// The rate above which connections need a window larger than 64 KiB (hosts without window scaling), b/s.
+/// The rate, b/s, above which connections need window scaling, that is, a window above 64 KiB.
 const FAST: f64 = 100e6;
-/// This window, and IP bytes of a full segment.
+/// The largest window without scaling, bytes, and the IP bytes of a full segment.
 const NARROW_WINDOW: f64 = 65536.0;
 pub(crate) const PACKET: f64 = 1500.0;
-/// The number of greedy connections: at least this number, and one for each 5 Mb/s, so that their windows and
-/// the queues cover the product of the longest round trip and their rate.
+/// The minimum number of greedy connections, and the rate for each further one. Their windows then cover the
+/// product of the longest round trip and the rate, and the queues.
 const CONNECTIONS: f64 = 4.0;
 const PER_CONNECTION: f64 = 5e6;
 const MOST_CONNECTIONS: f64 = 64.0;
-/// The minimum and maximum size of a transfer, bytes. Between them, a transfer takes a quarter of a second at
-/// the offered rate. The largest fits the initial window of TCP (RFC 6928), so it is one burst.
+/// The minimum and maximum size of a transfer, bytes. Between these limits, a transfer takes a quarter of a
+/// second at the offered rate. The largest transfer fits into the initial window of TCP (RFC 6928), so it is
+/// one burst.
 const TRANSFER_SECONDS: f64 = 0.25;
-/// The number of users that transfer. Each has its own flow for fair queueing.
+/// The number of users with transfers. Each user is a separate flow for fair queueing.
 const USERS: u32 = 16;
 const LEAST_TRANSFER: f64 = 500.0;
 const LARGEST_TRANSFER: f64 = 6_000.0;
-/// The size of a transfer is Pareto-distributed: this shape keeps its variance finite, so that the offered
+/// The shape of the Pareto distribution of transfer sizes. With it, the variance is finite, so the offered
 /// load of a run is near its mean.
 const TRANSFER_SHAPE: f64 = 3.0;
 /// Bytes of IPv4 and TCP headers with timestamps, segments of a connection without data from the client, and
@@ -33,7 +34,8 @@ const SEGMENT: f64 = 1448.0;
 /// The time between packets of a call, and the maximum number of streams of one class between two sites.
 const CALL_SECONDS: f64 = 0.02;
 const MOST_STREAMS: f64 = 64.0;
-/// A burst is a video frame, 25 per second, sent at twice the mean rate; it has at least some packets.
+/// A burst is a video frame that is sent at twice the mean rate, 25 per second. `LEAST_BURST` is its minimum
+/// number of packets.
 const FRAME_SECONDS: f64 = 0.04;
 const LEAST_BURST: f64 = 8.0;
 /// The maximum rate of a video (Microsoft Learn, "Understand Teams network requirements": up to 4 Mb/s for a
@@ -72,12 +74,12 @@ pub(crate) fn sending(kind: Kind, rate: f64, packet_bytes: u32) -> Sending {
     }
 }
 
-/// Returns constant streams that together offer `rate` bits per second, each with a packet every 20 ms as a
-/// call has.
+/// Returns constant streams that together offer `rate` bits per second. Each sends a packet every 20 ms, like
+/// a call.
 ///
 /// Two streams with one period keep their phase, so a shared policer drops packets of the same stream for the
 /// whole run (Floyd and Jacobson 1992, "On traffic phase effects in packet-switched gateways"). Many streams
-/// with random phases share the loss as calls do.
+/// with random phases share the loss equally, like calls.
 pub(crate) fn streams(rate: f64, packet_bytes: u32) -> Sending {
     let call = 8.0 * f64::from(packet_bytes) / CALL_SECONDS;
     let count = (rate / call).round_ties_even().clamp(1.0, MOST_STREAMS);
@@ -104,9 +106,9 @@ pub(crate) fn kind_of_source(source: &Value) -> Option<(Kind, Option<u32>)> {
 /// The limit of a queue, packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Room {
-    /// For all flows together.
+    /// The limit for all flows together.
     pub(crate) all: f64,
-    /// For each flow.
+    /// The limit for each flow.
     pub(crate) of_flow: f64,
 }
 
@@ -144,12 +146,12 @@ fn videos(rate: f64, packet_bytes: u32) -> Sending {
     Sending { count: count as u32, words, ..video }
 }
 
-/// Returns frames of variable size: on average half of the time on, at twice the rate.
+/// Returns frames of variable size. The source is on for half of the time on average, at twice the rate.
 fn bursts(rate: f64, packet_bytes: u32) -> Sending {
     let bits = 8.0 * f64::from(packet_bytes);
     let gap = bits / (2.0 * rate);
     let on = (FRAME_SECONDS / 2.0).max(LEAST_BURST * gap);
-    // A burst of exponential length has one packet at its start, and one packet per complete gap.
+    // A burst of exponential length has one packet at its start and one after each complete gap.
     let packets = 1.0 / -libm::expm1(-gap / on);
     let off = packets * bits / rate - on;
     let source = json!({"on-off": {

@@ -20,7 +20,8 @@ use crate::trial::{Place, Side, Trial};
 
 /// Limit on the headers tried for one class.
 const TRIALS: usize = 48;
-/// Stages without a class, in addition to those of the device: they select colors for a policer.
+/// Suffixes of stages that belong to no class, in addition to the stages of the device. They select colors
+/// for a policer.
 const OF_COLORS: [&str; 3] = [" conform-color", " exceed-color", " other colors"];
 
 /// The classes that the user names, with their kinds of traffic.
@@ -45,14 +46,14 @@ pub(crate) struct Hit<'a> {
     pub(crate) target: Target<'a>,
     pub(crate) header: Header,
     pub(crate) role: &'static Role,
-    /// The wanted kind of traffic: the kind of the role, or the user's choice.
+    /// The kind of traffic to send: the kind of the role, or the user's choice.
     pub(crate) kind: Kind,
-    /// All classes that they reach.
+    /// All classes that the headers reach.
     pub(crate) places: BTreeSet<Place>,
 }
 
 impl Hit<'_> {
-    /// Returns the queue where they wait.
+    /// Returns the queue where the packets wait.
     pub(crate) fn leaf<'n>(&self, network: &'n Network) -> Option<&'n Leaf<'n>> {
         let queue = |place: &Place| match place {
             Place::Queue(path) => network.place_of(path),
@@ -123,13 +124,13 @@ fn name_of_stage(network: &Network, stage: &str) -> Named {
         carried.find(|port| stage.strip_prefix(port.as_str()).is_some_and(|rest| rest.starts_with('.')));
     let inner = port.map_or(stage, |port| &stage[port.len() + 1..]);
     let own_name = inner.rsplit('.').next().unwrap_or_default().to_owned();
-    // The stage of an inner class, in the same words as its queue.
+    // The name of an inner class, in the notation of its queue.
     let whole = inner.replace('.', "/");
     if port.is_none()
         && network.names.contains(&own_name)
         && let Some(place) = queue_around(network, &whole)
     {
-        // Packets that a child policy does not select belong to the parent class.
+        // Packets that no class of a child policy selects belong to the parent class.
         return match own_name.as_str() {
             "class-default" => {
                 Named { own_name: network.leaves[place].name.clone(), name: network.names[place].clone() }
@@ -145,7 +146,7 @@ fn name_of_stage(network: &Network, stage: &str) -> Named {
     Named { own_name, name }
 }
 
-/// Returns the class with a queue that contains a class of a marking child policy without queues.
+/// Returns the queue of the class that encloses a class of a marking child policy.
 fn queue_around(network: &Network, path: &str) -> Option<usize> {
     let outer = |path: &str| path.rsplit_once('/').map(|(outer, _)| outer.to_owned());
     std::iter::successors(outer(path), |path| outer(path))
@@ -221,9 +222,9 @@ impl<'a> Reached<'a> {
         self.hits.push(hit);
     }
 
-    /// Leaves out each stage that the packets of all queues pass before the queues: such a stage limits all
-    /// classes together, and its load would halve their loads. If several stages precede one queue, leaves
-    /// out the queue.
+    /// Omits each stage that the packets of all queues pass before the queues. Such a stage limits all
+    /// classes together, and a separate load for it would halve their loads. If several stages precede one
+    /// queue, omits the queue.
     fn leave_out_limiter_of_all(&mut self, network: &Network, wanted: &Wanted) {
         let is_queue = |hit: &Hit| matches!(hit.target.place, Place::Queue(_));
         let output = stages(network).filter(|(side, ..)| *side == Side::Output);
@@ -247,11 +248,11 @@ impl<'a> Reached<'a> {
 /// Whether a hit also counts for another class: a class that a stage selects, or a class with its own queue.
 fn covers(network: &Network, hit: &Hit, target: &Target) -> bool {
     let is_only = matches!(target.place, Place::Queue(_)) && network.leaves.len() == 1;
-    // On output, several classes without their own queue may share the queue of class-default.
+    // On output, several classes without their own queue can share the queue of class-default.
     let is_shared = matches!(hit.target.place, Place::Stage(Side::Output, _))
         && matches!(target.place, Place::Queue(_))
         && hit.target.name != target.name;
-    // Packets without a class share the only queue with packets of the input policy's classes.
+    // The classes of an input policy share the only queue with packets without a class.
     let is_shared = is_shared
         || is_only
             && matches!(hit.target.place, Place::Stage(Side::Input, _))
@@ -267,8 +268,7 @@ struct Search<'s, 'a> {
 }
 
 impl<'a> Search<'_, 'a> {
-    /// Returns headers that reach a class together with the previous headers, and all classes that they
-    /// reach.
+    /// Returns headers that reach a class and fit the previous headers, with all classes that they reach.
     fn run(&self, target: &Target<'a>, ends: &Ends, trial: &mut Trial) -> Result<Hit<'a>, Box<Miss<'a>>> {
         let mut elsewhere: Vec<(String, usize)> = Vec::new();
         let variants = self.variants(target, ends);
@@ -343,7 +343,7 @@ impl<'a> Search<'_, 'a> {
 
     /// Returns the class that the intended packets of a class reach instead.
     fn shadowed(&self, target: &Target, elsewhere: &[(String, usize)]) -> String {
-        // The first of several with the same count.
+        // The first of several classes with the same count is chosen.
         let most = elsewhere.iter().rev().max_by_key(|(_, count)| *count);
         let place = most.and_then(|(path, _)| self.network.place_of(path));
         let name = place.map(|place| &self.network.names[place]).filter(|name| **name != target.name);

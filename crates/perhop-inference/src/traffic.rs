@@ -17,10 +17,10 @@ use crate::targets::{Hit, stages};
 use crate::trial::{Place, Side, Trial};
 use crate::words::{percent, rate_in_words};
 
-/// The interval in which connections start, also in the shortest run.
+/// The interval in which connections start, even in the shortest run.
 const START_WITHIN: &str = "20ms";
-/// The assumed rate of a class without any bandwidth left by priority classes, as a fraction of the line
-/// rate: enough to show its losses.
+/// The assumed rate of a class to which priority classes leave no bandwidth, as a fraction of the line rate.
+/// It is sufficient to show the losses of the class.
 const STARVED: f64 = 0.01;
 /// The relative difference up to which a guarantee and a share count as equal.
 const ROUNDING: f64 = 1e-6;
@@ -61,7 +61,7 @@ pub(crate) struct Traffic {
 }
 
 /// Returns traffic for each class that headers reach. `loads` gives the bits per second of queues by their
-/// paths, or of classes without a queue, in place of a guess; a load of zero leaves a class out.
+/// paths, or of classes without a queue, instead of a guess; a load of zero omits a class.
 pub(crate) fn guessed(
     network: &Network,
     trial: &mut Trial,
@@ -120,7 +120,7 @@ fn share_limits(network: &Network, hits: &[Hit], level: LoadLevel, guesses: &mut
     }
 }
 
-/// The number of classes with traffic, and the number of these classes in the queue of a class.
+/// The number of classes with traffic, and the number of them in one queue.
 struct Crowd {
     all: f64,
     in_queue: f64,
@@ -129,7 +129,7 @@ struct Crowd {
 /// The load of a class.
 #[derive(Clone, Copy)]
 struct Demand<'a> {
-    /// Bits per second.
+    /// The rate, bits per second.
     rate: f64,
     basis: &'a str,
     /// Whether the rate includes the headers that the policy counts.
@@ -140,7 +140,7 @@ struct Demand<'a> {
     has_replies: bool,
 }
 
-/// Returns the class in which the packets of a hit leave, including marks of an input policy.
+/// Returns the class of the packets of a hit when they leave, after the marks of an input policy.
 fn class_of<'h>(network: &'h Network, hit: &'h Hit, leaf: Option<&Leaf>) -> &'h str {
     let is_input = matches!(hit.target.place, Place::Stage(Side::Input, _));
     let leaf = leaf.filter(|_| is_input && network.leaves.len() > 1);
@@ -190,7 +190,8 @@ fn ip_part(network: &Network, leaf: Option<&Leaf>, kind: Kind, packet_bytes: u32
     f64::from(ip) / f64::from(counted.max(1))
 }
 
-/// Returns the kind of traffic most similar to `kind` that the protocol of a header allows.
+/// Returns the kind of traffic that is most similar to `kind` among the kinds that the protocol of a header
+/// allows.
 pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
     let is_tcp = header.is("tcp");
     match kind {
@@ -204,9 +205,8 @@ pub(crate) fn suited(kind: Kind, header: &Header, has_replies: bool) -> Kind {
 /// Returns the load of a class, in bits per second as the policy counts them, and its basis as text.
 fn load(network: &Network, crowd: &Crowd, hit: &Hit, level: LoadLevel) -> (f64, String) {
     if !network.has_queues() {
-        // No queue is shared: a class needs at most the rate that its policer lets pass, and all classes
-        // together
-        // at most the rate that can enter.
+        // No queue can fill. A class needs at most the rate that its policer passes, and all classes together
+        // need at most the rate that can enter.
         let share = level.fitting_part() * network.bottleneck() / crowd.all;
         return match limit(network, crowd, hit).filter(|limit| *limit < share) {
             Some(limit) => (level.part() * limit, format!("{} of limit", percent(level.part()))),

@@ -1,5 +1,5 @@
 //! [`Trial`]: the classes of a router that packets reach. The data plane decides, because only it has all
-//! rules: a packet passes the conditioners and the classifier that a run would build.
+//! rules. A packet passes the same conditioners and classifier as in a run.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -59,7 +59,7 @@ struct Way {
     ingress: Ingress,
     /// The origin of the CoS of a tag.
     cos: CosOrigin,
-    /// `None` if the port has one queue without classes.
+    /// The classifier of the output; `None` if the port has one queue without classes.
     classifier: Option<PortClassifier>,
     queues: Vec<String>,
     /// The longest packet that leaves, IP bytes.
@@ -77,7 +77,8 @@ impl Trial {
     /// Builds the conditioners and classifiers of a network's router.
     ///
     /// # Errors
-    /// The device would refuse a feature of the path: an error must not look like a class without packets.
+    /// The device would refuse a feature of the path. Such an error must not look like a class without
+    /// packets.
     pub(crate) fn new(network: &Network, devices: &Devices) -> Result<Trial, Failure> {
         let resolved = resolved(network, devices)?;
         let router = &network.site.router;
@@ -128,7 +129,7 @@ impl Way {
         })
     }
 
-    /// Sends a packet along the path; returns the classes that it reaches, and whether it joins a queue.
+    /// Sends a packet along the path. Returns the classes that it reaches, and whether it joins a queue.
     fn pass(&mut self, packet: &mut Packet) -> (BTreeSet<Place>, bool) {
         self.now = self.now.saturating_add(Time::from_seconds(GAP_SECONDS));
         if self.cos == CosOrigin::Precedence {
@@ -199,7 +200,8 @@ pub(crate) fn packet(network: &Network, header: &Header) -> Packet {
     }
 }
 
-/// Returns the scenario of a network with its router's configuration translated, and a little traffic.
+/// Returns the scenario of a network with its router's configuration converted, and a small amount of
+/// traffic.
 pub(crate) fn resolved(network: &Network, devices: &Devices) -> Result<Scenario, Failure> {
     let mut keys = Map::new();
     keys.insert("name".into(), json!("trial"));

@@ -62,7 +62,7 @@ fn open_lines(network: &Network, ports: &[&Port]) -> Vec<String> {
         groups.chain(port.forwarding.encryption.as_ref().map(|encryption| encryption.line))
     });
     let considered: BTreeSet<usize> = considered.collect();
-    // Most lines for the whole device do not affect these packets: `perhop check` lists them.
+    // Most lines that concern the whole device do not affect these packets. `perhop check` lists them.
     let near = model.open_lines.iter().filter(|open| open.interfaces.is_some() && open.concerns(is_crossed));
     let open = near.map(|open| open.line).filter(|line| !considered.contains(line));
     open.filter_map(|line| trace::words(&model.lines, line)).collect()

@@ -15,7 +15,7 @@ use crate::traffic::{Flow, entry, unlike};
 use crate::trial::{Place, Trial};
 use crate::words::rate_in_words;
 
-/// One direction of a call with G.711 every 20 ms: 160 bytes of speech and 40 of headers, 50 times a second.
+/// The rate of one direction of a G.711 call: 160 bytes of speech and 40 of headers, 50 times a second.
 const CALL_BPS: f64 = 80e3;
 /// The codepoint of telephony (RFC 4594 §4.1) and a port of RTP.
 const EF: &str = "ef";
@@ -33,7 +33,7 @@ pub(crate) fn call_without_class(
     if hits.iter().any(is_for_calls) || !is_for_telephony(network, hits) {
         return None;
     }
-    // The call is between the hosts of the traffic without a class.
+    // The call uses the hosts of the traffic without a class.
     let rest = hits.iter().find(|hit| {
         hit.leaf(network).is_some_and(|leaf| leaf.matches.is_empty())
             && hit.target.name == hit.target.own_name

@@ -1,4 +1,5 @@
-//! [`WayLinks`]: the two links of a path through the router, and the rules that its interfaces apply there.
+//! [`WayLinks`]: the two links of a path through the router, and the rules that the router's interfaces apply
+//! to them.
 
 use perhop_qos::conditioner::TrafficConditioner;
 use perhop_qos::packet::{Ingress, InterfaceId};
@@ -62,7 +63,7 @@ impl<'s> WayLinks<'s> {
     /// Builds the conditioners for arriving and for departing packets.
     ///
     /// # Errors
-    /// The first stage that cannot be built.
+    /// A stage cannot be built; the error is about the first such stage.
     pub(crate) fn conditioners(&self, streams: &Streams) -> Result<[TrafficConditioner; 2], ConfigError> {
         let near = self.arriving.interfaces.get(self.router).and_then(|end| end.input.as_ref());
         let build = |policy: Option<&PolicyConfig>| match policy {
@@ -75,7 +76,7 @@ impl<'s> WayLinks<'s> {
     /// Builds the port by which packets leave.
     ///
     /// # Errors
-    /// The first part that cannot be built.
+    /// A part of the port cannot be built; the error is about the first such part.
     pub(crate) fn port(&self, streams: &Streams) -> Result<Port, ConfigError> {
         let wire: WireConfig = match self.leaving() {
             Some(end) => self.departing.wire(end),

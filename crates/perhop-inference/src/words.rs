@@ -10,7 +10,7 @@ pub(crate) fn number(value: f64, digits: i32) -> String {
     if value == value.round_ties_even() && value.abs() < 1e9 {
         return with_separators(&format!("{value:.0}"));
     }
-    // The exponent of the shortest notation is exact; a logarithm would round.
+    // The exponent of the shortest notation is exact. A logarithm would round.
     let notation = format!("{value:e}");
     let magnitude: i32 = notation.rsplit('e').next().and_then(|exponent| exponent.parse().ok()).unwrap_or(0);
     let decimals = usize::try_from(digits - 1 - magnitude).unwrap_or(0);
@@ -36,7 +36,7 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Returns a rate as a scenario file writes it: in whole kb/s, or in b/s if kb/s would be too coarse.
+/// Returns a rate as a scenario file writes it: in whole kb/s, or in b/s if whole kb/s are too coarse.
 pub(crate) fn as_rate(bits: f64) -> String {
     if bits >= 1e5 {
         format!("{}kb/s", (bits / 1000.0).round_ties_even())

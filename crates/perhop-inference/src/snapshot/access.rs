@@ -43,8 +43,8 @@ struct Pair {
 /// The loads of ports.
 type Loads = BTreeMap<PortId, Vec<Load>>;
 
-/// Adds traffic between all sites to `found`: each access link has the load that its classes would have for a
-/// single device, and flows of one class share its load max-min fairly.
+/// Adds traffic between all sites to `found`: each access link has the load that its classes would have in
+/// the scenario of a single device. Flows of one class share the load of the class max-min fairly.
 pub(super) fn add_loads(
     front_ends: FrontEnds,
     snapshot: &Snapshot,
@@ -99,7 +99,8 @@ fn too_many(flows: usize) -> Result<(), Failure> {
     ))
 }
 
-/// Returns the pairs of sites whose packets pass a link between devices. Other pairs are omitted and named.
+/// Returns the pairs of sites whose packets pass a link between devices. Other pairs are omitted, and `found`
+/// names them.
 fn pairs(snapshot: &Snapshot, sites: &[Site], found: &mut Found) -> Result<Vec<Pair>, Failure> {
     let all: Vec<[usize; 2]> = (0..sites.len())
         .flat_map(|from| (0..sites.len()).map(move |to| [from, to]))

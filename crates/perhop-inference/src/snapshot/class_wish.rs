@@ -30,7 +30,7 @@ pub(super) struct ClassWish {
 /// the class.
 ///
 /// # Errors
-/// As [`Wish::walk`].
+/// The errors of [`Wish::walk`].
 pub(super) fn walk_all(
     wishes: &[ClassWish],
     snapshot: &Snapshot,
@@ -55,8 +55,8 @@ pub(super) fn walk_all(
 
 /// Follows the packets of wishes for one class from one site.
 ///
-/// If an input policy writes the marks of the packets, other headers are tried that its conditions match. For
-/// example, it may mark calls by their ports.
+/// If an input policy writes the marks of the packets, headers that its conditions match are also tried. For
+/// example, the policy can mark calls by their ports.
 fn walk_group<'w>(
     group: impl Iterator<Item = &'w ClassWish>,
     snapshot: &Snapshot,
@@ -87,7 +87,7 @@ fn walk_group<'w>(
 }
 
 impl ClassWish {
-    /// Returns the port where packets enter the network that wait in a queue other than the queue of the
+    /// Returns the port where packets enter the network, if they wait in another queue than the queue of the
     /// class.
     fn missed_from(&self, walked: &Walked) -> Option<PortId> {
         let Routed { there, .. } = walked.routed.as_ref().ok()?;

@@ -109,7 +109,7 @@ fn wish(row: usize, demand: &Demand, sites: &[Site]) -> Result<Wish, Failure> {
     let role = role_of(&demand.class, &header, Service::Ordinary);
     let kind = match demand.kind {
         Some(kind) => kind,
-        // A rate is given, and greedy TCP would not keep to it.
+        // Greedy TCP would exceed the rate of the demand.
         None if role.kind == Kind::Greedy => Kind::Transfers,
         None => role.kind,
     };

@@ -2,7 +2,7 @@
 
 /// Returns max-min fair rates of flows (Bertsekas and Gallager, "Data networks", §6.5.2): no rate can grow
 /// without lowering a rate that is at most as high. `limits_of` has the indexes into `limits` for each flow;
-/// a flow without a limit gets 0.
+/// a flow without limits gets 0.
 pub(super) fn fair_shares(limits_of: &[Vec<usize>], limits: &[f64]) -> Vec<f64> {
     let mut rates = vec![0.0; limits_of.len()];
     let mut left = limits.to_vec();
@@ -31,7 +31,8 @@ pub(super) fn fair_shares(limits_of: &[Vec<usize>], limits: &[f64]) -> Vec<f64> 
 mod tests {
     use super::*;
 
-    /// The example of Bertsekas and Gallager: a flow over three links of rate 1, the first with two others.
+    /// The example of Bertsekas and Gallager: one flow passes three links of rate 1, and two further flows
+    /// pass the first link.
     #[test]
     fn the_fullest_link_decides_first() {
         let flows = [vec![0, 1, 2], vec![0], vec![0], vec![1], vec![]];

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::wish::{Routed, Unrouted, Walked, Wish};
 
-/// Traffic that is not run.
+/// Traffic that the scenario omits.
 #[derive(Clone, Debug, Serialize)]
 pub struct LeftOutTraffic {
     /// The site that sends.

@@ -24,8 +24,8 @@ pub use found::LeftOutTraffic;
 use found::{Found, left_out};
 use wish::{Routed, Walked};
 
-/// Packets over links in one replication, chosen so that a run takes seconds, and the minimum and maximum
-/// simulated time, milliseconds.
+/// The number of packets over links in one replication, chosen so that a run takes seconds, and the minimum
+/// and maximum simulated time, milliseconds.
 const PACKET_HOPS: f64 = 300_000.0;
 const SHORTEST: f64 = 100.0;
 const LONGEST: f64 = 60_000.0;
@@ -59,13 +59,13 @@ pub struct NetworkInferred {
     pub load: String,
     /// The traffic that is run.
     pub pairs: Vec<PairTraffic>,
-    /// The traffic that is not run.
+    /// The omitted traffic.
     pub left_out: Vec<LeftOutTraffic>,
     /// Classes and ports without traffic.
     pub missing: BTreeSet<String>,
     /// Assumptions.
     pub assumed: BTreeSet<String>,
-    /// Parts of the network that may change the results and are not in the run.
+    /// Parts of the network that can change the results and that the run does not apply.
     pub not_modeled: BTreeSet<String>,
 }
 
@@ -88,7 +88,7 @@ pub struct PairTraffic {
     pub kind: String,
     /// The paths of its packets.
     pub ways: Vec<Vec<PlannedStop>>,
-    /// The demand that it comes from, which another network can be offered.
+    /// The demand behind this traffic, which can also be offered to another network.
     pub demand: Demand,
 }
 
@@ -208,7 +208,7 @@ fn nothing_runs(found: &Found) -> Failure {
     )
 }
 
-/// Returns the packets over links in a second.
+/// Returns the number of packets over links per second.
 fn packet_hops(wish: &wish::Wish, ways: &[Vec<PlannedStop>]) -> f64 {
     let hops = ways.iter().map(Vec::len).max().unwrap_or_default() + 1;
     let packets = if wish.is_tcp() {

@@ -1,4 +1,4 @@
-//! [`Wish`]: packets of one class from one site to another whose paths are not checked yet.
+//! [`Wish`]: packets of one class from one site to another, before their paths are checked.
 
 use std::net::IpAddr;
 
@@ -51,7 +51,7 @@ pub(super) struct Walked {
     pub(super) not_looked_at: Vec<String>,
 }
 
-/// A wish that cannot be run.
+/// A wish without usable paths.
 pub(super) struct Unrouted {
     pub(super) wish: Wish,
     pub(super) is_reply: bool,
@@ -122,7 +122,7 @@ impl Wish {
         Ok(read.packet)
     }
 
-    /// Follows the packets to the receiver, and replies of TCP back.
+    /// Follows the packets to the receiver, and the replies of TCP to the sender.
     pub(super) fn walk(self, snapshot: &Snapshot, sites: &[Site]) -> Result<Walked, ConfigError> {
         let there = self.packet([sites[self.from].address, sites[self.to].address])?;
         let mut found = snapshot.ways(&there)?;

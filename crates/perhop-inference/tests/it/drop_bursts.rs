@@ -1,4 +1,4 @@
-//! Bursts that the drops of an output show.
+//! Tests of bursts that are inferred from the drops in an output.
 
 use perhop_front_ends::FRONT_ENDS;
 use perhop_inference::{Given, Inferred, Outputs, Request, infer};
@@ -40,9 +40,10 @@ fn inferred(packets: u64, dropped: u64) -> Inferred {
     infer(&Devices::new(FRONT_ENDS), &Request { given, ..request(EDGE) }, None).unwrap()
 }
 
-/// The line sends 128 packets a second; 50 arrive. A burst fills the ring and the queue: 11 packets, and 12
-/// if one leaves before the last arrives, which it does not: a packet takes 8 ms, the burst a tenth of that.
-/// A burst of 13 loses 15.4 %, and one of 14 loses 21.4 %, the first to lose more than 20 %.
+/// The line sends 128 packets a second, and 50 arrive. A burst of 11 packets fills the ring and the queue. No
+/// packet leaves before the last one arrives, because a packet takes 8 ms and the burst a tenth of that. A
+/// burst of 13 packets loses 15.4 %. A burst of 14 loses 21.4 %, and is the shortest that loses more than 20
+/// %.
 #[test]
 fn the_shortest_bursts_that_lose_enough_are_assumed() {
     let found = inferred(5000, 1000);
@@ -55,7 +56,7 @@ fn the_shortest_bursts_that_lose_enough_are_assumed() {
         |key: &str| -> f64 { source[key].as_str().unwrap().trim_end_matches("ns").parse::<f64>().unwrap() };
     // At 1 Gb/s a packet of 1000 bytes takes 8 us.
     assert_eq!(nanoseconds("on-time"), 13.5 * 8000.0);
-    // 10 packets a second are lost: 3 of each burst, and the few others that come while the queue is full.
+    // 10 packets a second are lost: 3 of each burst, and a few others that arrive while the queue is full.
     let period = (nanoseconds("on-time") + nanoseconds("off-time")) / 1e9;
     assert!((0.3..0.32).contains(&period), "{period}");
     let loads: f64 = found.offered.iter().map(|offer| offer.load).sum();
@@ -67,7 +68,7 @@ fn the_shortest_bursts_that_lose_enough_are_assumed() {
 
 #[test]
 fn drops_of_an_excessive_load_need_no_bursts() {
-    // 160 packets a second for 128: 20 %, and no remark about drops.
+    // 160 packets a second arrive at a line for 128, which drops 20 %. No remark about drops is needed.
     let found = inferred(16_000, 3200);
     assert_eq!(found.scenario["traffic"].as_array().unwrap().len(), 1);
     assert!(!found.missing.iter().any(|line| line.contains("dropped")), "{:?}", found.missing);

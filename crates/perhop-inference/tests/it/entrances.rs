@@ -1,4 +1,5 @@
-//! Rates by class for classes that depend on the entrance of packets and on the marks of an input policy.
+//! Tests of rates by class, for classes that depend on the entrance of packets and on the marks of an input
+//! policy.
 
 use perhop_front_ends::FRONT_ENDS;
 use perhop_inference::{ClassLoad, Failure, Given, Inferred, Request, infer};
@@ -6,8 +7,8 @@ use perhop_network::Devices;
 
 use crate::work::request;
 
-/// A router with an output policy for `criteria`, and two ways in; an input policy at one of them sets
-/// group 5.
+/// Returns a router with an output policy for `criteria` and two entrances. An input policy at one of them
+/// sets group 5.
 fn router(criteria: &str) -> String {
     format!(
         "hostname edge\nclass-map CHOSEN\n match {criteria}\n\
@@ -88,7 +89,7 @@ fn packets_carry_the_marks_that_classes_match() {
 
 #[test]
 fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
-    // The entrance has a tag and the leaving line a header of Frame Relay: no link of the scenario has a
+    // The entrance has a tag, and the leaving line a frame relay header, so no link of the scenario has a
     // label.
     let text = router("mpls experimental topmost 5")
         .replace("interface FastEthernet1/0\n", "interface FastEthernet1/0.7\n encapsulation dot1Q 7\n")
@@ -98,7 +99,8 @@ fn a_mark_that_the_entrance_does_not_carry_reaches_no_class() {
     assert!(of_class.is_some_and(|line| line.contains("it matches the EXP of a label")), "{found:?}");
 }
 
-/// The router imposes the label: its EXP is the precedence of the packet, or what the input policy sets.
+/// The router imposes the label: its EXP is the precedence of the packet, or the value that the input policy
+/// sets.
 #[test]
 fn classes_of_an_output_match_the_label_that_the_router_imposes() {
     let plain = router("mpls experimental topmost 5");
@@ -114,7 +116,7 @@ fn classes_of_an_output_match_the_label_that_the_router_imposes() {
     }
 }
 
-/// One entrance sets a group, which more classes match; the file names the class of another.
+/// One entrance sets a group that several classes match. The file names the class of another entrance.
 #[test]
 fn the_classes_of_the_file_choose_the_entrance() {
     let text = "hostname edge\nclass-map GROUP\n match qos-group 5\nclass-map SECOND\n match qos-group 6\n\
@@ -142,7 +144,7 @@ fn the_classes_of_the_file_choose_the_entrance() {
     }
 }
 
-/// Marking is not queueing: the classes of an input policy share the only queue, with the rest.
+/// The classes of a marking input policy share the only queue with the other packets.
 #[test]
 fn classes_of_an_input_policy_share_an_output_without_classes() {
     let text = "hostname edge\nclass-map CALLS\n match dscp ef\n\
@@ -156,7 +158,7 @@ fn classes_of_an_input_policy_share_an_output_without_classes() {
         found.offered.iter().map(|offer| (offer.class.as_str(), offer.queue.as_deref())).collect();
     assert_eq!(classes, [("CALLS", Some("fair-queue")), ("fair-queue", Some("fair-queue"))]);
     assert!(found.assumed.iter().any(|remark| remark.contains("has one queue")), "{:?}", found.assumed);
-    // With classes of its own the output is under test for these, without the marks of another interface.
+    // If the output has its own classes, these are under test, without the marks of another interface.
     let text = text.replace(
         "interface Serial0/0\n",
         "policy-map OUT\n class CALLS\n  priority 64\ninterface Serial0/0\n service-policy output OUT\n",
@@ -179,7 +181,7 @@ fn no_packet_enters_by_a_tunnel_over_the_interface_by_which_it_leaves() {
     };
     let lan = "interface FastEthernet1/0\n ip address 10.1.0.1 255.255.255.0\n";
     for (lan, entrance) in [(lan, Some("FastEthernet1/0")), ("", None)] {
-        // Neither the port below a tunnel nor another tunnel over it.
+        // The entrance is neither the port below a tunnel nor another tunnel over that port.
         for leaving in ["GigabitEthernet0/0", "Tunnel2"] {
             let request = Request { interface: Some(leaving.into()), ..request(&text(lan)) };
             let found = infer(&Devices::new(FRONT_ENDS), &request, None).unwrap();

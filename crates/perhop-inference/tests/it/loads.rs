@@ -1,4 +1,4 @@
-//! Loads in place of a guess.
+//! Tests of loads that replace a guess.
 
 use std::collections::BTreeMap;
 
@@ -66,7 +66,7 @@ fn no_load_at_all_is_refused() {
     }
 }
 
-/// Four connections with the 43 packets of a window of 64 KiB fill 172 packets, and 43 of each flow.
+/// A window of 64 KiB has 43 packets, so four connections fill 172 packets, and 43 packets per flow.
 #[test]
 fn greedy_connections_have_a_window_that_fills_their_queue() {
     let window = |profile: &str, queue: &str| {
@@ -84,7 +84,7 @@ fn greedy_connections_have_a_window_that_fills_their_queue() {
         ("hqf", sized(64), "64KiB"),
         ("hqf", sized(170), "64KiB"),
         ("hqf", sized(180), "1MiB"),
-        // With 16 packets for each flow, and with 64.
+        // The limits are 16 and 64 packets for each flow.
         ("hqf", "  fair-queue\n".to_owned(), "64KiB"),
         ("pre-hqf", "  fair-queue\n".to_owned(), "1MiB"),
     ] {
@@ -92,14 +92,14 @@ fn greedy_connections_have_a_window_that_fills_their_queue() {
     }
 }
 
-/// Returns the classes with the rates that they are offered, bits per second, and their words.
+/// Returns the classes with their offered rates, bits per second and as text.
 fn offered(load: LoadLevel, text: &str) -> Vec<(String, f64, String)> {
     let found = infer(&Devices::new(FRONT_ENDS), &perhop_inference::Request { load, ..request(text) }, None);
     let classes = found.unwrap().offered.into_iter();
     classes.map(|class| (class.class, (class.load / 1000.0).round(), class.kind)).collect()
 }
 
-/// The serial line has no header that the policy counts; 768 of its 2048 kb/s are the rest.
+/// The serial line has no header that the policy counts; the remaining rate is 768 of its 2048 kb/s.
 #[test]
 fn each_class_is_offered_a_fraction_of_its_promised_rate() {
     for (load, part, words) in
@@ -133,14 +133,14 @@ fn a_call_without_an_ef_class_waits_in_class_default() {
     assert!(found.assumed[0].contains("`voice`, a call of 80 kb/s, waits in class-default"));
     let entry = found.scenario["traffic"].as_array().unwrap().last().unwrap().clone();
     assert_eq!((&entry["dscp"], &entry["destination-port"]), (&"ef".into(), &16384.into()));
-    // A class takes EF; one class does not show that there is telephony; nor do access lists.
+    // No call is added if a class takes EF, or if one class or access lists do not show telephony.
     let has_call = |text: &str| offered(LoadLevel::Busy, text).iter().any(|(name, ..)| name == "voice");
     assert!(!has_call(BRANCH));
     assert!(!has_call(&without_voice));
     assert!(!has_call(&without_voice.replace("class-map BUSINESS\n match dscp af21", LIST)));
 }
 
-/// Frames of many videos do not begin together: one source of the whole rate would fill any queue.
+/// The frames of many videos do not begin together. A single source of the whole rate would fill any queue.
 #[test]
 fn video_on_a_fast_line_has_many_streams() {
     let streams = |rate: u64| {
@@ -156,12 +156,12 @@ fn video_on_a_fast_line_has_many_streams() {
         let video = traffic.into_iter().find(|one| one["name"] == "VIDEO").expect("a class");
         video["count"].as_u64().unwrap_or(1)
     };
-    // 40 % of the line, of which 90 % are offered: 0.72, 36 and 360 Mb/s.
+    // The offered rates are 90 % of 40 % of the line: 0.72, 36 and 360 Mb/s.
     assert_eq!([2_000, 100_000, 1_000_000].map(streams), [1, 9, 64]);
 }
 
-/// Policers of classes that have no queue of their own: the queue behind them is not a further class, whose
-/// load would take a part of theirs.
+/// If the classes have policers but no queues, the queue behind them is not a further class. Its load would
+/// take a part of their loads.
 #[test]
 fn a_queue_behind_the_policers_of_all_classes_has_no_row() {
     let interface = "interface FastEthernet0/0\n ip address 192.0.2.1 255.255.255.0\n";

@@ -1,4 +1,4 @@
-//! The policies of tunnels and sub-interfaces together, at the port that they share.
+//! Tests of the policies of tunnels and sub-interfaces together, at the port that they share.
 
 use perhop_front_ends::{FRONT_ENDS, loader};
 use perhop_inference::{Failure, Inferred, Request, infer};
@@ -63,8 +63,8 @@ fn sub_interfaces_share_the_rate_of_their_port_with_all_their_classes() {
     assert_eq!((found.wire, &found.not_looked_at), (10_000_000, &Vec::new()));
     let offered: Vec<(&str, f64)> =
         found.offered.iter().map(|offer| (offer.class.as_str(), offer.load.round())).collect();
-    // A third of the port is 3333 kb/s, not the 6000 of the shaper; 1200 of it are those of voice.
-    // The port counts 18 bytes more than those of IP.
+    // A third of the port is 3333 kb/s, which is below the 6000 kb/s of the shaper. Voice has 1200 kb/s of
+    // it. The port counts 18 bytes in addition to IP.
     let ip_part = |packet: f64| packet / (packet + 18.0);
     let voice = (0.9 * 1_200_000.0 * ip_part(200.0)).round();
     let rest = (0.9 * (10_000_000.0 / 3.0 - 1_200_000.0) * ip_part(1500.0)).round();

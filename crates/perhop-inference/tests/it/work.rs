@@ -1,4 +1,5 @@
-//! The counted work for an inference: a configuration is read once, regardless of the number of trials.
+//! Tests of the counted work for an inference: a configuration is parsed once, regardless of the number of
+//! trials.
 
 use perhop_front_ends::FRONT_ENDS;
 use perhop_inference::{Request, infer};
@@ -11,8 +12,8 @@ pub(crate) fn request(text: &str) -> Request {
     Request { text: text.to_owned(), configuration, base: ".".to_owned(), ..Request::default() }
 }
 
-/// Returns a router whose output policy has `classes` classes for groups, the last of which an input policy
-/// at the last of `entrances` interfaces sets.
+/// Returns a router whose output policy has `classes` classes for groups. An input policy at the last of
+/// `entrances` interfaces sets the last group.
 fn router(classes: usize, entrances: usize) -> String {
     let each =
         |count: usize, lines: &dyn Fn(usize) -> String| (1..=count).map(lines).collect::<Vec<_>>().concat();
@@ -39,7 +40,7 @@ fn a_configuration_is_read_once_however_many_classes_and_entrances_are_tried() {
     };
     let few = reads(2, 2);
     assert_eq!(few, reads(40, 60));
-    // By itself, and with the interface that the usual way in would need.
+    // The configuration is parsed alone, and with the interface that the default entrance needs.
     assert!(few <= 2, "{few}");
 }
 
