@@ -54,7 +54,7 @@ impl Answer {
         let value = json!({ "error": { "message": message, "help": list[0]["help"], "diagnostics": list } });
         Answer { value, columns: Vec::new() }
     }
-    /// Creates the reply for an error that only building the scenario revealed.
+    /// Creates the reply for an error that was found only when the scenario was built.
     pub fn unbuildable(error: perhop_qos::ConfigError) -> Answer {
         let path = ValuePath::root().extend(&error.path);
         let mut diagnostic = Diagnostic::new(Severity::Error, &path, error.message);
@@ -62,9 +62,9 @@ impl Answer {
         Answer::refused(&diagnostic.into())
     }
 
-    /// Encodes the answer: the length of the JSON as four bytes, little-endian; the JSON, with the names and
-    /// lengths of the columns as `columns`, padded with spaces to a multiple of eight; the columns, eight
-    /// bytes per number.
+    /// Encodes the answer. First comes the length of the JSON as four bytes, little-endian. The JSON follows,
+    /// with the names and lengths of the columns as `columns`, padded with spaces to a multiple of eight. The
+    /// columns are last, with eight bytes per number.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut value = self.value.clone();
         let names: Vec<(&str, usize)> =

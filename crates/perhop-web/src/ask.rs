@@ -81,7 +81,7 @@ pub enum Ask {
 pub struct Around {
     /// The configuration.
     pub text: String,
-    /// The output interface; by default the one whose policy has most classes.
+    /// The output interface; by default the interface whose policy has most classes.
     pub interface: Option<String>,
     /// The line rate of the interface; by default from the configuration.
     pub rate: Option<String>,
@@ -89,6 +89,6 @@ pub struct Around {
     pub ring: Option<u32>,
     /// The offered load of a class that is not in `loads`, relative to its guaranteed rate.
     pub load: LoadLevel,
-    /// The offered loads of queues, bits per second; by default estimated. Zero leaves a class out.
+    /// The offered loads of queues, bits per second; by default estimated. Zero omits a class.
     pub loads: BTreeMap<String, f64>,
 }

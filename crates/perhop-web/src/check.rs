@@ -28,7 +28,7 @@ pub(crate) fn check(text: &str) -> Answer {
 }
 
 /// Whether `text` has one of the top-level keys of perhop's own files, as in `perhop.configuration` of
-/// Python: policies of scenarios have words of configurations.
+/// Python. The keys decide because policies of scenarios contain words of configurations.
 fn has_scenario_keys(text: &str) -> bool {
     let has_key = |line: &str| {
         let rest = line.strip_prefix("perhop").or_else(|| line.strip_prefix("policies"));

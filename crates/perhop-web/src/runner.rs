@@ -118,7 +118,7 @@ impl Runner {
     }
 
     /// Rates calls through the classes of a completed run, with an adaptive de-jitter buffer; a class with
-    /// its own calls has the rating of these. Judges each class by its role.
+    /// its own calls has the rating of these calls. Judges each class by its role.
     pub(crate) fn calls(&self, codec: Codec, queues: &BTreeMap<String, Place>) -> Result<Answer, Answer> {
         let table = |name: &str| self.results.as_ref().and_then(|results| results.table(name));
         let missing = || Answer::failed("the run has not ended", "ask for `finish`");
@@ -209,7 +209,7 @@ fn watched(scenario: &Scenario) -> Vec<[String; 2]> {
 
 /// Returns the intervals from number `seen` on that have ended by `until`: `time`, and by class number
 /// `throughput/0` (bits per second), `delay/0` (mean, seconds), `worst/0` (greatest, seconds), `loss/0`
-/// (dropped packets relative to received and dropped ones).
+/// (dropped packets as a fraction of received and dropped packets).
 fn intervals(run: &mut Stepwise, every: Time, seen: usize, until: Time) -> Vec<Column> {
     let classes = 0..run.measurements().class_names.len();
     let dropped: Vec<Vec<u64>> =

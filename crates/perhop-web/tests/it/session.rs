@@ -1,4 +1,4 @@
-//! Tests that the replies to the page are those of the engine.
+//! Tests that the replies to the page agree with the engine.
 
 use std::path::Path;
 
@@ -177,7 +177,7 @@ fn the_page_reads_every_language_of_the_registry() {
     }
 }
 
-/// Comments and names in scenarios are words of configurations, too.
+/// Comments and names in scenarios also contain words of configurations.
 #[test]
 fn every_example_is_recognized() {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
@@ -219,7 +219,7 @@ fn classes_are_judged_by_their_guarantees() {
         let (answer, _) = ask(&mut session, json!({"ask": "calls", "codec": "g711", "queues": queues}));
         answer["ok"][0]["fitness"].clone()
     };
-    // More than a third is lost, and the guarantee obtained.
+    // More than a third of the packets are lost, although the class gets its guarantee.
     let fit = judged(json!({}));
     assert_eq!((&fit["answer"], &fit["compared"][0]["words"]), (&json!("fit"), &json!("throughput")));
     assert!((fit["compared"][0]["bound"].as_f64().unwrap() - 0.95 * 1.5e6).abs() < 1.0, "{fit}");
