@@ -1,7 +1,7 @@
 """The command line.
 
 `direct` reads plain command lines, and `overview` has the help of groups. The parser of all other command
-lines is imported when one is given, the module of a command when the command runs.
+lines is imported only for such a command line. The module of a command is imported when the command runs.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def _dispatch(tokens: list[str]) -> Exit:
 
 
 def _end() -> None:
-    """Remove unfinished files, and let signals end a process whose output is not read."""
+    """Remove unfinished files. A signal then ends a process whose output is not read."""
     if "perhop.saving" in sys.modules:
         from perhop import saving  # lazy: imported only by commands that write files
 

@@ -34,7 +34,7 @@ Fix = Annotated[Path | None, Parameter(name="--fix")]
 
 # The most severe first.
 _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
-# Without these rules, a file that perhop could not check would be "ok".
+# If these rules could be deselected, a file that perhop could not check would be "ok".
 _NEVER_DESELECTED = frozenset({NOT_SUPPORTED, "scenario-invalid", "little-recognized"})
 
 
@@ -170,7 +170,7 @@ def _format(chosen: Chosen, given: str | None, *, json: bool, sarif: bool, lines
 
 
 def _left_out(ignore: Sequence[str], select: Sequence[str]) -> frozenset[str]:
-    """Return the rules that are not checked; raises `UnknownNameError`."""
+    """Return the rules that are not applied; raises `UnknownNameError`."""
     left_out = named(ignore)
     return left_out | (frozenset(rules()) - named(select) - _NEVER_DESELECTED) if select else left_out
 
@@ -188,7 +188,7 @@ def is_passed(found: Checked, failing: Sequence[Severity]) -> bool:
 def _check_all(
     chosen: Chosen, work: Callable[[Path], Checked], shown: Callable[[Checked], None] | None
 ) -> tuple[list[Checked], int]:
-    """Check files on all processors, show each in order; return results and the number unreadable."""
+    """Check files on all processors, show them in order, and return results and the unreadable count."""
     if not chosen.is_search and len(chosen.files) == 1:
         found = work(chosen.files[0])
         if shown is not None:

@@ -1,4 +1,4 @@
-"""Findings of `perhop check` in the formats of other tools, a line or an element for each."""
+"""Findings of `perhop check` in the formats of other tools, one line or element per finding."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def github(checked: Sequence[Checked]) -> str:
     """Return workflow commands of GitHub Actions.
 
     Source: docs.github.com, "Workflow commands for GitHub Actions", setting an error message; the escapes
-    are those of its toolkit (packages/core/src/command.ts).
+    come from its toolkit (packages/core/src/command.ts).
     """
     return "\n".join(_github(found, finding) for found in checked for finding in found.findings)
 

@@ -66,7 +66,7 @@ def chosen_files(arguments: Sequence[str]) -> Chosen:
 def _search(folder: Path, found: Chosen) -> None:
     before = len(found.files)
     files = list(_files_below(folder))
-    # A file without a known suffix is recognized by its content, which takes as long as reading it.
+    # The content decides about a file without a known suffix, so such files must be read.
     with ThreadPoolExecutor(max_workers=processors()) as pool:
         for file, is_one in zip(files, pool.map(is_checkable, files), strict=True):
             if is_one:

@@ -175,7 +175,7 @@ def _rates(
 
 
 def _class_figures(name: str, summary: Mapping[str, Any], queues: Queues) -> dict[str, Any] | None:
-    """Return the rates that the router's policies set for a class: its queue's and its policers'."""
+    """Return the rates that the router's policies set for the queue and policers of a class."""
     place = queues.get(name)
     # A class without its own queue has no part of the rate of the shared queue.
     own = place is not None and (list(queues.values()).count(place) == 1 or place[1].endswith(name))

@@ -16,7 +16,7 @@ _PADDING = 2
 _INDENT = 2
 # Keys that use a larger part of the screen have separate lines.
 _WIDEST_KEYS = 0.4
-# Characters of one column of a terminal that occur in tables of perhop.
+# Characters in tables of perhop that take one column of a terminal.
 _SIGNS = str.maketrans(dict.fromkeys("≥≤±µ…", "-"))
 
 
@@ -29,7 +29,7 @@ class Column:
     numeric: bool = True
     #: Whether it stays next to the following column if a table is split.
     with_next: bool = False
-    #: The rank of omission from a table that may not be split: the greatest is omitted first, 0 never.
+    #: The rank of omission from a table that cannot be split. The greatest is omitted first, and 0 never.
     spare: int = 0
     #: The style of each cell, if any.
     styles: Sequence[str] = ()
@@ -149,7 +149,7 @@ def fit(columns: Sequence[Column]) -> bool:
 
 
 def most_important(keys: Sequence[Column], columns: Sequence[Column]) -> list[Column]:
-    """Return the columns that fit; columns that may be omitted are omitted first."""
+    """Return the columns that fit, without those that can be omitted if necessary."""
     shown = list(columns)
     while not fit([*keys, *shown]) and (most := max(shown, key=lambda one: one.spare)).spare:
         shown.remove(most)

@@ -20,7 +20,7 @@ class Command:
 
 @dataclass
 class Group:
-    """Commands and groups by name, below a name of their own."""
+    """A named group with its commands and inner groups by name."""
 
     name: str
     help: str

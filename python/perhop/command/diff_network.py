@@ -46,7 +46,7 @@ class NetworkLoad:
 
 @dataclass(frozen=True)
 class _Simulated:
-    """The figures of each pair and class in both networks; the pairs that only one runs; the worst hops."""
+    """The figures of pairs and classes in both networks, pairs in one network, and the worst hops."""
 
     felt: Felt
     lost: list[str]

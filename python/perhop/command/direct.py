@@ -1,7 +1,7 @@
 """The reader of plain command lines: existing commands, whole options, each with a valid value.
 
-It leaves every other command line to `parser`, which explains it: help, unknown options, missing arguments,
-values out of range. `tests/test_direct.py` compares both.
+All other command lines go to `parser`: help, unknown options, missing arguments, values out of range.
+`tests/test_direct.py` compares both.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _INTEGER, _DECIMAL = re.compile(r"[0-9]+", re.ASCII), re.compile(r"[0-9]+(\.[0-9
 
 
 class _UndecidedError(Exception):
-    """The command line is for the parser of all command lines."""
+    """Only the parser of all command lines can read the command line."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class _Slot:
 
 
 def call_of(tokens: Sequence[str], commands: Group) -> Callable[[], object] | None:
-    """Return the call of a command line, `None` if it is not a plain one."""
+    """Return the call of a command line; `None` if the command line is not plain."""
     entry: Command | Group = commands
     rest = list(tokens)
     while isinstance(entry, Group):
@@ -118,7 +118,7 @@ def _switch(equals: str) -> bool:
 
 
 def _arguments(slots: Sequence[_Slot], groups: Sequence[list[str]]) -> Iterator[object]:
-    """Generate the values of the arguments from words between options; a list takes all that are left."""
+    """Generate the values of the arguments from words between options; a list takes all remaining words."""
     left = [word for group in groups for word in group]
     if len(groups) > 1 and any(slot.is_list for slot in slots):
         raise _UndecidedError
@@ -153,7 +153,7 @@ def _slots(function: FunctionType) -> Iterator[_Slot]:
 
 
 def _described(hint: Any, outer: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:  # noqa: ANN401 - a type
-    """Return a type without `None` and descriptions, and the settings of all of them and of `outer`."""
+    """Return a type without `None` and descriptions, and the settings from the descriptions and `outer`."""
     settings = dict(outer)
     while True:
         origin = get_origin(hint)

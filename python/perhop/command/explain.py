@@ -82,7 +82,7 @@ def show_platform_rules(rows: Sequence[PlatformRule]) -> None:
 
 
 def _source(row: PlatformRule) -> str:
-    """Return the source of a value, after the value in words if it has words."""
+    """Return the source of a value, after the value as text if the value has a text."""
     return row.source if row.note is None else f"{row.source} [{row.note}]"
 
 

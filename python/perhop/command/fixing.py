@@ -18,7 +18,7 @@ _PLAIN = "\x1b[0m"
 
 
 def write_fixed(found: Checked, target: Path, *, quiet: bool) -> None:
-    """Write the configuration of `found` with its corrected lines to the new file `target`; show the changes.
+    """Write the configuration of `found`, with corrected lines, to a new file `target`. Show the changes.
 
     Raises:
         InvalidInputError: the file is not a router configuration, or `target` exists.

@@ -1,6 +1,6 @@
 """Styles of text on standard output, as codes of terminals (ECMA-48, section 8.3.117).
 
-rich has the same and more, and takes longer to import than most commands to run.
+rich also has styles, but its import takes longer than most commands.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def painted(text: str, style: str) -> str:
 
 
 def highlighted(line: str, styles: Mapping[str, str]) -> str:
-    """Return a line whose matches of patterns have the pattern's style; of two that overlap, the first."""
+    """Return a line with matches of patterns in their styles. The first of two overlapping matches counts."""
     found = [(*one.span(), style) for pattern, style in styles.items() for one in re.finditer(pattern, line)]
     parts, done = [], 0
     for start, end, style in sorted(found):

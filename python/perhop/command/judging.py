@@ -84,7 +84,7 @@ class Judgement:
         show_lines(f"verdicts; calls: {self.telephony}", {})
         if notes := "; ".join(self._notes()):
             show_lines(f" {notes}", {})
-        # Replies without losses add nothing to their class.
+        # The verdict on replies without losses adds nothing to the verdict on their class.
         spoken = [one for one in self.verdicts if one.cause or not one.name.endswith(_BACK)]
         room = min(max((len(one.name) + 1 for one in spoken), default=0), _LONGEST_NAME)
         for one in spoken:

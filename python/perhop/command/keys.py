@@ -39,7 +39,7 @@ class Keys:
             part = os.read(self._descriptor, _MOST_BYTES)
             if not part:  # the terminal is gone
                 break
-            # Arrow and function keys begin with an escape. They have no function here.
+            # Arrow and function keys begin with an escape. They have no function in the display.
             found += part.partition(_ESCAPE)[0]
         return found.decode(errors="ignore")
 
@@ -76,7 +76,7 @@ def keys() -> Iterator[Keys | None]:
         return
     found = None
     try:
-        # A signal that arrives in between is handled when the terminal can be restored.
+        # A signal that arrives meanwhile is handled when the terminal can be restored.
         with deferred():
             found = Keys(descriptor)
         yield found

@@ -16,7 +16,7 @@ WIDTH_OF_A_FILE = 200
 # The maximum number of lines of each kind in text; --json has all.
 _MOST_LINES = 12
 
-# The additional indentation of the continuation of a wrapped line, at most a third of the width.
+# The additional indentation of a continued line; the indentation is at most a third of the width.
 _FURTHER = 2
 #: Words of a judgment at the beginning of a line or after a name, and their styles.
 JUDGMENTS: Mapping[str, str] = {
@@ -68,7 +68,7 @@ def _parts(text: str, width: int) -> Iterator[str]:
 
 def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
     """Print lines; on a terminal, style the matches of the patterns in `styles`."""
-    # Repeated, because a continued line begins with other words.
+    # Each line is wrapped again, because a continued line begins with other words.
     width = columns_of(sys.stdout)
     text = printable(wrapped(printable(text), width))
     if not sys.stdout.isatty():
@@ -79,7 +79,7 @@ def show_lines(text: str, styles: Mapping[str, str] = JUDGMENTS) -> None:
 
 
 def limited(title: str, texts: list[str]) -> Iterator[str]:
-    """Generate lines with a title each, and the number of those that are left out."""
+    """Generate lines, each with a title, and the number of omitted lines."""
     yield from (f"{title}: {text}" for text in texts[:_MOST_LINES])
     if len(texts) > _MOST_LINES:
         yield f"{title}: {len(texts) - _MOST_LINES} more; --json has all"

@@ -49,7 +49,7 @@ class LiveView:
 
 
 class TerminalView(LiveView):
-    """The table of queues; the last one stays."""
+    """The table of queues. The last table stays on the screen."""
 
     def __init__(self, title: str, shown: Live) -> None:
         """Show the table in `shown`."""
@@ -73,7 +73,7 @@ class PageView(LiveView):
     """The page in a browser."""
 
     def __init__(self, hub: Hub, forwarding: Forwarding, server: Server) -> None:
-        """Do not serve yet: a process with threads cannot move into a namespace."""
+        """Create the page without a running server: a process with threads cannot move into a namespace."""
         super().__init__(forwarding.add, 0.3)
         self._hub, self._forwarding, self._server = hub, forwarding, server
 

@@ -29,10 +29,10 @@ class Number:
         )
 
 
-# Without equality, so that it can be hashed: a type in `Annotated` must be.
+# Without equality, an instance can be hashed. `Annotated` requires that.
 @dataclass(eq=False)
 class Parameter:
-    """The settings of a parameter; `None` is not set. Those of an outer annotation replace inner ones."""
+    """The settings of a parameter; `None` is not set. An outer annotation replaces inner settings."""
 
     name: str | Sequence[str] | None = None
     help: str | None = None

@@ -35,7 +35,7 @@ def __getattr__(name: str) -> FunctionType:
         raise AttributeError(name)
     found: FunctionType = getattr(import_module(f"perhop.command.{module}"), function)
     hints = get_type_hints(found, include_extras=True)
-    # A copy, because `direct` reads the annotations of the function itself.
+    # The function is copied, because `direct` reads the annotations of the original.
     copied = FunctionType(
         found.__code__, found.__globals__, found.__name__, found.__defaults__, found.__closure__
     )

@@ -32,7 +32,7 @@ def playground(*, teacher: Annotated[bool, Parameter(negative=())] = False, outp
         replace_file(output, text)
         print_written(output)
         return Exit.OK
-    # The file is not removed: the browser reads it after this process has ended.
+    # The file stays, because the browser reads it after this process has ended.
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "perhop"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / ("playground-teacher.html" if teacher else "playground.html")

@@ -48,7 +48,7 @@ def text(found: Checked, report: RouterReport, *, lines: bool, passed: bool) -> 
         if finding.line is None:
             shown += ["", *_finding(finding, indentation="")]
     if not is_supported(report):
-        # Only the parts that perhop reads: rules of another system would report correct lines.
+        # Only the parts that perhop reads are shown. Rules of another system would report correct lines.
         return "\n".join([*shown, *(_line(line) for line in report["lines"] if lines)])
     for state in MEANINGS if lines else _CHANGING:
         shown += _of_state(found, report, state, wrong)
@@ -63,7 +63,7 @@ def _between(found: Checked, report: RouterReport) -> list[str]:
     lines = {line["number"]: line for line in report["lines"]}
     rows = ["", "between devices: findings that concern the rest of the network"]
     for number, findings in groupby(found.between, key=lambda finding: finding.line):
-        # If only suspicious lines are listed, the report has no text of other lines.
+        # If the report lists only suspicious lines, it lacks the text of other lines.
         rows.append(_line(lines[number]) if number in lines else f"{number or '':>6}")
         for finding in findings:
             rows += _finding(finding)

@@ -369,7 +369,7 @@ def _simulate(
         if output is not None:
             results.save(output, force=targets.force, also=partial(targets.add, results, plots))
         return results, plots
-    # The captures are inside the folder of results: both appear at once.
+    # If the captures are inside the folder of results, both appear at once.
     with whole_folder(output, "run", force=targets.force) as new:
         inside = new / captures.folder.absolute().relative_to(output.absolute())
         if inside == new:

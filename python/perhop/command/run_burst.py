@@ -15,7 +15,7 @@ from perhop.quantity import counted
 from perhop.results import Results
 from perhop.scenario import Scenario
 
-#: Words for the causes of drops at a port of a switch, by the end of their column's name.
+#: Words for the causes of drops at a port of a switch, by the suffix of the column.
 _CAUSES = {
     "queue_full": "threshold: the queue was at the limit of its packets",
     "shared_memory": "pool: the limit of the queue in the shared memory had fallen, or no unit was free",
@@ -70,7 +70,7 @@ class Burst:
         return any("has_qos" not in port for port in ports)
 
     def _advice(self, file: Path, queue: str) -> Iterator[str]:
-        """Generate the setting with which the burst passes, and the command that explains it."""
+        """Generate the setting that lets the burst pass, and the command that explains it."""
         from perhop import design  # lazy: only after losses
         from perhop.inference.bursts import burst_of  # lazy: only after losses
 

@@ -37,7 +37,7 @@ def watched_output() -> Output:
         os.dup2(os.open(os.devnull, os.O_WRONLY), _ERR)
         sys.stderr = open(_ERR, "w", encoding="utf-8", closefd=False)  # noqa: SIM115 - a descriptor
     if sys.stdout is None:
-        # Opened for reading only, so that writing fails.
+        # The file is opened only for reading, so that each write fails.
         os.dup2(os.open(os.devnull, os.O_RDONLY), _OUT)
     given = sys.stdout
     output = Output(_OUT, "w", closefd=False)

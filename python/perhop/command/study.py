@@ -117,8 +117,8 @@ def run(
         if output is not None:
             check_target(output / study.id, "study", force=force)
     reports = []
-    # Write a report during the simulation of the next study: writing uses only one processor. Signals wait
-    # while a thread starts or a report is written, because they would interrupt it.
+    # A report is written during the simulation of the next study, because writing uses only one processor.
+    # Signals wait while a thread starts or a report is written, because they would interrupt that work.
     with deferred() as signals, ThreadPoolExecutor(max_workers=1) as writer:
         written: list[Future[None]] = []
         for study in chosen:

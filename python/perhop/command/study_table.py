@@ -25,7 +25,8 @@ _MARKS: dict[Judgment, tuple[str, str]] = {
     "differs": ("DIFFERS", "bold red"),
     "not-comparable": ("not comparable", "dim"),
 }
-# Number of figures named for an alternative, those that change most; the JSON report has all.
+# Limit on the figures that are named for an alternative. They are the ones that change most; the JSON report
+# has all.
 _MOVED_MOST = 3
 
 
@@ -110,7 +111,7 @@ def _figures(title: str, figures: list[Figure]) -> Table:
 
 
 def _curves(title: str, points: list[Point]) -> Table:
-    """Return the points of one metric: the sweep's last column as columns, the others as rows."""
+    """Return the points of one metric: the last parameter of the sweep as columns, and the others as rows."""
     *left, across = points[0].case
     heads = list(dict.fromkeys(point.case[across] for point in points))
     words = [name.replace("_", " ") for name in left]
@@ -190,7 +191,7 @@ def _sensitivity(report: Report) -> Table:
     """Return the study's highlights under other values of its assumptions, and the claims that change."""
     count = next(iter(report.trials.values())).replications
     table = _grid(f"With another value of one assumption ({count} replications)", "assumption", "instead")
-    # Leave out highlights of tables that were not run, to save space.
+    # Highlights of tables that were not run are omitted to save space.
     run = [place for place, value in enumerate(report.usual) if number(value) != NOTHING]
     for place in run:
         table.add_column(report.study.highlights[place].label, justify="right")

@@ -195,7 +195,7 @@ def sweep(
 
 
 class _Held:
-    """The results of a sweep, in memory, or in a folder and read when they are first needed."""
+    """The results of a sweep, in memory, or in a folder that is read when first needed."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

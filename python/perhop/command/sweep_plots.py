@@ -83,7 +83,7 @@ class Wish:
 
     @property
     def is_share(self) -> bool:
-        """Whether it is the usual plot of shares."""
+        """Whether it is the default plot of shares."""
         plain = not (self.series or self.classes or self.log_x or self.log_y)
         return self.kind == "against" and self.metric.column == SHARE and plain
 

@@ -25,7 +25,7 @@ from perhop.sweeping.filling import Filling, Value
 if TYPE_CHECKING:
     from perhop.viewing.sweeps import Sweeping
 
-# The steps of a line of blocks: its heights are whole numbers.
+# The number of steps of a line of blocks, because its heights are whole numbers.
 _STEPS = 1000
 _WIDEST = 60
 
@@ -61,7 +61,7 @@ def watching(plan: Plan, wish: Wish | None, *, quiet: bool) -> Iterator[Callable
 
 @contextmanager
 def paged(plan: Plan, wish: Wish | None, *, opened: bool) -> Iterator[Sweeping]:
-    """Show the same in a browser. The page remains after the end of the block, until it is closed."""
+    """Show the progress in a browser. The page remains after the block until it is closed."""
     from perhop.command.viewing import served, stay  # lazy: a server, which only --watch=web needs
     from perhop.viewing.hub import Hub  # lazy: the same reason
     from perhop.viewing.sweeps import Sweeping  # lazy: the same reason

@@ -108,7 +108,7 @@ def show_left_out(file: Path, options: RouterOptions | None) -> int:
 
 
 def _left_out(file: Path, options: RouterOptions | None) -> Iterator[str]:
-    """Generate a line for each error in a policy of an interface: loading refused those of the run itself."""
+    """Generate a line for each error in a policy of an interface outside of the run."""
     platform, assume = (options["platform"], options["assume"]) if options else (None, None)
     for error in policy_errors(checked(router_text(file) or "", platform, assume)):
         names = ", ".join(error["interfaces"])

@@ -32,7 +32,7 @@ def served(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[No
 def announced(kind: Kind, hub: Hub, answer: Answer, *, opened: bool) -> Iterator[Server]:
     """Yield a server that listens in the current network namespace, and answers after its start.
 
-    A process with one thread may move into another network before that.
+    Before the start, a process with one thread can move into another network.
     """
     script()  # a copy without the page fails before anything runs
     server = Server(hub, lambda nonce: page(kind, nonce), answer)

@@ -32,8 +32,8 @@ _NARROWEST = 10
 _FRAME = 8
 # The interval between two drawings, regardless of the pace of the run.
 _DRAW_EVERY_S = 0.1
-# The maximum number of snapshots, more than the columns of a screen; odd, so that one more makes it divisible
-# by 2.
+# The maximum number of snapshots, more than the columns of a screen. It is odd, so that with one more the
+# number is divisible by 2.
 _MOST_SNAPSHOTS = 1999
 _HELP = "space: pause  + -: speed  n: next port  q: leave"
 
